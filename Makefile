@@ -1,0 +1,41 @@
+# Every target makes what it needs on first use: a virtual environment in .venv, with the extra
+# it names installed. `make test ARGS="-k contraction"` passes ARGS on to pytest.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+# Numba does not notice an edit in a kernel that another file's kernel calls; a cache folder named
+# after all kernel sources does.
+KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
+export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
+
+.PHONY: demo test lint format bench-peers clean
+
+demo: $(VENV)/.demo
+	$(BIN)/python examples/demo.py
+
+test: lint
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench-peers: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.peers $(ARGS)
+
+clean:
+	rm -rf $(VENV) .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+
+# $(VENV)/.dev stands for "the extra dev is installed".
+$(VENV)/.%: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	touch $@
