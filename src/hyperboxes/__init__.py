@@ -1,0 +1,11 @@
+"""General fuzzy min-max neural networks (GFMM) as scikit-learn estimators.
+
+A model is a list of labelled boxes: it can be read as rules and trained one sample at a time.
+"""
+
+from hyperboxes._hyperboxes import Hyperboxes
+from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
+
+__version__ = "0.1.0.dev0"
+
+__all__ = ["Hyperboxes", "ImprovedOnlineGFMM", "OnlineGFMM"]

@@ -1,0 +1,292 @@
+"""What all learners share: validation, scaling, fitted attributes and prediction."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.callback import CallbackSupportMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils import gen_batches
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hyperboxes._boxes import Boxes, frozen
+from hyperboxes._hyperboxes import Hyperboxes
+from hyperboxes._kernels import prediction
+from hyperboxes._progress import FitProgress
+from hyperboxes._scaling import MinMaxScale
+from hyperboxes._validation import (
+    check_finite_range,
+    check_gamma,
+    check_unit_range,
+    check_upper,
+    unchanged_on_error,
+)
+
+# Comparisons of a box in one dimension between two looks at Ctrl-C: some tenths of a second.
+WORK_PER_CALL = 50_000_000
+
+# What a fit leaves on the estimator.
+_FITTED = ("n_features_in_", "feature_names_in_", "classes_", "_gamma", "_scale", "_boxes")
+
+
+class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
+    """Base of the GFMM classifiers: a learner supplies `_learn`."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "theta": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "selection": [StrOptions({"all", "lemma"})],
+        "scaling": [StrOptions({"minmax"}), None],
+    }
+
+    theta: float
+    gamma: Any
+    selection: str
+    scaling: str | None
+
+    n_features_in_: int
+    classes_: np.ndarray
+    _gamma: np.ndarray
+    _scale: MinMaxScale | None
+    _boxes: Boxes
+
+    @abstractmethod
+    def _learn(
+        self,
+        boxes: Boxes,
+        xl: np.ndarray,
+        xu: np.ndarray,
+        y: np.ndarray,
+        gamma: np.ndarray,
+        progress: FitProgress,
+    ) -> None:
+        """Learn the scaled intervals [xl, xu] with class indices `y` into `boxes`."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, X_upper: Any = None) -> Self:
+        """Learn the boxes from scratch.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; the lower ends where samples are intervals.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples. None: samples are points.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator. If the fit is interrupted, it is left unfitted.
+        """
+        with unchanged_on_error(self):
+            lower, upper, y = self._validate_samples(X, y, X_upper, reset=True)
+            classes, codes = np.unique(y, return_inverse=True)
+            model = self._new_model(lower, upper, classes)
+        for name in _FITTED:
+            if name in vars(self):
+                model.setdefault(name, self.__dict__.pop(name))
+        self._train(model, lower, upper, y, codes)
+        self.__dict__.update(model)
+        return self
+
+    def _validate_samples(
+        self, X: Any, y: Any, X_upper: Any, *, reset: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        X, y = validate_data(self, X, y, reset=reset, dtype=np.float64, order="C")
+        check_classification_targets(y)
+        upper = check_upper(self, X, X_upper)
+        if self.scaling is None:
+            check_unit_range(self, X, upper)
+        return X, upper, y
+
+    def _new_model(
+        self, lower: np.ndarray, upper: np.ndarray, classes: np.ndarray
+    ) -> dict[str, Any]:
+        """Return the fitted attributes of a model that has learned nothing yet but the ranges."""
+        n_features = lower.shape[1]
+        scale = None
+        if self.scaling == "minmax":
+            scale = MinMaxScale.learn(lower, upper)
+            check_finite_range(self, scale.low, scale.high)
+        return {
+            "classes_": classes,
+            "_gamma": check_gamma(self.gamma, n_features),
+            "_scale": scale,
+            "_boxes": Boxes(n_features, len(classes)),
+        }
+
+    def _train(
+        self,
+        model: dict[str, Any],
+        lower: np.ndarray,
+        upper: np.ndarray,
+        y: np.ndarray,
+        codes: np.ndarray,
+    ) -> None:
+        """Hand scaled samples to the learner; `model` is updated as it goes."""
+        self.__dict__.pop("_hyperboxes", None)
+        xl, xu = _scaled(model["_scale"], lower, upper)
+        progress = FitProgress(self, lower, y, upper, model)
+        self._learn(model["_boxes"], xl, xu, codes, model["_gamma"], progress)
+
+    def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the class of the box with the largest membership for each sample.
+
+        Where boxes of several classes tie: a box that holds the sample and has absorbed a single
+        training sample wins, else the class whose tied boxes have absorbed the most samples, then
+        the first class. Beyond the reach of all boxes (every membership 0) the nearest box wins.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples, or the lower ends of interval samples; values outside the range of the
+            training data are fine.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted labels.
+        """
+        winners = self._ask_boxes(X, X_upper, self._winners, winners_only=True)
+        return self.classes_[winners]
+
+    def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the classes' memberships, normalised so that each row sums to 1.
+
+        The largest entry is that of `predict`. Classes that tie for it share by how many training
+        samples their tied boxes hold. Beyond the reach of all boxes inverse distances are used.
+
+        Parameters
+        ----------
+        X, X_upper : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return self._ask_boxes(X, X_upper, self._probabilities, winners_only=False)
+
+    def membership(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the fuzzy class outputs: each class's largest membership over its boxes.
+
+        Parameters
+        ----------
+        X, X_upper : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        c : ndarray of shape (n_samples, n_classes)
+            Degrees from 0 to 1; 1 where a box of the class holds the sample. They are not
+            normalised.
+        """
+        return self._ask_boxes(
+            X, X_upper, lambda best, *_: np.maximum(best, 0.0), winners_only=False
+        )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
+        """Return the accuracy of `predict` on the given samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Test samples.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples in the mean.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples.
+
+        Returns
+        -------
+        score : float
+            Mean accuracy.
+        """
+        return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
+
+    @property
+    def hyperboxes_(self) -> Hyperboxes:
+        """The boxes in data units."""
+        check_is_fitted(self)
+        if "_hyperboxes" not in vars(self):
+            boxes = self._boxes
+            lower, upper = boxes.lower.copy(), boxes.upper.copy()
+            if self._scale is not None:
+                lower, upper = self._scale.restore(lower), self._scale.restore(upper)
+            self._hyperboxes = Hyperboxes(lower, upper, boxes.labels.copy(), boxes.counts.copy())
+        return self._hyperboxes
+
+    @property
+    def n_candidates_(self) -> int:
+        """How many boxes were tried for growth, as the paper counts."""
+        check_is_fitted(self)
+        return self._boxes.n_candidates
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_boxes") and len(self._boxes) > 0
+
+    def _ask_boxes(
+        self,
+        X: Any,
+        X_upper: Any,
+        answer: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
+        *,
+        winners_only: bool,
+    ) -> np.ndarray:
+        """Turn what the nearest boxes of each class say into one answer per sample."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        xl, xu = _scaled(self._scale, X, check_upper(self, X, X_upper))
+        boxes = self._boxes
+        columns = [frozen(a) for a in (boxes.lower, boxes.upper, boxes.labels, boxes.counts)]
+        answers = []
+        for rows in gen_batches(len(X), _rows_per_call(boxes, len(self.classes_))):
+            shape = (rows.stop - rows.start, len(self.classes_))
+            best, votes, single = np.empty(shape), np.empty(shape, int), np.empty(shape, int)
+            prediction.nearest_by_class(
+                xl[rows], xu[rows], *columns, self._gamma, winners_only, best, votes, single
+            )
+            answers.append(answer(best, votes, single))
+        return np.concatenate(answers)
+
+    def _winners(self, best: np.ndarray, votes: np.ndarray, single: np.ndarray) -> np.ndarray:
+        winner = np.empty(len(best), np.int64)
+        prediction.winners(best, votes, single, len(self._boxes), winner)
+        return winner
+
+    def _probabilities(self, best: np.ndarray, votes: np.ndarray, single: np.ndarray) -> np.ndarray:
+        shares = np.empty(best.shape)
+        winner = self._winners(best, votes, single)
+        prediction.probabilities(best, votes, single, len(self._boxes), winner, shares)
+        return shares
+
+
+def _scaled(
+    scale: MinMaxScale | None, lower: np.ndarray, upper: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Map the intervals to the learner's units; point samples share one array."""
+    xl = frozen(lower if scale is None else scale.transform(lower))
+    if upper is lower:
+        return xl, xl
+    return xl, frozen(upper if scale is None else scale.transform(upper))
+
+
+def _rows_per_call(boxes: Boxes, n_classes: int) -> int:
+    """Bound the time between two looks at Ctrl-C and the memory of the answers."""
+    by_time = WORK_PER_CALL // boxes.lower.size
+    by_memory = 2_000_000 // n_classes
+    return max(1, min(by_time, by_memory))

@@ -1,0 +1,57 @@
+"""Passages that the docstrings of all learners share, written once."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_PASSAGES = {
+    "parameters": """
+Parameters
+----------
+theta : float, default=0.2
+    Maximum side of a box, as a fraction of each feature's range. Small boxes follow the data
+    closely, large ones make fewer and simpler rules.
+gamma : float or array-like of shape (n_features,), default=1.0
+    How fast membership falls with the distance from a box, the same for all features or one
+    each: at distance ``1 / gamma`` it is 0.
+selection : {"lemma", "all"}, default="lemma"
+    Which boxes are tried. ``"all"``: every box of the class, the original algorithm.
+    ``"lemma"``: only those the paper's lemma allows. Both give the very same boxes; only the time
+    and `n_candidates_` differ.
+scaling : {"minmax"} or None, default="minmax"
+    ``"minmax"``: the range of each feature in the first training call is mapped to [0, 1].
+    None: the training data lie in [0, 1] already.
+""",
+    "attributes": """
+Attributes
+----------
+hyperboxes_ : Hyperboxes
+    The boxes, in data units: arrays `lower`, `upper`, `labels` and `counts`.
+classes_ : ndarray of shape (n_classes,)
+    The class labels.
+n_candidates_ : int
+    How many boxes were tried for growth, as the paper counts: a sample that a box holds already
+    tries none, otherwise the boxes up to the one that grows, or all.
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Names of the features, where `X` has columns with names.
+""",
+    "paper": """
+.. [1] T. T. Khuat and B. Gabrys, "Accelerated learning algorithms of general fuzzy min-max
+   neural network using a novel hyperbox selection rule", Information Sciences 547, 2021.
+""",
+}
+
+
+def shared_docs(cls: type[T]) -> type[T]:
+    """Replace ``{parameters}``, ``{attributes}`` and ``{paper}`` in a class's docstring."""
+    if cls.__doc__ is not None:  # python -OO drops docstrings
+        text = inspect.cleandoc(cls.__doc__)
+        for name, passage in _PASSAGES.items():
+            text = text.replace(f"{{{name}}}", passage.strip())
+        cls.__doc__ = text
+    return cls

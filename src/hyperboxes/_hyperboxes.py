@@ -1,0 +1,54 @@
+"""`Hyperboxes`: the finished boxes of a model as users see them, in the data's own units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Hyperboxes:
+    """The labelled boxes of a fitted model, oldest first.
+
+    The arrays are read-only copies: changing a model means training it.
+
+    Attributes
+    ----------
+    lower, upper : ndarray of shape (n_boxes, n_features)
+        Smallest and largest corner of each box, in the units of the training data.
+    labels : ndarray of int, shape (n_boxes,)
+        Class of each box, as an index into the estimator's ``classes_``.
+    counts : ndarray of int, shape (n_boxes,)
+        How many training samples each box has absorbed. They add up to the number of samples
+        learned.
+
+    Examples
+    --------
+    >>> from hyperboxes import ImprovedOnlineGFMM
+    >>> model = ImprovedOnlineGFMM(theta=0.5).fit([[1.0], [2.0], [8.0]], ["a", "a", "b"])
+    >>> boxes = model.hyperboxes_
+    >>> boxes
+    Hyperboxes(n_boxes=2, n_features=1, n_samples=3)
+    >>> boxes.lower[0], boxes.upper[0], model.classes_[boxes.labels[0]], boxes.counts[0]
+    (array([1.]), array([2.]), np.str_('a'), np.int64(2))
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    labels: np.ndarray
+    counts: np.ndarray
+
+    def __post_init__(self) -> None:
+        for array in (self.lower, self.upper, self.labels, self.counts):
+            array.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        n_boxes, n_features = self.lower.shape
+        return (
+            f"{type(self).__name__}(n_boxes={n_boxes}, n_features={n_features}, "
+            f"n_samples={self.counts.sum()})"
+        )

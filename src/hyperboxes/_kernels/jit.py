@@ -1,0 +1,20 @@
+"""The one decorator of every kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile `function` at its first call, without the GIL and without fast-math.
+
+    The machine code is kept on disk. Where no folder can be written (a sealed container, say)
+    Numba refuses to cache at all; the kernel is then compiled anew in each process.
+    """
+    try:
+        return njit(function, nogil=True, cache=True)
+    except RuntimeError:
+        return njit(function, nogil=True)

@@ -1,0 +1,225 @@
+"""The online learners as estimators: Onln-GFMM and IOL-GFMM."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import _check_partial_fit_first_call
+
+from hyperboxes._base import _FITTED, WORK_PER_CALL, BaseGFMM
+from hyperboxes._boxes import Boxes
+from hyperboxes._docs import shared_docs
+from hyperboxes._kernels import online
+from hyperboxes._progress import FitProgress
+from hyperboxes._validation import check_known_classes, unchanged_on_error
+
+
+class _OnlineGFMM(BaseGFMM):
+    """What the two online learners share: learning goes on with `partial_fit`."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, X_upper: Any = None) -> Self:
+        """Go on learning from more samples, in their order.
+
+        The first call learns the features' ranges (``scaling="minmax"``), so its batch should
+        span them. With ``scaling=None`` any batching gives the boxes of a single `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; the lower ends where samples are intervals.
+        y : array-like of shape (n_samples,)
+            Class labels, all of them in ``classes_``.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may ever appear. Needed in the first call, optional afterwards.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples.
+
+        Returns
+        -------
+        self : object
+            The estimator. If the call is interrupted, it has learned the first samples of `X` and
+            remains usable; the growth of ``hyperboxes_.counts.sum()`` tells how many.
+        """
+        with unchanged_on_error(self):
+            is_first = not hasattr(self, "_boxes")
+            lower, upper, y = self._validate_samples(X, y, X_upper, reset=is_first)
+            _check_partial_fit_first_call(self, classes)
+            codes = check_known_classes(y, self.classes_)
+            if is_first:
+                self.__dict__.update(self._new_model(lower, upper, self.classes_))
+                self._warn_if_ranges_unknown(lower, upper)
+        model = {name: vars(self)[name] for name in _FITTED if name in vars(self)}
+        self._train(model, lower, upper, y, codes)
+        return self
+
+    def _warn_if_ranges_unknown(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        if self.scaling == "minmax" and len(lower) == 1 and upper is lower:
+            warnings.warn(
+                "The first call of partial_fit learns the features' ranges, but got one sample: "
+                "the data will not be scaled. Start with a larger batch, or scale the data to "
+                "[0, 1] and use scaling=None.",
+                stacklevel=4,
+            )
+
+    def _learn(
+        self,
+        boxes: Boxes,
+        xl: np.ndarray,
+        xu: np.ndarray,
+        y: np.ndarray,
+        gamma: np.ndarray,
+        progress: FitProgress,
+    ) -> None:
+        theta = float(self.theta)
+        floor = 1.0 - theta * gamma.max() if self.selection == "lemma" else -np.inf
+        boxes.start_batch()
+        for stop in progress.steps(len(y)):
+            samples = xl[:stop], xu[:stop], y[:stop]
+            while boxes.n_learned < stop:
+                boxes.make_room()
+                self._run_kernel(samples, boxes.arrays, (theta, gamma, floor))
+
+    @abstractmethod
+    def _run_kernel(
+        self,
+        samples: tuple[np.ndarray, ...],
+        arrays: tuple[np.ndarray, ...],
+        rule: tuple[float, np.ndarray, float],
+    ) -> None:
+        """Learn on until the samples, the room or the time slice end."""
+
+
+@shared_docs
+class ImprovedOnlineGFMM(_OnlineGFMM):
+    """Improved online learning of a general fuzzy min-max network (IOL-GFMM).
+
+    Each sample is absorbed by the box of its class with the largest membership that can grow to
+    hold it without a side longer than `theta` and without overlapping a box of another class. If
+    there is none, the sample becomes a new box. Boxes never shrink, so every training sample stays
+    in a box of its class.
+
+    {parameters}
+    overlap : {"closed", "paper"}, default="closed"
+        When boxes of two classes overlap. ``"closed"``: if they share a point. ``"paper"``: the
+        test behind the paper's published runs, in which boxes may touch and flat boxes escape.
+
+    {attributes}
+
+    See Also
+    --------
+    OnlineGFMM : The original online learner, which lets boxes overlap and then shrinks them.
+
+    Notes
+    -----
+    The boxes depend on the order of the samples. This is Algorithm 4 of [1]_, and with
+    ``selection="lemma"`` Algorithm 6.
+
+    References
+    ----------
+    {paper}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hyperboxes import ImprovedOnlineGFMM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
+    >>> len(model.hyperboxes_)
+    17
+    >>> model.predict(X[:3])
+    array([0, 0, 0])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseGFMM._parameter_constraints,
+        "overlap": [StrOptions({"closed", "paper"})],
+    }
+
+    def __init__(
+        self,
+        theta: float = 0.2,
+        *,
+        gamma: Any = 1.0,
+        selection: str = "lemma",
+        overlap: str = "closed",
+        scaling: str | None = "minmax",
+    ) -> None:
+        self.theta = theta
+        self.gamma = gamma
+        self.selection = selection
+        self.overlap = overlap
+        self.scaling = scaling
+
+    def _run_kernel(
+        self,
+        samples: tuple[np.ndarray, ...],
+        arrays: tuple[np.ndarray, ...],
+        rule: tuple[float, np.ndarray, float],
+    ) -> None:
+        closed = self.overlap == "closed"
+        online.learn_improved(*samples, arrays, *rule, closed, WORK_PER_CALL)
+
+
+@shared_docs
+class OnlineGFMM(_OnlineGFMM):
+    """Original online learning of a general fuzzy min-max network (Onln-GFMM).
+
+    Each sample is absorbed by the box of its class with the largest membership that can grow to
+    hold it without a side longer than `theta`; if there is none, it becomes a new box. A grown box
+    may overlap boxes of other classes: it is then parted from each of them, oldest first, in the
+    dimension where they overlap least. Such a contraction may push training samples out of the
+    box they were absorbed by.
+
+    {parameters}
+
+    {attributes}
+
+    See Also
+    --------
+    ImprovedOnlineGFMM : Grows only where nothing overlaps; usually more accurate.
+
+    Notes
+    -----
+    The boxes depend on the order of the samples. This is Algorithm 1 of [1]_, and with
+    ``selection="lemma"`` Algorithm 5. Parted boxes keep touching faces, as in the paper's text.
+
+    References
+    ----------
+    {paper}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hyperboxes import OnlineGFMM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OnlineGFMM(theta=0.3).partial_fit(X[::2], y[::2], classes=[0, 1, 2])
+    >>> model.partial_fit(X[1::2], y[1::2]).score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        theta: float = 0.2,
+        *,
+        gamma: Any = 1.0,
+        selection: str = "lemma",
+        scaling: str | None = "minmax",
+    ) -> None:
+        self.theta = theta
+        self.gamma = gamma
+        self.selection = selection
+        self.scaling = scaling
+
+    def _run_kernel(
+        self,
+        samples: tuple[np.ndarray, ...],
+        arrays: tuple[np.ndarray, ...],
+        rule: tuple[float, np.ndarray, float],
+    ) -> None:
+        online.learn_online(*samples, arrays, *rule, WORK_PER_CALL)

@@ -1,0 +1,39 @@
+"""Maps between the data's units and the unit interval in which the learners work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class MinMaxScale:
+    """Each feature's range, learned once, mapped to [0, 1].
+
+    A feature that never varied is only shifted to 0.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def learn(cls, lower: np.ndarray, upper: np.ndarray) -> Self:
+        """Take the range of the intervals [lower, upper]."""
+        return cls(lower.min(axis=0), upper.max(axis=0))
+
+    @property
+    def span(self) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            span = self.high - self.low
+        return np.where(span > 0, span, 1.0)
+
+    def transform(self, values: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            return (values - self.low) / self.span
+
+    def restore(self, values: np.ndarray) -> np.ndarray:
+        """Undo `transform`, exactly at both ends of the range."""
+        at_high = (values == 1.0) & (self.high > self.low)
+        return np.where(at_high, self.high, self.low + values * self.span)

@@ -1,0 +1,98 @@
+"""Checks beyond scikit-learn's own of what users hand over; errors name parameter or column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, validate_data
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Undo what scikit-learn's checks have set on the estimator if one of them fails."""
+    before = vars(estimator).copy()
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
+    """Return the upper ends of the samples: `X` itself unless `X_upper` is given."""
+    if X_upper is None:
+        return X
+    validate_data(estimator, X_upper, reset=False, skip_check_array=True)  # names of columns
+    X_upper = check_array(
+        X_upper, dtype=np.float64, order="C", input_name="X_upper", estimator=estimator
+    )
+    if X_upper.shape != X.shape:
+        raise ValueError(f"X_upper has shape {X_upper.shape}, but X has shape {X.shape}.")
+    if (below := X_upper < X).any():
+        row, column = np.argwhere(below)[0]
+        raise ValueError(
+            f"X_upper is below X in {column_name(estimator, column)}, row {row}: "
+            f"{X_upper[row, column]} < {X[row, column]}."
+        )
+    return X_upper
+
+
+def check_gamma(gamma: Any, n_features: int) -> np.ndarray:
+    """Return `gamma` as one positive number per feature."""
+    vector = check_array(
+        np.atleast_1d(gamma), ensure_2d=False, dtype=np.float64, input_name="gamma"
+    )
+    if vector.shape not in ((1,), (n_features,)) or (
+        len(vector) != n_features and np.ndim(gamma) > 0
+    ):
+        raise ValueError(
+            f"gamma must be a number or one per feature: it has shape {np.shape(gamma)}, "
+            f"but X has {n_features} features."
+        )
+    if (vector <= 0).any():
+        raise ValueError(f"gamma must be positive, got {gamma!r}.")
+    return np.ascontiguousarray(np.broadcast_to(vector, (n_features,)))
+
+
+def check_unit_range(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:
+    """Refuse training data outside [0, 1], which `scaling=None` promises."""
+    if (outside := (lower < 0) | (upper > 1)).any():
+        row, column = np.argwhere(outside)[0]
+        value = lower[row, column] if lower[row, column] < 0 else upper[row, column]
+        raise ValueError(
+            f"With scaling=None all features must lie in [0, 1], but "
+            f"{column_name(estimator, column)} holds {value} in row {row}. "
+            "Scale the data first or use scaling='minmax'."
+        )
+
+
+def check_finite_range(estimator: Any, low: np.ndarray, high: np.ndarray) -> None:
+    """Refuse a feature whose range is too wide for a float64."""
+    with np.errstate(over="ignore"):
+        finite = np.isfinite(high - low)
+    if not finite.all():
+        column = np.flatnonzero(~finite)[0]
+        raise ValueError(
+            f"The range of {column_name(estimator, column)}, from {low[column]} to "
+            f"{high[column]}, is too large for float64. Scale the data first."
+        )
+
+
+def check_known_classes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the labels as indices into `classes`."""
+    if not (known := np.isin(y, classes)).all():
+        raise ValueError(
+            f"y holds labels that are not in classes_: {np.unique(y[~known]).tolist()}. Name all "
+            "classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
+        )
+    return np.searchsorted(classes, y)
+
+
+def column_name(estimator: Any, column: int) -> str:
+    """Name a column as the user would: by its header where there is one."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return f"column {column}" if names is None else f"column {str(names[column])!r}"
