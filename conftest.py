@@ -1,0 +1,28 @@
+"""Settings of the test run that must stand before the package is imported."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import hypothesis
+
+ROOT = Path(__file__).parent
+
+
+def _kernel_cache() -> str:
+    """Return a Numba cache folder of its own for each state of the kernel sources.
+
+    The Makefile does the same; this serves those who call pytest directly.
+    """
+    sources = sorted((ROOT / "src/hyperboxes/_kernels").glob("*.py"))
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources))
+    return str(ROOT / ".numba_cache" / digest.hexdigest()[:12])
+
+
+os.environ.setdefault("NUMBA_CACHE_DIR", _kernel_cache())
+os.environ.setdefault("MPLBACKEND", "agg")
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # lets scikit-learn run all of its checks
+
+# The first example of a run may compile kernels, so there is no deadline.
+hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("default")

@@ -1,0 +1,143 @@
+"""Bad input gets an error that says what is wrong, and costs the user nothing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
+from tests.test_online import same_boxes
+
+X = np.array([[0.1, 0.2], [0.3, 0.4], [0.8, 0.9]])
+Y = np.array([0, 0, 1])
+NAN, INF = np.nan, np.inf
+
+every_learner = pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
+
+BAD_SAMPLES = [
+    ([[0.1, NAN]], [0], None, "X contains NaN"),
+    ([[0.1, INF]], [0], None, "X contains infinity"),
+    ([[0.1, 0.2]], [0], [[0.3, NAN]], "X_upper contains NaN"),
+    ([[0.1, 0.2]], [0], [[INF, 0.2]], "X_upper contains infinity"),
+    ([[0.1, 0.2]], [0], [[0.3, 0.1]], r"X_upper is below X in column 1, row 0: 0.1 < 0.2"),
+    ([[0.1, 0.2]], [0], [[0.3, 0.3]] * 2, r"X_upper has shape \(2, 2\), but X has shape \(1, 2\)"),
+    ([[0.1, 0.2]], [0], [[0.3]], "1 features"),
+    ([0.1, 0.2], [0], None, "Expected 2D array"),
+    (np.empty((0, 2)), [], None, "0 sample"),
+    (np.empty((3, 0)), Y, None, "0 feature"),
+    ([["a", "b"]], [0], None, "could not convert string to float"),
+    ([[0.1, 0.2]], [0, 1], None, "inconsistent numbers of samples"),
+    ([[0.1, 0.2]], [0.5], None, "continuous"),
+    ([[0.1, 0.2]], [NAN], None, "y contains NaN"),
+    ([[0.1, 0.2]], None, None, "y to be passed"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@every_learner
+@pytest.mark.parametrize(("X_bad", "y", "X_upper", "message"), BAD_SAMPLES)
+def test_bad_samples_change_nothing(cls, X_bad, y, X_upper, message):
+    fresh = cls()
+    with pytest.raises((ValueError, TypeError), match=message):
+        fresh.fit(X_bad, y, X_upper=X_upper)
+    assert set(vars(fresh)) == set(fresh.get_params())
+
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    fitted = cls().fit(frame, Y)
+    for method in (fitted.fit, fitted.partial_fit):
+        with pytest.raises((ValueError, TypeError)):
+            method(X_bad, y, X_upper=X_upper)
+        assert same_boxes(fitted, cls().fit(frame, Y))
+        np.testing.assert_array_equal(fitted.predict(frame), Y)
+
+
+@every_learner
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"theta": 0}, "'theta' parameter"),
+        ({"theta": -0.1}, "'theta' parameter"),
+        ({"theta": NAN}, "'theta' parameter"),
+        ({"theta": "wide"}, "'theta' parameter"),
+        ({"gamma": 0.0}, "'gamma' parameter"),
+        ({"gamma": [1.0, -1.0]}, "gamma must be positive"),
+        ({"gamma": [1.0, NAN]}, "gamma contains NaN"),
+        ({"gamma": [1.0]}, r"gamma must be a number or one per feature: it has shape \(1,\)"),
+        ({"gamma": [[1.0, 1.0]]}, r"gamma .* shape \(1, 2\)"),
+        ({"gamma": ["a", "b"]}, "could not convert string"),
+        ({"selection": "best"}, "'selection' parameter"),
+        ({"scaling": "standard"}, "'scaling' parameter"),
+    ],
+)
+def test_bad_parameters(cls, params, message):
+    model = cls(**params)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y)
+    assert set(vars(model)) == set(model.get_params())
+
+
+def test_bad_overlap():
+    with pytest.raises(ValueError, match="'overlap' parameter"):
+        ImprovedOnlineGFMM(overlap="open").fit(X, Y)
+
+
+@every_learner
+@pytest.mark.parametrize("value", [-0.5, 1.5])
+def test_without_scaling_data_must_lie_in_the_unit_interval(cls, value):
+    frame = pd.DataFrame({"width": [0.1, 0.2], "height": [0.3, value]})
+    message = f"column 'height' holds {value} in row 1. Scale the data first"
+    with pytest.raises(ValueError, match=message):
+        cls(scaling=None).fit(frame, [0, 1])
+    model = cls(scaling=None).fit(X, Y)
+    with pytest.raises(ValueError, match="column 1 holds"):
+        model.partial_fit(frame.to_numpy(), [0, 1])
+    assert model.predict([[value, value]]) in Y
+
+
+@every_learner
+def test_a_range_beyond_float64(cls):
+    with pytest.raises(ValueError, match=r"range of column 0.*too large"):
+        cls().fit([[-1e308], [1e308]], [0, 1])
+
+
+@every_learner
+def test_feature_names_must_match(cls):
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    model = cls().fit(frame, Y)
+    renamed = frame.rename(columns={"height": "depth"})
+    for call in (
+        lambda: model.predict(renamed),
+        lambda: model.partial_fit(renamed, Y),
+        lambda: model.predict(frame, X_upper=renamed),
+        lambda: model.fit(frame, Y, X_upper=renamed),
+    ):
+        with pytest.raises(ValueError, match="feature names should match"):
+            call()
+    with pytest.raises(ValueError, match=r"3 features, but .* expecting 2"):
+        cls().fit(X, Y).predict(np.ones((1, 3)))
+
+
+@every_learner
+@pytest.mark.parametrize("bad", [NAN, INF])
+def test_prediction_needs_numbers(cls, bad):
+    model = cls().fit(X, Y)
+    for method in (model.predict, model.predict_proba, model.membership):
+        with pytest.raises(ValueError, match="X contains"):
+            method([[bad, 0.1]])
+
+
+@every_learner
+def test_classes_must_be_named_first(cls):
+    with pytest.raises(ValueError, match="classes must be passed on the first call"):
+        cls().partial_fit(X, Y)
+    model = cls().partial_fit(X, Y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match=r"not in classes_: \[7\]. Name all classes"):
+        model.partial_fit(X, [0, 1, 7])
+    with pytest.raises(ValueError, match="is not the same as on last call"):
+        model.partial_fit(X, Y, classes=[0, 1])
+    assert model.hyperboxes_.counts.sum() == len(X)
+    model.partial_fit(X, [2, 2, 2])
+    assert model.hyperboxes_.counts.sum() == 2 * len(X)
+    untouched = cls()
+    with pytest.raises(ValueError, match="not in classes_"):
+        untouched.partial_fit(X, Y, classes=[5, 6])
+    assert set(vars(untouched)) == set(untouched.get_params())

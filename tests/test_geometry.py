@@ -1,0 +1,76 @@
+"""The kernels for single boxes against the paper's formulas, and the lemma they rest on."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hyperboxes._kernels import geometry
+from tests import reference
+from tests.strategies import problems, slopes, thetas
+
+
+@st.composite
+def two_boxes(draw):
+    """Draw two boxes and a slope per feature."""
+    problem = draw(problems().filter(lambda p: len(p.y) > 1))
+    return (problem.xl[0], problem.xu[0]), (problem.xl[1], problem.xu[1]), problem.gamma
+
+
+@given(two_boxes())
+def test_membership_is_one_minus_distance(boxes):
+    (v, w), (xl, xu), gamma = boxes
+    gap = geometry.distance(v[None], w[None], 0, xl, xu, gamma, np.inf)
+    assert 1 - min(gap, 1) == reference.membership(v, w, xl, xu, gamma)
+
+
+@given(two_boxes(), st.floats(0, 2))
+def test_distance_beyond_the_limit_only_has_to_say_so(boxes, limit):
+    (v, w), (xl, xu), gamma = boxes
+    exact = geometry.distance(v[None], w[None], 0, xl, xu, gamma, np.inf)
+    gap = geometry.distance(v[None], w[None], 0, xl, xu, gamma, limit)
+    assert gap == exact if exact <= limit else gap > limit
+
+
+@given(two_boxes())
+def test_overlap(boxes):
+    (vi, wi), (vk, wk), _ = boxes
+    assert geometry.meets(vi, wi, vk[None], wk[None], 0) == reference.overlaps(
+        vi, wi, vk, wk, "closed"
+    )
+    assert geometry.overlaps(vi, wi, vk[None], wk[None], 0) == reference.overlaps(
+        vi, wi, vk, wk, "paper"
+    )
+
+
+@given(two_boxes())
+def test_contraction_parts_overlapping_boxes(boxes):
+    (vi, wi), (vk, wk), _ = boxes
+    expected = [side.copy() for side in (vi, wi, vk, wk)]
+    reference.contract(*expected)
+    actual = [side.copy() for side in (vi, wi, vk, wk)]
+    if geometry.overlaps(vi, wi, vk[None], wk[None], 0):
+        geometry.contract(actual[0], actual[1], actual[2][None], actual[3][None], 0)
+    np.testing.assert_array_equal(actual, expected)
+    assert not (expected[0] > expected[1]).any()
+    assert not (expected[2] > expected[3]).any()
+
+
+@given(two_boxes(), thetas, slopes)
+def test_lemma_1_holds_in_floating_point(boxes, theta, slope):
+    """A box that passes the size test has at least the membership that the lemma asks for."""
+    (v, w), (xl, xu), gamma = boxes
+    for slopes_of_features in (gamma, np.full(len(v), slope)):
+        if geometry.fits(v[None], w[None], 0, xl, xu, theta):
+            bound = 1 - theta * slopes_of_features.max()
+            assert reference.membership(v, w, xl, xu, slopes_of_features) >= bound
+
+
+@given(problems().filter(lambda p: len(p.y) > 2))
+def test_a_grown_box_touches_only_boxes_within_reach(problem):
+    """The shortcut of the overlap test leaves no box out, rounding included."""
+    (v, vk, xl), (w, wk, xu) = problem.xl[:3], problem.xu[:3]
+    grown = np.minimum(v, xl), np.maximum(w, xu)
+    if geometry.fits(v[None], w[None], 0, xl, xu, problem.theta) and geometry.meets(
+        *grown, vk[None], wk[None], 0
+    ):
+        assert geometry.within_reach(vk[None], wk[None], 0, xl, xu, problem.theta)

@@ -1,0 +1,169 @@
+"""The online learners against the paper's algorithms, and what their boxes must satisfy."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
+from tests import reference
+from tests.strategies import Problem, problems
+
+SELECTIONS = ("all", "lemma")
+OVERLAPS = ("closed", "paper")
+
+
+def learn(problem: Problem, cls=ImprovedOnlineGFMM, **params):
+    """Fit on the problem with all its classes known, even those without a sample."""
+    model = cls(theta=problem.theta, gamma=problem.gamma, scaling=None, **params)
+    X_upper = None if problem.xu is problem.xl else problem.xu
+    return model.partial_fit(problem.xl, problem.y, range(problem.n_classes), X_upper=X_upper)
+
+
+def assert_same(model, expected):
+    """Compare boxes, labels, counts and candidates bit for bit."""
+    boxes = model.hyperboxes_
+    np.testing.assert_array_equal(boxes.lower, expected.lower)
+    np.testing.assert_array_equal(boxes.upper, expected.upper)
+    np.testing.assert_array_equal(boxes.labels, expected.labels)
+    np.testing.assert_array_equal(boxes.counts, expected.counts)
+    assert model.n_candidates_ == expected.n_candidates
+
+
+def same_boxes(first, second):
+    """Whether two models have the same boxes, however many candidates they tried."""
+    pairs = zip(vars(first.hyperboxes_).values(), vars(second.hyperboxes_).values(), strict=True)
+    return all(np.array_equal(a, b) for a, b in pairs)
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+@given(problem=problems())
+def test_online_equals_the_paper(problem, selection):
+    expected = reference.online(
+        problem.xl,
+        problem.xu,
+        problem.y,
+        theta=problem.theta,
+        gamma=problem.gamma,
+        selection=selection,
+    )
+    assert_same(learn(problem, OnlineGFMM, selection=selection), expected)
+
+
+@pytest.mark.parametrize("overlap", OVERLAPS)
+@pytest.mark.parametrize("selection", SELECTIONS)
+@given(problem=problems())
+def test_improved_online_equals_the_paper(problem, selection, overlap):
+    expected = reference.improved_online(
+        problem.xl,
+        problem.xu,
+        problem.y,
+        theta=problem.theta,
+        gamma=problem.gamma,
+        selection=selection,
+        overlap=overlap,
+    )
+    assert_same(learn(problem, selection=selection, overlap=overlap), expected)
+
+
+@pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
+def test_larger_problem_equals_the_paper(cls):
+    """Room for boxes is made many times over, and candidates are refused for overlap."""
+    rng = np.random.default_rng(3)
+    X = rng.random((600, 3))
+    y = rng.integers(0, 3, len(X))
+    problem = Problem(X, X, y, 0.2, np.ones(3))
+    learner = reference.online if cls is OnlineGFMM else reference.improved_online
+    params = {} if cls is OnlineGFMM else {"overlap": "closed"}
+    expected = learner(X, X, y, theta=0.2, gamma=np.ones(3), selection="lemma", **params)
+    assert_same(learn(problem, cls, selection="lemma"), expected)
+
+
+@pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
+@given(problem=problems())
+def test_selections_give_the_very_same_boxes(problem, cls):
+    every, lemma = (learn(problem, cls, selection=selection) for selection in SELECTIONS)
+    assert same_boxes(every, lemma)
+    assert lemma.n_candidates_ <= every.n_candidates_
+
+
+@pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
+@given(problem=problems(), data=st.data())
+def test_any_batching_equals_one_fit(problem, cls, data):
+    whole = learn(problem, cls)
+    cut = data.draw(st.integers(0, len(problem.y)))
+    model = cls(theta=problem.theta, gamma=problem.gamma, scaling=None)
+    for rows in (slice(0, cut), slice(cut, None)):
+        if len(problem.y[rows]):
+            model.partial_fit(
+                problem.xl[rows],
+                problem.y[rows],
+                range(problem.n_classes),
+                X_upper=problem.xu[rows],
+            )
+    assert same_boxes(model, whole)
+    assert model.n_candidates_ == whole.n_candidates_
+
+
+@pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
+def test_fit_starts_afresh(cls):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((50, 2)), rng.integers(0, 2, 50)
+    model = cls().fit(X, y)
+    assert same_boxes(model.fit(X[:20], y[:20]), cls().fit(X[:20], y[:20]))
+
+
+@pytest.mark.parametrize("overlap", OVERLAPS)
+@given(problem=problems())
+def test_invariants_of_improved_online(problem, overlap):
+    model = learn(problem, overlap=overlap)
+    boxes = model.hyperboxes_
+    assert boxes.counts.sum() == len(problem.y)
+    # A box is wider than theta only if the interval it began with is.
+    wide = (boxes.upper - boxes.lower > problem.theta).any(axis=1)
+    assert (boxes.counts[wide] >= 1).all()
+    assert wide.sum() <= (problem.xu - problem.xl > problem.theta).any(axis=1).sum()
+    # Every sample lies in a box of its class: membership 1, that is within rounding of it.
+    memberships = model.membership(problem.xl, X_upper=problem.xu)
+    assert (memberships[np.arange(len(problem.y)), problem.y] == 1).all()
+
+
+def overlapping_pairs(boxes):
+    """List the pairs of boxes of two classes that share a point."""
+    meet = (boxes.lower[:, None] <= boxes.upper).all(axis=2)
+    rivals = boxes.labels[:, None] != boxes.labels
+    return {(i, k) for i, k in np.argwhere(meet & meet.T & rivals) if i < k}
+
+
+@given(problem=problems())
+def test_growth_never_makes_classes_overlap(problem):
+    """Under "closed" only a new box, which is never tested, can share points with others."""
+    model = ImprovedOnlineGFMM(theta=problem.theta, gamma=problem.gamma, scaling=None)
+    before = set()
+    for xl, xu, label in zip(problem.xl, problem.xu, problem.y, strict=True):
+        model.partial_fit([xl], [label], range(problem.n_classes), X_upper=[xu])
+        boxes = model.hyperboxes_
+        newest = len(boxes) - 1 if boxes.counts[-1] == 1 else None
+        after = overlapping_pairs(boxes)
+        assert all(k == newest for _, k in after - before)
+        before = after
+
+
+def test_contained_samples_try_no_candidate():
+    model = ImprovedOnlineGFMM(theta=0.5, scaling=None, selection="all")
+    model.fit([[0.1], [0.4], [0.2], [0.4]], [0, 0, 0, 0])
+    assert model.n_candidates_ == 1
+    assert model.hyperboxes_.counts.tolist() == [4]
+
+
+def test_the_oldest_of_equal_boxes_grows():
+    model = ImprovedOnlineGFMM(theta=0.3, scaling=None).fit([[0.0], [0.5], [0.25]], [0, 0, 0])
+    np.testing.assert_array_equal(model.hyperboxes_.upper.ravel(), [0.25, 0.5])
+
+
+def test_contraction_leaves_touching_faces():
+    model = OnlineGFMM(theta=0.6, scaling=None)
+    model.fit([[0.0], [0.5], [0.4], [0.9]], ["a", "a", "b", "b"])
+    boxes = model.hyperboxes_
+    np.testing.assert_allclose(boxes.lower.ravel(), [0.0, 0.45])
+    np.testing.assert_allclose(boxes.upper.ravel(), [0.45, 0.9])

@@ -1,0 +1,105 @@
+"""Prediction, class memberships and probabilities against the paper's rules."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
+from tests import reference
+from tests.strategies import problems
+from tests.test_online import learn
+
+
+@st.composite
+def models_and_samples(draw):
+    """Draw a fitted model and samples around, between and far away from its boxes."""
+    problem = draw(problems())
+    model = learn(problem, draw(st.sampled_from([OnlineGFMM, ImprovedOnlineGFMM])))
+    values = st.integers(-20, 30).map(lambda tenths: tenths / 10) | st.floats(-1e6, 1e6)
+    shape = (draw(st.integers(1, 10)), problem.xl.shape[1])
+    ends = [draw(hnp.arrays(np.float64, shape, elements=values)) for _ in range(2)]
+    if draw(st.booleans()):
+        ends = [problem.xl, problem.xu]
+    return model, problem, np.minimum(*ends), np.maximum(*ends)
+
+
+def as_reference(model):
+    """Return the fitted boxes as the reference's model."""
+    boxes = model.hyperboxes_
+    return reference.Model(boxes.lower, boxes.upper, boxes.labels, boxes.counts, 0)
+
+
+@given(models_and_samples())
+def test_predict_equals_the_paper(case):
+    model, problem, xl, xu = case
+    expected = reference.predict(as_reference(model), xl, xu, problem.gamma, problem.n_classes)
+    np.testing.assert_array_equal(model.predict(xl, X_upper=xu), expected)
+
+
+@given(models_and_samples())
+def test_membership_equals_the_paper(case):
+    model, problem, xl, xu = case
+    expected = reference.class_membership(
+        as_reference(model), xl, xu, problem.gamma, problem.n_classes
+    )
+    np.testing.assert_array_equal(model.membership(xl, X_upper=xu), expected)
+
+
+@given(models_and_samples())
+def test_probabilities_sum_to_one_and_agree_with_predict(case):
+    model, _, xl, xu = case
+    p = model.predict_proba(xl, X_upper=xu)
+    assert (p >= 0).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
+    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(xl, X_upper=xu))
+
+
+def test_probabilities_are_normalised_memberships():
+    model = ImprovedOnlineGFMM(scaling=None).fit([[0.0], [1.0]], ["a", "b"])
+    X = [[0.25], [0.9]]
+    memberships = model.membership(X)
+    np.testing.assert_allclose(memberships, [[0.75, 0.25], [0.1, 0.9]])
+    np.testing.assert_allclose(model.predict_proba(X), memberships)
+
+
+@pytest.mark.parametrize(
+    ("counts", "shares"),
+    [([2, 4], [1 / 3, 2 / 3]), ([3, 3], [0.5, 0.5]), ([4, 2], [2 / 3, 1 / 3])],
+)
+def test_tied_classes_share_by_samples(counts, shares):
+    X = [[0.0]] * counts[0] + [[1.0]] * counts[1]
+    y = ["a"] * counts[0] + ["b"] * counts[1]
+    model = ImprovedOnlineGFMM(scaling=None).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba([[0.5]])[0], shares)
+    assert model.predict([[0.5]]) == ("a" if counts[0] >= counts[1] else "b")
+
+
+def test_a_single_sample_inside_a_box_of_another_class_wins_there():
+    model = ImprovedOnlineGFMM(theta=1.0, scaling=None)
+    model.fit([[0.0], [1.0], [0.5]], ["a", "a", "b"])
+    assert model.predict([[0.5]]) == "b"
+    np.testing.assert_array_equal(model.predict_proba([[0.5]]), [[0, 1]])
+    assert model.predict([[0.4]]) == "a"
+
+
+def test_beyond_all_boxes_the_nearest_decides():
+    model = ImprovedOnlineGFMM(scaling=None, gamma=4.0).fit([[0.0], [1.0]], ["a", "b"])
+    X = [[-3.0], [0.5 - 1e-9], [0.5], [7.0], [-1e300], [1e308]]  # the last: distances overflow
+    assert (model.membership(X) == 0).all()
+    np.testing.assert_array_equal(model.predict(X), ["a", "a", "a", "b", "a", "a"])
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(X))
+
+
+def test_many_samples_are_answered_in_slices(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((300, 3)), rng.integers(0, 3, 300)
+    model = ImprovedOnlineGFMM().fit(X, y)
+    whole = model.predict(X), model.predict_proba(X), model.membership(X)
+    monkeypatch.setattr("hyperboxes._base.WORK_PER_CALL", 7 * 3 * len(model.hyperboxes_))
+    sliced = model.predict(X), model.predict_proba(X), model.membership(X)
+    for a, b in zip(whole, sliced, strict=True):
+        np.testing.assert_array_equal(a, b)

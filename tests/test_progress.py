@@ -1,0 +1,146 @@
+"""Progress through scikit-learn's callbacks, and what an interrupted fit leaves behind."""
+
+import signal
+
+import numpy as np
+import pytest
+from sklearn.callback import ProgressBar, ScoringMonitor
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+
+from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
+from tests.test_online import same_boxes
+
+X, Y = load_iris(return_X_y=True)
+every_learner = pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
+
+
+class Recorder:
+    """A callback that keeps what it is told and may end or break the fit at a step."""
+
+    def __init__(self, stop_at=None, interrupt_at=None):
+        self.stop_at = stop_at
+        self.interrupt_at = interrupt_at
+        self.fitted = []
+
+    def setup(self, estimator, context):
+        """Start."""
+
+    def teardown(self, estimator, context):
+        """Finish."""
+
+    def on_fit_task_begin(self, estimator, context):
+        """Ignore."""
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+        """Record the model so far."""
+        self.fitted.append(fitted_estimator)
+        if len(self.fitted) == self.interrupt_at:
+            raise KeyboardInterrupt
+        return len(self.fitted) == self.stop_at
+
+
+@every_learner
+def test_callbacks_see_the_model_grow(cls):
+    recorder = Recorder()
+    model = cls().set_callbacks(recorder).fit(X, Y)
+    assert same_boxes(model, cls().fit(X, Y))
+    seen = [fitted.hyperboxes_.counts.sum() for fitted in recorder.fitted]
+    assert seen == [*range(2, len(X) + 1, 2), len(X)]  # 75 steps, then the whole fit
+    assert same_boxes(recorder.fitted[-1], model)
+    assert recorder.fitted[10].predict(X).shape == Y.shape
+
+
+@every_learner
+def test_a_callback_may_end_the_fit(cls):
+    model = cls().set_callbacks(Recorder(stop_at=10)).fit(X, Y)
+    assert model.hyperboxes_.counts.sum() == 20
+
+
+@every_learner
+def test_an_interrupted_fit_leaves_the_estimator_unfitted(cls):
+    model = cls().fit(X, Y)
+    model.set_callbacks(Recorder(interrupt_at=3))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    assert not hasattr(model, "n_features_in_")
+    assert same_boxes(model.set_callbacks().fit(X, Y), cls().fit(X, Y))
+
+
+@every_learner
+def test_an_interrupted_partial_fit_keeps_what_it_learned(cls):
+    model = cls(scaling=None).set_callbacks(Recorder(interrupt_at=3))
+    data = X / X.max()
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(data, Y, classes=[0, 1, 2])
+    learned = model.hyperboxes_.counts.sum()
+    assert learned == 6
+    model.set_callbacks().partial_fit(data[learned:], Y[learned:])
+    assert same_boxes(model, cls(scaling=None).fit(data, Y))
+
+
+@every_learner
+def test_ctrl_c_is_heard_between_slices_of_work(cls, monkeypatch):
+    """A signal during a batch ends it after the running kernel call, with whole samples."""
+    monkeypatch.setattr("hyperboxes._online.WORK_PER_CALL", 1000)
+    rng = np.random.default_rng(0)
+    data, labels = rng.random((20_000, 4)), rng.integers(0, 2, 20_000)
+    model = cls(theta=0.01, scaling=None)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    def learn_for_ever():
+        while True:
+            model.partial_fit(data, labels, classes=[0, 1])
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            learn_for_ever()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    learned = int(model._boxes.counts.sum())
+    whole, rest = divmod(learned, len(labels))
+    expected = cls(theta=0.01, scaling=None)
+    for _ in range(whole):
+        expected.partial_fit(data, labels, classes=[0, 1])
+    if rest:
+        expected.partial_fit(data[:rest], labels[:rest], classes=[0, 1])
+    if learned:
+        assert same_boxes(model, expected)
+
+
+def test_nothing_learned_is_not_fitted():
+    model = ImprovedOnlineGFMM().set_callbacks(InterruptAtOnce())
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X, Y, classes=[0, 1, 2])
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    model.set_callbacks().partial_fit(X, Y)
+    assert same_boxes(model, ImprovedOnlineGFMM().fit(X, Y))
+
+
+class InterruptAtOnce(Recorder):
+    """Interrupts before the first sample."""
+
+    def on_fit_task_begin(self, estimator, context):
+        """Break."""
+        raise KeyboardInterrupt
+
+
+def test_scores_while_training():
+    monitor = ScoringMonitor(scoring="accuracy")
+    ImprovedOnlineGFMM().set_callbacks(monitor).fit(X, Y)
+    assert monitor.get_logs()
+
+
+def test_progress_bars(capsys):
+    search = GridSearchCV(ImprovedOnlineGFMM(), {"theta": [0.1, 0.3]}, cv=2)
+    search.set_callbacks(ProgressBar(max_propagation_depth=None)).fit(X, Y)
+    assert "ImprovedOnlineGFMM" in capsys.readouterr().out

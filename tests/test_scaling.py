@@ -1,0 +1,62 @@
+"""Scaling to [0, 1] and the boxes' way back to data units."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from hyperboxes import ImprovedOnlineGFMM
+from hyperboxes._scaling import MinMaxScale
+
+tables = hnp.arrays(
+    np.float64, st.tuples(st.integers(1, 20), st.integers(1, 3)), elements=st.floats(-1e6, 1e6)
+)
+
+
+@given(tables)
+def test_ranges_become_the_unit_interval(values):
+    scale = MinMaxScale.learn(values, values)
+    scaled = scale.transform(values)
+    varies = values.min(axis=0) < values.max(axis=0)
+    np.testing.assert_array_equal(scaled.min(axis=0), 0)
+    np.testing.assert_array_equal(scaled.max(axis=0), varies)
+    np.testing.assert_allclose(scale.restore(scaled), values, rtol=1e-9, atol=1e-9 * 2e6)
+    restored = scale.restore(scaled)
+    np.testing.assert_array_equal(restored.min(axis=0), values.min(axis=0))
+    np.testing.assert_array_equal(restored.max(axis=0), values.max(axis=0))
+
+
+def test_boxes_are_in_data_units():
+    model = ImprovedOnlineGFMM(theta=0.5).fit([[10, 5], [12, 5], [20, 5]], ["a", "a", "b"])
+    boxes = model.hyperboxes_
+    np.testing.assert_allclose(boxes.lower, [[10, 5], [20, 5]])
+    np.testing.assert_allclose(boxes.upper, [[12, 5], [20, 5]])
+
+
+def test_scaling_is_learned_once():
+    model = ImprovedOnlineGFMM(theta=0.5).partial_fit([[0], [10]], [0, 1], classes=[0, 1])
+    model.partial_fit([[20], [1005]], [1, 1])
+    np.testing.assert_allclose(model.hyperboxes_.upper.ravel(), [0, 10, 20, 1005])
+
+
+def test_constant_features_are_only_shifted():
+    model = ImprovedOnlineGFMM().fit([[0, 7], [1, 7]], [0, 1])
+    model.partial_fit([[0, 8]], [0])
+    np.testing.assert_allclose(model.hyperboxes_.upper, [[0, 7], [1, 7], [0, 8]])
+
+
+def test_one_sample_cannot_tell_the_ranges():
+    with pytest.warns(UserWarning, match="larger batch"):
+        ImprovedOnlineGFMM().partial_fit([[3.0]], [0], classes=[0, 1])
+
+
+def test_hyperboxes_are_read_only_and_kept():
+    model = ImprovedOnlineGFMM().fit([[0.0], [1.0]], [0, 1])
+    boxes = model.hyperboxes_
+    assert len(boxes) == 2
+    assert model.hyperboxes_ is boxes
+    with pytest.raises(ValueError, match="read-only"):
+        boxes.lower[0] = 5
+    model.partial_fit([[0.5]], [0])
+    assert model.hyperboxes_ is not boxes
