@@ -23,6 +23,9 @@ os.environ.setdefault("NUMBA_CACHE_DIR", _kernel_cache())
 os.environ.setdefault("MPLBACKEND", "agg")
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # lets scikit-learn run all of its checks
 
-# The first example of a run may compile kernels, so there is no deadline.
-hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
-hypothesis.settings.load_profile("default")
+# The first example of a run may compile kernels, so there is no deadline. CI tries the same
+# examples each time, others try new ones; `--hypothesis-profile thorough` tries many.
+hypothesis.settings.register_profile("local", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
+hypothesis.settings.load_profile("ci" if "CI" in os.environ else "local")

@@ -20,6 +20,12 @@ def learn(problem: Problem, cls=ImprovedOnlineGFMM, **params):
     return model.partial_fit(problem.xl, problem.y, range(problem.n_classes), X_upper=X_upper)
 
 
+def learn_slowly(learner, problem: Problem, **params) -> reference.Model:
+    """Run one of the reference's algorithms on the problem."""
+    samples = problem.xl, problem.xu, problem.y
+    return learner(*samples, theta=problem.theta, gamma=problem.gamma, **params)
+
+
 def assert_same(model, expected):
     """Compare boxes, labels, counts and candidates bit for bit."""
     boxes = model.hyperboxes_
@@ -39,14 +45,7 @@ def same_boxes(first, second):
 @pytest.mark.parametrize("selection", SELECTIONS)
 @given(problem=problems())
 def test_online_equals_the_paper(problem, selection):
-    expected = reference.online(
-        problem.xl,
-        problem.xu,
-        problem.y,
-        theta=problem.theta,
-        gamma=problem.gamma,
-        selection=selection,
-    )
+    expected = learn_slowly(reference.online, problem, selection=selection)
     assert_same(learn(problem, OnlineGFMM, selection=selection), expected)
 
 
@@ -54,16 +53,9 @@ def test_online_equals_the_paper(problem, selection):
 @pytest.mark.parametrize("selection", SELECTIONS)
 @given(problem=problems())
 def test_improved_online_equals_the_paper(problem, selection, overlap):
-    expected = reference.improved_online(
-        problem.xl,
-        problem.xu,
-        problem.y,
-        theta=problem.theta,
-        gamma=problem.gamma,
-        selection=selection,
-        overlap=overlap,
-    )
-    assert_same(learn(problem, selection=selection, overlap=overlap), expected)
+    params = {"selection": selection, "overlap": overlap}
+    expected = learn_slowly(reference.improved_online, problem, **params)
+    assert_same(learn(problem, **params), expected)
 
 
 @pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
@@ -75,7 +67,7 @@ def test_larger_problem_equals_the_paper(cls):
     problem = Problem(X, X, y, 0.2, np.ones(3))
     learner = reference.online if cls is OnlineGFMM else reference.improved_online
     params = {} if cls is OnlineGFMM else {"overlap": "closed"}
-    expected = learner(X, X, y, theta=0.2, gamma=np.ones(3), selection="lemma", **params)
+    expected = learn_slowly(learner, problem, selection="lemma", **params)
     assert_same(learn(problem, cls, selection="lemma"), expected)
 
 

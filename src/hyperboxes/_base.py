@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hyperboxes._boxes import Boxes, frozen
+from hyperboxes._boxes import Boxes, Samples, frozen
 from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._kernels import prediction
 from hyperboxes._progress import FitProgress
@@ -59,15 +59,9 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _learn(
-        self,
-        boxes: Boxes,
-        xl: np.ndarray,
-        xu: np.ndarray,
-        y: np.ndarray,
-        gamma: np.ndarray,
-        progress: FitProgress,
+        self, samples: Samples, boxes: Boxes, gamma: np.ndarray, progress: FitProgress
     ) -> None:
-        """Learn the scaled intervals [xl, xu] with class indices `y` into `boxes`."""
+        """Learn the samples into `boxes`."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, X_upper: Any = None) -> Self:
@@ -136,7 +130,7 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         self.__dict__.pop("_hyperboxes", None)
         xl, xu = _scaled(model["_scale"], lower, upper)
         progress = FitProgress(self, lower, y, upper, model)
-        self._learn(model["_boxes"], xl, xu, codes, model["_gamma"], progress)
+        self._learn(Samples(xl, xu, codes), model["_boxes"], model["_gamma"], progress)
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class of the box with the largest membership for each sample.

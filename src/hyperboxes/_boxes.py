@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,14 @@ def frozen(array: np.ndarray) -> np.ndarray:
     view = array.view(np.ndarray)
     view.flags.writeable = False
     return view
+
+
+class Samples(NamedTuple):
+    """Training samples in the learner's units: intervals [xl, xu] and class indices y."""
+
+    xl: np.ndarray
+    xu: np.ndarray
+    y: np.ndarray
 
 
 class Boxes:

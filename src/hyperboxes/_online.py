@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from hyperboxes._base import _FITTED, WORK_PER_CALL, BaseGFMM
-from hyperboxes._boxes import Boxes
+from hyperboxes._boxes import Boxes, Samples
 from hyperboxes._docs import shared_docs
 from hyperboxes._kernels import online
 from hyperboxes._progress import FitProgress
@@ -68,31 +69,21 @@ class _OnlineGFMM(BaseGFMM):
             )
 
     def _learn(
-        self,
-        boxes: Boxes,
-        xl: np.ndarray,
-        xu: np.ndarray,
-        y: np.ndarray,
-        gamma: np.ndarray,
-        progress: FitProgress,
+        self, samples: Samples, boxes: Boxes, gamma: np.ndarray, progress: FitProgress
     ) -> None:
         theta = float(self.theta)
         floor = 1.0 - theta * gamma.max() if self.selection == "lemma" else -np.inf
+        learn, options = self._kernel()
         boxes.start_batch()
-        for stop in progress.steps(len(y)):
-            samples = xl[:stop], xu[:stop], y[:stop]
+        for stop in progress.steps(len(samples.y)):
+            step = [column[:stop] for column in samples]
             while boxes.n_learned < stop:
                 boxes.make_room()
-                self._run_kernel(samples, boxes.arrays, (theta, gamma, floor))
+                learn(*step, boxes.arrays, theta, gamma, floor, *options, WORK_PER_CALL)
 
     @abstractmethod
-    def _run_kernel(
-        self,
-        samples: tuple[np.ndarray, ...],
-        arrays: tuple[np.ndarray, ...],
-        rule: tuple[float, np.ndarray, float],
-    ) -> None:
-        """Learn on until the samples, the room or the time slice end."""
+    def _kernel(self) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        """Return the learning kernel and the options that it alone takes."""
 
 
 @shared_docs
@@ -156,14 +147,8 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         self.overlap = overlap
         self.scaling = scaling
 
-    def _run_kernel(
-        self,
-        samples: tuple[np.ndarray, ...],
-        arrays: tuple[np.ndarray, ...],
-        rule: tuple[float, np.ndarray, float],
-    ) -> None:
-        closed = self.overlap == "closed"
-        online.learn_improved(*samples, arrays, *rule, closed, WORK_PER_CALL)
+    def _kernel(self) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        return online.learn_improved, (self.overlap == "closed",)
 
 
 @shared_docs
@@ -216,10 +201,5 @@ class OnlineGFMM(_OnlineGFMM):
         self.selection = selection
         self.scaling = scaling
 
-    def _run_kernel(
-        self,
-        samples: tuple[np.ndarray, ...],
-        arrays: tuple[np.ndarray, ...],
-        rule: tuple[float, np.ndarray, float],
-    ) -> None:
-        online.learn_online(*samples, arrays, *rule, WORK_PER_CALL)
+    def _kernel(self) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        return online.learn_online, ()
