@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hyperboxes._boxes import Boxes, Samples, frozen
 from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._kernels import prediction
+from hyperboxes._kernels import prediction, selection
 from hyperboxes._progress import FitProgress
 from hyperboxes._scaling import MinMaxScale
 from hyperboxes._validation import (
@@ -49,6 +49,7 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     theta: float
     gamma: Any
     selection: str
+    overlap: str
     scaling: str | None
 
     n_features_in_: int
@@ -62,6 +63,17 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         self, samples: Samples, boxes: Boxes, gamma: np.ndarray, progress: FitProgress
     ) -> None:
         """Learn the samples into `boxes`."""
+
+    def _rule(self, gamma: np.ndarray, floor: float = 0.0) -> tuple[float, np.ndarray, float]:
+        """Return theta, gamma and the least membership or similarity of a candidate."""
+        theta = float(self.theta)
+        if self.selection == "lemma":
+            floor = max(floor, 1.0 - theta * gamma.max())
+        return theta, gamma, floor
+
+    def _overlap_test(self) -> int:
+        """Return the kernels' name for the overlap test."""
+        return {"closed": selection.CLOSED, "paper": selection.PAPER}[self.overlap]
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, X_upper: Any = None) -> Self:

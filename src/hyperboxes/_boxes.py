@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hyperboxes._kernels.online import BOXES, CANDIDATES, SAMPLES
+from hyperboxes._kernels.selection import BOXES, CANDIDATES, SAMPLES
 
 _MIN_CAPACITY = 64
 _PER_BOX = ("_lower", "_upper", "_labels", "_counts", "_following")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
-from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +13,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from hyperboxes._base import _FITTED, WORK_PER_CALL, BaseGFMM
 from hyperboxes._boxes import Boxes, Samples
 from hyperboxes._docs import shared_docs
-from hyperboxes._kernels import online
+from hyperboxes._kernels import online, selection
 from hyperboxes._progress import FitProgress
 from hyperboxes._validation import check_known_classes, unchanged_on_error
 
@@ -71,19 +69,14 @@ class _OnlineGFMM(BaseGFMM):
     def _learn(
         self, samples: Samples, boxes: Boxes, gamma: np.ndarray, progress: FitProgress
     ) -> None:
-        theta = float(self.theta)
-        floor = 1.0 - theta * gamma.max() if self.selection == "lemma" else -np.inf
-        learn, options = self._kernel()
+        rule = self._rule(gamma)
+        overlap = self._overlap_test()
         boxes.start_batch()
         for stop in progress.steps(len(samples.y)):
             step = [column[:stop] for column in samples]
             while boxes.n_learned < stop:
                 boxes.make_room()
-                learn(*step, boxes.arrays, theta, gamma, floor, *options, WORK_PER_CALL)
-
-    @abstractmethod
-    def _kernel(self) -> tuple[Callable[..., None], tuple[Any, ...]]:
-        """Return the learning kernel and the options that it alone takes."""
+                online.learn(*step, boxes.arrays, rule, overlap, WORK_PER_CALL)
 
 
 @shared_docs
@@ -147,9 +140,6 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         self.overlap = overlap
         self.scaling = scaling
 
-    def _kernel(self) -> tuple[Callable[..., None], tuple[Any, ...]]:
-        return online.learn_improved, (self.overlap == "closed",)
-
 
 @shared_docs
 class OnlineGFMM(_OnlineGFMM):
@@ -201,5 +191,5 @@ class OnlineGFMM(_OnlineGFMM):
         self.selection = selection
         self.scaling = scaling
 
-    def _kernel(self) -> tuple[Callable[..., None], tuple[Any, ...]]:
-        return online.learn_online, ()
+    def _overlap_test(self) -> int:
+        return selection.CONTRACT

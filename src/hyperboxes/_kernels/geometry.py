@@ -1,4 +1,4 @@
-"""Formulas of the paper for one or two boxes: distance and membership, size, overlap, contraction.
+"""Formulas of the paper for one or two boxes: membership, similarity, size, overlap, contraction.
 
 Boxes are rows of the arrays `lower` (v in the paper) and `upper` (w). Arithmetic is float64 in the
 order the paper writes it; rounding is monotone, which is what makes the shortcuts below exact.
@@ -10,8 +10,12 @@ import numpy as np
 
 from hyperboxes._kernels.jit import kernel
 
-# Two distances whose memberships 1 - d round to one number differ by less than this.
-MEMBERSHIP_ROUNDING = 2.0**-52
+# Two gaps g whose memberships 1 - g round to one number differ by less than this.
+ROUNDING = 2.0**-52
+
+# Which ends of two intervals a gap is measured between: the membership of one in the other, or one
+# of the paper's similarities of both.
+MEMBERSHIP, LONGEST, SHORTEST, MID_MAX, MID_MIN = range(5)
 
 
 @kernel
@@ -37,11 +41,29 @@ def distance(lower, upper, box, xl, xu, gamma, limit):
     for j in range(xl.shape[0]):
         above = xu[j] - upper[box, j]
         below = lower[box, j] - xl[j]
-        gap = _larger(above, below) * gamma[j]
-        if gap > limit:
-            return gap
-        largest = _larger(largest, gap)
+        apart = _larger(above, below) * gamma[j]
+        if apart > limit:
+            return apart
+        largest = _larger(largest, apart)
     return largest
+
+
+@kernel
+def gap(lower, upper, box, xl, xu, gamma, limit, measure):
+    """Distance of a box from [xl, xu] by one of the measures; beyond `limit` any value beyond it.
+
+    All are `distance` with lower and upper ends exchanged. The middle distance is the membership
+    of the box in the interval or the other way round, whichever is more or less similar.
+    """
+    if measure == MEMBERSHIP:
+        return distance(lower, upper, box, xl, xu, gamma, limit)
+    if measure == LONGEST:
+        return distance(upper, lower, box, xl, xu, gamma, limit)
+    if measure == SHORTEST:
+        return distance(lower, upper, box, xu, xl, gamma, limit)
+    there = distance(lower, upper, box, xl, xu, gamma, limit)
+    back = distance(upper, lower, box, xu, xl, gamma, limit)
+    return _smaller(there, back) if measure == MID_MAX else _larger(there, back)
 
 
 @kernel
@@ -129,3 +151,11 @@ def _part(v, w, lower, upper, box, j):
         upper[box, j] = vi
     else:
         lower[box, j] = wi
+
+
+@kernel
+def hull(v1, w1, v2, w2, v, w):
+    """Write the smallest box that holds two boxes into [v, w], which may be one of them."""
+    for j in range(v.shape[0]):
+        v[j] = _smaller(v1[j], v2[j])
+        w[j] = _larger(w1[j], w2[j])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.geometry import MEMBERSHIP_ROUNDING, distance
+from hyperboxes._kernels.geometry import ROUNDING, distance
 from hyperboxes._kernels.jit import kernel
 
 
@@ -44,7 +44,7 @@ def nearest_by_class(
             gap = distance(lower, upper, box, low, high, gamma, limit)
             if gap > limit:
                 continue
-            limits[scope] = min(limit, gap + MEMBERSHIP_ROUNDING)
+            limits[scope] = min(limit, gap + ROUNDING)
             rank = closeness(gap)
             if rank > best[i, c]:
                 best[i, c] = rank
