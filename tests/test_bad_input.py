@@ -4,14 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 from tests.test_online import same_boxes
 
 X = np.array([[0.1, 0.2], [0.3, 0.4], [0.8, 0.9]])
 Y = np.array([0, 0, 1])
 NAN, INF = np.nan, np.inf
 
-every_learner = pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
+every_learner = pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM, AgglomerativeGFMM])
+every_online_learner = pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
 
 BAD_SAMPLES = [
     ([[0.1, NAN]], [0], None, "X contains NaN"),
@@ -43,9 +44,11 @@ def test_bad_samples_change_nothing(cls, X_bad, y, X_upper, message):
 
     frame = pd.DataFrame(X, columns=["width", "height"])
     fitted = cls().fit(frame, Y)
-    for method in (fitted.fit, fitted.partial_fit):
+    for method in ("fit", "partial_fit"):
+        if not hasattr(cls, method):
+            continue
         with pytest.raises((ValueError, TypeError)):
-            method(X_bad, y, X_upper=X_upper)
+            getattr(fitted, method)(X_bad, y, X_upper=X_upper)
         assert same_boxes(fitted, cls().fit(frame, Y))
         np.testing.assert_array_equal(fitted.predict(frame), Y)
 
@@ -75,9 +78,21 @@ def test_bad_parameters(cls, params, message):
     assert set(vars(model)) == set(model.get_params())
 
 
-def test_bad_overlap():
-    with pytest.raises(ValueError, match="'overlap' parameter"):
-        ImprovedOnlineGFMM(overlap="open").fit(X, Y)
+@pytest.mark.parametrize(
+    ("cls", "params"),
+    [
+        (ImprovedOnlineGFMM, {"overlap": "open"}),
+        (AgglomerativeGFMM, {"overlap": "open"}),
+        (AgglomerativeGFMM, {"algorithm": "agglo3"}),
+        (AgglomerativeGFMM, {"similarity": "cosine"}),
+        (AgglomerativeGFMM, {"min_similarity": 1.5}),
+        (AgglomerativeGFMM, {"min_similarity": -0.1}),
+    ],
+)
+def test_bad_parameters_of_some(cls, params):
+    (name,) = params
+    with pytest.raises(ValueError, match=f"'{name}' parameter"):
+        cls(**params).fit(X, Y)
 
 
 @every_learner
@@ -88,8 +103,9 @@ def test_without_scaling_data_must_lie_in_the_unit_interval(cls, value):
     with pytest.raises(ValueError, match=message):
         cls(scaling=None).fit(frame, [0, 1])
     model = cls(scaling=None).fit(X, Y)
-    with pytest.raises(ValueError, match="column 1 holds"):
-        model.partial_fit(frame.to_numpy(), [0, 1])
+    if hasattr(model, "partial_fit"):
+        with pytest.raises(ValueError, match="column 1 holds"):
+            model.partial_fit(frame.to_numpy(), [0, 1])
     assert model.predict([[value, value]]) in Y
 
 
@@ -106,7 +122,6 @@ def test_feature_names_must_match(cls):
     renamed = frame.rename(columns={"height": "depth"})
     for call in (
         lambda: model.predict(renamed),
-        lambda: model.partial_fit(renamed, Y),
         lambda: model.predict(frame, X_upper=renamed),
         lambda: model.fit(frame, Y, X_upper=renamed),
     ):
@@ -125,11 +140,13 @@ def test_prediction_needs_numbers(cls, bad):
             method([[bad, 0.1]])
 
 
-@every_learner
+@every_online_learner
 def test_classes_must_be_named_first(cls):
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
         cls().partial_fit(X, Y)
     model = cls().partial_fit(X, Y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="X has 1 features"):
+        model.partial_fit(X[:, :1], Y)
     with pytest.raises(ValueError, match=r"not in classes_: \[7\]. Name all classes"):
         model.partial_fit(X, [0, 1, 7])
     with pytest.raises(ValueError, match="is not the same as on last call"):

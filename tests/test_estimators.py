@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from functools import partial
 
 import joblib
 import numpy as np
@@ -18,13 +19,15 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils._test_common.instance_generator import _get_expected_failed_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 from tests.test_online import same_boxes
 
-LEARNERS = [OnlineGFMM, ImprovedOnlineGFMM]
+ONLINE_LEARNERS = [OnlineGFMM, ImprovedOnlineGFMM]
+LEARNERS = [*ONLINE_LEARNERS, AgglomerativeGFMM, partial(AgglomerativeGFMM, algorithm="agglo-sm")]
 X, Y = load_iris(return_X_y=True)
 
 every_learner = pytest.mark.parametrize("cls", LEARNERS)
+every_online_learner = pytest.mark.parametrize("cls", ONLINE_LEARNERS)
 
 
 @parametrize_with_checks(
@@ -33,6 +36,8 @@ every_learner = pytest.mark.parametrize("cls", LEARNERS)
         OnlineGFMM(selection="all"),
         ImprovedOnlineGFMM(),
         ImprovedOnlineGFMM(selection="all", overlap="paper"),
+        AgglomerativeGFMM(),
+        AgglomerativeGFMM(algorithm="agglo-sm", similarity="mid-max", overlap="paper"),
         make_pipeline(MinMaxScaler(), ImprovedOnlineGFMM()),
     ],
     # Empty for our learners; for Pipeline the two failings scikit-learn knows of.
@@ -113,7 +118,7 @@ def test_layouts_of_every_kind(cls, scaling, tmp_path):
         np.testing.assert_array_equal(variant, before)
 
 
-@every_learner
+@every_online_learner
 def test_pickle_and_copy_go_on_learning(cls):
     model = cls().fit(X[::2], Y[::2])
     for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
@@ -123,7 +128,7 @@ def test_pickle_and_copy_go_on_learning(cls):
     assert model.hyperboxes_.counts.sum() == len(X[::2])
 
 
-@every_learner
+@every_online_learner
 def test_memory_mapped_model_goes_on_learning(cls, tmp_path):
     joblib.dump(cls().fit(X[::2], Y[::2]), tmp_path / "model.joblib")
     model = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
@@ -135,6 +140,15 @@ def test_memory_mapped_model_goes_on_learning(cls, tmp_path):
 def test_spare_room_is_not_pickled():
     model = ImprovedOnlineGFMM(theta=2.0).fit(X, np.zeros(len(X)))
     assert len(pickle.dumps(model._boxes)) < 1500
+
+
+@every_learner
+def test_pickle_predicts_the_same(cls):
+    model = cls().fit(X, Y)
+    twin = pickle.loads(pickle.dumps(model))
+    assert same_boxes(twin, model)
+    assert twin.n_candidates_ == model.n_candidates_
+    np.testing.assert_array_equal(twin.predict_proba(X), model.predict_proba(X))
 
 
 @every_learner
@@ -198,7 +212,7 @@ def test_nothing_to_read_before_fit(cls):
 
 
 def test_docstrings_are_whole():
-    for cls in LEARNERS:
+    for cls in (*ONLINE_LEARNERS, AgglomerativeGFMM):
         for heading in ("Parameters", "Attributes", "Examples", "Khuat"):
             assert heading in cls.__doc__
         assert "{" not in cls.__doc__.replace('{"', "")

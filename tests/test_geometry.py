@@ -1,6 +1,7 @@
 """The kernels for single boxes against the paper's formulas, and the lemma they rest on."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,35 @@ def test_membership_is_one_minus_distance(boxes):
     (v, w), (xl, xu), gamma = boxes
     gap = geometry.distance(v[None], w[None], 0, xl, xu, gamma, np.inf)
     assert 1 - min(gap, 1) == reference.membership(v, w, xl, xu, gamma)
+
+
+MEASURES = {
+    "longest": geometry.LONGEST,
+    "shortest": geometry.SHORTEST,
+    "mid-max": geometry.MID_MAX,
+    "mid-min": geometry.MID_MIN,
+}
+every_measure = pytest.mark.parametrize("measure", MEASURES)
+
+
+@every_measure
+@given(two_boxes())
+def test_similarity(measure, boxes):
+    (vi, wi), (vk, wk), gamma = boxes
+    value = geometry.similarity(vi, wi, vk[None], wk[None], 0, gamma, 0.0, MEASURES[measure])
+    assert value == reference.similarity(vi, wi, vk, wk, gamma, measure)
+    assert value == geometry.similarity(
+        vk, wk, vi[None], wi[None], 0, gamma, 0.0, MEASURES[measure]
+    )
+
+
+@every_measure
+@given(two_boxes(), st.floats(0, 1))
+def test_similarity_below_the_floor_is_none(measure, boxes, floor):
+    (vi, wi), (vk, wk), gamma = boxes
+    exact = reference.similarity(vi, wi, vk, wk, gamma, measure)
+    value = geometry.similarity(vi, wi, vk[None], wk[None], 0, gamma, floor, MEASURES[measure])
+    assert value == (exact if exact >= floor else 0)
 
 
 @given(two_boxes(), st.floats(0, 2))
@@ -63,6 +93,16 @@ def test_lemma_1_holds_in_floating_point(boxes, theta, slope):
         if geometry.fits(v[None], w[None], 0, xl, xu, theta):
             bound = 1 - theta * slopes_of_features.max()
             assert reference.membership(v, w, xl, xu, slopes_of_features) >= bound
+
+
+@every_measure
+@given(two_boxes(), thetas)
+def test_lemma_2_holds_in_floating_point(measure, boxes, theta):
+    """Boxes that fit into one have at least the similarity that the lemma asks for."""
+    (vi, wi), (vk, wk), gamma = boxes
+    if geometry.fits(vi[None], wi[None], 0, vk, wk, theta):
+        bound = 1 - theta * gamma.max()
+        assert reference.similarity(vi, wi, vk, wk, gamma, measure) >= bound
 
 
 @given(problems().filter(lambda p: len(p.y) > 2))

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
-from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 from tests.test_online import same_boxes
 
 X, Y = load_iris(return_X_y=True)
@@ -68,6 +68,24 @@ def test_an_interrupted_fit_leaves_the_estimator_unfitted(cls):
         model.predict(X)
     assert not hasattr(model, "n_features_in_")
     assert same_boxes(model.set_callbacks().fit(X, Y), cls().fit(X, Y))
+
+
+@pytest.mark.parametrize("algorithm", ["agglo2", "agglo-sm"])
+def test_callbacks_see_boxes_merge(algorithm, monkeypatch):
+    monkeypatch.setattr("hyperboxes._agglomerative.WORK_PER_CALL", 20_000)
+    recorder = Recorder()
+    model = AgglomerativeGFMM(algorithm=algorithm).set_callbacks(recorder).fit(X, Y)
+    n_boxes = [len(fitted.hyperboxes_) for fitted in recorder.fitted]
+    assert len(set(n_boxes)) > 3
+    assert n_boxes == sorted(n_boxes, reverse=True)
+    assert all(fitted.hyperboxes_.counts.sum() == len(X) for fitted in recorder.fitted)
+    assert all(fitted.score(X, Y) == 1 for fitted in recorder.fitted)
+    stopped = AgglomerativeGFMM(algorithm=algorithm).set_callbacks(Recorder(stop_at=3)).fit(X, Y)
+    assert len(stopped.hyperboxes_) == n_boxes[2] > len(model.hyperboxes_)
+    model.set_callbacks(Recorder(interrupt_at=3))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert not hasattr(model, "hyperboxes_")
 
 
 @every_learner

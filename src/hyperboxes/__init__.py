@@ -3,9 +3,10 @@
 A model is a list of labelled boxes: it can be read as rules and trained one sample at a time.
 """
 
+from hyperboxes._agglomerative import AgglomerativeGFMM
 from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["Hyperboxes", "ImprovedOnlineGFMM", "OnlineGFMM"]
+__all__ = ["AgglomerativeGFMM", "Hyperboxes", "ImprovedOnlineGFMM", "OnlineGFMM"]

@@ -59,10 +59,8 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     _boxes: Boxes
 
     @abstractmethod
-    def _learn(
-        self, samples: Samples, boxes: Boxes, gamma: np.ndarray, progress: FitProgress
-    ) -> None:
-        """Learn the samples into `boxes`."""
+    def _learn(self, samples: Samples, model: dict[str, Any], progress: FitProgress) -> None:
+        """Learn the samples into `model["_boxes"]`."""
 
     def _rule(self, gamma: np.ndarray, floor: float = 0.0) -> tuple[float, np.ndarray, float]:
         """Return theta, gamma and the least membership or similarity of a candidate."""
@@ -142,7 +140,7 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         self.__dict__.pop("_hyperboxes", None)
         xl, xu = _scaled(model["_scale"], lower, upper)
         progress = FitProgress(self, lower, y, upper, model)
-        self._learn(Samples(xl, xu, codes), model["_boxes"], model["_gamma"], progress)
+        self._learn(Samples(xl, xu, codes), model, progress)
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class of the box with the largest membership for each sample.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -75,6 +75,41 @@ class Boxes:
         """Samples learned since `start_batch`."""
         return int(self._progress[SAMPLES])
 
+    @classmethod
+    def of_samples(cls, samples: Samples, n_classes: int) -> Self:
+        """Make each sample a box of its own."""
+        boxes = cls(samples.xl.shape[1], n_classes)
+        boxes._lower, boxes._upper = samples.xl.copy(), samples.xu.copy()
+        boxes._labels = samples.y.astype(np.int64)
+        boxes._counts = np.ones(len(samples.y), np.int64)
+        boxes._progress[BOXES] = len(samples.y)
+        boxes._chain()
+        return boxes
+
+    def _chain(self) -> None:
+        """Link the boxes of each class, oldest first."""
+        by_class = np.argsort(self.labels, kind="stable")
+        starts = np.flatnonzero(np.diff(self.labels[by_class], prepend=-1))
+        stops = np.append(starts[1:], len(self))
+        self._following = np.full(len(self), -1)
+        self._following[by_class[:-1]] = by_class[1:]
+        self._following[by_class[stops - 1]] = -1
+        self._first[:] = self._last[:] = -1
+        classes = self.labels[by_class[starts]]
+        self._first[classes] = by_class[starts]
+        self._last[classes] = by_class[stops - 1]
+
+    def previous(self) -> np.ndarray:
+        """Return the chains of the classes backwards."""
+        previous = np.full(len(self), -1)
+        linked = np.flatnonzero(self._following >= 0)
+        previous[self._following[linked]] = linked
+        return previous
+
+    def add_candidates(self, n_more: int) -> None:
+        """Account for candidates that were counted elsewhere."""
+        self._progress[CANDIDATES] += n_more
+
     def start_batch(self) -> None:
         self._progress[SAMPLES] = 0
 
@@ -95,9 +130,15 @@ class Boxes:
         per_box = tuple(getattr(self, name) for name in _PER_BOX)
         return (*per_box, self._first, self._last, self._progress)
 
-    def copy(self) -> Boxes:
-        twin = Boxes.__new__(Boxes)
-        twin.__setstate__({name: array.copy() for name, array in self.__getstate__().items()})
+    def settled(self) -> Self:
+        """Return a copy without the places of boxes that were merged into others."""
+        alive = self.counts > 0
+        twin = type(self)(self._lower.shape[1], len(self._first))
+        for name in _PER_BOX:
+            setattr(twin, name, getattr(self, name)[: len(self)][alive])
+        twin._progress[:] = self._progress
+        twin._progress[BOXES] = alive.sum()
+        twin._chain()
         return twin
 
     def __getstate__(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from hyperboxes._base import _FITTED, WORK_PER_CALL, BaseGFMM
-from hyperboxes._boxes import Boxes, Samples
+from hyperboxes._boxes import Samples
 from hyperboxes._docs import shared_docs
 from hyperboxes._kernels import online, selection
 from hyperboxes._progress import FitProgress
@@ -66,17 +66,23 @@ class _OnlineGFMM(BaseGFMM):
                 stacklevel=4,
             )
 
-    def _learn(
-        self, samples: Samples, boxes: Boxes, gamma: np.ndarray, progress: FitProgress
-    ) -> None:
-        rule = self._rule(gamma)
+    def _learn(self, samples: Samples, model: dict[str, Any], progress: FitProgress) -> None:
+        boxes = model["_boxes"]
+        rule = self._rule(model["_gamma"])
         overlap = self._overlap_test()
-        boxes.start_batch()
-        for stop in progress.steps(len(samples.y)):
-            step = [column[:stop] for column in samples]
+        n_samples = len(samples.y)
+        step_size = progress.step_size(n_samples)
+
+        def learn_step() -> bool:
+            stop = min(boxes.n_learned + step_size, n_samples)
+            columns = [column[:stop] for column in samples]
             while boxes.n_learned < stop:
                 boxes.make_room()
-                online.learn(*step, boxes.arrays, rule, overlap, WORK_PER_CALL)
+                online.learn(*columns, boxes.arrays, rule, overlap, WORK_PER_CALL)
+            return stop == n_samples
+
+        boxes.start_batch()
+        progress.run(learn_step, n_steps=-(-n_samples // step_size))
 
 
 @shared_docs

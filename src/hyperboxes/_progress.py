@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ _N_STEPS = 100
 
 
 class FitProgress:
-    """The steps of one fit. Without callbacks there is a single step and no cost."""
+    """The steps of one fit, told to the estimator's callbacks if it has any."""
 
     def __init__(
         self,
@@ -28,25 +28,35 @@ class FitProgress:
         if X_upper is not X:
             self._data["metadata"] = {"X_upper": X_upper}
 
-    def steps(self, n_samples: int) -> Iterator[int]:
-        """Yield how many samples are to be learned by the end of each step.
+    @property
+    def is_watched(self) -> bool:
+        """Whether any callback listens."""
+        names = ("_skl_callbacks", "_parent_callback_ctx")
+        return any(hasattr(self._estimator, name) for name in names)
 
-        A callback may end the fit early; the model then is what it has learned so far.
+    def step_size(self, n_samples: int) -> int:
+        """Return how many samples to learn in a step: all if nobody watches."""
+        return -(-n_samples // _N_STEPS) if self.is_watched else n_samples
+
+    def run(self, step: Callable[[], bool], n_steps: int | None = None) -> None:
+        """Call `step` until it returns True, and tell the callbacks after each time.
+
+        A callback may end the fit early; the model then is what it has learned so far. `n_steps`
+        is how often `step` will be called, where that is known.
         """
-        estimator = self._estimator
-        if not (hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx")):
-            yield n_samples
+        if not self.is_watched:
+            while not step():
+                pass
             return
-        size = -(-n_samples // _N_STEPS)
-        stops = [*range(size, n_samples, size), n_samples]
-        context = estimator._init_callback_context(max_subtasks=len(stops))
+        estimator = self._estimator
+        context = estimator._init_callback_context(max_subtasks=n_steps)
         context.call_on_fit_task_begin(estimator=estimator, **self._data)
-        for stop in stops:
-            step = context.subcontext(task_name="samples")
-            step.call_on_fit_task_begin(estimator=estimator, **self._data)
-            yield stop
-            if self._end(step):
-                break
+        done = False
+        while not done:
+            task = context.subcontext(task_name="step")
+            task.call_on_fit_task_begin(estimator=estimator, **self._data)
+            done = step()
+            done |= self._end(task)
         self._end(context)
 
     def _end(self, context: Any) -> bool:
@@ -57,4 +67,4 @@ class FitProgress:
 
     def _snapshot(self) -> dict[str, Any]:
         """Return the fitted attributes of a model that ends here."""
-        return self._model | {"_boxes": self._model["_boxes"].copy()}
+        return self._model | {"_boxes": self._model["_boxes"].settled()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.jit import kernel
+from hyperboxes._kernels.jit import formula, kernel
 
 # Two gaps g whose memberships 1 - g round to one number differ by less than this.
 ROUNDING = 2.0**-52
@@ -18,18 +18,18 @@ ROUNDING = 2.0**-52
 MEMBERSHIP, LONGEST, SHORTEST, MID_MAX, MID_MIN = range(5)
 
 
-@kernel
+@formula
 def _larger(a, b):
     """`max` without its care for NaN, which costs several times the comparison."""
     return a if a > b else b
 
 
-@kernel
+@formula
 def _smaller(a, b):
     return a if a < b else b
 
 
-@kernel
+@formula
 def distance(lower, upper, box, xl, xu, gamma, limit):
     """Largest `gamma * gap` between a box and the interval [xl, xu], 0 where the box holds it.
 
@@ -48,7 +48,7 @@ def distance(lower, upper, box, xl, xu, gamma, limit):
     return largest
 
 
-@kernel
+@formula
 def gap(lower, upper, box, xl, xu, gamma, limit, measure):
     """Distance of a box from [xl, xu] by one of the measures; beyond `limit` any value beyond it.
 
@@ -66,7 +66,15 @@ def gap(lower, upper, box, xl, xu, gamma, limit, measure):
     return _smaller(there, back) if measure == MID_MAX else _larger(there, back)
 
 
-@kernel
+@formula
+def similarity(v, w, lower, upper, box, gamma, floor, measure):
+    """Return the membership or similarity of [v, w] and a box if it is at least `floor`, else 0."""
+    limit = 1.0 - floor + ROUNDING
+    value = 1.0 - _smaller(gap(lower, upper, box, v, w, gamma, limit, measure), 1.0)
+    return value if value >= floor else 0.0
+
+
+@formula
 def fits(lower, upper, box, xl, xu, theta):
     """Whether the box grown to hold [xl, xu] has no side longer than `theta`."""
     for j in range(xl.shape[0]):
@@ -75,7 +83,7 @@ def fits(lower, upper, box, xl, xu, theta):
     return True
 
 
-@kernel
+@formula
 def within_reach(lower, upper, box, xl, xu, theta):
     """Whether a box grown to hold [xl, xu] could touch `box` without exceeding `theta`.
 
@@ -88,7 +96,7 @@ def within_reach(lower, upper, box, xl, xu, theta):
     return True
 
 
-@kernel
+@formula
 def meets(v, w, lower, upper, box):
     """Overlap "closed": the closed intervals of [v, w] and the box meet in every dimension."""
     for j in range(v.shape[0]):
@@ -97,7 +105,7 @@ def meets(v, w, lower, upper, box):
     return True
 
 
-@kernel
+@formula
 def overlaps(v, w, lower, upper, box):
     """Overlap "paper": the paper's four cases, with ties as its published runs had them."""
     for j in range(v.shape[0]):
@@ -153,7 +161,7 @@ def _part(v, w, lower, upper, box, j):
         lower[box, j] = wi
 
 
-@kernel
+@formula
 def hull(v1, w1, v2, w2, v, w):
     """Write the smallest box that holds two boxes into [v, w], which may be one of them."""
     for j in range(v.shape[0]):

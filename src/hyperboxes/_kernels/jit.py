@@ -18,3 +18,12 @@ def kernel(function: Callable[..., Any]) -> Any:
         return njit(function, nogil=True, cache=True)
     except RuntimeError:
         return njit(function, nogil=True)
+
+
+def formula(function: Callable[..., Any]) -> Any:
+    """Compile a formula of few lines into each kernel that uses it.
+
+    Left to itself, LLVM calls the larger ones, which costs more than they compute: every array
+    is passed as some seven numbers.
+    """
+    return njit(function, nogil=True, forceinline=True)

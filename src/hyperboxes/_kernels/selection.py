@@ -16,15 +16,14 @@ import numpy as np
 
 from hyperboxes._kernels.geometry import (
     MEMBERSHIP,
-    ROUNDING,
     fits,
-    gap,
     hull,
     meets,
     overlaps,
+    similarity,
     within_reach,
 )
-from hyperboxes._kernels.jit import kernel
+from hyperboxes._kernels.jit import formula, kernel
 
 BOXES, CANDIDATES, SAMPLES = range(3)
 
@@ -83,13 +82,12 @@ def _list_candidates(xl, xu, label, own, boxes, rule, measure, ids, values, grow
     """
     lower, upper, _, _, following, first, _, _ = boxes
     theta, gamma, floor = rule
-    limit = 1.0 - floor + ROUNDING
     n_candidates = 0
     n_growable = 0
     box = first[label]
     while box >= 0:
         if box != own:
-            value = 1.0 - min(gap(lower, upper, box, xl, xu, gamma, limit, measure), 1.0)
+            value = similarity(xl, xu, lower, upper, box, gamma, floor, measure)
             if value == 1.0 and measure == MEMBERSHIP:
                 return box, 0, 0
             if value >= floor:
@@ -127,7 +125,7 @@ def _blocked(v, w, lower, upper, rivals, n_rivals, overlap):
     return False
 
 
-@kernel
+@formula
 def collide(v, w, lower, upper, box, overlap):
     """Whether [v, w] overlaps a box of another class, by the closed test or the paper's."""
     if overlap == CLOSED:

@@ -1,0 +1,139 @@
+"""The agglomerative learners against the paper's algorithms, and what their boxes must satisfy."""
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperboxes import AgglomerativeGFMM
+from tests import reference
+from tests.strategies import Problem, problems
+from tests.test_online import (
+    OVERLAPS,
+    SELECTIONS,
+    assert_same,
+    learn_slowly,
+    overlapping_pairs,
+    same_boxes,
+)
+
+ALGORITHMS = {"agglo2": reference.agglo2, "agglo-sm": reference.agglo_sm}
+SIMILARITIES = ("longest", "shortest", "mid-max", "mid-min")
+
+every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)
+every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES)
+
+
+def learn(problem: Problem, **params):
+    """Fit on the problem."""
+    model = AgglomerativeGFMM(theta=problem.theta, gamma=problem.gamma, scaling=None, **params)
+    return model.fit(problem.xl, problem.y, X_upper=problem.xu)
+
+
+def without_gaps(problem: Problem) -> Problem:
+    """Renumber the classes so that each has a sample, as `fit` does."""
+    y = np.unique(problem.y, return_inverse=True)[1]
+    return Problem(problem.xl, problem.xu, y, problem.theta, problem.gamma)
+
+
+@every_algorithm
+@every_similarity
+@pytest.mark.parametrize("overlap", OVERLAPS)
+@pytest.mark.parametrize("selection", SELECTIONS)
+@settings(max_examples=30)
+@given(problem=problems().map(without_gaps))
+def test_equals_the_paper(problem, algorithm, similarity, overlap, selection):
+    params = {"similarity": similarity, "selection": selection, "overlap": overlap}
+    for sigma in (0.0, 0.8):
+        expected = learn_slowly(ALGORITHMS[algorithm], problem, min_similarity=sigma, **params)
+        model = learn(problem, algorithm=algorithm, min_similarity=sigma, **params)
+        assert_same(model, expected)
+
+
+@every_similarity
+@pytest.mark.parametrize("overlap", OVERLAPS)
+@settings(max_examples=50)
+@given(problem=problems().map(without_gaps), n_partners=st.integers(1, 3))
+def test_short_lists_of_partners_change_nothing(problem, similarity, overlap, n_partners):
+    """AGGLO-SM searches again when a list runs out, and drops what does not fit on it."""
+    params = {"similarity": similarity, "overlap": overlap, "algorithm": "agglo-sm"}
+    with patch("hyperboxes._merging.SHORTLIST", n_partners):
+        model = learn(problem, **params)
+    expected = learn(problem, **params)
+    assert same_boxes(model, expected)
+    assert model.n_candidates_ == expected.n_candidates_
+
+
+@every_algorithm
+@every_similarity
+@pytest.mark.parametrize("overlap", OVERLAPS)
+def test_larger_problem_equals_the_paper(algorithm, similarity, overlap):
+    """Lists of partners overflow, merged boxes merge again, pairs are refused for overlap."""
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 40, (70, 2)) / 40
+    y = (X[:, 0] + 0.2 * rng.random(len(X)) > 0.6).astype(np.int64)
+    problem = Problem(X, X, y, 0.4, np.array([1.0, 0.7]))
+    params = {"similarity": similarity, "overlap": overlap, "selection": "lemma"}
+    expected = learn_slowly(ALGORITHMS[algorithm], problem, min_similarity=0.0, **params)
+    assert_same(learn(problem, algorithm=algorithm, **params), expected)
+
+
+@every_algorithm
+@every_similarity
+@given(problem=problems().map(without_gaps))
+def test_selections_give_the_very_same_boxes(problem, algorithm, similarity):
+    every, lemma = (
+        learn(problem, algorithm=algorithm, similarity=similarity, selection=selection)
+        for selection in SELECTIONS
+    )
+    assert same_boxes(every, lemma)
+    assert lemma.n_candidates_ <= every.n_candidates_
+
+
+@every_algorithm
+@pytest.mark.parametrize("overlap", OVERLAPS)
+@given(problem=problems().map(without_gaps))
+def test_invariants(problem, algorithm, overlap):
+    model = learn(problem, algorithm=algorithm, overlap=overlap)
+    boxes = model.hyperboxes_
+    assert boxes.counts.sum() == len(problem.y)
+    merged = boxes.counts > 1
+    assert (boxes.upper[merged] - boxes.lower[merged] <= problem.theta).all()
+    memberships = model.membership(problem.xl, X_upper=problem.xu)
+    assert (memberships[np.arange(len(problem.y)), problem.y] == 1).all()
+    if overlap == "closed":
+        assert not any(merged[i] or merged[k] for i, k in overlapping_pairs(boxes))
+
+
+@every_similarity
+def test_agglo_sm_without_ties_does_not_depend_on_order(similarity):
+    rng = np.random.default_rng(2)
+    X, y = rng.random((80, 3)), rng.integers(0, 2, 80)
+    shuffle = rng.permutation(len(y))
+    rows = []
+    for order in (slice(None), shuffle):
+        model = AgglomerativeGFMM(theta=0.4, algorithm="agglo-sm", similarity=similarity)
+        boxes = model.fit(X[order], y[order]).hyperboxes_
+        columns = boxes.labels, boxes.counts, boxes.lower, boxes.upper
+        rows.append(sorted(np.column_stack(columns).tolist()))
+    assert rows[0] == rows[1]
+
+
+def test_similarity_zero_is_left_out_of_agglo_sm_only():
+    X, y = [[0.0], [1.0]], [0, 0]
+    params = {"theta": 1.0, "scaling": None}
+    assert len(AgglomerativeGFMM(algorithm="agglo2", **params).fit(X, y).hyperboxes_) == 1
+    assert len(AgglomerativeGFMM(algorithm="agglo-sm", **params).fit(X, y).hyperboxes_) == 2
+
+
+@every_algorithm
+def test_small_slices_of_work_change_nothing(algorithm, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((150, 3)), rng.integers(0, 3, 150)
+    whole = AgglomerativeGFMM(algorithm=algorithm).fit(X, y)
+    monkeypatch.setattr("hyperboxes._agglomerative.WORK_PER_CALL", 1)
+    sliced = AgglomerativeGFMM(algorithm=algorithm).fit(X, y)
+    assert same_boxes(whole, sliced)
+    assert whole.n_candidates_ == sliced.n_candidates_
