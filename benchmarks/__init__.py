@@ -1,0 +1,1 @@
+"""Benchmarks: what is timed is measured here, beside other packages, and never in the tests."""

@@ -1,0 +1,82 @@
+"""Data for the benchmarks: generated sets, and the shared real ones where they are at hand.
+
+Every contender gets the same arrays of a `Split`: scaled to [0, 1], with class indices as labels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+_BESIDE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "datasets"
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A data set, scaled and split for training and testing.
+
+    `is_continuous` says that no two values tie, so that results hang on no order of equals.
+    """
+
+    name: str
+    is_continuous: bool
+    X_train: np.ndarray
+    y_train: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+    @classmethod
+    def of(cls, name: str, X: np.ndarray, y: np.ndarray, *, is_continuous: bool) -> Self:
+        """Hold out a stratified quarter and map the training samples' ranges to [0, 1].
+
+        Test samples beyond them are clipped: hyperbox-brain prints a line for each, in its time.
+        """
+        X_train, X_test, y_train, y_test = train_test_split(
+            X, y, test_size=0.25, stratify=y, random_state=0
+        )
+        low, high = X_train.min(axis=0), X_train.max(axis=0)
+        span = np.where(high > low, high - low, 1.0)
+        X_test = np.clip((X_test - low) / span, 0.0, 1.0)
+        return cls(name, is_continuous, (X_train - low) / span, y_train, X_test, y_test)
+
+    def head(self, n_samples: int | None) -> Self:
+        """Keep the first training samples only; all of them for None."""
+        return replace(self, X_train=self.X_train[:n_samples], y_train=self.y_train[:n_samples])
+
+
+def generated(n_samples: int, n_features: int) -> Split:
+    """Draw three classes of five Gaussian clusters each, which overlap."""
+    n_classes, n_clusters, spread = 3, 15, 0.2
+    rng = np.random.default_rng(0)
+    centres = rng.random((n_clusters, n_features))
+    cluster = rng.integers(n_clusters, size=n_samples)
+    X = centres[cluster] + spread * rng.standard_normal((n_samples, n_features))
+    name = f"generated {n_samples:,} x {n_features}"
+    return Split.of(name, X, cluster % n_classes, is_continuous=True)
+
+
+def add_data_option(parser: argparse.ArgumentParser) -> None:
+    """Let the user say where the shared data sets are."""
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="DIR",
+        default=Path(os.environ.get("HYPERBOXES_DATA", _BESIDE_REPOSITORY)),
+        help="folder of NAME.csv.gz (default: $HYPERBOXES_DATA, else ../shared/datasets)",
+    )
+
+
+def shared(name: str, folder: Path) -> Split | None:
+    """Read `NAME.csv.gz` (a header, features, then the class); None where it is not there."""
+    path = folder / f"{name}.csv.gz"
+    if not path.exists():
+        return None
+    table = np.loadtxt(path, dtype=str, delimiter=",", skiprows=1)
+    classes = np.unique(table[:, -1], return_inverse=True)[1]
+    return Split.of(name, table[:, :-1].astype(float), classes, is_continuous=False)

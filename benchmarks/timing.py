@@ -1,0 +1,106 @@
+"""Timings that can be trusted: contenders take turns, medians are taken, the machine is stated."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import hyperboxes
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The median of some runs of a function, and what the last one returned."""
+
+    seconds: float
+    runs: int
+    result: Any
+
+
+def medians(
+    functions: dict[str, Callable[[], Any]], *, rounds: int = 3, budget: float = 8.0
+) -> dict[str, Timing]:
+    """Time functions in turns, so that a slow spell of the machine hits them alike.
+
+    A turn repeats a fast function for some tenths of a second. There is always one round; no
+    further one starts after `budget` seconds. Callers warm up with less data: a full run of a
+    slow function may take minutes.
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in functions}
+    results = {}
+    start = time.perf_counter()
+    for number in range(rounds):
+        if number and time.perf_counter() - start > budget:
+            break
+        for name, function in functions.items():
+            results[name], durations = _turn(function)
+            seconds[name] += durations
+    return {
+        name: Timing(median(seconds[name]), len(seconds[name]), results[name]) for name in functions
+    }
+
+
+def _turn(function: Callable[[], Any], at_least: float = 0.2) -> tuple[Any, list[float]]:
+    durations: list[float] = []
+    while sum(durations) < at_least:
+        start = time.perf_counter()
+        result = function()
+        durations.append(time.perf_counter() - start)
+    return result, durations
+
+
+def in_fresh_process(statement: str, setup: str = "", **environment: str) -> float:
+    """Return the seconds that a statement takes in a Python process of its own."""
+    lines = [
+        "import time",
+        setup,
+        "start = time.perf_counter()",
+        statement,
+        "print(time.perf_counter() - start)",
+    ]
+    process = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)],
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return float(process.stdout)
+
+
+def machine(*distributions: str) -> str:
+    """Say what was run on what: processor, cores and versions."""
+    versions = [f"Python {platform.python_version()}", f"hyperboxes {hyperboxes.__version__}"]
+    versions += [f"{name} {version(name)}" for name in distributions]
+    return f"{_processor()}, {os.cpu_count()} cores, {platform.system()}\n{', '.join(versions)}"
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]], *, left: int = 1) -> str:
+    """Align columns of text, the first `left` to the left, the others to the right."""
+    lines = [list(header), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    )
