@@ -37,20 +37,9 @@ every_measure = pytest.mark.parametrize("measure", MEASURES)
 @given(two_boxes())
 def test_similarity(measure, boxes):
     (vi, wi), (vk, wk), gamma = boxes
-    value = geometry.similarity(vi, wi, vk[None], wk[None], 0, gamma, 0.0, MEASURES[measure])
+    value = geometry.similarity(vi, wi, vk[None], wk[None], 0, gamma, MEASURES[measure])
     assert value == reference.similarity(vi, wi, vk, wk, gamma, measure)
-    assert value == geometry.similarity(
-        vk, wk, vi[None], wi[None], 0, gamma, 0.0, MEASURES[measure]
-    )
-
-
-@every_measure
-@given(two_boxes(), st.floats(0, 1))
-def test_similarity_below_the_floor_is_none(measure, boxes, floor):
-    (vi, wi), (vk, wk), gamma = boxes
-    exact = reference.similarity(vi, wi, vk, wk, gamma, measure)
-    value = geometry.similarity(vi, wi, vk[None], wk[None], 0, gamma, floor, MEASURES[measure])
-    assert value == (exact if exact >= floor else 0)
+    assert value == geometry.similarity(vk, wk, vi[None], wi[None], 0, gamma, MEASURES[measure])
 
 
 @given(two_boxes(), st.floats(0, 2))
@@ -103,14 +92,3 @@ def test_lemma_2_holds_in_floating_point(measure, boxes, theta):
     if geometry.fits(vi[None], wi[None], 0, vk, wk, theta):
         bound = 1 - theta * gamma.max()
         assert reference.similarity(vi, wi, vk, wk, gamma, measure) >= bound
-
-
-@given(problems().filter(lambda p: len(p.y) > 2))
-def test_a_grown_box_touches_only_boxes_within_reach(problem):
-    """The shortcut of the overlap test leaves no box out, rounding included."""
-    (v, vk, xl), (w, wk, xu) = problem.xl[:3], problem.xu[:3]
-    grown = np.minimum(v, xl), np.maximum(w, xu)
-    if geometry.fits(v[None], w[None], 0, xl, xu, problem.theta) and geometry.meets(
-        *grown, vk[None], wk[None], 0
-    ):
-        assert geometry.within_reach(vk[None], wk[None], 0, xl, xu, problem.theta)

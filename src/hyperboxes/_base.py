@@ -256,13 +256,21 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
         xl, xu = _scaled(self._scale, X, check_upper(self, X, X_upper))
         boxes = self._boxes
-        columns = [frozen(a) for a in (boxes.lower, boxes.upper, boxes.labels, boxes.counts)]
+        counts = frozen(boxes.counts)
         answers = []
         for rows in gen_batches(len(X), _rows_per_call(boxes, len(self.classes_))):
             shape = (rows.stop - rows.start, len(self.classes_))
             best, votes, single = np.empty(shape), np.empty(shape, int), np.empty(shape, int)
             prediction.nearest_by_class(
-                xl[rows], xu[rows], *columns, self._gamma, winners_only, best, votes, single
+                xl[rows],
+                xu[rows],
+                counts,
+                boxes.blocks,
+                self._gamma,
+                winners_only,
+                best,
+                votes,
+                single,
             )
             answers.append(answer(best, votes, single))
         return np.concatenate(answers)

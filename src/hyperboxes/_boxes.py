@@ -6,10 +6,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from hyperboxes._kernels.selection import BOXES, CANDIDATES, SAMPLES
+from hyperboxes._kernels.blocks import BLOCKS, BOXES, CANDIDATES, LANES, SAMPLES, add_boxes
 
 _MIN_CAPACITY = 64
-_PER_BOX = ("_lower", "_upper", "_labels", "_counts", "_following")
+_ROWS = ("_lower", "_upper", "_labels", "_counts")
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
@@ -33,8 +33,9 @@ class Samples(NamedTuple):
 class Boxes:
     """The boxes of a model in order of age, with room to grow.
 
-    Kernels get `arrays`; the properties show the part in use. `progress` is the kernels' own
-    account of boxes, candidates and samples.
+    Kernels get `arrays`: the boxes row by row, and once more in blocks for the search. The
+    properties show the rows in use. `_progress` is the kernels' own account of boxes, blocks,
+    candidates and samples.
     """
 
     def __init__(self, n_features: int, n_classes: int) -> None:
@@ -42,38 +43,9 @@ class Boxes:
         self._upper = np.empty((0, n_features))
         self._labels = np.empty(0, np.int64)
         self._counts = np.empty(0, np.int64)
-        self._following = np.empty(0, np.int64)
-        self._first = np.full(n_classes, -1, np.int64)
-        self._last = np.full(n_classes, -1, np.int64)
-        self._progress = np.zeros(3, np.int64)
-
-    def __len__(self) -> int:
-        return int(self._progress[BOXES])
-
-    @property
-    def lower(self) -> np.ndarray:
-        return self._lower[: len(self)]
-
-    @property
-    def upper(self) -> np.ndarray:
-        return self._upper[: len(self)]
-
-    @property
-    def labels(self) -> np.ndarray:
-        return self._labels[: len(self)]
-
-    @property
-    def counts(self) -> np.ndarray:
-        return self._counts[: len(self)]
-
-    @property
-    def n_candidates(self) -> int:
-        return int(self._progress[CANDIDATES])
-
-    @property
-    def n_learned(self) -> int:
-        """Samples learned since `start_batch`."""
-        return int(self._progress[SAMPLES])
+        self._n_classes = n_classes
+        self._progress = np.zeros(4, np.int64)
+        self._build_blocks()
 
     @classmethod
     def of_samples(cls, samples: Samples, n_classes: int) -> Self:
@@ -83,34 +55,54 @@ class Boxes:
         boxes._labels = samples.y.astype(np.int64)
         boxes._counts = np.ones(len(samples.y), np.int64)
         boxes._progress[BOXES] = len(samples.y)
-        boxes._chain()
+        boxes._build_blocks()
         return boxes
 
-    def _chain(self) -> None:
-        """Link the boxes of each class, oldest first."""
-        by_class = np.argsort(self.labels, kind="stable")
-        starts = np.flatnonzero(np.diff(self.labels[by_class], prepend=-1))
-        stops = np.append(starts[1:], len(self))
-        self._following = np.full(len(self), -1)
-        self._following[by_class[:-1]] = by_class[1:]
-        self._following[by_class[stops - 1]] = -1
-        self._first[:] = self._last[:] = -1
-        classes = self.labels[by_class[starts]]
-        self._first[classes] = by_class[starts]
-        self._last[classes] = by_class[stops - 1]
+    def __len__(self) -> int:
+        return int(self._progress[BOXES])
 
-    def previous(self) -> np.ndarray:
-        """Return the chains of the classes backwards."""
-        previous = np.full(len(self), -1)
-        linked = np.flatnonzero(self._following >= 0)
-        previous[self._following[linked]] = linked
-        return previous
+    @property
+    def lower(self) -> np.ndarray:
+        """The smallest corners."""
+        return self._lower[: len(self)]
+
+    @property
+    def upper(self) -> np.ndarray:
+        """The largest corners."""
+        return self._upper[: len(self)]
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Class indices."""
+        return self._labels[: len(self)]
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Samples absorbed."""
+        return self._counts[: len(self)]
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays as the learning kernels take them."""
+        rows = tuple(getattr(self, name) for name in _ROWS)
+        return (*rows, self._progress, self.blocks)
+
+    @property
+    def n_candidates(self) -> int:
+        """Candidates tried so far."""
+        return int(self._progress[CANDIDATES])
 
     def add_candidates(self, n_more: int) -> None:
         """Account for candidates that were counted elsewhere."""
         self._progress[CANDIDATES] += n_more
 
+    @property
+    def n_learned(self) -> int:
+        """Samples learned since `start_batch`."""
+        return int(self._progress[SAMPLES])
+
     def start_batch(self) -> None:
+        """Begin to count samples anew."""
         self._progress[SAMPLES] = 0
 
     def make_room(self) -> None:
@@ -118,38 +110,48 @@ class Boxes:
         if len(self) < len(self._labels):
             return
         capacity = max(2 * len(self), _MIN_CAPACITY)
-        for name in _PER_BOX:
+        for name in _ROWS:
             old = getattr(self, name)
             new = np.empty((capacity, *old.shape[1:]), old.dtype)
             new[: len(self)] = old[: len(self)]
             setattr(self, name, new)
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """The arrays as the learning kernels take them."""
-        per_box = tuple(getattr(self, name) for name in _PER_BOX)
-        return (*per_box, self._first, self._last, self._progress)
+        self._build_blocks()
 
     def settled(self) -> Self:
         """Return a copy without the places of boxes that were merged into others."""
         alive = self.counts > 0
-        twin = type(self)(self._lower.shape[1], len(self._first))
-        for name in _PER_BOX:
+        twin = type(self)(self._lower.shape[1], self._n_classes)
+        for name in _ROWS:
             setattr(twin, name, getattr(self, name)[: len(self)][alive])
         twin._progress[:] = self._progress
         twin._progress[BOXES] = alive.sum()
-        twin._chain()
+        twin._build_blocks()
         return twin
 
+    def _build_blocks(self) -> None:
+        """Lay out the search anew, with blocks for as many boxes as there is room."""
+        capacity, n_features = self._lower.shape
+        n_blocks = capacity // LANES + self._n_classes  # each class may have one that is not full
+        self.blocks = (
+            np.full((n_blocks, n_features, LANES), np.inf),
+            np.full((n_blocks, n_features, LANES), -np.inf),
+            np.empty((n_blocks, LANES), np.int64),
+            np.empty(capacity, np.int64),
+            np.empty(n_blocks, np.int64),
+            np.full(self._n_classes, -1),
+            np.full(self._n_classes, -1),
+        )
+        self._progress[BLOCKS] = 0
+        add_boxes(self.arrays)
+
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the spare room out of pickles."""
-        state = vars(self).copy()
-        for name in _PER_BOX:
-            state[name] = state[name][: len(self)]
-        return state
+        """Pickle the rows in use; the rest follows from them."""
+        state = {name: getattr(self, name)[: len(self)] for name in _ROWS}
+        return state | {"_n_classes": self._n_classes, "_progress": self._progress}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take arrays that may be memory-mapped: `make_room` replaces the large ones."""
-        vars(self).update(state)
-        for name in ("_first", "_last", "_progress"):
+        """Copy the rows, which may be read-only and memory-mapped, and lay out the search."""
+        for name in (*_ROWS, "_progress"):
             setattr(self, name, np.array(state[name]))
+        self._n_classes = state["_n_classes"]
+        self._build_blocks()

@@ -18,15 +18,12 @@ class Agglo2:
 
     def __init__(self, boxes: Boxes, rule: Rule, measure: int, overlap: int) -> None:
         self._boxes = boxes
-        self._previous = boxes.previous()
         self._walk = np.zeros(2, np.int64)
         self._how = rule, measure, overlap
 
     def step(self, work: int) -> bool:
         """Do a slice of the work; return whether it was the last."""
-        return agglomerative.merge_in_turn(
-            self._boxes.arrays, self._previous, self._walk, *self._how, work
-        )
+        return agglomerative.merge_in_turn(self._boxes.arrays, self._walk, *self._how, work)
 
     def count(self, samples: Samples, rule: Rule, work: int) -> None:
         """Do nothing: candidates are counted as they are tried."""
@@ -43,7 +40,6 @@ class AggloSM:
         theta, gamma, floor = rule
         n_boxes = len(boxes)
         self._boxes = boxes
-        self._previous = boxes.previous()
         self._queue = pair_queue.make_queue(n_boxes, SHORTLIST)
         self._n_filled = 0
         self._log = (
@@ -65,7 +61,7 @@ class AggloSM:
             )
             return False
         return pair_queue.merge_best_pairs(
-            arrays, self._previous, self._queue, self._log, rule, measure, self._overlap, work
+            arrays, self._queue, self._log, rule, measure, self._overlap, work
         )
 
     def count(self, samples: Samples, rule: Rule, work: int) -> None:
@@ -78,10 +74,11 @@ class AggloSM:
         merges = similarity[order], earlier[order], later[order]
         matrix = pair_count.rank_matrix(ranks)
         boxes = Boxes.of_samples(samples, int(samples.y.max()) + 1)
-        replay = earlier, later, *pair_count.lifetimes(earlier, later, len(boxes))
-        arrays, previous, state = boxes.arrays, boxes.previous(), np.zeros(3, np.int64)
+        replay = earlier, later, np.empty(len(boxes), np.int64), np.empty(n_merges, np.int64)
+        pair_count.find_lifetimes(*replay)
+        arrays, state = boxes.arrays, np.zeros(3, np.int64)
         while not pair_count.count_tries(
-            arrays, previous, state, replay, merges, matrix, rule, self._measure, work
+            arrays, state, replay, merges, matrix, rule, self._measure, work
         ):
             pass
         self._boxes.add_candidates(int(state[pair_count.TRIED]))

@@ -19,17 +19,17 @@ MEMBERSHIP, LONGEST, SHORTEST, MID_MAX, MID_MIN = range(5)
 
 
 @formula
-def _larger(a, b):
+def larger(a, b):
     """`max` without its care for NaN, which costs several times the comparison."""
     return a if a > b else b
 
 
 @formula
-def _smaller(a, b):
+def smaller(a, b):
     return a if a < b else b
 
 
-@formula
+@kernel
 def distance(lower, upper, box, xl, xu, gamma, limit):
     """Largest `gamma * gap` between a box and the interval [xl, xu], 0 where the box holds it.
 
@@ -41,62 +41,48 @@ def distance(lower, upper, box, xl, xu, gamma, limit):
     for j in range(xl.shape[0]):
         above = xu[j] - upper[box, j]
         below = lower[box, j] - xl[j]
-        apart = _larger(above, below) * gamma[j]
+        apart = larger(above, below) * gamma[j]
         if apart > limit:
             return apart
-        largest = _larger(largest, apart)
+        largest = larger(largest, apart)
     return largest
 
 
-@formula
-def gap(lower, upper, box, xl, xu, gamma, limit, measure):
-    """Distance of a box from [xl, xu] by one of the measures; beyond `limit` any value beyond it.
+@kernel
+def similarity(v, w, lower, upper, box, gamma, measure):
+    """Return the membership of [v, w] in a box, or the similarity of the two by a measure.
 
     All are `distance` with lower and upper ends exchanged. The middle distance is the membership
     of the box in the interval or the other way round, whichever is more or less similar.
     """
-    if measure == MEMBERSHIP:
-        return distance(lower, upper, box, xl, xu, gamma, limit)
     if measure == LONGEST:
-        return distance(upper, lower, box, xl, xu, gamma, limit)
-    if measure == SHORTEST:
-        return distance(lower, upper, box, xu, xl, gamma, limit)
-    there = distance(lower, upper, box, xl, xu, gamma, limit)
-    back = distance(upper, lower, box, xu, xl, gamma, limit)
-    return _smaller(there, back) if measure == MID_MAX else _larger(there, back)
+        gap = distance(upper, lower, box, v, w, gamma, 1.0)
+    elif measure == SHORTEST:
+        gap = distance(lower, upper, box, w, v, gamma, 1.0)
+    else:
+        gap = distance(lower, upper, box, v, w, gamma, 1.0)
+        if measure != MEMBERSHIP:
+            back = distance(upper, lower, box, w, v, gamma, 1.0)
+            gap = smaller(gap, back) if measure == MID_MAX else larger(gap, back)
+    return as_membership(gap)
 
 
 @formula
-def similarity(v, w, lower, upper, box, gamma, floor, measure):
-    """Return the membership or similarity of [v, w] and a box if it is at least `floor`, else 0."""
-    limit = 1.0 - floor + ROUNDING
-    value = 1.0 - _smaller(gap(lower, upper, box, v, w, gamma, limit, measure), 1.0)
-    return value if value >= floor else 0.0
+def as_membership(gap):
+    """Return 1 less a distance, at least 0."""
+    return 1.0 - smaller(gap, 1.0)
 
 
 @formula
 def fits(lower, upper, box, xl, xu, theta):
     """Whether the box grown to hold [xl, xu] has no side longer than `theta`."""
     for j in range(xl.shape[0]):
-        if _larger(upper[box, j], xu[j]) - _smaller(lower[box, j], xl[j]) > theta:
+        if larger(upper[box, j], xu[j]) - smaller(lower[box, j], xl[j]) > theta:
             return False
     return True
 
 
-@formula
-def within_reach(lower, upper, box, xl, xu, theta):
-    """Whether a box grown to hold [xl, xu] could touch `box` without exceeding `theta`.
-
-    A grown box [v, w] has v <= xl, w >= xu and sides of at most theta. If it meets `box`, then
-    upper >= v, so xu - upper <= w - v <= theta, in floating point as in the reals.
-    """
-    for j in range(xl.shape[0]):
-        if xu[j] - upper[box, j] > theta or lower[box, j] - xl[j] > theta:
-            return False
-    return True
-
-
-@formula
+@kernel
 def meets(v, w, lower, upper, box):
     """Overlap "closed": the closed intervals of [v, w] and the box meet in every dimension."""
     for j in range(v.shape[0]):
@@ -105,7 +91,7 @@ def meets(v, w, lower, upper, box):
     return True
 
 
-@formula
+@kernel
 def overlaps(v, w, lower, upper, box):
     """Overlap "paper": the paper's four cases, with ties as its published runs had them."""
     for j in range(v.shape[0]):
@@ -165,5 +151,5 @@ def _part(v, w, lower, upper, box, j):
 def hull(v1, w1, v2, w2, v, w):
     """Write the smallest box that holds two boxes into [v, w], which may be one of them."""
     for j in range(v.shape[0]):
-        v[j] = _smaller(v1[j], v2[j])
-        w[j] = _larger(w1[j], w2[j])
+        v[j] = smaller(v1[j], v2[j])
+        w[j] = larger(w1[j], w2[j])

@@ -16,80 +16,79 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.agglomerative import merge
-from hyperboxes._kernels.geometry import similarity
+from hyperboxes._kernels.blocks import LANES
 from hyperboxes._kernels.jit import kernel
+from hyperboxes._kernels.selection import list_similar
 
 # Of the count: the next box to pair with later ones, the next merge to replay, the tries so far.
 BOX, MERGE, TRIED = range(3)
 
 
-@kernel
-def rank_matrix(ranks):
+def rank_matrix(ranks: np.ndarray) -> np.ndarray:
     """Return the wavelet matrix: per bit, from the highest, how many zeros precede each place."""
-    n = ranks.shape[0]
-    n_bits = 1
-    while n >> n_bits:
-        n_bits += 1
-    zeros = np.zeros((n_bits, n + 1), np.int64)
-    values = ranks.copy()
+    n_bits = max(1, len(ranks).bit_length())
+    zeros = np.zeros((n_bits, len(ranks) + 1), np.int64)
     for level in range(n_bits):
-        is_zero = (values >> (n_bits - 1 - level)) & 1 == 0
+        is_zero = (ranks >> (n_bits - 1 - level)) & 1 == 0
         zeros[level, 1:] = np.cumsum(is_zero)
-        values = np.concatenate((values[is_zero], values[~is_zero]))
+        ranks = np.concatenate((ranks[is_zero], ranks[~is_zero]))
     return zeros
 
 
 @kernel
-def lifetimes(earlier, later, n_boxes):
-    """Return when the first shape of each box ends, and the shape that each merge makes."""
+def find_lifetimes(earlier, later, ends, ends_of_merged):
+    """Fill in when the first shape of each box ends, and the shape that each merge makes."""
     n_merges = earlier.shape[0]
-    ends = np.full(n_boxes, n_merges + 1)
-    ends_of_merged = np.empty(n_merges, np.int64)
+    for box in range(ends.shape[0]):
+        ends[box] = n_merges + 1
     for t in range(n_merges - 1, -1, -1):
         ends_of_merged[t] = ends[earlier[t]]
         ends[earlier[t]] = ends[later[t]] = t + 1
-    return ends, ends_of_merged
 
 
 @kernel
-def count_tries(boxes, previous, state, replay, merges, matrix, rule, measure, work):
+def count_tries(boxes, state, replay, merges, matrix, rule, measure, work):
     """Count on: the pairs of the samples' boxes, then, merge by merge, those of the merged boxes.
 
     `boxes` are the samples again, and are merged again as `replay` says: places by time, and what
-    `lifetimes` returns. Returns whether all is counted; or False after `work` comparisons of a box
-    in one dimension.
+    `find_lifetimes` fills in. Returns whether all is counted; or False after `work` comparisons of
+    a box in one dimension.
     """
-    lower, upper, labels, _, following, first, _, _ = boxes
-    _, gamma, floor = rule
+    labels = boxes[2]
+    _, _, _, places, _, first, _ = boxes[5]
     earlier, later, ends, ends_of_merged = replay
-    n_boxes, n_features = lower.shape
+    n_boxes, n_features = boxes[0].shape
+    ids, values = np.empty(n_boxes, np.int64), np.empty(n_boxes)
+    how = boxes, ends, merges, matrix, rule, measure, ids, values
     while state[BOX] < n_boxes and work > 0:
         i = state[BOX]
-        v, w = lower[i], upper[i]
-        k = following[i]
-        while k >= 0:
-            value = similarity(v, w, lower, upper, k, gamma, floor, measure)
-            if value > 0.0:
-                state[TRIED] += _tries(value, i, k, 0, min(ends[i], ends[k]), merges, matrix)
-            k = following[k]
+        state[TRIED] += _tries_of_pairs(i, i + 1, places[i] // LANES, 0, how)
         state[BOX] += 1
         work -= n_boxes * n_features
     while state[MERGE] < earlier.shape[0] and work > 0:
         t = state[MERGE]
         i = earlier[t]
-        merge(i, later[t], boxes, previous)
+        merge(i, later[t], boxes)
         ends[i] = ends_of_merged[t]
-        v, w = lower[i], upper[i]
-        k = first[labels[i]]
-        while k >= 0:
-            value = similarity(v, w, lower, upper, k, gamma, floor, measure)
-            if value > 0.0 and k != i:
-                end = min(ends[i], ends[k])
-                state[TRIED] += _tries(value, min(i, k), max(i, k), t + 1, end, merges, matrix)
-            k = following[k]
+        state[TRIED] += _tries_of_pairs(i, 0, first[labels[i]], t + 1, how)
         state[MERGE] += 1
         work -= n_boxes * n_features
     return state[BOX] == n_boxes and state[MERGE] == earlier.shape[0]
+
+
+@kernel
+def _tries_of_pairs(i, least, block, start, how):
+    """Count how often box i is tried with others from number `least` and a block on, and a time."""
+    boxes, ends, merges, matrix, rule, measure, ids, values = how
+    lower, upper = boxes[0], boxes[1]
+    n_similar = list_similar(lower[i], upper[i], block, boxes, rule, measure, ids, values)
+    tries = 0
+    for s in range(n_similar):
+        k = ids[s]
+        if k >= least and k != i and values[s] > 0.0:
+            end = min(ends[i], ends[k])
+            tries += _tries(values[s], min(i, k), max(i, k), start, end, merges, matrix)
+    return tries
 
 
 @kernel

@@ -18,26 +18,22 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.agglomerative import merge
-from hyperboxes._kernels.geometry import fits, hull, similarity, within_reach
+from hyperboxes._kernels.blocks import LANES, find_rivals
+from hyperboxes._kernels.geometry import fits, hull
 from hyperboxes._kernels.jit import formula, kernel
-from hyperboxes._kernels.selection import CLOSED, collide
+from hyperboxes._kernels.selection import CLOSED, collide, list_similar, make_scratch, meets_rival
 
 
-@kernel
-def make_queue(n_boxes, n_partners):
+def make_queue(n_boxes: int, n_partners: int) -> tuple[np.ndarray, ...]:
     """Return an empty queue with room for some partners of each box; none has been searched."""
-    n_leaves = 1
-    while n_leaves < n_boxes:
-        n_leaves *= 2
+    n_leaves = 1 << (n_boxes - 1).bit_length()
     tree = np.full(2 * n_leaves, n_boxes)
     tree[n_leaves : n_leaves + n_boxes] = np.arange(n_boxes)
-    frontier = np.empty((n_boxes, 2))
-    frontier[:, 0] = np.inf
     return (
         np.empty((n_boxes, n_partners), np.int64),
         np.empty((n_boxes, n_partners)),
         np.zeros(n_boxes, np.int64),
-        frontier,
+        np.full((n_boxes, 2), np.inf),
         np.zeros(n_boxes + 1),
         tree,
         np.zeros(n_boxes, np.bool_),
@@ -49,8 +45,9 @@ def make_queue(n_boxes, n_partners):
 def fill_queue(boxes, queue, start, rule, measure, work):
     """Search the partners of the boxes from `start` on; return where `work` ended, or the end."""
     n_boxes, n_features = boxes[0].shape
+    scratch = make_scratch(n_boxes, n_features)
     while start < n_boxes and work > 0:
-        _search(start, boxes, queue, rule, measure)
+        _search(start, boxes, queue, rule, measure, scratch)
         _update(start, queue)
         start += 1
         work -= n_boxes * n_features
@@ -58,27 +55,28 @@ def fill_queue(boxes, queue, start, rule, measure, work):
 
 
 @kernel
-def merge_best_pairs(boxes, previous, queue, log, rule, measure, overlap, work):
+def merge_best_pairs(boxes, queue, log, rule, measure, overlap, work):
     """Merge pair after pair; append similarity and places to `log`, which begins with their number.
 
     Returns whether no pair is left; or False after `work` comparisons of a box in one dimension.
     """
-    lower, upper, _, counts, _, _, _, _ = boxes
+    lower, upper, _, counts, _, _ = boxes
     partners, similarities, _, _, keys, tree, refused, _ = queue
     n_merged, merged_similarity, merged_earlier, merged_later = log
     n_boxes, n_features = lower.shape
-    v, w = np.empty(n_features), np.empty(n_features)
+    scratch = make_scratch(n_boxes, n_features)
+    v, w = scratch[6], scratch[7]
     while work > 0:
         i = tree[1]
         if keys[i] == 0.0:
             return True
         k, value = partners[i, 0], similarities[i, 0]
         _remove(i, 0, queue)
-        _refresh(i, boxes, queue, rule, measure)
+        _refresh(i, boxes, queue, rule, measure, scratch)
         if counts[k] == 0:
             continue
         hull(lower[i], upper[i], lower[k], upper[k], v, w)
-        if _blocked(i, v, w, boxes, queue, overlap):
+        if _blocked(i, boxes, queue, overlap, scratch):
             refused[i] = True
         else:
             merged_similarity[n_merged[0]] = value
@@ -86,20 +84,13 @@ def merge_best_pairs(boxes, previous, queue, log, rule, measure, overlap, work):
             merged_later[n_merged[0]] = k
             n_merged[0] += 1
             if overlap != CLOSED:
-                _reopen(i, k, boxes, queue, rule, measure)
-            merge(i, k, boxes, previous)
-            _requeue(i, k, boxes, queue, rule, measure)
+                _reopen(i, boxes, queue, rule, measure, scratch)
+                _reopen(k, boxes, queue, rule, measure, scratch)
+            n_touched = _unlist(i, k, boxes, queue, rule, measure, scratch)
+            merge(i, k, boxes)
+            _list(i, n_touched, boxes, queue, rule, measure, scratch)
         work -= n_boxes * n_features
     return False
-
-
-@formula
-def _similarity(v, w, lower, upper, box, theta, gamma, floor, measure):
-    """Return the similarity of [v, w] and a box if size and similarity allow a merge, else 0."""
-    value = similarity(v, w, lower, upper, box, gamma, floor, measure)
-    if value > 0.0 and fits(lower, upper, box, v, w, theta):
-        return value
-    return 0.0
 
 
 @formula
@@ -111,21 +102,26 @@ def _precedes(value, box, other_value, other_box):
 
 
 @kernel
-def _search(i, boxes, queue, rule, measure):
+def _search(i, boxes, queue, rule, measure, scratch):
     """List the best partners of box i after its frontier."""
-    lower, upper, _, _, following, _, _, _ = boxes
+    lower, upper, _, _, _, blocks = boxes
+    places = blocks[3]
     _, _, n_held, frontier, _, _, _, _ = queue
-    theta, gamma, floor = rule
+    ids, values, _, _, _, _, _, _ = scratch
     v, w = lower[i], upper[i]
     value_before, box_before = frontier[i, 0], frontier[i, 1]
     n_held[i] = 0
     frontier[i, 0] = -1.0
-    k = following[i]
-    while k >= 0:
-        value = _similarity(v, w, lower, upper, k, theta, gamma, floor, measure)
-        if value > 0.0 and _precedes(value_before, box_before, value, k):
+    n_similar = list_similar(v, w, places[i] // LANES, boxes, rule, measure, ids, values)
+    for s in range(n_similar):
+        k, value = ids[s], values[s]
+        if (
+            k > i
+            and value > 0.0
+            and _precedes(value_before, box_before, value, k)
+            and fits(lower, upper, k, v, w, rule[0])
+        ):
             _insert(i, value, k, queue)
-        k = following[k]
 
 
 @kernel
@@ -161,11 +157,11 @@ def _remove(i, place, queue):
 
 
 @kernel
-def _refresh(i, boxes, queue, rule, measure):
+def _refresh(i, boxes, queue, rule, measure, scratch):
     """After a change of its list: search for more partners if none is left, and play again."""
     _, _, n_held, frontier, _, _, _, _ = queue
     if n_held[i] == 0 and frontier[i, 0] > 0.0:
-        _search(i, boxes, queue, rule, measure)
+        _search(i, boxes, queue, rule, measure, scratch)
     _update(i, queue)
 
 
@@ -182,74 +178,92 @@ def _update(i, queue):
 
 
 @kernel
-def _blocked(i, v, w, boxes, queue, overlap):
-    """Whether [v, w] overlaps a box of another class; the last one in the way of i is asked first.
+def _blocked(i, boxes, queue, overlap, scratch):
+    """Whether the box in `scratch` overlaps one of another class than i.
 
-    Its place may hold a box that has grown since, which is another rival; one that was merged away
-    is left as it was and no longer counts.
+    The last one that was in the way of box i is asked first. It may have grown since, which does
+    not matter; if it was merged away it no longer counts.
     """
-    lower, upper, labels, counts, following, first, _, _ = boxes
+    lower, upper, labels, counts, _, _ = boxes
+    _, _, _, rivals, gaps, ones, v, w = scratch
     witness = queue[-1]
     k = witness[i]
     if k >= 0 and counts[k] > 0 and collide(v, w, lower, upper, k, overlap):
         return True
-    for c in range(first.shape[0]):
-        k = first[c] if c != labels[i] else -1
-        while k >= 0:
-            if collide(v, w, lower, upper, k, overlap):
-                witness[i] = k
-                return True
-            k = following[k]
+    if meets_rival(v, w, labels[i], boxes, overlap, rivals, gaps, ones):
+        witness[i] = rivals[0]
+        return True
     return False
 
 
 @kernel
-def _requeue(earlier, later, boxes, queue, rule, measure):
-    """Queue the pairs of a newly merged box: with older boxes on their lists, others on its own.
+def _unlist(earlier, later, boxes, queue, rule, measure, scratch):
+    """Before a merge: take the earlier box off the lists of older ones, and their lists from both.
 
-    Lists may still hold `later`, which has no samples left; none may hold the old `earlier`.
+    Lists may keep `later`, which will have no samples left. Returns the number of lists that were
+    touched; which, is in `scratch`.
     """
-    lower, upper, labels, _, following, first, _, _ = boxes
-    partners, _, n_held, frontier, _, _, _, _ = queue
-    theta, gamma, floor = rule
+    lower, upper, labels, _, _, blocks = boxes
+    partners, _, n_held, _, _, _, _, _ = queue
+    ids, values, touched, _, _, _, _, _ = scratch
+    first = blocks[5][labels[earlier]]
     v, w = lower[earlier], upper[earlier]
-    n_held[later] = 0
-    _update(later, queue)
-    k = first[labels[earlier]]
-    while k != earlier:
-        has_changed = False
-        for place in range(n_held[k]):
+    n_similar = list_similar(v, w, first, boxes, rule, measure, ids, values)
+    n_touched = 0
+    for s in range(n_similar):
+        k = ids[s]
+        for place in range(n_held[k] if k < earlier else 0):
             if partners[k, place] == earlier:
                 _remove(k, place, queue)
-                has_changed = True
+                touched[n_touched] = k
+                n_touched += 1
                 break
-        value = _similarity(v, w, lower, upper, k, theta, gamma, floor, measure)
-        if value > 0.0 and not _precedes(frontier[k, 0], frontier[k, 1], value, earlier):
-            _insert(k, value, earlier, queue)
-            has_changed = True
-        if has_changed:
-            _refresh(k, boxes, queue, rule, measure)
-        k = following[k]
-    frontier[earlier, 0] = np.inf
-    _search(earlier, boxes, queue, rule, measure)
-    _update(earlier, queue)
+    n_held[earlier] = n_held[later] = 0
+    _update(later, queue)
+    return n_touched
 
 
 @kernel
-def _reopen(earlier, later, boxes, queue, rule, measure):
-    """Before a merge: boxes whose pairs one of the two may have been in the way of start again."""
-    lower, upper, labels, _, following, first, _, _ = boxes
+def _list(box, n_touched, boxes, queue, rule, measure, scratch):
+    """After a merge: put the box on the lists of older ones, and search for younger ones."""
+    lower, upper, labels, _, _, blocks = boxes
+    _, _, _, frontier, _, _, _, _ = queue
+    ids, values, touched, _, _, _, _, _ = scratch
+    v, w = lower[box], upper[box]
+    first = blocks[5][labels[box]]
+    n_similar = list_similar(v, w, first, boxes, rule, measure, ids, values)
+    for s in range(n_similar):
+        k, value = ids[s], values[s]
+        if (
+            k < box
+            and value > 0.0
+            and not _precedes(frontier[k, 0], frontier[k, 1], value, box)
+            and fits(lower, upper, k, v, w, rule[0])
+        ):
+            _insert(k, value, box, queue)
+            _update(k, queue)
+    for t in range(n_touched):
+        _refresh(touched[t], boxes, queue, rule, measure, scratch)
+    frontier[box, 0] = np.inf
+    _refresh(box, boxes, queue, rule, measure, scratch)
+
+
+@kernel
+def _reopen(box, boxes, queue, rule, measure, scratch):
+    """Before a box merges: those of other classes that it may have been in the way of start again.
+
+    They are not farther away than `theta`, for the box was within reach of theirs.
+    """
+    lower, upper, labels, _, _, _ = boxes
     _, _, _, frontier, _, _, refused, _ = queue
-    theta = rule[0]
-    for c in range(first.shape[0]):
-        k = first[c] if c != labels[earlier] else -1
-        while k >= 0:
-            if refused[k] and (
-                within_reach(lower, upper, earlier, lower[k], upper[k], theta)
-                or within_reach(lower, upper, later, lower[k], upper[k], theta)
-            ):
-                refused[k] = False
-                frontier[k, 0] = np.inf
-                _search(k, boxes, queue, rule, measure)
-                _update(k, queue)
-            k = following[k]
+    _, _, _, near, gaps, ones, _, _ = scratch
+    n_near = find_rivals(
+        labels[box], upper[box], lower[box], rule[0], -1.0, boxes, ones, near, gaps
+    )
+    for f in range(n_near):
+        k = near[f]
+        if refused[k]:
+            refused[k] = False
+            frontier[k, 0] = np.inf
+            _search(k, boxes, queue, rule, measure, scratch)
+            _update(k, queue)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.geometry import ROUNDING, distance
-from hyperboxes._kernels.jit import kernel
+from hyperboxes._kernels.blocks import LANES, block_gaps
+from hyperboxes._kernels.geometry import ROUNDING
+from hyperboxes._kernels.jit import formula, kernel
 
 
-@kernel
+@formula
 def closeness(gap):
     """Rank of a distance: the membership, and beyond its reach, where it is 0, minus the distance.
 
@@ -18,9 +19,7 @@ def closeness(gap):
 
 
 @kernel
-def nearest_by_class(
-    xl, xu, lower, upper, labels, counts, gamma, winners_only, best, votes, single
-):
+def nearest_by_class(xl, xu, counts, blocks, gamma, winners_only, best, votes, single):
     """Find for each sample and class the boxes nearest to the sample.
 
     `best` receives their closeness (minus infinity where a class has none), `votes` how many
@@ -28,32 +27,41 @@ def nearest_by_class(
     number of boxes). With `winners_only` a class may be left out for a sample if another is
     strictly closer, which saves most of the work.
     """
-    n_boxes = labels.shape[0]
-    n_classes = best.shape[1]
-    limits = np.empty(n_classes)
+    lows, highs, members, _, following, first, _ = blocks
+    gaps = np.empty(LANES)
     for i in range(xl.shape[0]):
-        best[i] = -np.inf
-        votes[i] = 0
-        single[i] = n_boxes
-        limits[:] = np.inf
         low, high = xl[i], xu[i]
-        for box in range(n_boxes):
-            c = labels[box]
-            scope = 0 if winners_only else c
-            limit = limits[scope]
-            gap = distance(lower, upper, box, low, high, gamma, limit)
-            if gap > limit:
-                continue
-            limits[scope] = min(limit, gap + ROUNDING)
-            rank = closeness(gap)
-            if rank > best[i, c]:
-                best[i, c] = rank
-                votes[i, c] = 0
-                single[i, c] = n_boxes
-            if rank == best[i, c]:
-                votes[i, c] += counts[box]
-                if counts[box] == 1:
-                    single[i, c] = min(single[i, c], box)
+        limit = np.inf
+        for c in range(first.shape[0]):
+            best[i, c] = -np.inf
+            votes[i, c] = 0
+            single[i, c] = counts.shape[0]
+            if not winners_only:
+                limit = np.inf
+            block = first[c]
+            while block >= 0:
+                if block_gaps(lows, highs, block, low, high, gamma, limit, gaps):
+                    for lane in range(LANES):
+                        if gaps[lane] <= limit and members[block, lane] >= 0:
+                            limit = min(limit, gaps[lane] + ROUNDING)
+                            _vote(
+                                members[block, lane], gaps[lane], counts, i, c, best, votes, single
+                            )
+                block = following[block]
+
+
+@formula
+def _vote(box, gap, counts, i, c, best, votes, single):
+    """Let a box speak for its class if none of the class is nearer."""
+    rank = closeness(gap)
+    if rank > best[i, c]:
+        best[i, c] = rank
+        votes[i, c] = 0
+        single[i, c] = counts.shape[0]
+    if rank == best[i, c]:
+        votes[i, c] += counts[box]
+        if counts[box] == 1:
+            single[i, c] = min(single[i, c], box)
 
 
 @kernel

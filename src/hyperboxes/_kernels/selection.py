@@ -1,31 +1,28 @@
-"""Choosing the box that grows or merges: the step that all learners share.
+"""Choosing the box that grows or merges: the step that online learning and AGGLO-2 share.
 
 `rule` is `(theta, gamma, floor)`; `floor` is the least membership or similarity of a candidate:
 `1 - theta * max(gamma)` under the paper's lemmas, 0 in the original algorithms. Nothing is sorted:
 among the boxes that may grow the best is picked, and its place in the sorted order of candidates
 counted afterwards.
-
-`boxes` is the tuple `(lower, upper, labels, counts, following, first, last, progress)`. Boxes lie
-in order of age; those of a class are chained: `first[c]`, then `following[box]`, to -1. `progress`
-holds the number of boxes, of candidates tried and of samples learned.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from hyperboxes._kernels.blocks import find_by, find_rivals, limit_of
 from hyperboxes._kernels.geometry import (
     MEMBERSHIP,
+    MID_MAX,
+    MID_MIN,
+    as_membership,
     fits,
     hull,
     meets,
     overlaps,
     similarity,
-    within_reach,
 )
-from hyperboxes._kernels.jit import formula, kernel
-
-BOXES, CANDIDATES, SAMPLES = range(3)
+from hyperboxes._kernels.jit import kernel
 
 # What keeps a box from growing over boxes of other classes: the closed test or the paper's; or
 # nothing, if they are parted afterwards.
@@ -34,12 +31,14 @@ CLOSED, PAPER, CONTRACT = range(3)
 
 @kernel
 def make_scratch(n_boxes, n_features):
-    """Return working space for `choose`."""
+    """Return working space: candidates, what is found, and a box."""
     return (
         np.empty(n_boxes, np.int64),
         np.empty(n_boxes),
         np.empty(n_boxes, np.int64),
         np.empty(n_boxes, np.int64),
+        np.empty(n_boxes),
+        np.ones(n_features),
         np.empty(n_features),
         np.empty(n_features),
     )
@@ -53,79 +52,103 @@ def choose(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
     box that holds the interval already is returned with no candidate tried.
     """
     lower, upper = boxes[0], boxes[1]
-    ids, values, growable, rivals, v, w = scratch
+    ids, values, growable, rivals, gaps, ones, v, w = scratch
     holder, n_candidates, n_growable = _list_candidates(
         xl, xu, label, own, boxes, rule, measure, ids, values, growable
     )
     if holder >= 0 or n_growable == 0:
         return holder, n_candidates
-    n_rivals = 0
-    if overlap != CONTRACT:
-        n_rivals = _list_rivals(xl, xu, label, boxes, rule[0], rivals)
+    n_rivals = -1
     while n_growable > 0:
         best = _best(values, growable, n_growable)
         box = ids[best]
         hull(lower[box], upper[box], xl, xu, v, w)
-        if not _blocked(v, w, lower, upper, rivals, n_rivals, overlap):
+        if overlap == CONTRACT:
+            is_free = True
+        elif n_rivals < 0:
+            is_free = not meets_rival(v, w, label, boxes, overlap, rivals, gaps, ones)
+        else:
+            is_free = not _blocked(v, w, lower, upper, rivals, n_rivals, overlap)
+        if is_free:
             return box, _rank(values, n_candidates, best)
         n_growable = _drop(growable, n_growable, best)
+        if n_rivals < 0 and n_growable > 0:
+            # What meets the interval itself meets every box that is grown to hold it.
+            if overlap == CLOSED and meets_rival(xl, xu, label, boxes, overlap, rivals, gaps, ones):
+                return -1, n_candidates
+            # A grown box [v, w] has v <= xl, w >= xu and sides of at most theta. If it meets a
+            # rival, then upper >= v, so xu - upper <= w - v <= theta, rounded or not.
+            n_rivals = find_rivals(label, xl, xu, rule[0], -1.0, boxes, ones, rivals, gaps)
     return -1, n_candidates
 
 
 @kernel
-def _list_candidates(xl, xu, label, own, boxes, rule, measure, ids, values, growable):
-    """Walk a class: fill in its candidates by age and, as places in that list, which may grow.
+def meets_rival(v, w, label, boxes, overlap, rivals, gaps, ones):
+    """Whether [v, w] overlaps any box of another class; the first of `rivals` is one then."""
+    lower, upper = boxes[0], boxes[1]
+    if overlap == CLOSED:
+        return find_rivals(label, w, v, 0.0, 0.0, boxes, ones, rivals, gaps) > 0
+    n_rivals = find_rivals(label, w, v, 0.0, -1.0, boxes, ones, rivals, gaps)
+    return _blocked(v, w, lower, upper, rivals, n_rivals, overlap)
 
-    `own` is a box to leave out, -1 for none. For memberships the walk ends at a box that holds
-    [xl, xu] already: nothing is tried then. Returns that box (-1 for none), the number of
-    candidates and of those that may grow.
+
+@kernel
+def list_similar(xl, xu, block, boxes, rule, measure, ids, values):
+    """List the boxes from a block on whose value is at least the floor, oldest first."""
+    lower, upper, _, _, _, blocks = boxes
+    _, gamma, floor = rule
+    n_found = find_by(measure, block, xl, xu, blocks, gamma, limit_of(floor), ids, values)
+    n_similar = 0
+    for f in range(n_found):
+        if measure in (MID_MAX, MID_MIN):
+            value = similarity(xl, xu, lower, upper, ids[f], gamma, measure)
+        else:
+            value = as_membership(values[f])
+        if value >= floor:
+            ids[n_similar] = ids[f]
+            values[n_similar] = value
+            n_similar += 1
+    return n_similar
+
+
+@kernel
+def _list_candidates(xl, xu, label, own, boxes, rule, measure, ids, values, growable):
+    """List the candidates of a class by age and, as places in that list, which may grow.
+
+    `own` is a box to leave out, -1 for none. Returns the oldest box that holds [xl, xu] already
+    (-1 for none, and for similarities), in which case nothing is tried; the number of candidates;
+    and of those that may grow.
     """
-    lower, upper, _, _, following, first, _, _ = boxes
-    theta, gamma, floor = rule
+    lower, upper, _, _, _, blocks = boxes
+    first = blocks[5]
+    n_similar = list_similar(xl, xu, first[label], boxes, rule, measure, ids, values)
     n_candidates = 0
     n_growable = 0
-    box = first[label]
-    while box >= 0:
+    for s in range(n_similar):
+        box = ids[s]
+        if values[s] == 1.0 and measure == MEMBERSHIP:
+            return box, 0, 0
         if box != own:
-            value = similarity(xl, xu, lower, upper, box, gamma, floor, measure)
-            if value == 1.0 and measure == MEMBERSHIP:
-                return box, 0, 0
-            if value >= floor:
-                ids[n_candidates] = box
-                values[n_candidates] = value
-                if fits(lower, upper, box, xl, xu, theta):
-                    growable[n_growable] = n_candidates
-                    n_growable += 1
-                n_candidates += 1
-        box = following[box]
+            ids[n_candidates] = box
+            values[n_candidates] = values[s]
+            if fits(lower, upper, box, xl, xu, rule[0]):
+                growable[n_growable] = n_candidates
+                n_growable += 1
+            n_candidates += 1
     return -1, n_candidates, n_growable
 
 
 @kernel
-def _list_rivals(xl, xu, label, boxes, theta, rivals):
-    """List the boxes of other classes that some grown box could touch; return how many."""
-    lower, upper, _, _, following, first, _, _ = boxes
-    n_rivals = 0
-    for c in range(first.shape[0]):
-        box = first[c] if c != label else -1
-        while box >= 0:
-            if within_reach(lower, upper, box, xl, xu, theta):
-                rivals[n_rivals] = box
-                n_rivals += 1
-            box = following[box]
-    return n_rivals
-
-
-@kernel
 def _blocked(v, w, lower, upper, rivals, n_rivals, overlap):
-    """Whether [v, w] overlaps a rival."""
+    """Whether [v, w] overlaps a rival, which is then the first of the list."""
     for r in range(n_rivals):
         if collide(v, w, lower, upper, rivals[r], overlap):
+            rivals[0], rivals[r] = rivals[r], rivals[0]
             return True
     return False
 
 
-@formula
+@kernel
 def collide(v, w, lower, upper, box, overlap):
     """Whether [v, w] overlaps a box of another class, by the closed test or the paper's."""
     if overlap == CLOSED:
