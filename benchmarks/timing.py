@@ -67,6 +67,16 @@ def in_fresh_process(statement: str, setup: str = "", **environment: str) -> flo
         statement,
         "print(time.perf_counter() - start)",
     ]
+    return _run(lines, environment)
+
+
+def peak_memory(statement: str, setup: str = "") -> float:
+    """Return the megabytes that a Python process of its own takes at most for a statement."""
+    peak = "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024"
+    return _run(["import resource", setup, statement, f"print({peak})"], {})
+
+
+def _run(lines: list[str], environment: dict[str, str]) -> float:
     process = subprocess.run(
         [sys.executable, "-c", "\n".join(lines)],
         env=os.environ | environment,

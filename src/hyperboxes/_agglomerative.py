@@ -42,7 +42,7 @@ class AgglomerativeGFMM(BaseGFMM):
     similarity : {"longest", "shortest", "mid-max", "mid-min"}, default="longest"
         How similar two boxes are: 1 minus a distance, which is taken between their far faces
         (``"longest"``: compact boxes first), their near faces (``"shortest"``: neighbours first,
-        which makes long boxes), or by how far one reaches out of the other, for the one that
+        however large the result), or by how far one reaches out of the other, for the one that
         reaches less far (``"mid-max"``: small boxes join large ones) or farther (``"mid-min"``:
         boxes of like size and place first).
     min_similarity : float, default=0.0

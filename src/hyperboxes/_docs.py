@@ -33,8 +33,8 @@ hyperboxes_ : Hyperboxes
 classes_ : ndarray of shape (n_classes,)
     The class labels.
 n_candidates_ : int
-    How many boxes were tried for growth, as the paper counts: a sample that a box holds already
-    tries none, otherwise the boxes up to the one that grows, or all.
+    How many boxes were tried for growth, or pairs for merging, as the paper counts: all up to and
+    including the one that succeeds; none for a sample that a box holds already.
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (n_features_in_,)

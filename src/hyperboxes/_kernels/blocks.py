@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.geometry import LONGEST, MEMBERSHIP, MID_MIN, ROUNDING, larger
+from hyperboxes._kernels.geometry import LONGEST, MEMBERSHIP, MID_MAX, ROUNDING, SHORTEST, larger
 from hyperboxes._kernels.jit import formula, kernel
 
 BOXES, BLOCKS, CANDIDATES, SAMPLES = range(4)
@@ -81,15 +81,17 @@ def clear_lane(box, boxes):
 def block_gaps(near, far, block, x1, x2, gamma, limit, gaps):
     """Compute `distance` for all boxes of a block, four dimensions at a time.
 
-    Returns False, with `gaps` unfinished, as soon as all are beyond the limit. The last dimension
-    is taken twice or thrice where their number is no multiple of four; a maximum does not mind.
+    Returns False, with `gaps` unfinished, as soon as all are beyond the limit; mostly the first
+    four dimensions tell, and these are looked at without keeping anything, which is faster.
     """
+    if not _any_within(near, far, block, x1, x2, gamma, limit):
+        return False
     for lane in range(LANES):
         gaps[lane] = 0.0
-    last = x1.shape[0] - 1
-    for ja in range(0, last + 1, 4):
-        jb, jc, jd = min(ja + 1, last), min(ja + 2, last), min(ja + 3, last)
-        # Scalars and rows of their own let the compiler see that the lanes are independent.
+    n_features = x1.shape[0]
+    for ja in range(0, n_features, 4):
+        jb, jc, jd = _next_three(ja, n_features)
+        # Numbers in place of arrays let the compiler see that the lanes are independent.
         a1, b1, c1, d1 = x1[ja], x1[jb], x1[jc], x1[jd]
         a2, b2, c2, d2 = x2[ja], x2[jb], x2[jc], x2[jd]
         ga, gb, gc, gd = gamma[ja], gamma[jb], gamma[jc], gamma[jd]
@@ -105,6 +107,30 @@ def block_gaps(near, far, block, x1, x2, gamma, limit, gaps):
         if n_within == 0:
             return False
     return True
+
+
+@formula
+def _any_within(near, far, block, x1, x2, gamma, limit):
+    """Whether a box of the block is within the limit in the first four dimensions."""
+    jb, jc, jd = _next_three(0, x1.shape[0])
+    a1, b1, c1, d1 = x1[0], x1[jb], x1[jc], x1[jd]
+    a2, b2, c2, d2 = x2[0], x2[jb], x2[jc], x2[jd]
+    ga, gb, gc, gd = gamma[0], gamma[jb], gamma[jc], gamma[jd]
+    n_within = 0
+    for lane in range(LANES):
+        a = larger(a2 - far[block, 0, lane], near[block, 0, lane] - a1) * ga
+        b = larger(b2 - far[block, jb, lane], near[block, jb, lane] - b1) * gb
+        c = larger(c2 - far[block, jc, lane], near[block, jc, lane] - c1) * gc
+        d = larger(d2 - far[block, jd, lane], near[block, jd, lane] - d1) * gd
+        n_within += 1 if larger(larger(a, b), larger(c, d)) <= limit else 0
+    return n_within > 0
+
+
+@formula
+def _next_three(j, n_features):
+    """Return the three dimensions after j, the last one again where there are no more."""
+    last = n_features - 1
+    return min(j + 1, last), min(j + 2, last), min(j + 3, last)
 
 
 @kernel
@@ -136,13 +162,16 @@ def find_by(measure, block, xl, xu, blocks, gamma, limit, ids, gaps):
     By memberships a box that holds [xl, xu] ends the list. For the middle distances the gaps are
     lower bounds only, so some boxes may be beyond the limit.
     """
-    lows, highs = blocks[0], blocks[1]
+    near, far = blocks[0], blocks[1]
+    x1, x2 = xl, xu
+    enough = -1.0
     if measure == LONGEST:
-        return find(block, xl, xu, highs, lows, gamma, limit, -1.0, blocks, 0, ids, gaps)
-    if measure in (MEMBERSHIP, MID_MIN):
-        enough = HELD if measure == MEMBERSHIP else -1.0
-        return find(block, xl, xu, lows, highs, gamma, limit, enough, blocks, 0, ids, gaps)
-    return find(block, xu, xl, lows, highs, gamma, limit, -1.0, blocks, 0, ids, gaps)
+        near, far = far, near
+    elif measure in (SHORTEST, MID_MAX):
+        x1, x2 = xu, xl
+    elif measure == MEMBERSHIP:
+        enough = HELD
+    return find(block, x1, x2, near, far, gamma, limit, enough, blocks, 0, ids, gaps)
 
 
 @kernel

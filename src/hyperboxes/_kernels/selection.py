@@ -59,8 +59,10 @@ def choose(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
     if holder >= 0 or n_growable == 0:
         return holder, n_candidates
     n_rivals = -1
+    for g in range(n_growable // 2 - 1, -1, -1):
+        _sift_down(values, growable, g, n_growable)
     while n_growable > 0:
-        best = _best(values, growable, n_growable)
+        best = growable[0]
         box = ids[best]
         hull(lower[box], upper[box], xl, xu, v, w)
         if overlap == CONTRACT:
@@ -71,7 +73,9 @@ def choose(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
             is_free = not _blocked(v, w, lower, upper, rivals, n_rivals, overlap)
         if is_free:
             return box, _rank(values, n_candidates, best)
-        n_growable = _drop(growable, n_growable, best)
+        n_growable -= 1
+        growable[0] = growable[n_growable]
+        _sift_down(values, growable, 0, n_growable)
         if n_rivals < 0 and n_growable > 0:
             # What meets the interval itself meets every box that is grown to hold it.
             if overlap == CLOSED and meets_rival(xl, xu, label, boxes, overlap, rivals, gaps, ones):
@@ -86,9 +90,8 @@ def choose(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
 def meets_rival(v, w, label, boxes, overlap, rivals, gaps, ones):
     """Whether [v, w] overlaps any box of another class; the first of `rivals` is one then."""
     lower, upper = boxes[0], boxes[1]
-    if overlap == CLOSED:
-        return find_rivals(label, w, v, 0.0, 0.0, boxes, ones, rivals, gaps) > 0
-    n_rivals = find_rivals(label, w, v, 0.0, -1.0, boxes, ones, rivals, gaps)
+    enough = 0.0 if overlap == CLOSED else -1.0
+    n_rivals = find_rivals(label, w, v, 0.0, enough, boxes, ones, rivals, gaps)
     return _blocked(v, w, lower, upper, rivals, n_rivals, overlap)
 
 
@@ -157,25 +160,26 @@ def collide(v, w, lower, upper, box, overlap):
 
 
 @kernel
-def _best(values, growable, n_growable):
-    """Return the place with the largest value, the oldest of equals."""
-    best = growable[0]
-    for g in range(1, n_growable):
-        place = growable[g]
-        if values[place] > values[best]:
-            best = place
-    return best
+def _sift_down(values, heap, g, size):
+    """Restore a heap of places below g: the largest value on top, the oldest of equals."""
+    place = heap[g]
+    while 2 * g + 1 < size:
+        child = 2 * g + 1
+        if child + 1 < size and _beats(values, heap[child + 1], heap[child]):
+            child += 1
+        if not _beats(values, heap[child], place):
+            break
+        heap[g] = heap[child]
+        g = child
+    heap[g] = place
 
 
 @kernel
-def _drop(growable, n_growable, place):
-    """Remove `place` from the ascending list `growable`; return the new length."""
-    kept = 0
-    for g in range(n_growable):
-        if growable[g] != place:
-            growable[kept] = growable[g]
-            kept += 1
-    return kept
+def _beats(values, place, other):
+    """Whether the candidate at a place is tried before another."""
+    if values[place] == values[other]:
+        return place < other
+    return values[place] > values[other]
 
 
 @kernel

@@ -1,8 +1,8 @@
-"""`make demo` runs to its end and leaves a picture."""
+"""The examples run to their end and leave their pictures."""
 
 import sys
 
-from examples import demo
+from examples import choosing, demo
 
 
 def test_demo(monkeypatch, tmp_path, capsys):
@@ -12,4 +12,11 @@ def test_demo(monkeypatch, tmp_path, capsys):
     printed = capsys.readouterr().out
     for passage in ("cross-validation", "worst radius", "from a stream", str(picture)):
         assert passage in printed
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_choosing(monkeypatch, tmp_path):
+    picture = tmp_path / "choosing.png"
+    monkeypatch.setattr(sys, "argv", ["choosing.py", "--output", str(picture)])
+    choosing.main()
     assert picture.read_bytes().startswith(b"\x89PNG")

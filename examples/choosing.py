@@ -1,0 +1,51 @@
+"""The picture of docs/choosing.md: what learner and similarity do to the boxes.
+
+One small set of samples, learned online, in turns (AGGLO-2) and best pair first (AGGLO-SM).
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+from sklearn.datasets import make_moons
+
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM
+
+COLOURS = ["#0072B2", "#E69F00"]  # told apart with any kind of colour vision
+THETA = 0.35
+
+
+def draw(ax: Axes, title: str, model: AgglomerativeGFMM | ImprovedOnlineGFMM) -> None:
+    """Fit a model and draw its samples and boxes."""
+    X, y = make_moons(240, noise=0.12, random_state=1)
+    boxes = model.fit(X, y).hyperboxes_
+    ax.scatter(*X.T, s=5, c=[COLOURS[label] for label in y], linewidths=0)
+    for low, high, label in zip(boxes.lower, boxes.upper, boxes.labels, strict=True):
+        ax.add_patch(Rectangle(low, *(high - low), fill=False, ec=COLOURS[label], lw=1))
+    ax.set(title=f"{title}: {len(boxes)} boxes", xticks=[], yticks=[])
+
+
+def main() -> None:
+    """Draw the picture."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, default=Path("choosing.png"), help="the figure")
+    output = parser.parse_args().output
+    models = {"online": ImprovedOnlineGFMM(THETA)}
+    models["AGGLO-2, longest"] = AgglomerativeGFMM(THETA)
+    for similarity in ("longest", "shortest", "mid-max", "mid-min"):
+        models[f"AGGLO-SM, {similarity}"] = AgglomerativeGFMM(
+            THETA, algorithm="agglo-sm", similarity=similarity
+        )
+    figure, axes = plt.subplots(2, 3, figsize=(10, 5.4), layout="constrained")
+    for ax, (title, model) in zip(axes.flat, models.items(), strict=True):
+        draw(ax, title, model)
+    figure.savefig(output, dpi=110)
+    print(f"The picture is in {output}")
+
+
+if __name__ == "__main__":
+    main()
