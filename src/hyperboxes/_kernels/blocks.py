@@ -134,14 +134,15 @@ def _next_three(j, n_features):
 
 
 @kernel
-def find(block, x1, x2, near, far, gamma, limit, enough, blocks, n_found, ids, gaps):
-    """Append the boxes within `limit`, oldest first, from a block on; return their new number.
+def find(block, x1, x2, near, far, gamma, limit, enough, blocks, ids, gaps):
+    """List the boxes within `limit`, oldest first, from a block on; return how many.
 
     A box within `enough` ends the search. What is near and far, first and second, decides what is
     measured, as in `distance`.
     """
     members, following = blocks[2], blocks[4]
     of_block = np.empty(LANES)
+    n_found = 0
     while block >= 0:
         if block_gaps(near, far, block, x1, x2, gamma, limit, of_block):
             for lane in range(LANES):
@@ -171,7 +172,7 @@ def find_by(measure, block, xl, xu, blocks, gamma, limit, ids, gaps):
         x1, x2 = xu, xl
     elif measure == MEMBERSHIP:
         enough = HELD
-    return find(block, x1, x2, near, far, gamma, limit, enough, blocks, 0, ids, gaps)
+    return find(block, x1, x2, near, far, gamma, limit, enough, blocks, ids, gaps)
 
 
 @kernel
@@ -186,8 +187,18 @@ def find_rivals(label, x1, x2, limit, enough, boxes, ones, ids, gaps):
     n_found = 0
     for c in range(first.shape[0]):
         if c != label:
-            n_found = find(
-                first[c], x1, x2, lows, highs, ones, limit, enough, blocks, n_found, ids, gaps
+            n_found += find(
+                first[c],
+                x1,
+                x2,
+                lows,
+                highs,
+                ones,
+                limit,
+                enough,
+                blocks,
+                ids[n_found:],
+                gaps[n_found:],
             )
             if n_found > 0 and gaps[n_found - 1] <= enough:
                 break
