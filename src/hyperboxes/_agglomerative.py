@@ -47,9 +47,7 @@ class AgglomerativeGFMM(BaseGFMM):
         boxes of like size and place first).
     min_similarity : float, default=0.0
         Boxes less similar than this are not merged (sigma in the paper).
-    overlap : {"closed", "paper"}, default="closed"
-        When boxes of two classes overlap. ``"closed"``: if they share a point. ``"paper"``: the
-        test behind the paper's published runs, in which boxes may touch and flat boxes escape.
+    {overlap}
 
     {attributes}
 

@@ -25,6 +25,11 @@ scaling : {"minmax"} or None, default="minmax"
     ``"minmax"``: the range of each feature in the first training call is mapped to [0, 1].
     None: the training data lie in [0, 1] already.
 """,
+    "overlap": """
+overlap : {"closed", "paper"}, default="closed"
+    When boxes of two classes overlap. ``"closed"``: if they share a point. ``"paper"``: the test
+    behind the paper's published runs, in which boxes may touch and flat boxes escape.
+""",
     "attributes": """
 Attributes
 ----------
@@ -48,7 +53,7 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
 
 
 def shared_docs(cls: type[T]) -> type[T]:
-    """Replace ``{parameters}``, ``{attributes}`` and ``{paper}`` in a class's docstring."""
+    """Replace the passages' names in braces, such as ``{parameters}``, in a class's docstring."""
     if cls.__doc__ is not None:  # python -OO drops docstrings
         text = inspect.cleandoc(cls.__doc__)
         for name, passage in _PASSAGES.items():

@@ -95,9 +95,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
     in a box of its class.
 
     {parameters}
-    overlap : {"closed", "paper"}, default="closed"
-        When boxes of two classes overlap. ``"closed"``: if they share a point. ``"paper"``: the
-        test behind the paper's published runs, in which boxes may touch and flat boxes escape.
+    {overlap}
 
     {attributes}
 
