@@ -134,6 +134,27 @@ def test_ctrl_c_is_heard_between_slices_of_work(cls, monkeypatch):
         assert same_boxes(model, expected)
 
 
+@every_learner
+def test_ctrl_c_while_room_is_made_changes_nothing(cls, monkeypatch):
+    """Rows and blocks grow together or not at all."""
+    rng = np.random.default_rng(0)
+    data, labels = rng.random((500, 3)), rng.integers(0, 2, 500)
+    model = cls(theta=0.01, scaling=None).partial_fit(data[:50], labels[:50], classes=[0, 1])
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patches:
+        patches.setattr("hyperboxes._boxes.add_boxes", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(data[50:], labels[50:])
+    learned = model.hyperboxes_.counts.sum()
+    assert 50 < learned < len(labels)
+    np.testing.assert_array_equal(model.predict(data[:learned]), labels[:learned])
+    model.partial_fit(data[learned:], labels[learned:])
+    assert same_boxes(model, cls(theta=0.01, scaling=None).fit(data, labels))
+
+
 def test_nothing_learned_is_not_fitted():
     model = ImprovedOnlineGFMM().set_callbacks(InterruptAtOnce())
     with pytest.raises(KeyboardInterrupt):

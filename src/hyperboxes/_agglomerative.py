@@ -31,8 +31,8 @@ class AgglomerativeGFMM(BaseGFMM):
     similar ones first, if the merged box has no side longer than `theta` and overlaps no box of
     another class, until no two can be.
 
-    Choose it over the online learners when all data is at hand and the boxes should follow the
-    data rather than its order: they come out tighter. It takes longer, and cannot go on
+    Choose it over the online learners when all data is at hand and what lies closest together
+    should be joined first, rather than what came first. It takes longer, and cannot go on
     learning.
 
     {parameters}

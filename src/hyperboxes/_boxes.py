@@ -110,21 +110,25 @@ class Boxes:
         if len(self) < len(self._labels):
             return
         capacity = max(2 * len(self), _MIN_CAPACITY)
+        rows = {}
         for name in _ROWS:
             old = getattr(self, name)
-            new = np.empty((capacity, *old.shape[1:]), old.dtype)
-            new[: len(self)] = old[: len(self)]
-            setattr(self, name, new)
-        self._build_blocks()
+            rows[name] = np.empty((capacity, *old.shape[1:]), old.dtype)
+            rows[name][: len(self)] = old[: len(self)]
+        # All at once: Ctrl-C may come between any two steps.
+        vars(self).update(vars(self._with_rows(rows, len(self))))
 
     def settled(self) -> Self:
         """Return a copy without the places of boxes that were merged into others."""
         alive = self.counts > 0
-        twin = type(self)(self._lower.shape[1], self._n_classes)
-        for name in _ROWS:
-            setattr(twin, name, getattr(self, name)[: len(self)][alive])
-        twin._progress[:] = self._progress
-        twin._progress[BOXES] = alive.sum()
+        rows = {name: getattr(self, name)[: len(self)][alive] for name in _ROWS}
+        return self._with_rows(rows, int(alive.sum()))
+
+    def _with_rows(self, rows: dict[str, np.ndarray], n_boxes: int) -> Self:
+        """Return a copy with other rows, of which the first `n_boxes` are in use."""
+        twin = object.__new__(type(self))
+        vars(twin).update(rows, _n_classes=self._n_classes, _progress=self._progress.copy())
+        twin._progress[BOXES] = n_boxes
         twin._build_blocks()
         return twin
 

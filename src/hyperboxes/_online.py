@@ -161,7 +161,7 @@ class OnlineGFMM(_OnlineGFMM):
 
     See Also
     --------
-    ImprovedOnlineGFMM : Grows only where nothing overlaps; usually more accurate.
+    ImprovedOnlineGFMM : Grows only where nothing overlaps, so no sample loses its box.
 
     Notes
     -----

@@ -26,6 +26,7 @@ def larger(a, b):
 
 @formula
 def smaller(a, b):
+    """`min` likewise."""
     return a if a < b else b
 
 

@@ -1,4 +1,4 @@
-"""The one decorator of every kernel."""
+"""How kernels and the formulas in them are compiled."""
 
 from __future__ import annotations
 
