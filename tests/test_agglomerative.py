@@ -12,8 +12,9 @@ from tests import reference
 from tests.strategies import Problem, problems
 from tests.test_online import (
     OVERLAPS,
-    SELECTIONS,
+    PAPER_SELECTIONS,
     assert_same,
+    deep_trees,
     learn_slowly,
     overlapping_pairs,
     same_boxes,
@@ -29,7 +30,8 @@ every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES)
 def learn(problem: Problem, **params):
     """Fit on the problem."""
     model = AgglomerativeGFMM(theta=problem.theta, gamma=problem.gamma, scaling=None, **params)
-    return model.fit(problem.xl, problem.y, X_upper=problem.xu)
+    with deep_trees:
+        return model.fit(problem.xl, problem.y, X_upper=problem.xu)
 
 
 def without_gaps(problem: Problem) -> Problem:
@@ -41,7 +43,7 @@ def without_gaps(problem: Problem) -> Problem:
 @every_algorithm
 @every_similarity
 @pytest.mark.parametrize("overlap", OVERLAPS)
-@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("selection", PAPER_SELECTIONS)
 @settings(max_examples=30)
 @given(problem=problems().map(without_gaps))
 def test_equals_the_paper(problem, algorithm, similarity, overlap, selection):
@@ -59,11 +61,12 @@ def test_equals_the_paper(problem, algorithm, similarity, overlap, selection):
 def test_short_lists_of_partners_change_nothing(problem, similarity, overlap, n_partners):
     """AGGLO-SM searches again when a list runs out, and drops what does not fit on it."""
     params = {"similarity": similarity, "overlap": overlap, "algorithm": "agglo-sm"}
-    with patch("hyperboxes._merging.SHORTLIST", n_partners):
-        model = learn(problem, **params)
-    expected = learn(problem, **params)
-    assert same_boxes(model, expected)
-    assert model.n_candidates_ == expected.n_candidates_
+    for selection in ("lemma", "index"):
+        with patch("hyperboxes._merging.SHORTLIST", n_partners):
+            model = learn(problem, selection=selection, **params)
+        expected = learn(problem, selection=selection, **params)
+        assert same_boxes(model, expected)
+        assert model.n_candidates_ == expected.n_candidates_
 
 
 @every_algorithm
@@ -77,19 +80,30 @@ def test_larger_problem_equals_the_paper(algorithm, similarity, overlap):
     problem = Problem(X, X, y, 0.4, np.array([1.0, 0.7]))
     params = {"similarity": similarity, "overlap": overlap, "selection": "lemma"}
     expected = learn_slowly(ALGORITHMS[algorithm], problem, min_similarity=0.0, **params)
-    assert_same(learn(problem, algorithm=algorithm, **params), expected)
+    model = learn(problem, algorithm=algorithm, **params)
+    assert_same(model, expected)
+    assert same_boxes(learn(problem, algorithm=algorithm, **params | {"selection": "index"}), model)
 
 
 @every_algorithm
 @every_similarity
+@pytest.mark.parametrize("overlap", OVERLAPS)
+@pytest.mark.parametrize("sigma", [0.0, 0.8])
+@settings(max_examples=50)
 @given(problem=problems().map(without_gaps))
-def test_selections_give_the_very_same_boxes(problem, algorithm, similarity):
-    every, lemma = (
-        learn(problem, algorithm=algorithm, similarity=similarity, selection=selection)
-        for selection in SELECTIONS
+def test_selections_give_the_very_same_boxes(problem, algorithm, similarity, overlap, sigma):
+    params = {
+        "algorithm": algorithm,
+        "similarity": similarity,
+        "overlap": overlap,
+        "min_similarity": sigma,
+    }
+    every, lemma, index = (
+        learn(problem, selection=selection, **params) for selection in ("all", "lemma", "index")
     )
     assert same_boxes(every, lemma)
-    assert lemma.n_candidates_ <= every.n_candidates_
+    assert same_boxes(every, index)
+    assert index.n_candidates_ <= lemma.n_candidates_ <= every.n_candidates_
 
 
 @every_algorithm

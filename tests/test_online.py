@@ -1,5 +1,7 @@
 """The online learners against the paper's algorithms, and what their boxes must satisfy."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,15 +11,20 @@ from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
 from tests import reference
 from tests.strategies import Problem, problems
 
-SELECTIONS = ("all", "lemma")
+PAPER_SELECTIONS = ("all", "lemma")
 OVERLAPS = ("closed", "paper")
+
+
+# Blocks of four boxes make deep trees of few boxes, and hardly any room, many new trees.
+deep_trees = patch.multiple("hyperboxes._boxes", _WIDTH=4, _MIN_CAPACITY=4)
 
 
 def learn(problem: Problem, cls=ImprovedOnlineGFMM, **params):
     """Fit on the problem with all its classes known, even those without a sample."""
     model = cls(theta=problem.theta, gamma=problem.gamma, scaling=None, **params)
     X_upper = None if problem.xu is problem.xl else problem.xu
-    return model.partial_fit(problem.xl, problem.y, range(problem.n_classes), X_upper=X_upper)
+    with deep_trees:
+        return model.partial_fit(problem.xl, problem.y, range(problem.n_classes), X_upper=X_upper)
 
 
 def learn_slowly(learner, problem: Problem, **params) -> reference.Model:
@@ -42,7 +49,7 @@ def same_boxes(first, second):
     return all(np.array_equal(a, b) for a, b in pairs)
 
 
-@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("selection", PAPER_SELECTIONS)
 @given(problem=problems())
 def test_online_equals_the_paper(problem, selection):
     expected = learn_slowly(reference.online, problem, selection=selection)
@@ -50,7 +57,7 @@ def test_online_equals_the_paper(problem, selection):
 
 
 @pytest.mark.parametrize("overlap", OVERLAPS)
-@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("selection", PAPER_SELECTIONS)
 @given(problem=problems())
 def test_improved_online_equals_the_paper(problem, selection, overlap):
     params = {"selection": selection, "overlap": overlap}
@@ -68,15 +75,23 @@ def test_larger_problem_equals_the_paper(cls):
     learner = reference.online if cls is OnlineGFMM else reference.improved_online
     params = {} if cls is OnlineGFMM else {"overlap": "closed"}
     expected = learn_slowly(learner, problem, selection="lemma", **params)
-    assert_same(learn(problem, cls, selection="lemma"), expected)
+    model = learn(problem, cls, selection="lemma")
+    assert_same(model, expected)
+    assert same_boxes(learn(problem, cls), model)
 
 
 @pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
+@pytest.mark.parametrize("overlap", OVERLAPS)
 @given(problem=problems())
-def test_selections_give_the_very_same_boxes(problem, cls):
-    every, lemma = (learn(problem, cls, selection=selection) for selection in SELECTIONS)
+def test_selections_give_the_very_same_boxes(problem, cls, overlap):
+    params = {} if cls is OnlineGFMM else {"overlap": overlap}
+    every, lemma, index = (
+        learn(problem, cls, selection=selection, **params)
+        for selection in ("all", "lemma", "index")
+    )
     assert same_boxes(every, lemma)
-    assert lemma.n_candidates_ <= every.n_candidates_
+    assert same_boxes(every, index)
+    assert index.n_candidates_ <= lemma.n_candidates_ <= every.n_candidates_
 
 
 @pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])

@@ -96,7 +96,7 @@ class AgglomerativeGFMM(BaseGFMM):
         similarity: str = "longest",
         min_similarity: float = 0.0,
         gamma: Any = 1.0,
-        selection: str = "lemma",
+        selection: str = "index",
         overlap: str = "closed",
         scaling: str | None = "minmax",
     ) -> None:

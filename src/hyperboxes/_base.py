@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hyperboxes._boxes import Boxes, Samples, frozen
 from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._kernels import prediction, selection
+from hyperboxes._kernels import geometry, prediction
 from hyperboxes._progress import FitProgress
 from hyperboxes._scaling import MinMaxScale
 from hyperboxes._validation import (
@@ -29,7 +29,7 @@ from hyperboxes._validation import (
     unchanged_on_error,
 )
 
-# Comparisons of a box in one dimension between two looks at Ctrl-C: some tenths of a second.
+# Comparisons of a block in one dimension between two looks at Ctrl-C: some tenths of a second.
 WORK_PER_CALL = 50_000_000
 
 # What a fit leaves on the estimator.
@@ -42,7 +42,7 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "theta": [Interval(Real, 0, None, closed="neither")],
         "gamma": [Interval(Real, 0, None, closed="neither"), "array-like"],
-        "selection": [StrOptions({"all", "lemma"})],
+        "selection": [StrOptions({"all", "lemma", "index"})],
         "scaling": [StrOptions({"minmax"}), None],
     }
 
@@ -62,16 +62,16 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def _learn(self, samples: Samples, model: dict[str, Any], progress: FitProgress) -> None:
         """Learn the samples into `model["_boxes"]`."""
 
-    def _rule(self, gamma: np.ndarray, floor: float = 0.0) -> tuple[float, np.ndarray, float]:
-        """Return theta, gamma and the least membership or similarity of a candidate."""
+    def _rule(self, gamma: np.ndarray, floor: float = 0.0) -> tuple[float, np.ndarray, float, bool]:
+        """Return theta, gamma, the least value of a candidate, and whether to look everywhere."""
         theta = float(self.theta)
         if self.selection == "lemma":
             floor = max(floor, 1.0 - theta * gamma.max())
-        return theta, gamma, floor
+        return theta, gamma, floor, self.selection != "index"
 
     def _overlap_test(self) -> int:
         """Return the kernels' name for the overlap test."""
-        return {"closed": selection.CLOSED, "paper": selection.PAPER}[self.overlap]
+        return {"closed": geometry.CLOSED, "paper": geometry.PAPER}[self.overlap]
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, X_upper: Any = None) -> Self:
@@ -255,25 +255,23 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
         xl, xu = _scaled(self._scale, X, check_upper(self, X, X_upper))
-        boxes = self._boxes
-        counts = frozen(boxes.counts)
         answers = []
-        for rows in gen_batches(len(X), _rows_per_call(boxes, len(self.classes_))):
-            shape = (rows.stop - rows.start, len(self.classes_))
-            best, votes, single = np.empty(shape), np.empty(shape, int), np.empty(shape, int)
-            prediction.nearest_by_class(
-                xl[rows],
-                xu[rows],
-                counts,
-                boxes.blocks,
-                self._gamma,
-                winners_only,
-                best,
-                votes,
-                single,
-            )
-            answers.append(answer(best, votes, single))
+        for rows in gen_batches(len(X), _rows_at_once(len(self.classes_))):
+            nearest = self._find_nearest(xl[rows], xu[rows], winners_only)
+            answers.append(answer(*nearest))
         return np.concatenate(answers)
+
+    def _find_nearest(
+        self, xl: np.ndarray, xu: np.ndarray, winners_only: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what `nearest_by_class` finds."""
+        shape = len(xl), len(self.classes_)
+        nearest = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
+        how = self._boxes.arrays, self._gamma, winners_only, WORK_PER_CALL
+        row = 0
+        while row < len(xl):
+            row = prediction.nearest_by_class(xl, xu, row, *how, *nearest)
+        return nearest
 
     def _winners(self, best: np.ndarray, votes: np.ndarray, single: np.ndarray) -> np.ndarray:
         winner = np.empty(len(best), np.int64)
@@ -297,8 +295,6 @@ def _scaled(
     return xl, frozen(upper if scale is None else scale.transform(upper))
 
 
-def _rows_per_call(boxes: Boxes, n_classes: int) -> int:
-    """Bound the time between two looks at Ctrl-C and the memory of the answers."""
-    by_time = WORK_PER_CALL // boxes.lower.size
-    by_memory = 2_000_000 // n_classes
-    return max(1, min(by_time, by_memory))
+def _rows_at_once(n_classes: int) -> int:
+    """Bound the memory of what the boxes say."""
+    return max(1, 2_000_000 // n_classes)

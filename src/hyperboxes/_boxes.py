@@ -6,9 +6,27 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from hyperboxes._kernels.blocks import BLOCKS, BOXES, CANDIDATES, LANES, SAMPLES, add_boxes
+from hyperboxes._kernels.index import (
+    ALIVE,
+    BOXES,
+    CANDIDATES,
+    FEW,
+    N_COUNTERS,
+    N_LINKS,
+    SAMPLES,
+    WIDTH,
+    build,
+)
+from hyperboxes._kernels.lanes import LANES
 
 _MIN_CAPACITY = 64
+
+# The trees are built anew, and there is room again, when there are so many times as many boxes.
+_GROWTH = 1.5
+
+# Lanes of a block that are used; tests use fewer, which makes trees deep.
+_WIDTH = LANES
+
 _ROWS = ("_lower", "_upper", "_labels", "_counts")
 
 
@@ -33,9 +51,8 @@ class Samples(NamedTuple):
 class Boxes:
     """The boxes of a model in order of age, with room to grow.
 
-    Kernels get `arrays`: the boxes row by row, and once more in blocks for the search. The
-    properties show the rows in use. `_progress` is the kernels' own account of boxes, blocks,
-    candidates and samples.
+    Kernels get `arrays`: the boxes row by row, and an index to search them. The properties show
+    the rows in use. `_progress` is the kernels' own account.
     """
 
     def __init__(self, n_features: int, n_classes: int) -> None:
@@ -44,8 +61,8 @@ class Boxes:
         self._labels = np.empty(0, np.int64)
         self._counts = np.empty(0, np.int64)
         self._n_classes = n_classes
-        self._progress = np.zeros(4, np.int64)
-        self._build_blocks()
+        self._progress = np.zeros(N_COUNTERS, np.int64)
+        self._build_index()
 
     @classmethod
     def of_samples(cls, samples: Samples, n_classes: int) -> Self:
@@ -55,7 +72,7 @@ class Boxes:
         boxes._labels = samples.y.astype(np.int64)
         boxes._counts = np.ones(len(samples.y), np.int64)
         boxes._progress[BOXES] = len(samples.y)
-        boxes._build_blocks()
+        boxes._build_index()
         return boxes
 
     def __len__(self) -> int:
@@ -85,16 +102,16 @@ class Boxes:
     def arrays(self) -> tuple[Any, ...]:
         """The arrays as the learning kernels take them."""
         rows = tuple(getattr(self, name) for name in _ROWS)
-        return (*rows, self._progress, self.blocks)
+        return (*rows, self._progress, self._index)
 
     @property
     def n_candidates(self) -> int:
         """Candidates tried so far."""
         return int(self._progress[CANDIDATES])
 
-    def add_candidates(self, n_more: int) -> None:
-        """Account for candidates that were counted elsewhere."""
-        self._progress[CANDIDATES] += n_more
+    @n_candidates.setter
+    def n_candidates(self, number: int) -> None:
+        self._progress[CANDIDATES] = number
 
     @property
     def n_learned(self) -> int:
@@ -106,10 +123,10 @@ class Boxes:
         self._progress[SAMPLES] = 0
 
     def make_room(self) -> None:
-        """Double the room if no box can be added."""
+        """Make room for half as many boxes again if none can be added."""
         if len(self) < len(self._labels):
             return
-        capacity = max(2 * len(self), _MIN_CAPACITY)
+        capacity = max(int(_GROWTH * len(self)), _MIN_CAPACITY)
         rows = {}
         for name in _ROWS:
             old = getattr(self, name)
@@ -117,6 +134,11 @@ class Boxes:
             rows[name][: len(self)] = old[: len(self)]
         # All at once: Ctrl-C may come between any two steps.
         vars(self).update(vars(self._with_rows(rows, len(self))))
+
+    def tidy(self) -> None:
+        """Build the trees anew if half of their boxes are gone."""
+        if self._progress[ALIVE] <= self._progress[FEW]:
+            self._build_index()
 
     def settled(self) -> Self:
         """Return a copy without the places of boxes that were merged into others."""
@@ -129,24 +151,24 @@ class Boxes:
         twin = object.__new__(type(self))
         vars(twin).update(rows, _n_classes=self._n_classes, _progress=self._progress.copy())
         twin._progress[BOXES] = n_boxes
-        twin._build_blocks()
+        twin._build_index()
         return twin
 
-    def _build_blocks(self) -> None:
-        """Lay out the search anew, with blocks for as many boxes as there is room."""
+    def _build_index(self) -> None:
+        """Lay out the index anew, with blocks for as many boxes as there is room."""
         capacity, n_features = self._lower.shape
-        n_blocks = capacity // LANES + self._n_classes  # each class may have one that is not full
-        self.blocks = (
-            np.full((n_blocks, n_features, LANES), np.inf),
-            np.full((n_blocks, n_features, LANES), -np.inf),
-            np.empty((n_blocks, LANES), np.int64),
+        alive = np.flatnonzero(self.counts > 0)
+        order = alive[np.argsort(self._labels[alive], kind="stable")]
+        starts = np.searchsorted(self._labels[order], np.arange(self._n_classes + 1))
+        n_blocks = _most_blocks(capacity, self._n_classes)
+        self._progress[WIDTH] = _WIDTH
+        self._index = (
+            np.empty((n_blocks, n_features, 2, LANES), np.float32),
+            np.empty((n_blocks, N_LINKS), np.int64),
             np.empty(capacity, np.int64),
-            np.empty(n_blocks, np.int64),
-            np.full(self._n_classes, -1),
-            np.full(self._n_classes, -1),
+            np.empty(self._n_classes, np.int64),
         )
-        self._progress[BLOCKS] = 0
-        add_boxes(self.arrays)
+        build(order, starts, self.arrays)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the rows in use; the rest follows from them."""
@@ -158,4 +180,15 @@ class Boxes:
         for name in (*_ROWS, "_progress"):
             setattr(self, name, np.array(state[name]))
         self._n_classes = state["_n_classes"]
-        self._build_blocks()
+        self._build_index()
+
+
+def _most_blocks(n_boxes: int, n_classes: int) -> int:
+    """Return how many blocks may be needed for trees of so many boxes and classes.
+
+    Blocks but for the roots are at least half full; above the leaves they come in pairs. Memory
+    that is never written to costs nothing.
+    """
+    half = _WIDTH // 2
+    n_leaves = n_boxes // half + n_classes
+    return n_leaves + 2 * (n_leaves // (half - 1) + n_classes * n_boxes.bit_length())

@@ -17,10 +17,11 @@ theta : float, default=0.2
 gamma : float or array-like of shape (n_features,), default=1.0
     How fast membership falls with the distance from a box, the same for all features or one
     each: at distance ``1 / gamma`` it is 0.
-selection : {"lemma", "all"}, default="lemma"
-    Which boxes are tried. ``"all"``: every box of the class, the original algorithm.
-    ``"lemma"``: only those the paper's lemma allows. Both give the very same boxes; only the time
-    and `n_candidates_` differ.
+selection : {"index", "lemma", "all"}, default="index"
+    How boxes that may grow are found. ``"index"``: by a tree that leaves out most of them unseen.
+    ``"lemma"``: among all boxes of the class that the paper's lemma allows. ``"all"``: among every
+    box of the class, the original algorithm. All give the very same boxes; only the time and
+    `n_candidates_` differ.
 scaling : {"minmax"} or None, default="minmax"
     ``"minmax"``: the range of each feature in the first training call is mapped to [0, 1].
     None: the training data lie in [0, 1] already.
@@ -38,8 +39,9 @@ hyperboxes_ : Hyperboxes
 classes_ : ndarray of shape (n_classes,)
     The class labels.
 n_candidates_ : int
-    How many boxes were tried for growth, or pairs for merging, as the paper counts: all up to and
-    including the one that succeeds; none for a sample that a box holds already.
+    How many boxes were tried for growth, or pairs for merging: all up to and including the one
+    that succeeds; none for a sample that a box holds already. With ``selection="lemma"`` and
+    ``"all"`` as the paper counts, with ``"index"`` those that were really tried.
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -10,7 +10,7 @@ from hyperboxes._kernels import agglomerative, pair_count, pair_queue
 # How many partners of a box are kept at hand: more cost memory, fewer cost searches.
 SHORTLIST = 16
 
-Rule = tuple[float, np.ndarray, float]
+Rule = tuple[float, np.ndarray, float, bool]
 
 
 class Agglo2:
@@ -23,6 +23,7 @@ class Agglo2:
 
     def step(self, work: int) -> bool:
         """Do a slice of the work; return whether it was the last."""
+        self._boxes.tidy()
         return agglomerative.merge_in_turn(self._boxes.arrays, self._walk, *self._how, work)
 
     def count(self, samples: Samples, rule: Rule, work: int) -> None:
@@ -37,7 +38,7 @@ class AggloSM:
     """
 
     def __init__(self, boxes: Boxes, rule: Rule, measure: int, overlap: int) -> None:
-        theta, gamma, floor = rule
+        theta, gamma, floor, everywhere = rule
         n_boxes = len(boxes)
         self._boxes = boxes
         self._queue = pair_queue.make_queue(n_boxes, SHORTLIST)
@@ -48,12 +49,13 @@ class AggloSM:
             np.empty(n_boxes, np.int64),
             np.empty(n_boxes, np.int64),
         )
-        self._rule = theta, gamma, max(floor, 1.0 - theta * gamma.max())
+        self._rule = theta, gamma, max(floor, 1.0 - theta * gamma.max()), everywhere
         self._measure = measure
         self._overlap = overlap
 
     def step(self, work: int) -> bool:
         """Do a slice of the work; return whether it was the last."""
+        self._boxes.tidy()
         arrays, rule, measure = self._boxes.arrays, self._rule, self._measure
         if self._n_filled < len(self._boxes):
             self._n_filled = pair_queue.fill_queue(
@@ -65,7 +67,12 @@ class AggloSM:
         )
 
     def count(self, samples: Samples, rule: Rule, work: int) -> None:
-        """Add the candidates that the paper's algorithm would have tried with this `rule`."""
+        """Set the candidates to those that the paper's algorithm would have tried with `rule`.
+
+        With the index they are the pairs that were tried.
+        """
+        if not rule[3]:
+            return
         n_merges = self._log[0][0]
         similarity, earlier, later = (column[:n_merges] for column in self._log[1:])
         order = np.lexsort((later, earlier, -similarity))
@@ -81,4 +88,4 @@ class AggloSM:
             arrays, state, replay, merges, matrix, rule, self._measure, work
         ):
             pass
-        self._boxes.add_candidates(int(state[pair_count.TRIED]))
+        self._boxes.n_candidates = int(state[pair_count.TRIED])

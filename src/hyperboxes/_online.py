@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from hyperboxes._base import _FITTED, WORK_PER_CALL, BaseGFMM
 from hyperboxes._boxes import Samples
 from hyperboxes._docs import shared_docs
-from hyperboxes._kernels import online, selection
+from hyperboxes._kernels import geometry, online
 from hyperboxes._progress import FitProgress
 from hyperboxes._validation import check_known_classes, unchanged_on_error
 
@@ -134,7 +134,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         theta: float = 0.2,
         *,
         gamma: Any = 1.0,
-        selection: str = "lemma",
+        selection: str = "index",
         overlap: str = "closed",
         scaling: str | None = "minmax",
     ) -> None:
@@ -187,7 +187,7 @@ class OnlineGFMM(_OnlineGFMM):
         theta: float = 0.2,
         *,
         gamma: Any = 1.0,
-        selection: str = "lemma",
+        selection: str = "index",
         scaling: str | None = "minmax",
     ) -> None:
         self.theta = theta
@@ -196,4 +196,4 @@ class OnlineGFMM(_OnlineGFMM):
         self.scaling = scaling
 
     def _overlap_test(self) -> int:
-        return selection.CONTRACT
+        return geometry.CONTRACT

@@ -6,9 +6,9 @@ two places; the later one is left with a count of 0, out of the search.
 
 from __future__ import annotations
 
-from hyperboxes._kernels.blocks import CANDIDATES, clear_lane, copy_row
 from hyperboxes._kernels.geometry import hull
-from hyperboxes._kernels.jit import kernel
+from hyperboxes._kernels.index import ALIVE, CANDIDATES, FEW, WORK, remove_box, update_box
+from hyperboxes._kernels.jit import kernel, part
 from hyperboxes._kernels.selection import choose, make_scratch
 
 # Of AGGLO-2's walk: the place to visit next, and whether the pass has merged anything.
@@ -20,12 +20,14 @@ def merge_in_turn(boxes, walk, rule, measure, overlap, work):
     """AGGLO-2: visit box after box, merging each with the most similar one that may; repeat.
 
     Returns whether a whole pass has merged nothing, which is the end; or False after `work`
-    comparisons of a box in one dimension.
+    comparisons of a block in one dimension, and when so few boxes are left that the trees should
+    be built anew.
     """
     lower, upper, labels, counts, progress, _ = boxes
     n_boxes, n_features = lower.shape
     scratch = make_scratch(n_boxes, n_features)
-    while work > 0:
+    end = progress[WORK] + max(work // n_features, 1)
+    while progress[WORK] < end and progress[ALIVE] > progress[FEW]:
         if walk[PLACE] == n_boxes:
             if not walk[MERGED]:
                 return True
@@ -41,17 +43,16 @@ def merge_in_turn(boxes, walk, rule, measure, overlap, work):
         if k >= 0:
             merge(min(i, k), max(i, k), boxes)
             walk[MERGED] = True
-        work -= n_boxes * n_features
     return False
 
 
-@kernel
+@part
 def merge(earlier, later, boxes):
     """Let the box at the earlier place absorb the later one."""
     lower, upper, _, counts, _, _ = boxes
     v, w = lower[earlier], upper[earlier]
     hull(v, w, lower[later], upper[later], v, w)
-    copy_row(earlier, boxes)
+    update_box(earlier, boxes)
     counts[earlier] += counts[later]
     counts[later] = 0
-    clear_lane(later, boxes)
+    remove_box(later, boxes)

@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.jit import formula, kernel
+from hyperboxes._kernels.jit import formula, part
 
 # Two gaps g whose memberships 1 - g round to one number differ by less than this.
 ROUNDING = 2.0**-52
 
+# Distances up to this are memberships of 1.
+HELD = ROUNDING / 4
+
 # Which ends of two intervals a gap is measured between: the membership of one in the other, or one
 # of the paper's similarities of both.
 MEMBERSHIP, LONGEST, SHORTEST, MID_MAX, MID_MIN = range(5)
+
+# What keeps a box from growing over boxes of other classes: the closed test or the paper's; or
+# nothing, if they are parted afterwards.
+CLOSED, PAPER, CONTRACT = range(3)
 
 
 @formula
@@ -30,7 +37,7 @@ def smaller(a, b):
     return a if a < b else b
 
 
-@kernel
+@part
 def distance(lower, upper, box, xl, xu, gamma, limit):
     """Largest `gamma * gap` between a box and the interval [xl, xu], 0 where the box holds it.
 
@@ -49,7 +56,7 @@ def distance(lower, upper, box, xl, xu, gamma, limit):
     return largest
 
 
-@kernel
+@part
 def similarity(v, w, lower, upper, box, gamma, measure):
     """Return the membership of [v, w] in a box, or the similarity of the two by a measure.
 
@@ -83,7 +90,7 @@ def fits(lower, upper, box, xl, xu, theta):
     return True
 
 
-@kernel
+@part
 def meets(v, w, lower, upper, box):
     """Overlap "closed": the closed intervals of [v, w] and the box meet in every dimension."""
     for j in range(v.shape[0]):
@@ -92,7 +99,7 @@ def meets(v, w, lower, upper, box):
     return True
 
 
-@kernel
+@part
 def overlaps(v, w, lower, upper, box):
     """Overlap "paper": the paper's four cases, with ties as its published runs had them."""
     for j in range(v.shape[0]):
@@ -105,7 +112,15 @@ def overlaps(v, w, lower, upper, box):
     return True
 
 
-@kernel
+@part
+def collide(v, w, lower, upper, box, overlap):
+    """Whether [v, w] overlaps a box of another class, by the closed test or the paper's."""
+    if overlap == CLOSED:
+        return meets(v, w, lower, upper, box)
+    return overlaps(v, w, lower, upper, box)
+
+
+@part
 def contract(v, w, lower, upper, box):
     """Part two overlapping boxes in the dimension where they overlap least; both may change.
 
@@ -128,7 +143,7 @@ def contract(v, w, lower, upper, box):
     _part(v, w, lower, upper, box, thinnest)
 
 
-@kernel
+@part
 def _part(v, w, lower, upper, box, j):
     """Apply the paper's contraction cases 1 to 4 in dimension `j`."""
     vi, wi = v[j], w[j]

@@ -16,8 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.agglomerative import merge
-from hyperboxes._kernels.blocks import LANES
-from hyperboxes._kernels.jit import kernel
+from hyperboxes._kernels.index import WORK
+from hyperboxes._kernels.jit import kernel, part
+from hyperboxes._kernels.search import make_space
 from hyperboxes._kernels.selection import list_similar
 
 # Of the count: the next box to pair with later ones, the next merge to replay, the tries so far.
@@ -52,36 +53,34 @@ def count_tries(boxes, state, replay, merges, matrix, rule, measure, work):
 
     `boxes` are the samples again, and are merged again as `replay` says: places by time, and what
     `find_lifetimes` fills in. Returns whether all is counted; or False after `work` comparisons of
-    a box in one dimension.
+    a block in one dimension.
     """
-    labels = boxes[2]
-    _, _, _, places, _, first, _ = boxes[5]
+    progress = boxes[4]
     earlier, later, ends, ends_of_merged = replay
     n_boxes, n_features = boxes[0].shape
     ids, values = np.empty(n_boxes, np.int64), np.empty(n_boxes)
-    how = boxes, ends, merges, matrix, rule, measure, ids, values
-    while state[BOX] < n_boxes and work > 0:
+    how = boxes, ends, merges, matrix, rule, measure, make_space(n_features), ids, values
+    end = progress[WORK] + max(work // n_features, 1)
+    while state[BOX] < n_boxes and progress[WORK] < end:
         i = state[BOX]
-        state[TRIED] += _tries_of_pairs(i, i + 1, places[i] // LANES, 0, how)
+        state[TRIED] += _tries_of_pairs(i, i + 1, 0, how)
         state[BOX] += 1
-        work -= n_boxes * n_features
-    while state[MERGE] < earlier.shape[0] and work > 0:
+    while state[MERGE] < earlier.shape[0] and progress[WORK] < end:
         t = state[MERGE]
         i = earlier[t]
         merge(i, later[t], boxes)
         ends[i] = ends_of_merged[t]
-        state[TRIED] += _tries_of_pairs(i, 0, first[labels[i]], t + 1, how)
+        state[TRIED] += _tries_of_pairs(i, 0, t + 1, how)
         state[MERGE] += 1
-        work -= n_boxes * n_features
     return state[BOX] == n_boxes and state[MERGE] == earlier.shape[0]
 
 
-@kernel
-def _tries_of_pairs(i, least, block, start, how):
-    """Count how often box i is tried with others from number `least` and a block on, and a time."""
-    boxes, ends, merges, matrix, rule, measure, ids, values = how
-    lower, upper = boxes[0], boxes[1]
-    n_similar = list_similar(lower[i], upper[i], block, boxes, rule, measure, ids, values)
+@part
+def _tries_of_pairs(i, least, start, how):
+    """Count how often box i is tried with others from number `least` on, and from a time on."""
+    boxes, ends, merges, matrix, rule, measure, space, ids, values = how
+    v, w, label = boxes[0][i], boxes[1][i], boxes[2][i]
+    n_similar = list_similar(v, w, label, boxes, rule, measure, space, ids, values)
     tries = 0
     for s in range(n_similar):
         k = ids[s]
@@ -91,7 +90,7 @@ def _tries_of_pairs(i, least, block, start, how):
     return tries
 
 
-@kernel
+@part
 def _tries(value, i, k, start, end, merges, matrix):
     """Count how often a pair of this similarity is tried between two times."""
     n_merges = matrix.shape[1] - 1
@@ -101,7 +100,7 @@ def _tries(value, i, k, start, end, merges, matrix):
     return end - start - _count_less(matrix, start, end, rank) + at_the_end
 
 
-@kernel
+@part
 def _rank(value, i, k, merges):
     """Count the merges that come before a pair in the paper's order."""
     similarities, earlier, later = merges
@@ -121,7 +120,7 @@ def _rank(value, i, k, merges):
     return low
 
 
-@kernel
+@part
 def _count_less(matrix, start, end, rank):
     """Count the ranks below `rank` from place `start` to before `end`."""
     n_bits, n = matrix.shape

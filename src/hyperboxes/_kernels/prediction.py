@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.blocks import LANES, block_gaps
-from hyperboxes._kernels.geometry import ROUNDING
+from hyperboxes._kernels.geometry import hull
 from hyperboxes._kernels.jit import formula, kernel
+from hyperboxes._kernels.search import find_nearest, make_space
 
 
 @formula
@@ -19,35 +19,39 @@ def closeness(gap):
 
 
 @kernel
-def nearest_by_class(xl, xu, counts, blocks, gamma, winners_only, best, votes, single):
-    """Find for each sample and class the boxes nearest to the sample.
+def nearest_by_class(xl, xu, start, boxes, gamma, winners_only, work, best, votes, single):
+    """Find for each sample, from a row on, and class the boxes nearest to the sample.
 
     `best` receives their closeness (minus infinity where a class has none), `votes` how many
     training samples they hold, `single` the oldest of them that holds one sample only (or the
     number of boxes). With `winners_only` a class may be left out for a sample if another is
-    strictly closer, which saves most of the work.
+    strictly closer, which saves most of the work. Returns the row where `work` comparisons of a
+    block in one dimension ended, or the end.
     """
-    lows, highs, members, _, following, first, _ = blocks
-    gaps = np.empty(LANES)
-    for i in range(xl.shape[0]):
-        low, high = xl[i], xu[i]
+    counts = boxes[3]
+    n_features = xl.shape[1]
+    space = make_space(n_features)
+    ids, gaps = np.empty(counts.shape[0], np.int64), np.empty(counts.shape[0])
+    low, high = np.empty(n_features), np.empty(n_features)
+    work = max(work // n_features, 1)
+    while start < xl.shape[0] and work > 0:
+        i = start
+        hull(xl[i], xu[i], xl[i], xu[i], low, high)  # a copy: kernels are compiled for one type
         limit = np.inf
-        for c in range(first.shape[0]):
+        for c in range(best.shape[1]):
             best[i, c] = -np.inf
             votes[i, c] = 0
             single[i, c] = counts.shape[0]
             if not winners_only:
                 limit = np.inf
-            block = first[c]
-            while block >= 0:
-                if block_gaps(lows, highs, block, low, high, gamma, limit, gaps):
-                    for lane in range(LANES):
-                        if gaps[lane] <= limit and members[block, lane] >= 0:
-                            limit = min(limit, gaps[lane] + ROUNDING)
-                            _vote(
-                                members[block, lane], gaps[lane], counts, i, c, best, votes, single
-                            )
-                block = following[block]
+            n_found, limit, n_blocks = find_nearest(
+                low, high, c, limit, boxes, gamma, space, ids, gaps
+            )
+            for f in range(n_found):
+                _vote(ids[f], gaps[f], counts, i, c, best, votes, single)
+            work -= n_blocks
+        start += 1
+    return start
 
 
 @formula

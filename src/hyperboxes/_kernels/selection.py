@@ -1,112 +1,177 @@
 """Choosing the box that grows or merges: the step that online learning and AGGLO-2 share.
 
-`rule` is `(theta, gamma, floor)`; `floor` is the least membership or similarity of a candidate:
-`1 - theta * max(gamma)` under the paper's lemmas, 0 in the original algorithms. Nothing is sorted:
-among the boxes that may grow the best is picked, and its place in the sorted order of candidates
-counted afterwards.
+`rule` is `(theta, gamma, floor, everywhere)`; `floor` is the least membership or similarity of a
+candidate. In the paper's algorithms every box of the class is looked at, and candidates are all
+boxes down to the floor, which is `1 - theta * max(gamma)` under its lemmas. With the tree,
+candidates are only those that may grow, and only the best of them are ever listed.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.blocks import find_by, find_rivals, limit_of
 from hyperboxes._kernels.geometry import (
+    CLOSED,
+    CONTRACT,
+    HELD,
+    LONGEST,
     MEMBERSHIP,
     MID_MAX,
-    MID_MIN,
-    as_membership,
+    SHORTEST,
+    collide,
+    distance,
     fits,
     hull,
-    meets,
-    overlaps,
     similarity,
 )
-from hyperboxes._kernels.jit import kernel
+from hyperboxes._kernels.index import WORK
+from hyperboxes._kernels.jit import part
+from hyperboxes._kernels.search import (
+    P,
+    find,
+    find_best,
+    first_rival,
+    limit_of,
+    make_space,
+    set_reach,
+)
 
-# What keeps a box from growing over boxes of other classes: the closed test or the paper's; or
-# nothing, if they are parted afterwards.
-CLOSED, PAPER, CONTRACT = range(3)
+# What an attempt to grow a box says: nothing is in its way; something is in the way of all boxes.
+FREE, HOPELESS = -1, -2
+
+# How many boxes are listed at first; mostly one of them may grow.
+FIRST_LIST = 16
+
+# More than any count of samples.
+EVERY = np.iinfo(np.int64).max
 
 
-@kernel
+@part
 def make_scratch(n_boxes, n_features):
-    """Return working space: candidates, what is found, and a box."""
+    """Return working space: candidates, which may grow, rivals, a box, and that of the search."""
     return (
         np.empty(n_boxes, np.int64),
         np.empty(n_boxes),
         np.empty(n_boxes, np.int64),
         np.empty(n_boxes, np.int64),
-        np.empty(n_boxes),
-        np.ones(n_features),
         np.empty(n_features),
         np.empty(n_features),
+        make_space(n_features),
     )
 
 
-@kernel
+@part
 def choose(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
     """Find the best box of a class that may grow to hold [xl, xu] (other than the box `own`).
 
     Returns the box, -1 for none, and how many candidates were tried up to it. By memberships, a
     box that holds the interval already is returned with no candidate tried.
     """
-    lower, upper = boxes[0], boxes[1]
-    ids, values, growable, rivals, gaps, ones, v, w = scratch
+    if rule[3]:
+        return _choose_of_all(xl, xu, label, own, boxes, rule, measure, overlap, scratch)
+    return _choose_by_tree(xl, xu, label, own, boxes, rule, measure, overlap, scratch)
+
+
+@part
+def _choose_by_tree(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
+    """Choose from lists of the best boxes that fit, the first of them short."""
+    ids, values, space = scratch[0], scratch[1], scratch[6]
+    counts = boxes[3]
+    if measure == MEMBERSHIP:
+        holder = _find_holder(xl, xu, label, boxes, rule, scratch)
+        if holder >= 0:
+            return holder, 0
+    room = min(FIRST_LIST, ids.shape[0])
+    after = np.inf, -1
+    n_tried = n_rivals = 0
+    while True:
+        n_listed = find_best(
+            xl, xu, label, after, counts, EVERY, boxes, rule, measure, space, ids[:room], values
+        )
+        for place in range(n_listed):
+            box = ids[place]
+            if box != own:
+                n_tried += 1
+                n_rivals = _count_rivals(
+                    box, xl, xu, label, n_rivals, boxes, rule, overlap, scratch
+                )
+                if n_rivals == FREE:
+                    return box, n_tried
+                if n_rivals == HOPELESS:
+                    return -1, n_tried
+        if n_listed < room:
+            return -1, n_tried
+        after = values[room - 1], ids[room - 1]
+        room = min(4 * room, ids.shape[0])
+
+
+@part
+def _choose_of_all(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
+    """Choose from all candidates, as the paper counts them.
+
+    Nothing is sorted: of those that may grow the best is picked, and its place in the sorted order
+    of candidates counted afterwards.
+    """
+    ids, values, growable = scratch[0], scratch[1], scratch[2]
     holder, n_candidates, n_growable = _list_candidates(
-        xl, xu, label, own, boxes, rule, measure, ids, values, growable
+        xl, xu, label, own, boxes, rule, measure, scratch
     )
-    if holder >= 0 or n_growable == 0:
-        return holder, n_candidates
-    n_rivals = -1
+    if holder >= 0:
+        return holder, 0
     for g in range(n_growable // 2 - 1, -1, -1):
-        _sift_down(values, growable, g, n_growable)
-    while n_growable > 0:
+        _sift_down(values, ids, growable, g, n_growable)
+    n_rivals = 0
+    while n_growable > 0 and n_rivals != HOPELESS:
         best = growable[0]
-        box = ids[best]
-        hull(lower[box], upper[box], xl, xu, v, w)
-        if overlap == CONTRACT:
-            is_free = True
-        elif n_rivals < 0:
-            is_free = not meets_rival(v, w, label, boxes, overlap, rivals, gaps, ones)
-        else:
-            is_free = not _blocked(v, w, lower, upper, rivals, n_rivals, overlap)
-        if is_free:
-            return box, _rank(values, n_candidates, best)
+        n_rivals = _count_rivals(ids[best], xl, xu, label, n_rivals, boxes, rule, overlap, scratch)
+        if n_rivals == FREE:
+            return ids[best], _rank(values, ids, n_candidates, best)
         n_growable -= 1
         growable[0] = growable[n_growable]
-        _sift_down(values, growable, 0, n_growable)
-        if n_rivals < 0 and n_growable > 0:
-            # What meets the interval itself meets every box that is grown to hold it.
-            if overlap == CLOSED and meets_rival(xl, xu, label, boxes, overlap, rivals, gaps, ones):
-                return -1, n_candidates
-            # A grown box [v, w] has v <= xl, w >= xu and sides of at most theta. If it meets a
-            # rival, then upper >= v, so xu - upper <= w - v <= theta, rounded or not.
-            n_rivals = find_rivals(label, xl, xu, rule[0], -1.0, boxes, ones, rivals, gaps)
+        _sift_down(values, ids, growable, 0, n_growable)
     return -1, n_candidates
 
 
-@kernel
-def meets_rival(v, w, label, boxes, overlap, rivals, gaps, ones):
-    """Whether [v, w] overlaps any box of another class; the first of `rivals` is one then."""
+@part
+def _count_rivals(box, xl, xu, label, n_rivals, boxes, rule, overlap, scratch):
+    """Try whether a box may grow to hold [xl, xu], given rivals that were in the way of others.
+
+    Returns `FREE`, or how many rivals are known then, or `HOPELESS` if no box may grow.
+    """
     lower, upper = boxes[0], boxes[1]
-    enough = 0.0 if overlap == CLOSED else -1.0
-    n_rivals = find_rivals(label, w, v, 0.0, enough, boxes, ones, rivals, gaps)
-    return _blocked(v, w, lower, upper, rivals, n_rivals, overlap)
+    _, _, _, rivals, v, w, space = scratch
+    if overlap == CONTRACT:
+        return FREE
+    hull(lower[box], upper[box], xl, xu, v, w)
+    for r in range(n_rivals):
+        if collide(v, w, lower, upper, rivals[r], overlap):
+            rivals[0], rivals[r] = rivals[r], rivals[0]
+            return n_rivals
+    rival = first_rival(v, w, label, overlap, rule[3], boxes, space)
+    if rival < 0:
+        return FREE
+    # What meets the interval itself meets every box that is grown to hold it.
+    may_be_hopeless = n_rivals == 0 and overlap == CLOSED
+    if may_be_hopeless and first_rival(xl, xu, label, overlap, rule[3], boxes, space) >= 0:
+        return HOPELESS
+    rivals[n_rivals] = rival
+    return n_rivals + 1
 
 
-@kernel
-def list_similar(xl, xu, block, boxes, rule, measure, ids, values):
-    """List the boxes from a block on whose value is at least the floor, oldest first."""
-    lower, upper, _, _, _, blocks = boxes
-    _, gamma, floor = rule
-    n_found = find_by(measure, block, xl, xu, blocks, gamma, limit_of(floor), ids, values)
+@part
+def list_similar(xl, xu, label, boxes, rule, measure, space, ids, values):
+    """List all boxes of a class whose value is at least the floor, in no order; return how many."""
+    lower, upper, _, _, progress, _ = boxes
+    _, gamma, floor, everywhere = rule
+    x1, x2 = xl, xu
+    if measure in (SHORTEST, MID_MAX):
+        x1, x2 = xu, xl
+    set_reach(x1, x2, limit_of(floor), gamma, P, space)
+    n_found = find(label, measure == LONGEST, everywhere, boxes, space, ids)
+    progress[WORK] += n_found
     n_similar = 0
     for f in range(n_found):
-        if measure in (MID_MAX, MID_MIN):
-            value = similarity(xl, xu, lower, upper, ids[f], gamma, measure)
-        else:
-            value = as_membership(values[f])
+        value = similarity(xl, xu, lower, upper, ids[f], gamma, measure)
         if value >= floor:
             ids[n_similar] = ids[f]
             values[n_similar] = value
@@ -114,23 +179,22 @@ def list_similar(xl, xu, block, boxes, rule, measure, ids, values):
     return n_similar
 
 
-@kernel
-def _list_candidates(xl, xu, label, own, boxes, rule, measure, ids, values, growable):
-    """List the candidates of a class by age and, as places in that list, which may grow.
+@part
+def _list_candidates(xl, xu, label, own, boxes, rule, measure, scratch):
+    """List the candidates of a class and, as places in that list, which may grow.
 
     `own` is a box to leave out, -1 for none. Returns the oldest box that holds [xl, xu] already
-    (-1 for none, and for similarities), in which case nothing is tried; the number of candidates;
-    and of those that may grow.
+    (-1 for none, and for similarities), the number of candidates, and of those that may grow.
     """
-    lower, upper, _, _, _, blocks = boxes
-    first = blocks[5]
-    n_similar = list_similar(xl, xu, first[label], boxes, rule, measure, ids, values)
-    n_candidates = 0
-    n_growable = 0
+    lower, upper = boxes[0], boxes[1]
+    ids, values, growable, _, _, _, space = scratch
+    n_similar = list_similar(xl, xu, label, boxes, rule, measure, space, ids, values)
+    holder = -1
+    n_candidates = n_growable = 0
     for s in range(n_similar):
         box = ids[s]
-        if values[s] == 1.0 and measure == MEMBERSHIP:
-            return box, 0, 0
+        if values[s] == 1.0 and measure == MEMBERSHIP and (holder < 0 or box < holder):
+            holder = box
         if box != own:
             ids[n_candidates] = box
             values[n_candidates] = values[s]
@@ -138,57 +202,52 @@ def _list_candidates(xl, xu, label, own, boxes, rule, measure, ids, values, grow
                 growable[n_growable] = n_candidates
                 n_growable += 1
             n_candidates += 1
-    return -1, n_candidates, n_growable
+    return holder, n_candidates, n_growable
 
 
-@kernel
-def _blocked(v, w, lower, upper, rivals, n_rivals, overlap):
-    """Whether [v, w] overlaps a rival, which is then the first of the list."""
-    for r in range(n_rivals):
-        if collide(v, w, lower, upper, rivals[r], overlap):
-            rivals[0], rivals[r] = rivals[r], rivals[0]
-            return True
-    return False
+@part
+def _find_holder(xl, xu, label, boxes, rule, scratch):
+    """Return the oldest box of a class of which [xl, xu] is a full member, or -1."""
+    lower, upper = boxes[0], boxes[1]
+    gamma = rule[1]
+    ids, space = scratch[0], scratch[6]
+    set_reach(xl, xu, HELD, gamma, P, space)
+    holder = -1
+    for f in range(find(label, False, False, boxes, space, ids)):
+        box = ids[f]
+        is_older = holder < 0 or box < holder
+        if is_older and distance(lower, upper, box, xl, xu, gamma, HELD) <= HELD:
+            holder = box
+    return holder
 
 
-@kernel
-def collide(v, w, lower, upper, box, overlap):
-    """Whether [v, w] overlaps a box of another class, by the closed test or the paper's."""
-    if overlap == CLOSED:
-        return meets(v, w, lower, upper, box)
-    return overlaps(v, w, lower, upper, box)
-
-
-@kernel
-def _sift_down(values, heap, g, size):
+@part
+def _sift_down(values, ids, heap, g, size):
     """Restore a heap of places below g: the largest value on top, the oldest of equals."""
     place = heap[g]
     while 2 * g + 1 < size:
         child = 2 * g + 1
-        if child + 1 < size and _beats(values, heap[child + 1], heap[child]):
+        if child + 1 < size and _beats(values, ids, heap[child + 1], heap[child]):
             child += 1
-        if not _beats(values, heap[child], place):
+        if not _beats(values, ids, heap[child], place):
             break
         heap[g] = heap[child]
         g = child
     heap[g] = place
 
 
-@kernel
-def _beats(values, place, other):
+@part
+def _beats(values, ids, place, other):
     """Whether the candidate at a place is tried before another."""
     if values[place] == values[other]:
-        return place < other
+        return ids[place] < ids[other]
     return values[place] > values[other]
 
 
-@kernel
-def _rank(values, n_candidates, best):
-    """Count the candidates tried up to `best`: those of larger value, and as old of equals."""
-    rank = 0
+@part
+def _rank(values, ids, n_candidates, best):
+    """Count the candidates tried up to `best`: those that beat it, and itself."""
+    rank = 1
     for place in range(n_candidates):
-        if values[place] == values[best]:
-            rank += place <= best
-        else:
-            rank += values[place] > values[best]
+        rank += _beats(values, ids, place, best)
     return rank

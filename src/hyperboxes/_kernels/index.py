@@ -1,0 +1,351 @@
+"""The box index: a tree over the boxes of each class, which grow, shrink, merge and appear.
+
+Boxes are stored row by row, in double precision, and once more in single precision in the blocks
+of the trees, 16 to a block (see `lanes`). A leaf holds boxes; a node above holds up to 16 leaves
+or nodes, for each of them bounds of all boxes below. Leaves of a tree are equally deep.
+
+Each node above the leaves takes two blocks. The first has the outer bounds, the smallest lower and
+the largest upper end below: no box in there reaches farther. The second has the inner bounds, the
+largest lower and the smallest upper end: no box in there lies farther inside. A box of a leaf is
+its own bounds of both kinds. Bounds are kept wide enough at all times, and made narrow when the
+trees are built anew.
+
+Rounding to single precision keeps the order of numbers (or makes them equal), so a comparison that
+holds for a box holds for its rounded ends too. What the tree leaves out is certain; what it finds
+is decided by the rows.
+
+`boxes` is the tuple `(lower, upper, labels, counts, progress, index)`. `progress` counts boxes,
+blocks, lanes of a block that may be used (16, but for tests), boxes in the trees (and with how few
+of them the trees are worth building anew), candidates tried, samples learned, and the work done:
+blocks looked at. `index` is the tuple `(ends, links, places, roots)`: the blocks; per block the box
+or block in each lane (-1 for none), then its level (0 for leaves) and its place in its parent
+(`block * 16 + lane`, or -1); likewise the place of each box; each class's root or -1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hyperboxes._kernels.geometry import larger, smaller
+from hyperboxes._kernels.jit import formula, kernel, part
+from hyperboxes._kernels.lanes import ALL_LANES, HIGH, LANES, LOW
+
+BOXES, BLOCKS, WIDTH, ALIVE, FEW, CANDIDATES, SAMPLES, WORK = range(8)
+N_COUNTERS = 8
+
+# Columns of `links` after the lanes.
+LEVEL, PARENT = LANES, LANES + 1
+N_LINKS = LANES + 2
+
+# More than the places on the way down the deepest tree: each level has eight times as many boxes,
+# twice as many in tests.
+STACK = 24 * LANES
+
+# So many boxes tell in which dimension to split more of them.
+SAMPLE = 256
+
+
+@part
+def add_box(box, boxes):
+    """Put a new box, of which row and label stand, into the tree of its class."""
+    lower, upper, labels, _, progress, index = boxes
+    ends, links, places, roots = index
+    label = labels[box]
+    block = roots[label]
+    if block < 0:
+        block = roots[label] = _new_block(0, index, progress)
+    elif _free_lane(block, links) >= progress[WIDTH]:
+        roots[label] = _new_block(links[block, LEVEL] + 1, index, progress)
+        _adopt(roots[label], 0, block, ends, links)
+        block = roots[label]
+    while links[block, LEVEL] > 0:
+        lane = _nearest_lane(block, ALL_LANES, lower[box], upper[box], index)
+        child = links[block, lane]
+        if _free_lane(child, links) >= progress[WIDTH]:
+            new_lane = _free_lane(block, links)
+            _split(child, new_lane, index, progress)
+            halves = 1 << lane | 1 << new_lane
+            lane = _nearest_lane(block, halves, lower[box], upper[box], index)
+        block = links[block, lane]
+    lane = _free_lane(block, links)
+    links[block, lane] = box
+    places[box] = block * LANES + lane
+    progress[ALIVE] += 1
+    update_box(box, boxes)
+
+
+@part
+def update_box(box, boxes):
+    """Bring the tree up to date with a box's row."""
+    lower, upper, _, _, _, (ends, links, places, _) = boxes
+    place = places[box]
+    leaf, leaf_lane = place // LANES, place % LANES
+    n_features = lower.shape[1]
+    for j in range(n_features):
+        ends[leaf, j, LOW, leaf_lane] = lower[box, j]
+        ends[leaf, j, HIGH, leaf_lane] = upper[box, j]
+    place = links[leaf, PARENT]
+    while place >= 0:
+        block, lane = place // LANES, place % LANES
+        for j in range(n_features):
+            low, high = ends[leaf, j, LOW, leaf_lane], ends[leaf, j, HIGH, leaf_lane]
+            _widen(ends, block, j, lane, low, high, low, high)
+        place = links[block, PARENT]
+
+
+@part
+def remove_box(box, boxes):
+    """Take a box out of the tree; bounds stay as they are."""
+    progress, (ends, links, places, _) = boxes[4], boxes[5]
+    block, lane = places[box] // LANES, places[box] % LANES
+    links[block, lane] = -1
+    for j in range(ends.shape[1]):
+        ends[block, j, LOW, lane] = ends[block, j, HIGH, lane] = np.nan
+    progress[ALIVE] -= 1
+
+
+@kernel
+def build(order, starts, boxes):
+    """Build all trees anew, with full blocks and narrow bounds.
+
+    `order` has the boxes to include, class by class; those of class c begin at `starts[c]`.
+    """
+    lower, upper, _, _, progress, index = boxes
+    ends, links, _, roots = index
+    progress[BLOCKS] = 0
+    progress[ALIVE] = order.shape[0]
+    progress[FEW] = order.shape[0] // 2
+    keys = np.empty(lower.shape[0])
+    for c in range(roots.shape[0]):
+        roots[c] = -1
+        if starts[c + 1] > starts[c]:
+            roots[c] = progress[BLOCKS]
+            _build_tree(order, starts[c], starts[c + 1], lower, upper, index, progress, keys)
+    for block in range(progress[BLOCKS] - 1, -1, -1):  # children come after their parents
+        if links[block, LEVEL] >= 0 and links[block, PARENT] >= 0:
+            _bound(block, ends, links)
+
+
+@part
+def _build_tree(order, start, stop, lower, upper, index, progress, keys):
+    """Distribute boxes over the blocks of a tree, whose root is first; set no bounds yet."""
+    ends, links, places, _ = index
+    width = progress[WIDTH]
+    level, unit = 0, width
+    while unit < stop - start:
+        level += 1
+        unit *= width
+    todo = np.empty((STACK, 3), np.int64)
+    todo[0, 0], todo[0, 1], todo[0, 2] = _new_block(level, index, progress), start, stop
+    top = 1
+    parts = np.empty(LANES + 1, np.int64)
+    while top > 0:
+        top -= 1
+        block, start, stop = todo[top, 0], todo[top, 1], todo[top, 2]
+        level = links[block, LEVEL]
+        if level == 0:
+            for lane in range(stop - start):
+                box = order[start + lane]
+                links[block, lane] = box
+                places[box] = block * LANES + lane
+                for j in range(lower.shape[1]):
+                    ends[block, j, LOW, lane] = lower[box, j]
+                    ends[block, j, HIGH, lane] = upper[box, j]
+            continue
+        n_parts = _partition(order, start, stop, width**level, lower, upper, keys, parts)
+        for lane in range(n_parts):
+            child = _new_block(level - 1, index, progress)
+            links[block, lane] = child
+            links[child, PARENT] = block * LANES + lane
+            todo[top, 0], todo[top, 1], todo[top, 2] = child, parts[lane], parts[lane + 1]
+            top += 1
+
+
+@part
+def _partition(order, start, stop, unit, lower, upper, keys, parts):
+    """Split a range of boxes by medians until no part has more than `unit`.
+
+    Returns the number of parts; where they begin, and the end, is written into `parts`.
+    """
+    parts[0], parts[1] = start, stop
+    n_parts = 1
+    p = 0
+    while p < n_parts:
+        start, stop = parts[p], parts[p + 1]
+        n_units = (stop - start + unit - 1) // unit
+        if n_units < 2:
+            p += 1
+            continue
+        dimension = _widest(order, start, stop, lower, upper)
+        for place in range(start, stop):
+            box = order[place]
+            keys[box] = lower[box, dimension] + upper[box, dimension]
+        middle = start + (stop - start) * (n_units // 2) // n_units
+        _select(order, keys, start, stop, middle)
+        for after in range(n_parts, p, -1):
+            parts[after + 1] = parts[after]
+        parts[p + 1] = middle
+        n_parts += 1
+    return n_parts
+
+
+@part
+def _widest(order, start, stop, lower, upper):
+    """Return the dimension in which the boxes' centres, or those of some, are spread most."""
+    step = larger(1, (stop - start) // SAMPLE)
+    dimension = 0
+    widest = -1.0
+    for j in range(lower.shape[1]):
+        least, most = np.inf, -np.inf
+        for place in range(start, stop, step):
+            centre = lower[order[place], j] + upper[order[place], j]
+            least = smaller(least, centre)
+            most = larger(most, centre)
+        if most - least > widest:
+            dimension, widest = j, most - least
+    return dimension
+
+
+@part
+def _select(order, keys, start, stop, middle):
+    """Arrange a range so that keys before `middle` are not larger than those from it on."""
+    while stop - start > 1:
+        pivot = keys[order[(start + stop) // 2]]
+        left, right = start, stop - 1
+        while left <= right:
+            while keys[order[left]] < pivot:
+                left += 1
+            while keys[order[right]] > pivot:
+                right -= 1
+            if left <= right:
+                order[left], order[right] = order[right], order[left]
+                left += 1
+                right -= 1
+        if middle <= right:
+            stop = right + 1
+        elif middle >= left:
+            start = left
+        else:
+            return
+
+
+@part
+def _new_block(level, index, progress):
+    """Return an empty leaf, or a node of two blocks."""
+    ends, links, _, _ = index
+    block = progress[BLOCKS]
+    progress[BLOCKS] += 2 if level > 0 else 1
+    for new in range(block, progress[BLOCKS]):
+        for lane in range(ends.shape[3]):
+            links[new, lane] = -1
+        links[new, LEVEL] = links[new, PARENT] = -1
+        for j in range(ends.shape[1]):
+            for lane in range(ends.shape[3]):
+                ends[new, j, LOW, lane] = ends[new, j, HIGH, lane] = np.nan
+    links[block, LEVEL] = level
+    return block
+
+
+@formula
+def _free_lane(block, links):
+    """Return the first free lane of a block, or their number."""
+    lane = 0
+    while lane < LANES and links[block, lane] >= 0:
+        lane += 1
+    return lane
+
+
+@formula
+def _widen(ends, block, j, lane, outer_low, outer_high, inner_low, inner_high):
+    """Let the bounds in a lane of a node include others."""
+    ends[block, j, LOW, lane] = smaller(ends[block, j, LOW, lane], outer_low)
+    ends[block, j, HIGH, lane] = larger(ends[block, j, HIGH, lane], outer_high)
+    ends[block + 1, j, LOW, lane] = larger(ends[block + 1, j, LOW, lane], inner_low)
+    ends[block + 1, j, HIGH, lane] = smaller(ends[block + 1, j, HIGH, lane], inner_high)
+
+
+@part
+def _bound(child, ends, links):
+    """Set a block's bounds in its parent, as narrow as can be."""
+    parent, lane = links[child, PARENT] // LANES, links[child, PARENT] % LANES
+    inner = child + 1 if links[child, LEVEL] > 0 else child
+    infinity = np.float32(np.inf)
+    for j in range(ends.shape[1]):
+        ends[parent, j, LOW, lane] = ends[parent + 1, j, HIGH, lane] = infinity
+        ends[parent, j, HIGH, lane] = ends[parent + 1, j, LOW, lane] = -infinity
+        for k in range(ends.shape[3]):
+            if links[child, k] >= 0:
+                _widen(
+                    ends,
+                    parent,
+                    j,
+                    lane,
+                    ends[child, j, LOW, k],
+                    ends[child, j, HIGH, k],
+                    ends[inner, j, LOW, k],
+                    ends[inner, j, HIGH, k],
+                )
+
+
+@part
+def _split(full, new_lane, index, progress):
+    """Move half of a full block to a new one, in a free lane of its parent."""
+    ends, links, places, _ = index
+    n_features, width = ends.shape[1], progress[WIDTH]
+    lower, upper = np.empty((width, n_features)), np.empty((width, n_features))
+    order, parts = np.empty(width, np.int64), np.empty(LANES + 1, np.int64)
+    for lane in range(width):
+        order[lane] = lane
+        for j in range(n_features):
+            lower[lane, j] = ends[full, j, LOW, lane]
+            upper[lane, j] = ends[full, j, HIGH, lane]
+    half = width // 2
+    _partition(order, 0, width, width - half, lower, upper, np.empty(width), parts)
+    level = links[full, LEVEL]
+    new = _new_block(level, index, progress)
+    for lane in range(width - half):
+        _move_lane(full, order[half + lane], new, lane, ends, links)
+        if level > 0:
+            links[links[new, lane], PARENT] = new * LANES + lane
+        else:
+            places[links[new, lane]] = new * LANES + lane
+    _adopt(links[full, PARENT] // LANES, new_lane, new, ends, links)
+    _bound(full, ends, links)
+
+
+@part
+def _move_lane(old, old_lane, new, lane, ends, links):
+    """Move what is in a lane to a lane of another block of the same level."""
+    links[new, lane] = links[old, old_lane]
+    links[old, old_lane] = -1
+    for bounds in range(2 if links[old, LEVEL] > 0 else 1):
+        for j in range(ends.shape[1]):
+            for end in range(ends.shape[2]):
+                ends[new + bounds, j, end, lane] = ends[old + bounds, j, end, old_lane]
+                ends[old + bounds, j, end, old_lane] = np.nan
+
+
+@part
+def _adopt(parent, lane, child, ends, links):
+    """Hang a block with all that is below it into a lane of its parent."""
+    links[parent, lane] = child
+    links[child, PARENT] = parent * LANES + lane
+    _bound(child, ends, links)
+
+
+@part
+def _nearest_lane(block, lanes, v, w, index):
+    """Return the lane, of some, whose centre is nearest to that of [v, w]."""
+    ends, links, _, _ = index
+    gaps = np.zeros(LANES, np.float32)
+    for j in range(v.shape[0]):
+        centre = np.float32(v[j] + w[j])
+        for lane in range(ends.shape[3]):
+            gap = ends[block, j, LOW, lane] + ends[block, j, HIGH, lane] - centre
+            gaps[lane] += gap * gap
+    nearest = -1
+    for lane in range(ends.shape[3]):
+        is_choice = links[block, lane] >= 0 and lanes >> lane & 1
+        if is_choice and (nearest < 0 or gaps[lane] < gaps[nearest]):
+            nearest = lane
+    return nearest

@@ -1,0 +1,308 @@
+"""The one place that finds boxes: inside a window, over or near an interval, the best of a class.
+
+Boxes within reach of an interval are found in the blocks of the index, in single precision and
+hence a few too many; the rows decide. With `everywhere`, as the paper's algorithms have it, every
+leaf of a class is looked at; otherwise the tree leaves out most.
+
+`space` is the tuple `(stack, least, gaps, singles, ones)` of working arrays: blocks to visit and
+how near they are at least, the distances of 16 lanes, rows of single precision, a gamma of 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hyperboxes._kernels.geometry import (
+    LONGEST,
+    MID_MAX,
+    ROUNDING,
+    SHORTEST,
+    collide,
+    distance,
+    fits,
+    larger,
+    similarity,
+)
+from hyperboxes._kernels.index import LEVEL, STACK, WORK
+from hyperboxes._kernels.jit import formula, part
+from hyperboxes._kernels.lanes import ALL_LANES, LANES, first_lane, gaps_of, within
+
+# Rows of `singles`: the reach; that of a best candidate; an interval and gamma.
+P, Q, BEST_P, BEST_Q, X1, X2, SLOPES = range(7)
+
+# Reaches are widened by this part of the numbers they are computed from, for the rounding.
+_MARGIN = 2.0**-50
+
+# More than the relative error of distances in single precision, and a number well above those that
+# it has no room for.
+_SINGLE = 2.0**-20
+_TINY = 2.0**-100
+
+
+@part
+def make_space(n_features):
+    """Return working arrays for searches."""
+    return (
+        np.empty(STACK, np.int64),
+        np.empty(STACK, np.float32),
+        np.empty(LANES, np.float32),
+        np.empty((7, n_features), np.float32),
+        np.ones(n_features),
+    )
+
+
+@part
+def set_reach(x1, x2, limit, gamma, row, space):
+    """Let the search find what has `gamma * (near - x1)` and `gamma * (x2 - far)` up to a limit."""
+    singles = space[3]
+    for j in range(x1.shape[0]):
+        length = limit / gamma[j]
+        singles[row, j] = x1[j] + length + (abs(x1[j]) + length) * _MARGIN
+        singles[row + 1, j] = x2[j] - length - (abs(x2[j]) + length) * _MARGIN
+
+
+@part
+def limit_of(floor):
+    """Return a distance beyond which memberships or similarities are below `floor`."""
+    return 1.0 - floor + ROUNDING if floor > 0.0 else np.inf
+
+
+@formula
+def next_leaf(boxes, inside, everywhere, space, top):
+    """Walk on to the next leaf with boxes within reach; return the stack's top, leaf and lanes.
+
+    With `inside`, boxes within reach have `upper <= p` and `lower >= q` in every dimension;
+    otherwise `lower <= p` and `upper >= q`. No lanes are returned at the end.
+    """
+    progress, (ends, links, _, _) = boxes[4], boxes[5]
+    stack, _, _, singles, _ = space
+    p, q = singles[P], singles[Q]
+    leaf = 0
+    mask = 0
+    while top > 0 and mask == 0:
+        top -= 1
+        block = stack[top]
+        progress[WORK] += 1
+        if links[block, LEVEL] > 0:
+            lanes = ALL_LANES if everywhere else within(ends, block + inside, inside, p, q)
+            while lanes:
+                member = links[block, first_lane(lanes)]
+                lanes &= lanes - 1
+                if member >= 0:
+                    stack[top] = member
+                    top += 1
+        else:
+            leaf = block
+            mask = within(ends, block, inside, p, q)
+    return top, leaf, mask
+
+
+@part
+def find(label, inside, everywhere, boxes, space, ids):
+    """List the boxes of a class that are within reach; return how many."""
+    _, links, _, roots = boxes[5]
+    n_found = 0
+    top = _start_at(roots[label], space)
+    while top > 0:
+        top, leaf, mask = next_leaf(boxes, inside, everywhere, space, top)
+        while mask:
+            ids[n_found] = links[leaf, first_lane(mask)]
+            n_found += 1
+            mask &= mask - 1
+    return n_found
+
+
+@part
+def find_rivals(label, everywhere, boxes, space, ids):
+    """List the boxes of other classes that are within reach."""
+    n_found = 0
+    for c in range(boxes[5][3].shape[0]):
+        if c != label:
+            n_found += find(c, False, everywhere, boxes, space, ids[n_found:])
+    return n_found
+
+
+@part
+def first_rival(v, w, label, overlap, everywhere, boxes, space):
+    """Return a box of another class that overlaps [v, w], or -1."""
+    lower, upper, _, _, _, (_, links, _, roots) = boxes
+    set_reach(w, v, 0.0, space[4], P, space)
+    for c in range(roots.shape[0]):
+        top = _start_at(roots[c], space) if c != label else 0
+        while top > 0:
+            top, leaf, mask = next_leaf(boxes, False, everywhere, space, top)
+            while mask:
+                box = links[leaf, first_lane(mask)]
+                mask &= mask - 1
+                if collide(v, w, lower, upper, box, overlap):
+                    return box
+    return -1
+
+
+@part
+def find_best(xl, xu, label, after, stamps, stamp, boxes, rule, measure, space, ids, values):
+    """List the best boxes that fit into one with [xl, xu], as many as the list takes.
+
+    They come by value, then by age; only those after the value and box of `after`, and with less
+    than a `stamp`. Returns how many.
+    """
+    lower, upper, _, _, progress, (ends, links, _, roots) = boxes
+    theta, gamma, floor, _ = rule
+    stack, least, _, singles, ones = space
+    inside = measure == LONGEST
+    x1, x2 = xl, xu
+    if measure in (SHORTEST, MID_MAX):
+        x1, x2 = xu, xl
+    slack = _set_interval(x1, x2, gamma, space)
+    limit = limit_of(floor)
+    set_reach(xl, xu, theta, ones, P, space)
+    set_reach(x1, x2, limit, gamma, BEST_P, space)
+    p, q, best_p, best_q = singles[P], singles[Q], singles[BEST_P], singles[BEST_Q]
+    most = ids.shape[0]
+    n_found = 0
+    top = _start_at(roots[label], space)
+    while top > 0:
+        top -= 1
+        if limit + limit * _SINGLE + slack < least[top] < np.inf:
+            continue
+        block = stack[top]
+        progress[WORK] += 1
+        inner = links[block, LEVEL] > 0
+        mask = within(ends, block + inner, True, p, q)
+        if mask:
+            mask &= within(ends, block + (inner and inside), inside, best_p, best_q)
+        if inner:
+            if mask:
+                top = _push_all(block, block + inside, inside, mask, boxes, space, top)
+            continue
+        while mask:
+            box = links[block, first_lane(mask)]
+            mask &= mask - 1
+            progress[WORK] += 1
+            value = similarity(xl, xu, lower, upper, box, gamma, measure)
+            if (
+                value >= floor
+                and stamps[box] < stamp
+                and precedes(after[0], after[1], value, box)
+                and fits(lower, upper, box, xl, xu, theta)
+            ):
+                n_found = insert(box, value, n_found, ids, values)
+                if n_found == most:
+                    floor = values[most - 1]
+                    limit = limit_of(floor)
+                    set_reach(x1, x2, limit, gamma, BEST_P, space)
+    return n_found
+
+
+@formula
+def precedes(value, box, other_value, other_box):
+    """Whether a box comes before another: by value, then by age."""
+    if value == other_value:
+        return box < other_box
+    return value > other_value
+
+
+@formula
+def insert(box, value, n_found, ids, values):
+    """Put a box in its place on a list, or none; if there are too many the last falls off."""
+    most = ids.shape[0]
+    place = n_found
+    if n_found == most:
+        if precedes(values[most - 1], ids[most - 1], value, box):
+            return most
+        place = most - 1
+    while place > 0 and precedes(value, box, values[place - 1], ids[place - 1]):
+        ids[place] = ids[place - 1]
+        values[place] = values[place - 1]
+        place -= 1
+    ids[place] = box
+    values[place] = value
+    return n_found + 1 if n_found < most else most
+
+
+@part
+def find_nearest(xl, xu, label, limit, boxes, gamma, space, ids, distances):
+    """List the boxes of a class nearest to [xl, xu], and boxes passed on the way to them.
+
+    Returns how many, a limit that no further box is within (which is not more than the one
+    given), and how many blocks were looked at. Boxes that may round to the membership of the
+    nearest are on the list.
+    """
+    lower, upper, _, _, _, (ends, links, _, roots) = boxes
+    stack, least, _, singles, _ = space
+    slack = _set_interval(xl, xu, gamma, space)
+    set_reach(xl, xu, limit, gamma, P, space)
+    p, q = singles[P], singles[Q]
+    n_found = n_blocks = 0
+    top = _start_at(roots[label], space)
+    while top > 0:
+        top -= 1
+        if limit + limit * _SINGLE + slack < least[top] < np.inf:
+            continue
+        block = stack[top]
+        n_blocks += 1
+        mask = within(ends, block, False, p, q)
+        if links[block, LEVEL] > 0:
+            if mask:
+                top = _push_all(block, block, False, mask, boxes, space, top)
+            continue
+        while mask:
+            box = links[block, first_lane(mask)]
+            mask &= mask - 1
+            gap = distance(lower, upper, box, xl, xu, gamma, limit)
+            if gap <= limit:
+                ids[n_found] = box
+                distances[n_found] = gap
+                n_found += 1
+                if gap + ROUNDING < limit:
+                    limit = gap + ROUNDING
+                    set_reach(xl, xu, limit, gamma, P, space)
+    return n_found, limit, n_blocks
+
+
+@part
+def _push_all(block, bounds, inside, mask, boxes, space, top):
+    """Put lanes of a node on the stack, the nearest on top; return the top.
+
+    `bounds` is the node's block that tells how near they are at least.
+    """
+    ends, links, _, _ = boxes[5]
+    stack, least, gaps, singles, _ = space
+    gaps_of(ends, bounds, inside, singles[X1], singles[X2], singles[SLOPES], gaps)
+    bottom = top
+    while mask:
+        lane = first_lane(mask)
+        mask &= mask - 1
+        place = top
+        while place > bottom and least[place - 1] < gaps[lane]:
+            stack[place] = stack[place - 1]
+            least[place] = least[place - 1]
+            place -= 1
+        stack[place] = links[block, lane]
+        least[place] = gaps[lane]
+        top += 1
+    return top
+
+
+@formula
+def _start_at(root, space):
+    """Put a root, if there is one, on an empty stack; return its top."""
+    space[0][0] = root
+    space[1][0] = 0.0
+    return 1 if root >= 0 else 0
+
+
+@part
+def _set_interval(x1, x2, gamma, space):
+    """Round an interval and gamma to single precision; return how wrong distances may be.
+
+    That is beside a part of the distance itself, which is as small.
+    """
+    singles = space[3]
+    slack = 0.0
+    for j in range(x1.shape[0]):
+        singles[X1, j] = x1[j]
+        singles[X2, j] = x2[j]
+        singles[SLOPES, j] = gamma[j]
+        slack = larger(slack, gamma[j] * (larger(abs(x1[j]), abs(x2[j])) + _TINY))
+    return slack * _SINGLE

@@ -1,0 +1,289 @@
+"""The box index against a list that is walked through, while boxes come, change and go."""
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hyperboxes._boxes import Boxes, Samples
+from hyperboxes._kernels import geometry, index, search
+from tests import reference
+from tests.compiled import from_python
+from tests.strategies import grid, slopes, unit
+from tests.test_geometry import MEASURES
+
+add_box = from_python(index.add_box)
+update_box = from_python(index.update_box)
+remove_box = from_python(index.remove_box)
+make_space = from_python(search.make_space)
+set_reach = from_python(search.set_reach)
+find = from_python(search.find)
+find_rivals = from_python(search.find_rivals)
+first_rival = from_python(search.first_rival)
+find_best = from_python(search.find_best)
+find_nearest = from_python(search.find_nearest)
+
+N_CLASSES = 2
+SHALLOW, DEEP = 16, 4
+
+
+class Subject:
+    """Boxes in an index, changed one at a time, and questions whose answers can be told otherwise.
+
+    The rows of `boxes` are the list; only the trees are put to the test.
+    """
+
+    def __init__(self, n_features, width, gamma=None):
+        self.width = width
+        self.gamma = np.ones(n_features) if gamma is None else gamma
+        self.ones = np.ones(n_features)
+        self.space = make_space(n_features)
+        self.boxes = Boxes(n_features, N_CLASSES)
+
+    def add(self, low, high, label):
+        """Add a box."""
+        with patch("hyperboxes._boxes._WIDTH", self.width):
+            self.boxes.make_room()
+        number = len(self.boxes)
+        lower, upper, labels, counts, progress, _ = self.boxes.arrays
+        lower[number], upper[number], labels[number], counts[number] = low, high, label, 1
+        add_box(number, self.boxes.arrays)
+        progress[index.BOXES] += 1
+
+    def change(self, box, low, high):
+        """Give a box other corners."""
+        self.boxes.lower[box], self.boxes.upper[box] = low, high
+        update_box(box, self.boxes.arrays)
+
+    def merge(self, box, other):
+        """Let a box absorb another."""
+        if box != other:
+            corners = self.boxes.lower[[box, other]], self.boxes.upper[[box, other]]
+            self.change(box, corners[0].min(axis=0), corners[1].max(axis=0))
+            self.boxes.counts[other] = 0
+            remove_box(other, self.boxes.arrays)
+
+    def rebuild(self):
+        """Build the trees anew."""
+        with patch("hyperboxes._boxes._WIDTH", self.width):
+            self.boxes._build_index()
+
+    def alive(self, *labels):
+        """Return the numbers of the boxes of some classes that are still there."""
+        return np.flatnonzero((self.boxes.counts > 0) & np.isin(self.boxes.labels, labels))
+
+    def ids(self):
+        """Return room for the numbers of all boxes."""
+        return np.empty(len(self.boxes) + 1, np.int64)
+
+    def check(self, xl, xu, theta, label):
+        """Ask all questions about an interval."""
+        self.check_bounds()
+        self.check_window(xl, xu, theta, label)
+        self.check_overlaps(xl, xu, label)
+        self.check_nearest(xl, xu, label)
+        for measure in ("membership", *MEASURES):
+            self.check_best(xl, xu, theta, label, measure)
+
+    def check_bounds(self):
+        """Look for all boxes in their places in the trees, and within the bounds above them."""
+        ends, links, places, roots = self.boxes._index
+        for box in self.alive(*range(N_CLASSES)):
+            block, lane = divmod(places[box], index.LANES)
+            assert links[block, lane] == box
+            corners = self.boxes.lower[box], self.boxes.upper[box]
+            low, high = (corner.astype(np.float32) for corner in corners)
+            assert np.array_equal(ends[block, :, 0, lane], low)
+            assert np.array_equal(ends[block, :, 1, lane], high)
+            while links[block, index.PARENT] >= 0:
+                child = block
+                block, lane = divmod(links[block, index.PARENT], index.LANES)
+                assert links[block, lane] == child
+                assert (ends[block, :, 0, lane] <= low).all()
+                assert (ends[block, :, 1, lane] >= high).all()
+                assert (ends[block + 1, :, 0, lane] >= low).all()
+                assert (ends[block + 1, :, 1, lane] <= high).all()
+            assert block == roots[self.boxes.labels[box]]
+
+    def check_window(self, xl, xu, theta, label):
+        """Leave out no box that can grow to hold the interval."""
+        set_reach(xl, xu, theta, self.ones, search.P, self.space)
+        ids = self.ids()
+        found = ids[: find(label, True, False, self.boxes.arrays, self.space, ids)]
+        assert len(set(found)) == len(found)
+        assert set(found) <= set(self.alive(label))
+        assert set(self.growable(xl, xu, theta, label)) <= set(found)
+
+    def growable(self, xl, xu, theta, label):
+        """Yield the boxes that can grow to hold the interval."""
+        for box in self.alive(label):
+            sides = np.maximum(self.boxes.upper[box], xu) - np.minimum(self.boxes.lower[box], xl)
+            if (sides <= theta).all():
+                yield box
+
+    def check_overlaps(self, v, w, label):
+        """Find a rival where there is one, and no other."""
+        rivals = self.alive(*(set(range(N_CLASSES)) - {label}))
+        for overlap, name in ((geometry.CLOSED, "closed"), (geometry.PAPER, "paper")):
+            expected = [
+                box
+                for box in rivals
+                if reference.overlaps(v, w, self.boxes.lower[box], self.boxes.upper[box], name)
+            ]
+            for everywhere in (False, True):
+                arrays = self.boxes.arrays
+                rival = first_rival(v, w, label, overlap, everywhere, arrays, self.space)
+                assert rival in expected if expected else rival == -1
+        set_reach(w, v, 0.0, self.ones, search.P, self.space)
+        ids = self.ids()
+        found = ids[: find_rivals(label, False, self.boxes.arrays, self.space, ids)]
+        assert set(expected) <= set(found) <= set(rivals)
+
+    def check_best(self, xl, xu, theta, label, measure):
+        """List the best in order, and go on where the list ended."""
+        boxes = self.boxes
+        candidates = []
+        for box in self.growable(xl, xu, theta, label):
+            sides = boxes.lower[box], boxes.upper[box], xl, xu, self.gamma
+            if measure == "membership":
+                value = reference.membership(*sides)
+            else:
+                value = reference.similarity(*sides, measure)
+            candidates.append((-value, box))
+        expected = [(box, -value) for value, box in sorted(candidates)]
+        measure = MEASURES.get(measure, geometry.MEMBERSHIP)
+        rule = theta, self.gamma, 0.0, False
+        after = np.inf, -1
+        for most in (1, 3, len(boxes) + 1):
+            ids, values = np.empty(most, np.int64), np.empty(most)
+            n_found = find_best(
+                *(xl, xu, label, after, boxes.counts, 2, boxes.arrays, rule, measure),
+                *(self.space, ids, values),
+            )
+            found = list(zip(ids[:n_found].tolist(), values[:n_found].tolist(), strict=True))
+            assert found == expected[:most]
+            if n_found:
+                after = values[n_found - 1], ids[n_found - 1]
+            expected = expected[most:]
+
+    def check_nearest(self, xl, xu, label):
+        """Find the nearest boxes, and all that tie with them."""
+        boxes = self.boxes
+        arguments = boxes.arrays, self.gamma, self.space
+        ids, gaps = self.ids(), np.empty(len(boxes) + 1)
+        n_found, limit, _ = find_nearest(xl, xu, label, np.inf, *arguments, ids, gaps)
+        found = dict(zip(ids[:n_found].tolist(), gaps[:n_found].tolist(), strict=True))
+        expected = {}
+        for box in self.alive(label):
+            above, below = xu - boxes.upper[box], boxes.lower[box] - xl
+            expected[int(box)] = max(0.0, (np.maximum(above, below) * self.gamma).max())
+        assert found.items() <= expected.items()
+        least = min(expected.values(), default=np.inf)
+        assert limit == least + geometry.ROUNDING
+        assert {box for box, gap in expected.items() if 1 - gap == 1 - least} <= set(found)
+
+
+@st.composite
+def intervals(draw, n_features):
+    """Draw an interval, mostly a point."""
+    values = st.lists(draw(st.sampled_from([grid, unit])), min_size=n_features, max_size=n_features)
+    low = np.array(draw(values))
+    if draw(st.integers(0, 3)):
+        return low, low
+    other = np.array(draw(values))
+    return np.minimum(low, other), np.maximum(low, other)
+
+
+@given(data=st.data(), n_features=st.integers(1, 6), width=st.sampled_from([DEEP, SHALLOW]))
+def test_any_sequence(data, n_features, width):
+    gamma = np.array(data.draw(st.lists(slopes, min_size=n_features, max_size=n_features)))
+    subject = Subject(n_features, width, gamma)
+    labels = st.integers(0, N_CLASSES - 1)
+    steps = st.sampled_from(["add", "add", "add", "grow", "shrink", "merge", "rebuild", "check"])
+    for step in data.draw(st.lists(steps, max_size=40)):
+        low, high = data.draw(intervals(n_features))
+        alive = subject.alive(*range(N_CLASSES))
+        if step == "add" or not len(alive):
+            subject.add(low, high, data.draw(labels))
+        elif step == "check":
+            subject.check(low, high, data.draw(grid), data.draw(labels))
+        elif step == "rebuild":
+            subject.rebuild()
+        else:
+            box = data.draw(st.sampled_from(alive.tolist()))
+            v, w = subject.boxes.lower[box], subject.boxes.upper[box]
+            if step == "grow":
+                subject.change(box, np.minimum(v, low), np.maximum(w, high))
+            elif step == "shrink":
+                subject.change(box, np.clip(low, v, w), np.clip(high, v, w))
+            else:
+                label = subject.boxes.labels[box]
+                subject.merge(box, data.draw(st.sampled_from(subject.alive(label).tolist())))
+    subject.check(*data.draw(intervals(n_features)), data.draw(grid), data.draw(labels))
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 9])
+@pytest.mark.parametrize("width", [DEEP, SHALLOW])
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_long_sequences(n_features, width, is_sorted):
+    """Trees of several levels, grown one box at a time, in a random and in the worst order."""
+    rng = np.random.default_rng(n_features)
+    subject = Subject(n_features, width, rng.random(n_features) + 0.5)
+    points = rng.random((900, n_features)).round(2)
+    if is_sorted:
+        points = points[np.lexsort(points.T)]
+    for number, point in enumerate(points):
+        subject.add(point, point, rng.integers(N_CLASSES))
+        box = rng.choice(subject.alive(*range(N_CLASSES)))
+        v, w = subject.boxes.lower[box].copy(), subject.boxes.upper[box].copy()
+        match rng.integers(4):
+            case 0:
+                subject.change(box, np.maximum(v - 0.05, 0), w + rng.random(n_features) * 0.05)
+            case 1:
+                middle = v + rng.random(n_features) * (w - v)
+                subject.change(box, v, middle) if number % 2 else subject.change(box, middle, w)
+            case 2:
+                subject.merge(box, rng.choice(subject.alive(subject.boxes.labels[box])))
+        if number % 100 == 99:
+            low = rng.random(n_features)
+            subject.check(low, low + 0.1 * rng.random(n_features), 0.3, rng.integers(N_CLASSES))
+    assert subject.boxes._index[1][subject.boxes._index[3], index.LEVEL].max() >= 2
+
+
+@np.errstate(over="ignore")
+@pytest.mark.parametrize("scale", [1e-310, 1e-45, 1e-40, 1e30, 1e39, 1e300])
+def test_values_beyond_single_precision(scale):
+    """What rounds to 0, infinity or one number in single precision is still told apart."""
+    rng = np.random.default_rng(0)
+    for gamma in (1.0, 1e-30, 1e30):
+        subject = Subject(2, DEEP, np.full(2, gamma))
+        for point in rng.random((40, 2)) * scale:
+            subject.add(point, point, rng.integers(N_CLASSES))
+        for _ in range(10):
+            low, high = np.sort(rng.random((2, 2)) * scale, axis=0)
+            subject.check(low, high, scale / 2, rng.integers(N_CLASSES))
+
+
+def test_neighbouring_numbers_are_told_apart():
+    subject = Subject(1, DEEP)
+    for step in range(40):
+        point = np.array([1.0 + step * 2.0**-52])
+        subject.add(point, point, step % 2)
+    for step in range(40):
+        point = np.array([1.0 + step * 2.0**-52])
+        for theta in (0.0, 3 * 2.0**-52):
+            subject.check(point, point, theta, 0)
+
+
+def test_building_at_once_fills_blocks():
+    """Boxes of equal place cannot be parted by medians, but must be distributed."""
+    samples = Samples(np.zeros((1000, 2)), np.zeros((1000, 2)), np.arange(1000) % 2)
+    boxes = Boxes.of_samples(samples, 2)
+    links, roots = boxes._index[1], boxes._index[3]
+    assert links[roots, index.LEVEL].tolist() == [2, 2]
+    used = links[: boxes.arrays[4][index.BLOCKS]]
+    leaves = used[used[:, index.LEVEL] == 0, : index.LANES]
+    assert ((leaves >= 0).sum(axis=1) > index.LANES // 2).all()
+    assert sorted(leaves[leaves >= 0].tolist()) == list(range(1000))
