@@ -11,7 +11,7 @@ ARGS ?=
 KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
-.PHONY: demo test lint format bench-peers clean
+.PHONY: demo test lint format bench-peers bench-scale clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -30,6 +30,9 @@ format: $(VENV)/.dev
 
 bench-peers: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.peers $(ARGS)
+
+bench-scale: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.scale $(ARGS)
 
 clean:
 	rm -rf $(VENV) .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+import pandas as pd
 from sklearn.model_selection import train_test_split
 
 _BESIDE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "datasets"
@@ -50,15 +51,30 @@ class Split:
         return replace(self, X_train=self.X_train[:n_samples], y_train=self.y_train[:n_samples])
 
 
-def generated(n_samples: int, n_features: int) -> Split:
-    """Draw three classes of five Gaussian clusters each, which overlap."""
-    n_classes, n_clusters, spread = 3, 15, 0.2
+def generated(n_samples: int, n_features: int, *, n_classes: int = 3) -> Split:
+    """Draw classes of five Gaussian clusters each, which overlap."""
+    n_clusters, spread = 5 * n_classes, 0.2
     rng = np.random.default_rng(0)
     centres = rng.random((n_clusters, n_features))
     cluster = rng.integers(n_clusters, size=n_samples)
     X = centres[cluster] + spread * rng.standard_normal((n_samples, n_features))
     name = f"generated {n_samples:,} x {n_features}"
     return Split.of(name, X, cluster % n_classes, is_continuous=True)
+
+
+def generated_for_training(n_training: int, n_features: int, *, n_classes: int = 3) -> Split:
+    """Generate so many samples that `n_training` of them are training samples; name them so."""
+    data = generated(-(-4 * n_training // 3), n_features, n_classes=n_classes)
+    return replace(data, name=f"generated {n_training:,} x {n_features}")
+
+
+def uniform(n_training: int, n_features: int, *, n_test: int, n_classes: int = 3) -> Split:
+    """Draw points anywhere in [0, 1], with classes at random."""
+    rng = np.random.default_rng(0)
+    X = rng.random((n_training + n_test, n_features))
+    y = rng.integers(n_classes, size=len(X))
+    name = f"uniform {n_training:,} x {n_features}"
+    return Split(name, True, X[:n_training], y[:n_training], X[n_training:], y[n_training:])
 
 
 def add_data_option(parser: argparse.ArgumentParser) -> None:
@@ -73,10 +89,21 @@ def add_data_option(parser: argparse.ArgumentParser) -> None:
 
 
 def shared(name: str, folder: Path) -> Split | None:
-    """Read `NAME.csv.gz` (a header, features, then the class); None where it is not there."""
+    """Read, scale and split `NAME.csv.gz`; None where it is not there."""
+    samples = in_file_order(name, folder)
+    return None if samples is None else Split.of(name, *samples, is_continuous=False)
+
+
+def in_file_order(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray] | None:
+    """Read features and class indices of `NAME.csv.gz` (a header, features, then the class)."""
     path = folder / f"{name}.csv.gz"
     if not path.exists():
         return None
-    table = np.loadtxt(path, dtype=str, delimiter=",", skiprows=1)
-    classes = np.unique(table[:, -1], return_inverse=True)[1]
-    return Split.of(name, table[:, :-1].astype(float), classes, is_continuous=False)
+    table = pd.read_csv(path, dtype={"class": str}, float_precision="round_trip")
+    classes = np.unique(table.pop("class").to_numpy(), return_inverse=True)[1]
+    return np.ascontiguousarray(table, dtype=float), classes
+
+
+def names_in(folder: Path) -> list[str]:
+    """List the data sets of a folder."""
+    return sorted(path.name.removesuffix(".csv.gz") for path in folder.glob("*.csv.gz"))

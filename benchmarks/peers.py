@@ -29,7 +29,9 @@ from benchmarks.timing import (
     machine,
     medians,
     peak_memory,
+    progress,
     table,
+    yes_no,
 )
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
@@ -411,16 +413,6 @@ def box_row(learner: Learner, comparisons: list[Comparison]) -> tuple[str, str, 
     if explained:
         measured += f"; with our rules {sum(explained)} of {len(explained)} tried"
     return f"{learner.name} same boxes", "continuous data", measured, yes_no(all(same))
-
-
-def yes_no(met: bool) -> str:
-    """Make failures stand out."""
-    return "yes" if met else "NO"
-
-
-def progress(message: str) -> None:
-    """Say what is being done."""
-    print(f"... {message}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
+import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,11 +31,15 @@ class Timing:
 
 
 def medians(
-    functions: dict[str, Callable[[], Any]], *, rounds: int = 3, budget: float = 8.0
+    functions: dict[str, Callable[[], Any]],
+    *,
+    rounds: int = 3,
+    budget: float = 8.0,
+    turn: float = 0.2,
 ) -> dict[str, Timing]:
     """Time functions in turns, so that a slow spell of the machine hits them alike.
 
-    A turn repeats a fast function for some tenths of a second. There is always one round; no
+    A turn repeats a fast function until it has taken `turn` seconds. There is always one round; no
     further one starts after `budget` seconds. Callers warm up with less data: a full run of a
     slow function may take minutes.
     """
@@ -42,14 +50,14 @@ def medians(
         if number and time.perf_counter() - start > budget:
             break
         for name, function in functions.items():
-            results[name], durations = _turn(function)
+            results[name], durations = _turn(function, turn)
             seconds[name] += durations
     return {
         name: Timing(median(seconds[name]), len(seconds[name]), results[name]) for name in functions
     }
 
 
-def _turn(function: Callable[[], Any], at_least: float = 0.2) -> tuple[Any, list[float]]:
+def _turn(function: Callable[[], Any], at_least: float) -> tuple[Any, list[float]]:
     durations: list[float] = []
     while sum(durations) < at_least:
         start = time.perf_counter()
@@ -70,10 +78,41 @@ def in_fresh_process(statement: str, setup: str = "", **environment: str) -> flo
     return _run(lines, environment)
 
 
+def call_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a module's function in a Python process of its own."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        return process.submit(function, *arguments).result()
+
+
 def peak_memory(statement: str, setup: str = "") -> float:
     """Return the megabytes that a Python process of its own takes at most for a statement."""
     peak = "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024"
     return _run(["import resource", setup, statement, f"print({peak})"], {})
+
+
+def added_memory(function: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the megabytes that a function adds at most to what its process has, and its result.
+
+    Memory that was freed earlier is given back first, or its use would not show, and the earlier
+    peak is forgotten. Where the system can do neither (it is not Linux), they may be too few.
+    """
+    libc, forget_peak = ctypes.CDLL(None), Path("/proc/self/clear_refs")
+    if hasattr(libc, "malloc_trim"):
+        libc.malloc_trim(0)
+    if forget_peak.exists():
+        forget_peak.write_text("5")
+    before = _peak()
+    result = function()
+    return _peak() - before, result
+
+
+def _peak() -> float:
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _run(lines: list[str], environment: dict[str, str]) -> float:
@@ -114,3 +153,13 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]], *, left: int = 1
         )
         for line in lines
     )
+
+
+def yes_no(met: bool) -> str:
+    """Make failures stand out."""
+    return "yes" if met else "NO"
+
+
+def progress(message: str) -> None:
+    """Say what is being done."""
+    print(f"... {message}", file=sys.stderr, flush=True)

@@ -279,7 +279,7 @@ def test_neighbouring_numbers_are_told_apart():
 
 def test_building_at_once_fills_blocks():
     """Boxes of equal place cannot be parted by medians, but must be distributed."""
-    samples = Samples(np.zeros((1000, 2)), np.zeros((1000, 2)), np.arange(1000) % 2)
+    samples = Samples(np.zeros((1000, 2)), np.zeros((1000, 2)), None, np.arange(1000) % 2)
     boxes = Boxes.of_samples(samples, 2)
     links, roots = boxes._index[1], boxes._index[3]
     assert links[roots, index.LEVEL].tolist() == [2, 2]

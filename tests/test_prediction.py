@@ -1,10 +1,13 @@
 """Prediction, class memberships and probabilities against the paper's rules."""
 
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from joblib import parallel_config
 
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
 from tests import reference
@@ -103,3 +106,35 @@ def test_many_samples_are_answered_in_slices(monkeypatch):
     sliced = model.predict(X), model.predict_proba(X), model.membership(X)
     for a, b in zip(whole, sliced, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_threads_change_nothing(n_jobs, monkeypatch):
+    monkeypatch.setattr("hyperboxes._base._ROWS_WORTH_A_THREAD", 3)
+    rng = np.random.default_rng(0)
+    X, y = rng.random((200, 3)), rng.integers(0, 3, 200)
+    alone = ImprovedOnlineGFMM(theta=0.1).fit(X, y)
+    model = ImprovedOnlineGFMM(theta=0.1, n_jobs=n_jobs).fit(X, y)
+    samples, upper = rng.random((50, 3)), rng.random((50, 3)) + 1
+    for method in ("predict", "predict_proba", "membership"):
+        for X_upper in (None, upper):
+            expected = getattr(alone, method)(samples, X_upper=X_upper)
+            actual = getattr(model, method)(samples, X_upper=X_upper)
+            np.testing.assert_array_equal(actual, expected)
+
+
+def test_a_context_sets_the_number_of_threads(monkeypatch):
+    monkeypatch.setattr("hyperboxes._base._ROWS_WORTH_A_THREAD", 0)
+    X, y = np.random.default_rng(0).random((40, 2)), np.arange(40) % 2
+    model = ImprovedOnlineGFMM().fit(X, y)
+    threads = set()
+    original = model._find_nearest
+
+    def find_nearest(*args):
+        threads.add(threading.get_ident())
+        return original(*args)
+
+    monkeypatch.setattr(model, "_find_nearest", find_nearest, raising=False)
+    with parallel_config(backend="threading", n_jobs=2):
+        model.predict(X)
+    assert threading.get_ident() not in threads

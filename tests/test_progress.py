@@ -72,7 +72,7 @@ def test_an_interrupted_fit_leaves_the_estimator_unfitted(cls):
 
 @pytest.mark.parametrize("algorithm", ["agglo2", "agglo-sm"])
 def test_callbacks_see_boxes_merge(algorithm, monkeypatch):
-    monkeypatch.setattr("hyperboxes._agglomerative.WORK_PER_CALL", 20_000)
+    monkeypatch.setattr("hyperboxes._agglomerative.WORK_PER_CALL", 1_000)
     recorder = Recorder()
     model = AgglomerativeGFMM(algorithm=algorithm).set_callbacks(recorder).fit(X, Y)
     n_boxes = [len(fitted.hyperboxes_) for fitted in recorder.fitted]
@@ -136,7 +136,7 @@ def test_ctrl_c_is_heard_between_slices_of_work(cls, monkeypatch):
 
 @every_learner
 def test_ctrl_c_while_room_is_made_changes_nothing(cls, monkeypatch):
-    """Rows and blocks grow together or not at all."""
+    """Rows and trees grow together or not at all."""
     rng = np.random.default_rng(0)
     data, labels = rng.random((500, 3)), rng.integers(0, 2, 500)
     model = cls(theta=0.01, scaling=None).partial_fit(data[:50], labels[:50], classes=[0, 1])
@@ -145,7 +145,7 @@ def test_ctrl_c_while_room_is_made_changes_nothing(cls, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patches:
-        patches.setattr("hyperboxes._boxes.add_boxes", interrupt)
+        patches.setattr("hyperboxes._boxes.build", interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(data[50:], labels[50:])
     learned = model.hyperboxes_.counts.sum()

@@ -99,6 +99,7 @@ class AgglomerativeGFMM(BaseGFMM):
         selection: str = "index",
         overlap: str = "closed",
         scaling: str | None = "minmax",
+        n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
         self.algorithm = algorithm
@@ -108,6 +109,7 @@ class AgglomerativeGFMM(BaseGFMM):
         self.selection = selection
         self.overlap = overlap
         self.scaling = scaling
+        self.n_jobs = n_jobs
 
     def _learn(self, samples: Samples, model: dict[str, Any], progress: FitProgress) -> None:
         model["_boxes"] = boxes = Boxes.of_samples(samples, len(model["classes_"]))

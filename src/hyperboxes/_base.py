@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.callback import CallbackSupportMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hyperboxes._boxes import Boxes, Samples, frozen
+from hyperboxes._boxes import Boxes, Intervals, Samples, slices
 from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._kernels import geometry, prediction
 from hyperboxes._progress import FitProgress
@@ -32,6 +33,9 @@ from hyperboxes._validation import (
 # Comparisons of a block in one dimension between two looks at Ctrl-C: some tenths of a second.
 WORK_PER_CALL = 50_000_000
 
+# Asking about fewer samples takes less time than starting a thread.
+_ROWS_WORTH_A_THREAD = 100
+
 # What a fit leaves on the estimator.
 _FITTED = ("n_features_in_", "feature_names_in_", "classes_", "_gamma", "_scale", "_boxes")
 
@@ -44,6 +48,7 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         "gamma": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "selection": [StrOptions({"all", "lemma", "index"})],
         "scaling": [StrOptions({"minmax"}), None],
+        "n_jobs": [Integral, None],
     }
 
     theta: float
@@ -51,6 +56,7 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     selection: str
     overlap: str
     scaling: str | None
+    n_jobs: int | None
 
     n_features_in_: int
     classes_: np.ndarray
@@ -106,7 +112,8 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         self, X: Any, y: Any, X_upper: Any, *, reset: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         X, y = validate_data(self, X, y, reset=reset, dtype=np.float64, order="C")
-        check_classification_targets(y)
+        if reset:  # later, labels must be known ones
+            check_classification_targets(y)
         upper = check_upper(self, X, X_upper)
         if self.scaling is None:
             check_unit_range(self, X, upper)
@@ -136,11 +143,10 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         y: np.ndarray,
         codes: np.ndarray,
     ) -> None:
-        """Hand scaled samples to the learner; `model` is updated as it goes."""
+        """Hand the samples to the learner; `model` is updated as it goes."""
         self.__dict__.pop("_hyperboxes", None)
-        xl, xu = _scaled(model["_scale"], lower, upper)
         progress = FitProgress(self, lower, y, upper, model)
-        self._learn(Samples(xl, xu, codes), model, progress)
+        self._learn(Samples(lower, upper, model["_scale"], codes), model, progress)
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class of the box with the largest membership for each sample.
@@ -254,11 +260,17 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         """Turn what the nearest boxes of each class say into one answer per sample."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        xl, xu = _scaled(self._scale, X, check_upper(self, X, X_upper))
-        answers = []
-        for rows in gen_batches(len(X), _rows_at_once(len(self.classes_))):
-            nearest = self._find_nearest(xl[rows], xu[rows], winners_only)
-            answers.append(answer(*nearest))
+        intervals = Intervals(X, check_upper(self, X, X_upper), self._scale)
+
+        def ask(rows: slice) -> np.ndarray:
+            return answer(*self._find_nearest(*intervals.scaled(rows), winners_only))
+
+        n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
+        batches = slices(len(X), _rows_at_once(len(X), n_jobs, len(self.classes_)))
+        if n_jobs == 1:
+            answers = [ask(rows) for rows in batches]
+        else:
+            answers = Parallel(n_jobs, require="sharedmem")(delayed(ask)(rows) for rows in batches)
         return np.concatenate(answers)
 
     def _find_nearest(
@@ -285,16 +297,8 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         return shares
 
 
-def _scaled(
-    scale: MinMaxScale | None, lower: np.ndarray, upper: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Map the intervals to the learner's units; point samples share one array."""
-    xl = frozen(lower if scale is None else scale.transform(lower))
-    if upper is lower:
-        return xl, xl
-    return xl, frozen(upper if scale is None else scale.transform(upper))
-
-
-def _rows_at_once(n_classes: int) -> int:
-    """Bound the memory of what the boxes say."""
-    return max(1, 2_000_000 // n_classes)
+def _rows_at_once(n_rows: int, n_jobs: int, n_classes: int) -> int:
+    """Bound the memory of what the boxes say, and give threads several turns each."""
+    by_memory = max(1, 500_000 // n_classes)
+    by_turns = -(-n_rows // (4 * n_jobs)) if n_jobs > 1 else n_rows
+    return min(by_memory, by_turns)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,11 +20,12 @@ from hyperboxes._kernels.index import (
     build,
 )
 from hyperboxes._kernels.lanes import LANES
+from hyperboxes._scaling import MinMaxScale
 
 _MIN_CAPACITY = 64
 
 # The trees are built anew, and there is room again, when there are so many times as many boxes.
-_GROWTH = 1.5
+_GROWTH = 1.3
 
 # Lanes of a block that are used; tests use fewer, which makes trees deep.
 _WIDTH = LANES
@@ -40,11 +43,37 @@ def frozen(array: np.ndarray) -> np.ndarray:
     return view
 
 
-class Samples(NamedTuple):
-    """Training samples in the learner's units: intervals [xl, xu] and class indices y."""
+def slices(n_rows: int, size: int) -> Iterator[slice]:
+    """Yield slices of some size that cover the rows (`gen_batches` takes longer than a sample)."""
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
 
-    xl: np.ndarray
-    xu: np.ndarray
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Samples as users have them, and the scale that maps them to the learner's units, if any.
+
+    They are scaled when they are needed, some at a time: a copy of them all would take as much
+    memory again.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    scale: MinMaxScale | None
+
+    def scaled(self, rows: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+        """Return intervals [xl, xu] in the learner's units; those of points share one array."""
+        xl = self._scaled(self.lower[rows])
+        return xl, xl if self.upper is self.lower else self._scaled(self.upper[rows])
+
+    def _scaled(self, values: np.ndarray) -> np.ndarray:
+        return frozen(values if self.scale is None else self.scale.transform(values))
+
+
+@dataclass(frozen=True, eq=False)
+class Samples(Intervals):
+    """Training samples: intervals with class indices."""
+
     y: np.ndarray
 
 
@@ -67,8 +96,9 @@ class Boxes:
     @classmethod
     def of_samples(cls, samples: Samples, n_classes: int) -> Self:
         """Make each sample a box of its own."""
-        boxes = cls(samples.xl.shape[1], n_classes)
-        boxes._lower, boxes._upper = samples.xl.copy(), samples.xu.copy()
+        xl, xu = samples.scaled()
+        boxes = cls(xl.shape[1], n_classes)
+        boxes._lower, boxes._upper = xl.copy(), xu.copy()
         boxes._labels = samples.y.astype(np.int64)
         boxes._counts = np.ones(len(samples.y), np.int64)
         boxes._progress[BOXES] = len(samples.y)
@@ -123,7 +153,7 @@ class Boxes:
         self._progress[SAMPLES] = 0
 
     def make_room(self) -> None:
-        """Make room for half as many boxes again if none can be added."""
+        """Make room for some more boxes, and build the trees anew, if none can be added."""
         if len(self) < len(self._labels):
             return
         capacity = max(int(_GROWTH * len(self)), _MIN_CAPACITY)
@@ -168,7 +198,8 @@ class Boxes:
             np.empty(capacity, np.int64),
             np.empty(self._n_classes, np.int64),
         )
-        build(order, starts, self.arrays)
+        is_full = len(self) == capacity
+        build(order, starts, _WIDTH if is_full else _fill(), self.arrays)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the rows in use; the rest follows from them."""
@@ -183,12 +214,17 @@ class Boxes:
         self._build_index()
 
 
+def _fill() -> int:
+    """Return how many lanes to use where boxes will be added: all are in use when room ends."""
+    return round(_WIDTH / _GROWTH)
+
+
 def _most_blocks(n_boxes: int, n_classes: int) -> int:
     """Return how many blocks may be needed for trees of so many boxes and classes.
 
-    Blocks but for the roots are at least half full; above the leaves they come in pairs. Memory
-    that is never written to costs nothing.
+    Blocks but for the roots have at least half of what they are filled with when trees are built;
+    above the leaves they come in pairs. Memory that is never written to costs nothing.
     """
-    half = _WIDTH // 2
-    n_leaves = n_boxes // half + n_classes
-    return n_leaves + 2 * (n_leaves // (half - 1) + n_classes * n_boxes.bit_length())
+    least = (_fill() + 1) // 2
+    n_leaves = n_boxes // least + n_classes
+    return n_leaves + 2 * (n_leaves // (least - 1) + n_classes * n_boxes.bit_length())

@@ -25,6 +25,9 @@ selection : {"index", "lemma", "all"}, default="index"
 scaling : {"minmax"} or None, default="minmax"
     ``"minmax"``: the range of each feature in the first training call is mapped to [0, 1].
     None: the training data lie in [0, 1] already.
+n_jobs : int, default=None
+    How many threads predict. None means 1 unless in a :obj:`joblib.parallel_config` context, -1
+    all processors. Learning always takes one.
 """,
     "overlap": """
 overlap : {"closed", "paper"}, default="closed"

@@ -11,11 +11,14 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from hyperboxes._base import _FITTED, WORK_PER_CALL, BaseGFMM
-from hyperboxes._boxes import Samples
+from hyperboxes._boxes import Samples, slices
 from hyperboxes._docs import shared_docs
 from hyperboxes._kernels import geometry, online
 from hyperboxes._progress import FitProgress
 from hyperboxes._validation import check_known_classes, unchanged_on_error
+
+# Samples that are scaled at a time.
+_SAMPLES_AT_ONCE = 65_536
 
 
 class _OnlineGFMM(BaseGFMM):
@@ -71,17 +74,19 @@ class _OnlineGFMM(BaseGFMM):
         rule = self._rule(model["_gamma"])
         overlap = self._overlap_test()
         n_samples = len(samples.y)
-        step_size = progress.step_size(n_samples)
+        step_size = min(progress.step_size(n_samples), _SAMPLES_AT_ONCE)
+        steps = slices(n_samples, step_size)
 
         def learn_step() -> bool:
-            stop = min(boxes.n_learned + step_size, n_samples)
-            columns = [column[:stop] for column in samples]
-            while boxes.n_learned < stop:
+            rows = next(steps)
+            xl, xu = samples.scaled(rows)
+            y = samples.y[rows]
+            boxes.start_batch()
+            while boxes.n_learned < len(y):
                 boxes.make_room()
-                online.learn(*columns, boxes.arrays, rule, overlap, WORK_PER_CALL)
-            return stop == n_samples
+                online.learn(xl, xu, y, boxes.arrays, rule, overlap, WORK_PER_CALL)
+            return rows.stop == n_samples
 
-        boxes.start_batch()
         progress.run(learn_step, n_steps=-(-n_samples // step_size))
 
 
@@ -137,12 +142,14 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         selection: str = "index",
         overlap: str = "closed",
         scaling: str | None = "minmax",
+        n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
         self.gamma = gamma
         self.selection = selection
         self.overlap = overlap
         self.scaling = scaling
+        self.n_jobs = n_jobs
 
 
 @shared_docs
@@ -189,11 +196,13 @@ class OnlineGFMM(_OnlineGFMM):
         gamma: Any = 1.0,
         selection: str = "index",
         scaling: str | None = "minmax",
+        n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
         self.gamma = gamma
         self.selection = selection
         self.scaling = scaling
+        self.n_jobs = n_jobs
 
     def _overlap_test(self) -> int:
         return geometry.CONTRACT

@@ -60,8 +60,8 @@ def check_gamma(gamma: Any, n_features: int) -> np.ndarray:
 
 def check_unit_range(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:
     """Refuse training data outside [0, 1], which `scaling=None` promises."""
-    if (outside := (lower < 0) | (upper > 1)).any():
-        row, column = np.argwhere(outside)[0]
+    if lower.min() < 0 or upper.max() > 1:
+        row, column = np.argwhere((lower < 0) | (upper > 1))[0]
         value = lower[row, column] if lower[row, column] < 0 else upper[row, column]
         raise ValueError(
             f"With scaling=None all features must lie in [0, 1], but "

@@ -42,7 +42,10 @@ N_LINKS = LANES + 2
 STACK = 24 * LANES
 
 # So many boxes tell in which dimension to split more of them.
-SAMPLE = 256
+SAMPLE = 64
+
+# A side that a flat box has for comparisons.
+_THIN = np.float32(1e-6)
 
 
 @part
@@ -105,8 +108,8 @@ def remove_box(box, boxes):
 
 
 @kernel
-def build(order, starts, boxes):
-    """Build all trees anew, with full blocks and narrow bounds.
+def build(order, starts, fill, boxes):
+    """Build all trees anew, with narrow bounds and not more than `fill` lanes of a block in use.
 
     `order` has the boxes to include, class by class; those of class c begin at `starts[c]`.
     """
@@ -115,26 +118,31 @@ def build(order, starts, boxes):
     progress[BLOCKS] = 0
     progress[ALIVE] = order.shape[0]
     progress[FEW] = order.shape[0] // 2
-    keys = np.empty(lower.shape[0])
+    centres = np.empty(lower.shape, np.float32)
+    for place in range(order.shape[0]):
+        box = order[place]
+        for j in range(lower.shape[1]):
+            centres[box, j] = lower[box, j] + upper[box, j]
+    keys = np.empty(lower.shape[0], np.float32)
     for c in range(roots.shape[0]):
         roots[c] = -1
         if starts[c + 1] > starts[c]:
             roots[c] = progress[BLOCKS]
-            _build_tree(order, starts[c], starts[c + 1], lower, upper, index, progress, keys)
+            _build_tree(order, starts[c], starts[c + 1], fill, boxes, centres, keys)
     for block in range(progress[BLOCKS] - 1, -1, -1):  # children come after their parents
         if links[block, LEVEL] >= 0 and links[block, PARENT] >= 0:
             _bound(block, ends, links)
 
 
 @part
-def _build_tree(order, start, stop, lower, upper, index, progress, keys):
+def _build_tree(order, start, stop, fill, boxes, centres, keys):
     """Distribute boxes over the blocks of a tree, whose root is first; set no bounds yet."""
+    lower, upper, _, _, progress, index = boxes
     ends, links, places, _ = index
-    width = progress[WIDTH]
-    level, unit = 0, width
+    level, unit = 0, fill
     while unit < stop - start:
         level += 1
-        unit *= width
+        unit *= fill
     todo = np.empty((STACK, 3), np.int64)
     todo[0, 0], todo[0, 1], todo[0, 2] = _new_block(level, index, progress), start, stop
     top = 1
@@ -152,7 +160,7 @@ def _build_tree(order, start, stop, lower, upper, index, progress, keys):
                     ends[block, j, LOW, lane] = lower[box, j]
                     ends[block, j, HIGH, lane] = upper[box, j]
             continue
-        n_parts = _partition(order, start, stop, width**level, lower, upper, keys, parts)
+        n_parts = _partition(order, start, stop, fill**level, centres, keys, parts)
         for lane in range(n_parts):
             child = _new_block(level - 1, index, progress)
             links[block, lane] = child
@@ -162,7 +170,7 @@ def _build_tree(order, start, stop, lower, upper, index, progress, keys):
 
 
 @part
-def _partition(order, start, stop, unit, lower, upper, keys, parts):
+def _partition(order, start, stop, unit, centres, keys, parts):
     """Split a range of boxes by medians until no part has more than `unit`.
 
     Returns the number of parts; where they begin, and the end, is written into `parts`.
@@ -176,10 +184,9 @@ def _partition(order, start, stop, unit, lower, upper, keys, parts):
         if n_units < 2:
             p += 1
             continue
-        dimension = _widest(order, start, stop, lower, upper)
+        dimension = _widest(order, start, stop, centres)
         for place in range(start, stop):
-            box = order[place]
-            keys[box] = lower[box, dimension] + upper[box, dimension]
+            keys[order[place]] = centres[order[place], dimension]
         middle = start + (stop - start) * (n_units // 2) // n_units
         _select(order, keys, start, stop, middle)
         for after in range(n_parts, p, -1):
@@ -190,20 +197,19 @@ def _partition(order, start, stop, unit, lower, upper, keys, parts):
 
 
 @part
-def _widest(order, start, stop, lower, upper):
+def _widest(order, start, stop, centres):
     """Return the dimension in which the boxes' centres, or those of some, are spread most."""
+    widest = 0
+    most_spread = -1.0
     step = larger(1, (stop - start) // SAMPLE)
-    dimension = 0
-    widest = -1.0
-    for j in range(lower.shape[1]):
-        least, most = np.inf, -np.inf
+    for j in range(centres.shape[1]):
+        least = most = centres[order[start], j]
         for place in range(start, stop, step):
-            centre = lower[order[place], j] + upper[order[place], j]
-            least = smaller(least, centre)
-            most = larger(most, centre)
-        if most - least > widest:
-            dimension, widest = j, most - least
-    return dimension
+            least = smaller(least, centres[order[place], j])
+            most = larger(most, centres[order[place], j])
+        if most - least > most_spread:
+            widest, most_spread = j, most - least
+    return widest
 
 
 @part
@@ -292,15 +298,14 @@ def _split(full, new_lane, index, progress):
     """Move half of a full block to a new one, in a free lane of its parent."""
     ends, links, places, _ = index
     n_features, width = ends.shape[1], progress[WIDTH]
-    lower, upper = np.empty((width, n_features)), np.empty((width, n_features))
+    centres, keys = np.empty((width, n_features), np.float32), np.empty(width, np.float32)
     order, parts = np.empty(width, np.int64), np.empty(LANES + 1, np.int64)
     for lane in range(width):
         order[lane] = lane
         for j in range(n_features):
-            lower[lane, j] = ends[full, j, LOW, lane]
-            upper[lane, j] = ends[full, j, HIGH, lane]
+            centres[lane, j] = ends[full, j, LOW, lane] + ends[full, j, HIGH, lane]
     half = width // 2
-    _partition(order, 0, width, width - half, lower, upper, np.empty(width), parts)
+    _partition(order, 0, width, width - half, centres, keys, parts)
     level = links[full, LEVEL]
     new = _new_block(level, index, progress)
     for lane in range(width - half):
@@ -335,14 +340,17 @@ def _adopt(parent, lane, child, ends, links):
 
 @part
 def _nearest_lane(block, lanes, v, w, index):
-    """Return the lane, of some, whose centre is nearest to that of [v, w]."""
+    """Return the lane, of some, whose bounds the centre of [v, w] is in the midst of, or nearly.
+
+    Distances are taken in half sides of the bounds, which keeps neighbours apart as a cut does.
+    """
     ends, links, _, _ = index
     gaps = np.zeros(LANES, np.float32)
     for j in range(v.shape[0]):
         centre = np.float32(v[j] + w[j])
         for lane in range(ends.shape[3]):
-            gap = ends[block, j, LOW, lane] + ends[block, j, HIGH, lane] - centre
-            gaps[lane] += gap * gap
+            low, high = ends[block, j, LOW, lane], ends[block, j, HIGH, lane]
+            gaps[lane] = larger(gaps[lane], abs(low + high - centre) / (high - low + _THIN))
     nearest = -1
     for lane in range(ends.shape[3]):
         is_choice = links[block, lane] >= 0 and lanes >> lane & 1

@@ -39,8 +39,8 @@ from hyperboxes._kernels.search import (
 # What an attempt to grow a box says: nothing is in its way; something is in the way of all boxes.
 FREE, HOPELESS = -1, -2
 
-# How many boxes are listed at first; mostly one of them may grow.
-FIRST_LIST = 16
+# How many boxes are listed at first: mostly the best may grow.
+FIRST_LIST = 1
 
 # More than any count of samples.
 EVERY = np.iinfo(np.int64).max
@@ -102,7 +102,7 @@ def _choose_by_tree(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
         if n_listed < room:
             return -1, n_tried
         after = values[room - 1], ids[room - 1]
-        room = min(4 * room, ids.shape[0])
+        room = min(8 * room, ids.shape[0])
 
 
 @part
