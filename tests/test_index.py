@@ -83,7 +83,8 @@ class Subject:
         self.check_bounds()
         self.check_window(xl, xu, theta, label)
         self.check_overlaps(xl, xu, label)
-        self.check_nearest(xl, xu, label)
+        self.check_nearest(xl, xu, (label, label + 1))
+        self.check_nearest(xl, xu, (0, N_CLASSES))
         for measure in ("membership", *MEASURES):
             self.check_best(xl, xu, theta, label, measure)
 
@@ -168,15 +169,15 @@ class Subject:
                 after = values[n_found - 1], ids[n_found - 1]
             expected = expected[most:]
 
-    def check_nearest(self, xl, xu, label):
+    def check_nearest(self, xl, xu, classes):
         """Find the nearest boxes, and all that tie with them."""
         boxes = self.boxes
         arguments = boxes.arrays, self.gamma, self.space
         ids, gaps = self.ids(), np.empty(len(boxes) + 1)
-        n_found, limit, _ = find_nearest(xl, xu, label, np.inf, *arguments, ids, gaps)
+        n_found, limit, _ = find_nearest(xl, xu, *classes, np.inf, *arguments, ids, gaps)
         found = dict(zip(ids[:n_found].tolist(), gaps[:n_found].tolist(), strict=True))
         expected = {}
-        for box in self.alive(label):
+        for box in self.alive(*range(*classes)):
             above, below = xu - boxes.upper[box], boxes.lower[box] - xl
             expected[int(box)] = max(0.0, (np.maximum(above, below) * self.gamma).max())
         assert found.items() <= expected.items()

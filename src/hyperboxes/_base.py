@@ -105,6 +105,7 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             if name in vars(self):
                 model.setdefault(name, self.__dict__.pop(name))
         self._train(model, lower, upper, y, codes)
+        model["_boxes"].pack()
         self.__dict__.update(model)
         return self
 

@@ -165,10 +165,14 @@ class Boxes:
         # All at once: Ctrl-C may come between any two steps.
         vars(self).update(vars(self._with_rows(rows, len(self))))
 
+    def pack(self) -> None:
+        """Build the trees anew with full blocks, which are searched fastest."""
+        self._build_index(_WIDTH)
+
     def tidy(self) -> None:
         """Build the trees anew if half of their boxes are gone."""
         if self._progress[ALIVE] <= self._progress[FEW]:
-            self._build_index()
+            self.pack()
 
     def settled(self) -> Self:
         """Return a copy without the places of boxes that were merged into others."""
@@ -184,22 +188,27 @@ class Boxes:
         twin._build_index()
         return twin
 
-    def _build_index(self) -> None:
-        """Lay out the index anew, with blocks for as many boxes as there is room."""
+    def _build_index(self, fill: int | None = None) -> None:
+        """Lay out the index anew, with blocks for as many boxes as there is room.
+
+        `fill` is how many lanes of a block to use; None: fewer if there is room for more boxes.
+        """
         capacity, n_features = self._lower.shape
         alive = np.flatnonzero(self.counts > 0)
         order = alive[np.argsort(self._labels[alive], kind="stable")]
         starts = np.searchsorted(self._labels[order], np.arange(self._n_classes + 1))
         n_blocks = _most_blocks(capacity, self._n_classes)
         self._progress[WIDTH] = _WIDTH
+        self._index: tuple[np.ndarray, ...] = ()  # makes room for the new one
         self._index = (
             np.empty((n_blocks, n_features, 2, LANES), np.float32),
             np.empty((n_blocks, N_LINKS), np.int64),
             np.empty(capacity, np.int64),
             np.empty(self._n_classes, np.int64),
         )
-        is_full = len(self) == capacity
-        build(order, starts, _WIDTH if is_full else _fill(), self.arrays)
+        if fill is None:
+            fill = _WIDTH if len(self) == capacity else _fill()
+        build(order, starts, fill, self.arrays)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the rows in use; the rest follows from them."""

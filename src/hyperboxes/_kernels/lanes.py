@@ -8,10 +8,12 @@ are compiled to several times as many. Masks have a bit for each lane, the lowes
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 
 from hyperboxes._kernels.jit import formula, instruction
 
@@ -60,15 +62,23 @@ def gaps_of(ends, block, inside, x1, x2, gamma, gaps):
     """Write the distances of a block's boxes to an interval, rounded, into `gaps`.
 
     They are the largest of `lower - x1` and `x2 - upper`, times gamma; with `inside`, of
-    `upper - x1` and `x2 - lower`.
+    `upper - x1` and `x2 - lower`. Where numbers are too large for single precision, and in empty
+    lanes, nothing is known: 0.
     """
-    near = block * x1.shape[0] * 2 * LANES + (LANES if inside else 0)
-    far = block * x1.shape[0] * 2 * LANES + (0 if inside else LANES)
-    _set_zero(gaps)
-    for j in range(x1.shape[0]):
-        _raise_gaps(gaps, ends, near, far, x1[j], x2[j], gamma[j])
-        near += 2 * LANES
-        far += 2 * LANES
+    start = block * x1.shape[0] * 2 * LANES
+    near, far = start + (LANES if inside else 0), start + (0 if inside else LANES)
+    _write_gaps(ends, near, far, x1.shape[0], x1, x2, gamma, gaps)
+
+
+@instruction
+def up_to(typing: Any, gaps: Any, limit: Any) -> Any:
+    """Return the lanes in which a gap is not beyond a limit."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        of_lanes = _load(context, builder, signature.args[0], args[0])
+        return _as_mask(builder, builder.fcmp_ordered("<=", of_lanes, _splat(builder, args[1])))
+
+    return types.int64(gaps, types.float32), generate
 
 
 @instruction
@@ -92,54 +102,64 @@ def _within_in_one(typing: Any, ends: Any, near: Any, far: Any, p: Any, q: Any) 
             builder.fcmp_ordered("<=", near_lanes, _splat(builder, args[3])),
             builder.fcmp_ordered(">=", far_lanes, _splat(builder, args[4])),
         )
-        return builder.zext(builder.bitcast(both, ir.IntType(LANES)), _MASK)
+        return _as_mask(builder, both)
 
     place, number = types.int64, types.float32
     return types.int64(ends, place, place, number, number), generate
 
 
 @instruction
-def _raise_gaps(
-    typing: Any, gaps: Any, ends: Any, near: Any, far: Any, x1: Any, x2: Any, gamma: Any
+def _write_gaps(
+    typing: Any, ends: Any, near: Any, far: Any, n: Any, x1: Any, x2: Any, gamma: Any, gaps: Any
 ) -> Any:
-    """Raise each lane's gap to that between an interval and the ends at `near` and `far`."""
+    """Write the largest gaps over n dimensions, of which the first ends are at `near` and `far`."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        near_lanes = _load(context, builder, signature.args[1], args[1], args[2])
-        far_lanes = _load(context, builder, signature.args[1], args[1], args[3])
-        before = builder.fsub(near_lanes, _splat(builder, args[4]))
-        beyond = builder.fsub(_splat(builder, args[5]), far_lanes)
-        gap = builder.fmul(_larger(builder, before, beyond), _splat(builder, args[6]))
-        place = _pointer(context, builder, signature.args[0], args[0])
-        builder.store(_larger(builder, gap, builder.load(place, align=4)), place, align=4)
+        kinds = signature.args
+        largest = cgutils.alloca_once_value(builder, ir.Constant(_FLOATS, [0.0] * LANES))
+        step = ir.Constant(_MASK, 2 * LANES)
+        with cgutils.for_range(builder, args[3]) as loop:
+            offset = builder.mul(loop.index, step)
+            near_lanes, far_lanes = (
+                _load(context, builder, kinds[0], args[0], builder.add(start, offset))
+                for start in args[1:3]
+            )
+            first, second, slope = (
+                _splat(builder, builder.load(_pointer(context, builder, kind, array, loop.index)))
+                for kind, array in zip(kinds[4:7], args[4:7], strict=True)
+            )
+            before, beyond = builder.fsub(near_lanes, first), builder.fsub(second, far_lanes)
+            gap = builder.fmul(_larger(builder, before, beyond), slope)
+            builder.store(_larger(builder, gap, builder.load(largest)), largest)
+        gap, none = builder.load(largest), ir.Constant(_FLOATS, [0.0] * LANES)
+        is_known = builder.fcmp_ordered("<", gap, ir.Constant(_FLOATS, [math.inf] * LANES))
+        place = _lanes_at(builder, _pointer(context, builder, kinds[7], args[7]))
+        builder.store(builder.select(is_known, gap, none), place, align=4)
         return context.get_dummy_value()
 
-    place, number = types.int64, types.float32
-    return types.void(gaps, ends, place, place, number, number, number), generate
+    place = types.int64
+    return types.void(ends, place, place, place, x1, x2, gamma, gaps), generate
 
 
-@instruction
-def _set_zero(typing: Any, gaps: Any) -> Any:
-    """Fill the lanes of `gaps` with 0."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _pointer(context, builder, signature.args[0], args[0])
-        builder.store(ir.Constant(_FLOATS, [0.0] * LANES), place, align=4)
-        return context.get_dummy_value()
-
-    return types.void(gaps), generate
+def _as_mask(builder: Any, lanes: Any) -> Any:
+    """Turn the truth of 16 comparisons into a number."""
+    return builder.zext(builder.bitcast(lanes, ir.IntType(LANES)), _MASK)
 
 
-def _load(context: Any, builder: Any, kind: Any, array: Any, start: Any) -> Any:
+def _load(context: Any, builder: Any, kind: Any, array: Any, start: Any = None) -> Any:
     """Load the 16 numbers at a place of a contiguous array."""
-    return builder.load(_pointer(context, builder, kind, array, start), align=4)
+    return builder.load(_lanes_at(builder, _pointer(context, builder, kind, array, start)), align=4)
+
+
+def _lanes_at(builder: Any, pointer: Any) -> Any:
+    """Take a pointer to a number as one to 16 numbers."""
+    return builder.bitcast(pointer, _FLOATS.as_pointer())
 
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, start: Any = None) -> Any:
+    """Return a pointer to a number of a contiguous array."""
     place = context.make_array(kind)(context, builder, array).data
-    if start is not None:
-        place = builder.gep(place, [start], inbounds=True)
-    return builder.bitcast(place, _FLOATS.as_pointer())
+    return place if start is None else builder.gep(place, [start], inbounds=True)
 
 
 def _splat(builder: Any, number: Any) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 
 from hyperboxes._kernels.geometry import hull
 from hyperboxes._kernels.jit import formula, kernel
-from hyperboxes._kernels.search import find_nearest, make_space
+from hyperboxes._kernels.search import TOGETHER, find_nearest, make_space
 
 
 @formula
@@ -28,7 +28,8 @@ def nearest_by_class(xl, xu, start, boxes, gamma, winners_only, work, best, vote
     strictly closer, which saves most of the work. Returns the row where `work` comparisons of a
     block in one dimension ended, or the end.
     """
-    counts = boxes[3]
+    labels, counts = boxes[2], boxes[3]
+    together = TOGETHER if winners_only else 1
     n_features = xl.shape[1]
     space = make_space(n_features)
     ids, gaps = np.empty(counts.shape[0], np.int64), np.empty(counts.shape[0])
@@ -37,25 +38,27 @@ def nearest_by_class(xl, xu, start, boxes, gamma, winners_only, work, best, vote
     while start < xl.shape[0] and work > 0:
         i = start
         hull(xl[i], xu[i], xl[i], xu[i], low, high)  # a copy: kernels are compiled for one type
-        limit = np.inf
         for c in range(best.shape[1]):
             best[i, c] = -np.inf
             votes[i, c] = 0
             single[i, c] = counts.shape[0]
+        limit = np.inf
+        for first in range(0, best.shape[1], together):
             if not winners_only:
                 limit = np.inf
+            stop = min(first + together, best.shape[1])
             n_found, limit, n_blocks = find_nearest(
-                low, high, c, limit, boxes, gamma, space, ids, gaps
+                low, high, first, stop, limit, boxes, gamma, space, ids, gaps
             )
             for f in range(n_found):
-                _vote(ids[f], gaps[f], counts, i, c, best, votes, single)
+                _vote(ids[f], gaps[f], labels[ids[f]], counts, i, best, votes, single)
             work -= n_blocks
         start += 1
     return start
 
 
 @formula
-def _vote(box, gap, counts, i, c, best, votes, single):
+def _vote(box, gap, c, counts, i, best, votes, single):
     """Let a box speak for its class if none of the class is nearer."""
     rank = closeness(gap)
     if rank > best[i, c]:

@@ -25,7 +25,7 @@ from hyperboxes._kernels.geometry import (
 )
 from hyperboxes._kernels.index import LEVEL, STACK, WORK
 from hyperboxes._kernels.jit import formula, part
-from hyperboxes._kernels.lanes import ALL_LANES, LANES, first_lane, gaps_of, within
+from hyperboxes._kernels.lanes import ALL_LANES, LANES, first_lane, gaps_of, up_to, within
 
 # Rows of `singles`: the reach; that of a best candidate; an interval and gamma.
 P, Q, BEST_P, BEST_Q, X1, X2, SLOPES = range(7)
@@ -156,6 +156,7 @@ def find_best(xl, xu, label, after, stamps, stamp, boxes, rule, measure, space, 
     slack = _set_interval(x1, x2, gamma, space)
     limit = limit_of(floor)
     set_reach(xl, xu, theta, ones, P, space)
+    bound = np.float32(limit + limit * _SINGLE + slack)
     set_reach(x1, x2, limit, gamma, BEST_P, space)
     p, q, best_p, best_q = singles[P], singles[Q], singles[BEST_P], singles[BEST_Q]
     most = ids.shape[0]
@@ -163,7 +164,7 @@ def find_best(xl, xu, label, after, stamps, stamp, boxes, rule, measure, space, 
     top = _start_at(roots[label], space)
     while top > 0:
         top -= 1
-        if limit + limit * _SINGLE + slack < least[top] < np.inf:
+        if least[top] > bound:
             continue
         block = stack[top]
         progress[WORK] += 1
@@ -173,7 +174,7 @@ def find_best(xl, xu, label, after, stamps, stamp, boxes, rule, measure, space, 
             mask &= within(ends, block + (inner and inside), inside, best_p, best_q)
         if inner:
             if mask:
-                top = _push_all(block, block + inside, inside, mask, boxes, space, top)
+                top = _push_all(block, block + inside, inside, mask, bound, boxes, space, top, top)
             continue
         while mask:
             box = links[block, first_lane(mask)]
@@ -190,6 +191,7 @@ def find_best(xl, xu, label, after, stamps, stamp, boxes, rule, measure, space, 
                 if n_found == most:
                     floor = values[most - 1]
                     limit = limit_of(floor)
+                    bound = np.float32(limit + limit * _SINGLE + slack)
                     set_reach(x1, x2, limit, gamma, BEST_P, space)
     return n_found
 
@@ -220,35 +222,50 @@ def insert(box, value, n_found, ids, values):
     return n_found + 1 if n_found < most else most
 
 
+# So many classes are searched at once: their trees' first nodes must have room on the stack.
+TOGETHER = 4
+
+
 @part
-def find_nearest(xl, xu, label, limit, boxes, gamma, space, ids, distances):
-    """List the boxes of a class nearest to [xl, xu], and boxes passed on the way to them.
+def find_nearest(xl, xu, first, stop, limit, boxes, gamma, space, ids, distances):
+    """List the boxes of some classes nearest to [xl, xu], and boxes passed on the way to them.
 
     Returns how many, a limit that no further box is within (which is not more than the one
     given), and how many blocks were looked at. Boxes that may round to the membership of the
-    nearest are on the list.
+    nearest are on the list. The classes, `first` to before `stop`, are `TOGETHER` at most.
     """
     lower, upper, _, _, _, (ends, links, _, roots) = boxes
-    stack, least, _, singles, _ = space
+    stack, least, gaps, singles, _ = space
     slack = _set_interval(xl, xu, gamma, space)
     set_reach(xl, xu, limit, gamma, P, space)
     p, q = singles[P], singles[Q]
-    n_found = n_blocks = 0
-    top = _start_at(roots[label], space)
+    bound = np.float32(limit + limit * _SINGLE + slack)
+    n_found = n_blocks = top = 0
+    for c in range(first, stop):
+        root = roots[c]
+        if root >= 0 and links[root, LEVEL] > 0:
+            n_blocks += 1
+            top = _push_all(root, root, False, ALL_LANES, bound, boxes, space, 0, top)
+        elif root >= 0:
+            top = _push(root, np.float32(0.0), space, 0, top)
     while top > 0:
         top -= 1
-        if limit + limit * _SINGLE + slack < least[top] < np.inf:
+        if least[top] > bound:
             continue
         block = stack[top]
         n_blocks += 1
-        mask = within(ends, block, False, p, q)
         if links[block, LEVEL] > 0:
-            if mask:
-                top = _push_all(block, block, False, mask, boxes, space, top)
+            top = _push_all(block, block, False, ALL_LANES, bound, boxes, space, top, top)
             continue
+        mask = within(ends, block, False, p, q)
+        if mask:
+            gaps_of(ends, block, False, singles[X1], singles[X2], singles[SLOPES], gaps)
         while mask:
-            box = links[block, first_lane(mask)]
+            lane = first_lane(mask)
             mask &= mask - 1
+            if gaps[lane] > bound:
+                continue
+            box = links[block, lane]
             gap = distance(lower, upper, box, xl, xu, gamma, limit)
             if gap <= limit:
                 ids[n_found] = box
@@ -256,32 +273,41 @@ def find_nearest(xl, xu, label, limit, boxes, gamma, space, ids, distances):
                 n_found += 1
                 if gap + ROUNDING < limit:
                     limit = gap + ROUNDING
+                    bound = np.float32(limit + limit * _SINGLE + slack)
                     set_reach(xl, xu, limit, gamma, P, space)
     return n_found, limit, n_blocks
 
 
 @part
-def _push_all(block, bounds, inside, mask, boxes, space, top):
-    """Put lanes of a node on the stack, the nearest on top; return the top.
+def _push_all(block, bounds, inside, mask, bound, boxes, space, bottom, top):
+    """Put lanes of a node that are within a bound on the stack, the nearest on top.
 
-    `bounds` is the node's block that tells how near they are at least.
+    `bounds` is the node's block that tells how near they are at least. Returns the top.
     """
     ends, links, _, _ = boxes[5]
-    stack, least, gaps, singles, _ = space
+    _, _, gaps, singles, _ = space
     gaps_of(ends, bounds, inside, singles[X1], singles[X2], singles[SLOPES], gaps)
-    bottom = top
+    mask &= up_to(gaps, bound)
     while mask:
         lane = first_lane(mask)
         mask &= mask - 1
-        place = top
-        while place > bottom and least[place - 1] < gaps[lane]:
-            stack[place] = stack[place - 1]
-            least[place] = least[place - 1]
-            place -= 1
-        stack[place] = links[block, lane]
-        least[place] = gaps[lane]
-        top += 1
+        if links[block, lane] >= 0:
+            top = _push(links[block, lane], gaps[lane], space, bottom, top)
     return top
+
+
+@formula
+def _push(block, gap, space, bottom, top):
+    """Put a block on the stack, above those from `bottom` on that are farther away."""
+    stack, least, _, _, _ = space
+    place = top
+    while place > bottom and least[place - 1] < gap:
+        stack[place] = stack[place - 1]
+        least[place] = least[place - 1]
+        place -= 1
+    stack[place] = block
+    least[place] = gap
+    return top + 1
 
 
 @formula
