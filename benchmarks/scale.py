@@ -88,7 +88,7 @@ STREAM_CALLS = 10_000  # at most: some seconds
 
 MEMORY_CASES = (
     (IOL, 0.1, 1_000_000),
-    (IOL, 0.5, 1_000_000),
+    (IOL, 0.5, 100_000),
     (AGGLO_2, 0.1, 100_000),
     (AGGLO_SM, 0.1, 100_000),
 )

@@ -3,7 +3,7 @@
 `rule` is `(theta, gamma, floor, everywhere)`; `floor` is the least membership or similarity of a
 candidate. In the paper's algorithms every box of the class is looked at, and candidates are all
 boxes down to the floor, which is `1 - theta * max(gamma)` under its lemmas. With the tree,
-candidates are only those that may grow, and only the best of them are ever listed.
+candidates are only those that may grow, and mostly only the best of them are listed.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from hyperboxes._kernels.search import (
 # What an attempt to grow a box says: nothing is in its way; something is in the way of all boxes.
 FREE, HOPELESS = -1, -2
 
-# How many boxes are listed at first: mostly the best may grow.
-FIRST_LIST = 1
+# How many boxes are listed at first, for mostly the best may grow, and at last before all are.
+FIRST_LIST, LAST_LIST = 1, 8
 
 # More than any count of samples.
 EVERY = np.iinfo(np.int64).max
@@ -67,26 +67,36 @@ def choose(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
     Returns the box, -1 for none, and how many candidates were tried up to it. By memberships, a
     box that holds the interval already is returned with no candidate tried.
     """
-    if rule[3]:
-        return _choose_of_all(xl, xu, label, own, boxes, rule, measure, overlap, scratch)
-    return _choose_by_tree(xl, xu, label, own, boxes, rule, measure, overlap, scratch)
+    n_rivals = 0
+    if not rule[3]:
+        box, n_tried, n_rivals = _choose_of_best(
+            xl, xu, label, own, boxes, rule, measure, overlap, scratch
+        )
+        if n_rivals <= 0:
+            return box, n_tried
+    return _choose_of_all(xl, xu, label, own, n_rivals, boxes, rule, measure, overlap, scratch)
 
 
 @part
-def _choose_by_tree(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
-    """Choose from lists of the best boxes that fit, the first of them short."""
+def _choose_of_best(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
+    """Choose from short lists of the best boxes that fit.
+
+    Returns the box, -1 for none, how many were tried, and how many rivals were found in the way
+    if there are more boxes to try; 0 or less means that the choice is made.
+    """
     ids, values, space = scratch[0], scratch[1], scratch[6]
     counts = boxes[3]
     if measure == MEMBERSHIP:
         holder = _find_holder(xl, xu, label, boxes, rule, scratch)
         if holder >= 0:
-            return holder, 0
-    room = min(FIRST_LIST, ids.shape[0])
+            return holder, 0, 0
     after = np.inf, -1
     n_tried = n_rivals = 0
-    while True:
+    room = FIRST_LIST
+    while room <= LAST_LIST:
+        n_room = min(room, ids.shape[0])
         n_listed = find_best(
-            xl, xu, label, after, counts, EVERY, boxes, rule, measure, space, ids[:room], values
+            xl, xu, label, after, counts, EVERY, boxes, rule, measure, space, ids[:n_room], values
         )
         for place in range(n_listed):
             box = ids[place]
@@ -96,18 +106,19 @@ def _choose_by_tree(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
                     box, xl, xu, label, n_rivals, boxes, rule, overlap, scratch
                 )
                 if n_rivals == FREE:
-                    return box, n_tried
+                    return box, n_tried, n_rivals
                 if n_rivals == HOPELESS:
-                    return -1, n_tried
-        if n_listed < room:
-            return -1, n_tried
-        after = values[room - 1], ids[room - 1]
-        room = min(8 * room, ids.shape[0])
+                    return -1, n_tried, n_rivals
+        if n_listed < n_room:
+            return -1, n_tried, 0
+        after = values[n_room - 1], ids[n_room - 1]
+        room *= 8
+    return -1, n_tried, n_rivals
 
 
 @part
-def _choose_of_all(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
-    """Choose from all candidates, as the paper counts them.
+def _choose_of_all(xl, xu, label, own, n_rivals, boxes, rule, measure, overlap, scratch):
+    """Choose from all candidates, given rivals that were in the way of some.
 
     Nothing is sorted: of those that may grow the best is picked, and its place in the sorted order
     of candidates counted afterwards.
@@ -120,7 +131,6 @@ def _choose_of_all(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
         return holder, 0
     for g in range(n_growable // 2 - 1, -1, -1):
         _sift_down(values, ids, growable, g, n_growable)
-    n_rivals = 0
     while n_growable > 0 and n_rivals != HOPELESS:
         best = growable[0]
         n_rivals = _count_rivals(ids[best], xl, xu, label, n_rivals, boxes, rule, overlap, scratch)
@@ -160,14 +170,20 @@ def _count_rivals(box, xl, xu, label, n_rivals, boxes, rule, overlap, scratch):
 
 @part
 def list_similar(xl, xu, label, boxes, rule, measure, space, ids, values):
-    """List all boxes of a class whose value is at least the floor, in no order; return how many."""
+    """List all boxes of a class whose value is at least the floor, in no order; return how many.
+
+    With the tree, only those that may grow to hold [xl, xu], and a few more.
+    """
     lower, upper, _, _, progress, _ = boxes
-    _, gamma, floor, everywhere = rule
-    x1, x2 = xl, xu
-    if measure in (SHORTEST, MID_MAX):
-        x1, x2 = xu, xl
-    set_reach(x1, x2, limit_of(floor), gamma, P, space)
-    n_found = find(label, measure == LONGEST, everywhere, boxes, space, ids)
+    theta, gamma, floor, everywhere = rule
+    inside = measure == LONGEST or not everywhere
+    if not everywhere:
+        set_reach(xl, xu, theta, space[4], P, space)
+    elif measure in (SHORTEST, MID_MAX):
+        set_reach(xu, xl, limit_of(floor), gamma, P, space)
+    else:
+        set_reach(xl, xu, limit_of(floor), gamma, P, space)
+    n_found = find(label, inside, everywhere, boxes, space, ids)
     progress[WORK] += n_found
     n_similar = 0
     for f in range(n_found):
@@ -195,12 +211,13 @@ def _list_candidates(xl, xu, label, own, boxes, rule, measure, scratch):
         box = ids[s]
         if values[s] == 1.0 and measure == MEMBERSHIP and (holder < 0 or box < holder):
             holder = box
-        if box != own:
+        may_grow = box != own and fits(lower, upper, box, xl, xu, rule[0])
+        if may_grow:
+            growable[n_growable] = n_candidates
+            n_growable += 1
+        if may_grow or (box != own and rule[3]):
             ids[n_candidates] = box
             values[n_candidates] = values[s]
-            if fits(lower, upper, box, xl, xu, rule[0]):
-                growable[n_growable] = n_candidates
-                n_growable += 1
             n_candidates += 1
     return holder, n_candidates, n_growable
 
