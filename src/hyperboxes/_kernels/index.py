@@ -198,17 +198,25 @@ def _partition(order, start, stop, unit, centres, keys, parts):
 
 @part
 def _widest(order, start, stop, centres):
-    """Return the dimension in which the boxes' centres, or those of some, are spread most."""
+    """Return the dimension in which the boxes' centres, or those of some, vary most.
+
+    By variance, not by range: after scaling all features have the same range, and a feature that
+    is nearly always the same parts nothing.
+    """
     widest = 0
-    most_spread = -1.0
+    most = -1.0
     step = larger(1, (stop - start) // SAMPLE)
     for j in range(centres.shape[1]):
-        least = most = centres[order[start], j]
+        base = centres[order[start], j]
+        n, total, squares = 0, 0.0, 0.0
         for place in range(start, stop, step):
-            least = smaller(least, centres[order[place], j])
-            most = larger(most, centres[order[place], j])
-        if most - least > most_spread:
-            widest, most_spread = j, most - least
+            offset = centres[order[place], j] - base
+            n += 1
+            total += offset
+            squares += offset * offset
+        variance = squares - total * total / n
+        if variance > most:
+            widest, most = j, variance
     return widest
 
 
