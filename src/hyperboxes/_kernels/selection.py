@@ -92,7 +92,7 @@ def _choose_of_best(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
             return holder, 0, 0
     after = np.inf, -1
     n_tried = n_rivals = 0
-    room = FIRST_LIST
+    room = FIRST_LIST if own < 0 else LAST_LIST  # the box itself may be the best
     while room <= LAST_LIST:
         n_room = min(room, ids.shape[0])
         n_listed = find_best(
