@@ -1,0 +1,1 @@
+"""`make bench-scale`: much data, streams, single samples."""

@@ -1,0 +1,69 @@
+"""`make bench-scale`: how the package behaves on much data, on streams and on single samples.
+
+Where there is something to compare with, it runs beside it on the same data: the index beside the
+paper's lemma, prediction beside scikit-learn's nearest neighbour, streams beside river.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.data import add_data_option
+from benchmarks.scale.common import QUICK, Goal, Run, warm_up
+from benchmarks.scale.fitting import bench_fit, bench_small
+from benchmarks.scale.growing import PICTURE, bench_growth
+from benchmarks.scale.predicting import bench_predict
+from benchmarks.scale.remembering import bench_memory
+from benchmarks.scale.streaming import bench_overhead, bench_stream
+from benchmarks.timing import machine, progress, table, yes_no
+
+
+def main() -> None:
+    """Run the benchmark from the command line."""
+    parser = argparse.ArgumentParser(prog="bench-scale", description=__doc__)
+    add_data_option(parser)
+    parser.add_argument("--quick", action="store_true", help=f"sizes divided by {QUICK}")
+    parser.add_argument("--only", action="append", choices=SECTIONS, help="repeat for several")
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="PATH",
+        help="picture of the growth (default: docs/scale.png; with --quick none)",
+    )
+    options = parser.parse_args()
+    picture = options.plot or (None if options.quick else PICTURE)
+    run = Run(options.data, options.quick, picture)
+
+    print(machine("numpy", "numba", "scikit-learn", "river"))
+    print("gamma 1, one pass, features scaled to [0, 1] beforehand. Seconds are medians of runs in")
+    print("turns; of a single run where one round of turns takes 8 seconds or more.\n")
+    progress("warm-up")
+    warm_up()
+    goals = [goal for name in options.only or SECTIONS for goal in SECTIONS[name](run)]
+    if goals:
+        print(summary(goals))
+
+
+def summary(goals: list[Goal]) -> str:
+    """Set what is wanted against what was measured."""
+    return table(
+        ("goal", "wanted", "measured (worst)", "met"),
+        ((goal.name, goal.wanted, goal.measured, yes_no(goal.met)) for goal in goals),
+    )
+
+
+SECTIONS: dict[str, Callable[[Run], list[Goal]]] = {
+    "fit": bench_fit,
+    "small": bench_small,
+    "growth": bench_growth,
+    "predict": bench_predict,
+    "stream": bench_stream,
+    "memory": bench_memory,
+    "overhead": bench_overhead,
+}
+
+
+if __name__ == "__main__":
+    main()

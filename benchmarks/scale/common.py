@@ -1,0 +1,93 @@
+"""What the parts of the benchmark share: what was asked for, the learners, goals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data import generated_for_training
+from benchmarks.timing import Timing, medians
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
+
+IOL, ONLN, AGGLO_2, AGGLO_SM = "ImprovedOnlineGFMM", "OnlineGFMM", "AGGLO-2", "AGGLO-SM"
+LEARNERS: dict[str, Callable[..., Any]] = {
+    IOL: partial(ImprovedOnlineGFMM, scaling=None),
+    ONLN: partial(OnlineGFMM, scaling=None),
+    AGGLO_2: partial(AgglomerativeGFMM, algorithm="agglo2", scaling=None),
+    AGGLO_SM: partial(AgglomerativeGFMM, algorithm="agglo-sm", scaling=None),
+}
+ONLINE, AGGLOMERATIVE = (IOL, ONLN), (AGGLO_2, AGGLO_SM)
+THETA = 0.1  # the paper's
+THETAS = (0.1, 0.2, 0.3)
+SELECTIONS = ("index", "lemma")
+
+LEMMA_LIMIT = 100_000  # training samples: the lemma is slow on more
+
+# How much smaller everything is with --quick.
+QUICK = 50
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the user asked for."""
+
+    data: Path
+    quick: bool
+    picture: Path | None
+
+    def size(self, n_samples: int) -> int:
+        """Return a number of samples, a smaller one if there is little time."""
+        return n_samples // QUICK if self.quick else n_samples
+
+    def medians(self, functions: dict[str, Callable[[], Any]], **how: Any) -> dict[str, Timing]:
+        """Time functions in turns, in a single round if there is little time."""
+        return medians(functions, **how | ({"rounds": 1} if self.quick else {}))
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A line of the summary."""
+
+    name: str
+    wanted: str
+    measured: str
+    met: bool
+
+
+def warm_up() -> None:
+    """Compile everything, or load it from Numba's cache."""
+    data = generated_for_training(300, 8)
+    for learner in LEARNERS:
+        for selection in SELECTIONS:
+            fit(learner, THETA, data.X_train, data.y_train, selection).predict(data.X_test)
+
+
+def fit(
+    learner: str, theta: float, X: np.ndarray, y: np.ndarray, selection: str = "index", **how: Any
+) -> Any:
+    """Fit a new model."""
+    return LEARNERS[learner](theta, selection=selection, **how).fit(X, y)
+
+
+def time_fits(
+    run: Run,
+    learner: str,
+    theta: float,
+    X: np.ndarray,
+    y: np.ndarray,
+    selections: Iterable[str],
+    **how: Any,
+) -> dict[str, Timing]:
+    """Time fits with each selection, in turns."""
+    fits = {name: partial(fit, learner, theta, X, y, name) for name in selections}
+    return run.medians(fits, **how)
+
+
+def speed_goal(name: str, wanted: float, measured: float) -> Goal:
+    """Set a speed-up against what is wanted."""
+    return Goal(name, f">= {wanted:g}x", f"{measured:.2f}x", measured >= wanted)
