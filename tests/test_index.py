@@ -10,20 +10,11 @@ from hypothesis import strategies as st
 from hyperboxes._boxes import Boxes, Samples
 from hyperboxes._kernels import geometry, index, search
 from tests import reference
-from tests.compiled import from_python
+from tests.compiled import FromPython
 from tests.strategies import grid, slopes, unit
 from tests.test_geometry import MEASURES
 
-add_box = from_python(index.add_box)
-update_box = from_python(index.update_box)
-remove_box = from_python(index.remove_box)
-make_space = from_python(search.make_space)
-set_reach = from_python(search.set_reach)
-find = from_python(search.find)
-find_rivals = from_python(search.find_rivals)
-first_rival = from_python(search.first_rival)
-find_best = from_python(search.find_best)
-find_nearest = from_python(search.find_nearest)
+on_index, on_search = FromPython(index), FromPython(search)
 
 N_CLASSES = 2
 SHALLOW, DEEP = 16, 4
@@ -39,7 +30,7 @@ class Subject:
         self.width = width
         self.gamma = np.ones(n_features) if gamma is None else gamma
         self.ones = np.ones(n_features)
-        self.space = make_space(n_features)
+        self.space = on_search.make_space(n_features)
         self.boxes = Boxes(n_features, N_CLASSES)
 
     def add(self, low, high, label):
@@ -49,13 +40,13 @@ class Subject:
         number = len(self.boxes)
         lower, upper, labels, counts, progress, _ = self.boxes.arrays
         lower[number], upper[number], labels[number], counts[number] = low, high, label, 1
-        add_box(number, self.boxes.arrays)
+        on_index.add_box(number, self.boxes.arrays)
         progress[index.BOXES] += 1
 
     def change(self, box, low, high):
         """Give a box other corners."""
         self.boxes.lower[box], self.boxes.upper[box] = low, high
-        update_box(box, self.boxes.arrays)
+        on_index.update_box(box, self.boxes.arrays)
 
     def merge(self, box, other):
         """Let a box absorb another."""
@@ -63,7 +54,7 @@ class Subject:
             corners = self.boxes.lower[[box, other]], self.boxes.upper[[box, other]]
             self.change(box, corners[0].min(axis=0), corners[1].max(axis=0))
             self.boxes.counts[other] = 0
-            remove_box(other, self.boxes.arrays)
+            on_index.remove_box(other, self.boxes.arrays)
 
     def rebuild(self):
         """Build the trees anew."""
@@ -91,6 +82,7 @@ class Subject:
     def check_bounds(self):
         """Look for all boxes in their places in the trees, and within the bounds above them."""
         ends, links, places, roots = self.boxes._index
+        assert self.boxes._progress[index.BLOCKS] <= len(links)
         for box in self.alive(*range(N_CLASSES)):
             block, lane = divmod(places[box], index.LANES)
             assert links[block, lane] == box
@@ -110,9 +102,9 @@ class Subject:
 
     def check_window(self, xl, xu, theta, label):
         """Leave out no box that can grow to hold the interval."""
-        set_reach(xl, xu, theta, self.ones, search.P, self.space)
+        on_search.set_reach(xl, xu, theta, self.ones, search.P, self.space)
         ids = self.ids()
-        found = ids[: find(label, True, False, self.boxes.arrays, self.space, ids)]
+        found = ids[: on_search.find(label, True, False, self.boxes.arrays, self.space, ids)]
         assert len(set(found)) == len(found)
         assert set(found) <= set(self.alive(label))
         assert set(self.growable(xl, xu, theta, label)) <= set(found)
@@ -135,11 +127,11 @@ class Subject:
             ]
             for everywhere in (False, True):
                 arrays = self.boxes.arrays
-                rival = first_rival(v, w, label, overlap, everywhere, arrays, self.space)
+                rival = on_search.first_rival(v, w, label, overlap, everywhere, arrays, self.space)
                 assert rival in expected if expected else rival == -1
-        set_reach(w, v, 0.0, self.ones, search.P, self.space)
+        on_search.set_reach(w, v, 0.0, self.ones, search.P, self.space)
         ids = self.ids()
-        found = ids[: find_rivals(label, False, self.boxes.arrays, self.space, ids)]
+        found = ids[: on_search.find_rivals(label, False, self.boxes.arrays, self.space, ids)]
         assert set(expected) <= set(found) <= set(rivals)
 
     def check_best(self, xl, xu, theta, label, measure):
@@ -159,7 +151,7 @@ class Subject:
         after = np.inf, -1
         for most in (1, 3, len(boxes) + 1):
             ids, values = np.empty(most, np.int64), np.empty(most)
-            n_found = find_best(
+            n_found = on_search.find_best(
                 *(xl, xu, label, after, boxes.counts, 2, boxes.arrays, rule, measure),
                 *(self.space, ids, values),
             )
@@ -174,7 +166,7 @@ class Subject:
         boxes = self.boxes
         arguments = boxes.arrays, self.gamma, self.space
         ids, gaps = self.ids(), np.empty(len(boxes) + 1)
-        n_found, limit, _ = find_nearest(xl, xu, *classes, np.inf, *arguments, ids, gaps)
+        n_found, limit, _ = on_search.find_nearest(xl, xu, *classes, np.inf, *arguments, ids, gaps)
         found = dict(zip(ids[:n_found].tolist(), gaps[:n_found].tolist(), strict=True))
         expected = {}
         for box in self.alive(*range(*classes)):

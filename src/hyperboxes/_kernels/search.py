@@ -61,6 +61,14 @@ def set_reach(x1, x2, limit, gamma, row, space):
         singles[row + 1, j] = x2[j] - length - (abs(x2[j]) + length) * _MARGIN
 
 
+@formula
+def facing(xl, xu, measure):
+    """Return the two ends of an interval that a measure compares, for `set_reach`."""
+    if measure in (SHORTEST, MID_MAX):
+        return xu, xl
+    return xl, xu
+
+
 @part
 def limit_of(floor):
     """Return a distance beyond which memberships or similarities are below `floor`."""
@@ -99,13 +107,19 @@ def next_leaf(boxes, inside, everywhere, space, top):
 
 @part
 def find(label, inside, everywhere, boxes, space, ids):
-    """List the boxes of a class that are within reach; return how many."""
+    """List the boxes of a class that are within reach; return how many.
+
+    Where the list is too short for them, that is its length and one.
+    """
     _, links, _, roots = boxes[5]
+    most = ids.shape[0]
     n_found = 0
     top = _start_at(roots[label], space)
     while top > 0:
         top, leaf, mask = next_leaf(boxes, inside, everywhere, space, top)
         while mask:
+            if n_found == most:
+                return most + 1
             ids[n_found] = links[leaf, first_lane(mask)]
             n_found += 1
             mask &= mask - 1
@@ -150,9 +164,7 @@ def find_best(xl, xu, label, after, stamps, stamp, boxes, rule, measure, space, 
     theta, gamma, floor, _ = rule
     stack, least, _, singles, ones = space
     inside = measure == LONGEST
-    x1, x2 = xl, xu
-    if measure in (SHORTEST, MID_MAX):
-        x1, x2 = xu, xl
+    x1, x2 = facing(xl, xu, measure)
     slack = _set_interval(x1, x2, gamma, space)
     limit = limit_of(floor)
     set_reach(xl, xu, theta, ones, P, space)

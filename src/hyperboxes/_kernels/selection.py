@@ -3,7 +3,8 @@
 `rule` is `(theta, gamma, floor, everywhere)`; `floor` is the least membership or similarity of a
 candidate. In the paper's algorithms every box of the class is looked at, and candidates are all
 boxes down to the floor, which is `1 - theta * max(gamma)` under its lemmas. With the tree,
-candidates are only those that may grow, and mostly only the best of them are listed.
+candidates are only those that may grow. Mostly they are few and all are listed; where they are
+many, the best of them come first.
 """
 
 from __future__ import annotations
@@ -16,31 +17,34 @@ from hyperboxes._kernels.geometry import (
     HELD,
     LONGEST,
     MEMBERSHIP,
-    MID_MAX,
-    SHORTEST,
     collide,
     distance,
     fits,
     hull,
     similarity,
 )
-from hyperboxes._kernels.index import WORK
-from hyperboxes._kernels.jit import part
+from hyperboxes._kernels.index import WIDTH, WORK
+from hyperboxes._kernels.jit import formula, part
 from hyperboxes._kernels.search import (
     P,
+    facing,
     find,
     find_best,
     first_rival,
     limit_of,
     make_space,
+    precedes,
     set_reach,
 )
 
 # What an attempt to grow a box says: nothing is in its way; something is in the way of all boxes.
 FREE, HOPELESS = -1, -2
 
-# How many boxes are listed at first, for mostly the best may grow, and at last before all are.
-FIRST_LIST, LAST_LIST = 1, 8
+# Instead of a box: none, for there is none; none yet, for there are too many to list them all.
+NONE, TOO_MANY = -1, -2
+
+# Comes before the best of all boxes.
+BEFORE_ALL = (np.inf, -1)
 
 # More than any count of samples.
 EVERY = np.iinfo(np.int64).max
@@ -64,90 +68,82 @@ def make_scratch(n_boxes, n_features):
 def choose(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
     """Find the best box of a class that may grow to hold [xl, xu] (other than the box `own`).
 
-    Returns the box, -1 for none, and how many candidates were tried up to it. By memberships, a
-    box that holds the interval already is returned with no candidate tried.
+    Returns the box or `NONE`, and how many candidates were tried up to it. By memberships, a box
+    that holds the interval already is returned with no candidate tried.
     """
-    n_rivals = 0
-    if not rule[3]:
-        box, n_tried, n_rivals = _choose_of_best(
-            xl, xu, label, own, boxes, rule, measure, overlap, scratch
-        )
-        if n_rivals <= 0:
-            return box, n_tried
-    return _choose_of_all(xl, xu, label, own, n_rivals, boxes, rule, measure, overlap, scratch)
-
-
-@part
-def _choose_of_best(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
-    """Choose from short lists of the best boxes that fit.
-
-    Returns the box, -1 for none, how many were tried, and how many rivals were found in the way
-    if there are more boxes to try; 0 or less means that the choice is made.
-    """
-    ids, values, space = scratch[0], scratch[1], scratch[6]
-    counts = boxes[3]
+    question = xl, xu, label, own, boxes, rule, measure, overlap, scratch
+    n_boxes = scratch[0].shape[0]
+    if rule[3]:
+        return _choose_of_all(n_boxes, 0, question)
     if measure == MEMBERSHIP:
         holder = _find_holder(xl, xu, label, boxes, rule, scratch)
         if holder >= 0:
-            return holder, 0, 0
-    after = np.inf, -1
-    n_tried = n_rivals = 0
-    room = FIRST_LIST if own < 0 else LAST_LIST  # the box itself may be the best
-    while room <= LAST_LIST:
-        n_room = min(room, ids.shape[0])
-        n_listed = find_best(
-            xl, xu, label, after, counts, EVERY, boxes, rule, measure, space, ids[:n_room], values
-        )
-        for place in range(n_listed):
-            box = ids[place]
-            if box != own:
-                n_tried += 1
-                n_rivals = _count_rivals(
-                    box, xl, xu, label, n_rivals, boxes, rule, overlap, scratch
-                )
-                if n_rivals == FREE:
-                    return box, n_tried, n_rivals
-                if n_rivals == HOPELESS:
-                    return -1, n_tried, n_rivals
-        if n_listed < n_room:
-            return -1, n_tried, 0
-        after = values[n_room - 1], ids[n_room - 1]
-        room *= 8
-    return -1, n_tried, n_rivals
+            return holder, 0
+    width = boxes[4][WIDTH]
+    box, n_tried = _choose_of_all(min(width * width // 4, n_boxes), 0, question)
+    if box != TOO_MANY:
+        return box, n_tried
+    box, n_tried, n_rivals = _choose_of_best(min(width // 2, n_boxes), question)
+    if box != TOO_MANY:
+        return box, n_tried
+    return _choose_of_all(n_boxes, n_rivals, question)
 
 
 @part
-def _choose_of_all(xl, xu, label, own, n_rivals, boxes, rule, measure, overlap, scratch):
+def _choose_of_best(most, question):
+    """Choose from a short list of the best boxes that fit.
+
+    Returns the box, `NONE` or, if there are others to try, `TOO_MANY`; how many were tried; and
+    how many rivals were found in their way.
+    """
+    xl, xu, label, own, boxes, rule, measure, _, scratch = question
+    ids, values, space = scratch[0], scratch[1], scratch[6]
+    n_listed = find_best(
+        xl, xu, label, BEFORE_ALL, boxes[3], EVERY, boxes, rule, measure, space, ids[:most], values
+    )
+    n_tried = n_rivals = 0
+    for place in range(n_listed):
+        if ids[place] != own:
+            n_tried += 1
+            n_rivals = _count_rivals(ids[place], n_rivals, question)
+            if n_rivals == FREE:
+                return ids[place], n_tried, 0
+            if n_rivals == HOPELESS:
+                return NONE, n_tried, 0
+    return NONE if n_listed < most else TOO_MANY, n_tried, n_rivals
+
+
+@part
+def _choose_of_all(most, n_rivals, question):
     """Choose from all candidates, given rivals that were in the way of some.
 
     Nothing is sorted: of those that may grow the best is picked, and its place in the sorted order
-    of candidates counted afterwards.
+    of candidates counted afterwards. If more than `most` boxes are found, the answer is `TOO_MANY`.
     """
-    ids, values, growable = scratch[0], scratch[1], scratch[2]
-    holder, n_candidates, n_growable = _list_candidates(
-        xl, xu, label, own, boxes, rule, measure, scratch
-    )
-    if holder >= 0:
+    ids, values, growable = question[8][:3]
+    holder, n_candidates, n_growable = _list_candidates(most, question)
+    if holder != NONE:
         return holder, 0
     for g in range(n_growable // 2 - 1, -1, -1):
         _sift_down(values, ids, growable, g, n_growable)
     while n_growable > 0 and n_rivals != HOPELESS:
         best = growable[0]
-        n_rivals = _count_rivals(ids[best], xl, xu, label, n_rivals, boxes, rule, overlap, scratch)
+        n_rivals = _count_rivals(ids[best], n_rivals, question)
         if n_rivals == FREE:
             return ids[best], _rank(values, ids, n_candidates, best)
         n_growable -= 1
         growable[0] = growable[n_growable]
         _sift_down(values, ids, growable, 0, n_growable)
-    return -1, n_candidates
+    return NONE, n_candidates
 
 
 @part
-def _count_rivals(box, xl, xu, label, n_rivals, boxes, rule, overlap, scratch):
+def _count_rivals(box, n_rivals, question):
     """Try whether a box may grow to hold [xl, xu], given rivals that were in the way of others.
 
     Returns `FREE`, or how many rivals are known then, or `HOPELESS` if no box may grow.
     """
+    xl, xu, label, _, boxes, rule, _, overlap, scratch = question
     lower, upper = boxes[0], boxes[1]
     _, _, _, rivals, v, w, space = scratch
     if overlap == CONTRACT:
@@ -172,19 +168,20 @@ def _count_rivals(box, xl, xu, label, n_rivals, boxes, rule, overlap, scratch):
 def list_similar(xl, xu, label, boxes, rule, measure, space, ids, values):
     """List all boxes of a class whose value is at least the floor, in no order; return how many.
 
-    With the tree, only those that may grow to hold [xl, xu], and a few more.
+    With the tree, only those that may grow to hold [xl, xu], and a few more. If the list is too
+    short for what the search finds, its length and one is returned.
     """
     lower, upper, _, _, progress, _ = boxes
     theta, gamma, floor, everywhere = rule
-    inside = measure == LONGEST or not everywhere
-    if not everywhere:
-        set_reach(xl, xu, theta, space[4], P, space)
-    elif measure in (SHORTEST, MID_MAX):
-        set_reach(xu, xl, limit_of(floor), gamma, P, space)
+    if everywhere:
+        x1, x2 = facing(xl, xu, measure)
+        set_reach(x1, x2, limit_of(floor), gamma, P, space)
     else:
-        set_reach(xl, xu, limit_of(floor), gamma, P, space)
-    n_found = find(label, inside, everywhere, boxes, space, ids)
+        set_reach(xl, xu, theta, space[4], P, space)
+    n_found = find(label, measure == LONGEST or not everywhere, everywhere, boxes, space, ids)
     progress[WORK] += n_found
+    if n_found > ids.shape[0]:
+        return n_found
     n_similar = 0
     for f in range(n_found):
         value = similarity(xl, xu, lower, upper, ids[f], gamma, measure)
@@ -196,20 +193,23 @@ def list_similar(xl, xu, label, boxes, rule, measure, space, ids, values):
 
 
 @part
-def _list_candidates(xl, xu, label, own, boxes, rule, measure, scratch):
+def _list_candidates(most, question):
     """List the candidates of a class and, as places in that list, which may grow.
 
-    `own` is a box to leave out, -1 for none. Returns the oldest box that holds [xl, xu] already
-    (-1 for none, and for similarities), the number of candidates, and of those that may grow.
+    Returns the oldest box that holds [xl, xu] already (`NONE`, and so for similarities; `TOO_MANY`
+    if more than `most` boxes were found), the number of candidates, and of those that may grow.
     """
+    xl, xu, label, own, boxes, rule, measure, _, scratch = question
     lower, upper = boxes[0], boxes[1]
     ids, values, growable, _, _, _, space = scratch
-    n_similar = list_similar(xl, xu, label, boxes, rule, measure, space, ids, values)
-    holder = -1
+    n_similar = list_similar(xl, xu, label, boxes, rule, measure, space, ids[:most], values)
+    if n_similar > most:
+        return TOO_MANY, 0, 0
+    holder = NONE
     n_candidates = n_growable = 0
     for s in range(n_similar):
         box = ids[s]
-        if values[s] == 1.0 and measure == MEMBERSHIP and (holder < 0 or box < holder):
+        if values[s] == 1.0 and measure == MEMBERSHIP and (holder == NONE or box < holder):
             holder = box
         may_grow = box != own and fits(lower, upper, box, xl, xu, rule[0])
         if may_grow:
@@ -253,12 +253,10 @@ def _sift_down(values, ids, heap, g, size):
     heap[g] = place
 
 
-@part
+@formula
 def _beats(values, ids, place, other):
     """Whether the candidate at a place is tried before another."""
-    if values[place] == values[other]:
-        return ids[place] < ids[other]
-    return values[place] > values[other]
+    return precedes(values[place], ids[place], values[other], ids[other])
 
 
 @part
