@@ -46,13 +46,17 @@ NONE, TOO_MANY = -1, -2
 # Comes before the best of all boxes.
 BEFORE_ALL = (np.inf, -1)
 
-# More than any count of samples.
-EVERY = np.iinfo(np.int64).max
+# The mark of a box that can grow no more.
+STUCK = 1
 
 
 @part
 def make_scratch(n_boxes, n_features):
-    """Return working space: candidates, which may grow, rivals, a box, and that of the search."""
+    """Return working space.
+
+    It is for candidates and their values, which of them may grow, rivals, a box, the search, and a
+    mark for each box that can grow no more, once that is found out.
+    """
     return (
         np.empty(n_boxes, np.int64),
         np.empty(n_boxes),
@@ -61,6 +65,7 @@ def make_scratch(n_boxes, n_features):
         np.empty(n_features),
         np.empty(n_features),
         make_space(n_features),
+        np.zeros(n_boxes, np.int64),
     )
 
 
@@ -97,9 +102,9 @@ def _choose_of_best(most, question):
     how many rivals were found in their way.
     """
     xl, xu, label, own, boxes, rule, measure, _, scratch = question
-    ids, values, space = scratch[0], scratch[1], scratch[6]
+    ids, values, _, _, _, _, space, stuck = scratch
     n_listed = find_best(
-        xl, xu, label, BEFORE_ALL, boxes[3], EVERY, boxes, rule, measure, space, ids[:most], values
+        xl, xu, label, BEFORE_ALL, stuck, STUCK, boxes, rule, measure, space, ids[:most], values
     )
     n_tried = n_rivals = 0
     for place in range(n_listed):
@@ -145,13 +150,14 @@ def _count_rivals(box, n_rivals, question):
     """
     xl, xu, label, _, boxes, rule, _, overlap, scratch = question
     lower, upper = boxes[0], boxes[1]
-    _, _, _, rivals, v, w, space = scratch
+    _, _, _, rivals, v, w, space, _ = scratch
     if overlap == CONTRACT:
         return FREE
     hull(lower[box], upper[box], xl, xu, v, w)
     for r in range(n_rivals):
         if collide(v, w, lower, upper, rivals[r], overlap):
             rivals[0], rivals[r] = rivals[r], rivals[0]
+            _mark_if_stuck(box, rivals[0], question)
             return n_rivals
     rival = first_rival(v, w, label, overlap, rule[3], boxes, space)
     if rival < 0:
@@ -160,8 +166,21 @@ def _count_rivals(box, n_rivals, question):
     may_be_hopeless = n_rivals == 0 and overlap == CLOSED
     if may_be_hopeless and first_rival(xl, xu, label, overlap, rule[3], boxes, space) >= 0:
         return HOPELESS
+    _mark_if_stuck(box, rival, question)
     rivals[n_rivals] = rival
     return n_rivals + 1
+
+
+@part
+def _mark_if_stuck(box, rival, question):
+    """Mark a box that a rival meets already, as a sample that is a box of its own may.
+
+    Where boxes grow only and must not meet, it can grow no more.
+    """
+    _, _, _, _, boxes, _, _, overlap, scratch = question
+    lower, upper = boxes[0], boxes[1]
+    if overlap == CLOSED and collide(lower[box], upper[box], lower, upper, rival, overlap):
+        scratch[7][box] = STUCK
 
 
 @part
@@ -201,7 +220,7 @@ def _list_candidates(most, question):
     """
     xl, xu, label, own, boxes, rule, measure, _, scratch = question
     lower, upper = boxes[0], boxes[1]
-    ids, values, growable, _, _, _, space = scratch
+    ids, values, growable, _, _, _, space, stuck = scratch
     n_similar = list_similar(xl, xu, label, boxes, rule, measure, space, ids[:most], values)
     if n_similar > most:
         return TOO_MANY, 0, 0
@@ -211,7 +230,7 @@ def _list_candidates(most, question):
         box = ids[s]
         if values[s] == 1.0 and measure == MEMBERSHIP and (holder == NONE or box < holder):
             holder = box
-        may_grow = box != own and fits(lower, upper, box, xl, xu, rule[0])
+        may_grow = box != own and stuck[box] < STUCK and fits(lower, upper, box, xl, xu, rule[0])
         if may_grow:
             growable[n_growable] = n_candidates
             n_growable += 1
