@@ -44,7 +44,8 @@ classes_ : ndarray of shape (n_classes,)
 n_candidates_ : int
     How many boxes were tried for growth, or pairs for merging: all up to and including the one
     that succeeds; none for a sample that a box holds already. With ``selection="lemma"`` and
-    ``"all"`` as the paper counts, with ``"index"`` those that were really tried.
+    ``"all"`` as the paper counts, with ``"index"`` those that were really tried, which may
+    depend on how samples are divided into batches.
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -131,7 +131,9 @@ def _choose_of_all(most, n_rivals, question):
         return holder, 0
     for g in range(n_growable // 2 - 1, -1, -1):
         _sift_down(values, ids, growable, g, n_growable)
+    n_tried = 0
     while n_growable > 0 and n_rivals != HOPELESS:
+        n_tried += 1
         best = growable[0]
         n_rivals = _count_rivals(ids[best], n_rivals, question)
         if n_rivals == FREE:
@@ -139,7 +141,7 @@ def _choose_of_all(most, n_rivals, question):
         n_growable -= 1
         growable[0] = growable[n_growable]
         _sift_down(values, ids, growable, 0, n_growable)
-    return NONE, n_candidates
+    return NONE, n_candidates if question[5][3] else n_tried
 
 
 @part
