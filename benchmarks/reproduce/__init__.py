@@ -1,0 +1,1 @@
+"""`make reproduce`: the paper's experiments, our values beside the published ones."""
