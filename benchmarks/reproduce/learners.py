@@ -1,0 +1,56 @@
+"""The learners of the experiments, by the names of the paper's tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
+
+ONLN, IOL, AGGLO_2, AGGLO_SM = "onln-gfmm", "iol-gfmm", "agglo2", "agglo-sm"
+ALGORITHMS = (ONLN, IOL, AGGLO_2, AGGLO_SM)
+TITLES = {ONLN: "Onln-GFMM", IOL: "IOL-GFMM", AGGLO_2: "AGGLO-2", AGGLO_SM: "AGGLO-SM"}
+SIMILARITIES = ("longest", "shortest", "mid-max", "mid-min")
+SELECTIONS = ("all", "lemma", "index")
+
+
+@dataclass(frozen=True)
+class Learner:
+    """An algorithm with what it leaves open: a similarity, or "", and the overlap test."""
+
+    algorithm: str
+    similarity: str = ""
+    overlap: str = "closed"
+
+    @property
+    def name(self) -> str:
+        """The name to print; that the overlap test is the default one goes without saying."""
+        overlap = "paper's overlap" if self.overlap == "paper" else ""
+        return ", ".join(filter(None, (TITLES[self.algorithm], self.similarity, overlap)))
+
+    def make(self, theta: float, **how: Any) -> Any:
+        """Return an estimator."""
+        if self.algorithm == ONLN:
+            return OnlineGFMM(theta, **how)
+        if self.algorithm == IOL:
+            return ImprovedOnlineGFMM(theta, overlap=self.overlap, **how)
+        return AgglomerativeGFMM(
+            theta,
+            algorithm=self.algorithm,
+            similarity=self.similarity,
+            overlap=self.overlap,
+            **how,
+        )
+
+
+def agglomerative(overlap: str) -> list[Learner]:
+    """Return both agglomerative learners with every similarity."""
+    return [
+        Learner(algorithm, similarity, overlap)
+        for algorithm in (AGGLO_2, AGGLO_SM)
+        for similarity in SIMILARITIES
+    ]
+
+
+# As the paper ran them; Onln-GFMM has no choice of the overlap test.
+AS_PUBLISHED = [Learner(ONLN), Learner(IOL, overlap="paper"), *agglomerative("paper")]
