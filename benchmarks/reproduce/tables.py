@@ -1,0 +1,48 @@
+"""Tables as Markdown, and the numbers behind them as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+
+def markdown(header: Iterable[str], rows: Iterable[Iterable[str]], *, left: int = 1) -> str:
+    """Lay out a table, the first `left` columns to the left, the others to the right."""
+    lines = [list(header), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    rule = [f"{'':->{width - 1}}{'-' if n < left else ':'}" for n, width in enumerate(widths)]
+    aligned = [
+        [
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        for line in [lines[0], rule, *lines[1:]]
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in aligned)
+
+
+def write(path: Path, *paragraphs: str) -> None:
+    """Write a page of paragraphs and tables."""
+    path.write_text("\n\n".join(paragraphs) + "\n")
+
+
+def write_csv(path: Path, frame: pd.DataFrame) -> None:
+    """Write the numbers behind a table."""
+    frame.to_csv(path, index=False, float_format="%.8g", lineterminator="\n")
+
+
+def number(value: float) -> str:
+    """Print a count or a mean of two; "-" for none."""
+    return "-" if pd.isna(value) else f"{value:,.1f}".removesuffix(".0")
+
+
+def seconds(value: float) -> str:
+    """Print seconds with three digits."""
+    return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+def factor(value: float) -> str:
+    """Print a speed-up with three digits."""
+    return "-" if pd.isna(value) else f"{value:,.3g}x" if value < 1000 else f"{value:,.0f}x"
