@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.reproduce import published
+from benchmarks.reproduce import guesses
 from benchmarks.reproduce.cells import Cell, Result
 from benchmarks.reproduce.learners import IOL, ONLN, Learner, agglomerative
 from benchmarks.reproduce.loading import Source
@@ -74,14 +74,13 @@ def cells(source: Source, datasets: Iterable[str], learners: Iterable[str]) -> l
 
 def cells_of(source: Source, dataset: str, learners: Iterable[str]) -> list[Cell]:
     """Return the parts of a set: our learners, hyperbox-brain, and what knows no theta."""
-    n_samples = published.datasets().loc[dataset, "samples"]
     part = partial(Cell, "accuracy", dataset, compute=evaluate)
     ours = [
         part(
             learner=learner.name,
             arguments=(source, dataset, partial(learner.make, theta)),
             theta=theta,
-            seconds=0.1 + 5e-8 * n_samples**2,
+            seconds=guesses.boxes_validated(dataset),
         )
         for learner in LEARNERS
         if learner.algorithm in learners
@@ -92,7 +91,7 @@ def cells_of(source: Source, dataset: str, learners: Iterable[str]) -> list[Cell
             learner=PEER_NAME,
             arguments=(source, dataset, partial(Peer, theta), BUDGET),
             theta=theta,
-            seconds=0.2 + 1.5e-6 * n_samples**2,
+            seconds=guesses.peer_validated(dataset),
             is_ours=False,
         )
         for theta in (THETAS if PEER in learners else ())
@@ -101,7 +100,7 @@ def cells_of(source: Source, dataset: str, learners: Iterable[str]) -> list[Cell
         part(
             learner=name,
             arguments=(source, dataset, make),
-            seconds=2 + 1e-3 * n_samples,
+            seconds=guesses.baseline_validated(dataset),
             is_ours=False,
         )
         for name, make in BASELINES.items()

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.reproduce import published
+from benchmarks.reproduce import guesses
 from benchmarks.reproduce.cells import Cell, Result
 from benchmarks.reproduce.learners import AS_PUBLISHED, SELECTIONS, Learner
 from benchmarks.reproduce.loading import MISPARSED, RIGHTLY_PARSED, Source
-from benchmarks.reproduce.protocol import GAMMA, THETA, halves
+from benchmarks.reproduce.protocol import as_published, halves
 
 
 def cells(source: Source, datasets: Iterable[str], algorithms: Iterable[str]) -> list[Cell]:
@@ -26,18 +26,12 @@ def cells(source: Source, datasets: Iterable[str], algorithms: Iterable[str]) ->
             learner.name,
             count,
             (source, dataset, learner),
-            guess(dataset),
+            guesses.all_selections(MISPARSED if dataset == RIGHTLY_PARSED else dataset),
         )
         for dataset in names
         for learner in AS_PUBLISHED
         if learner.algorithm in algorithms
     ]
-
-
-def guess(dataset: str) -> float:
-    """Return how many seconds training on both halves with every selection takes, about."""
-    size = published.datasets().loc[MISPARSED if dataset == RIGHTLY_PARSED else dataset]
-    return 0.02 + 1.5e-7 * size.samples**2 / size.classes
 
 
 def count(source: Source, dataset: str, learner: Learner) -> Result:
@@ -57,7 +51,7 @@ def fit_half(
     learner: Learner, X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray
 ) -> Result:
     """Train with every selection and predict the other half."""
-    models = {name: make(learner, name).fit(X[train], y[train]) for name in SELECTIONS}
+    models = {name: as_published(learner, name).fit(X[train], y[train]) for name in SELECTIONS}
     predictions = {name: model.predict(X[test]) for name, model in models.items()}
     first_boxes, *other_boxes = (boxes(model) for model in models.values())
     first_prediction, *other_predictions = predictions.values()
@@ -70,11 +64,6 @@ def fit_half(
             np.array_equal(first_prediction, others) for others in other_predictions
         ),
     }
-
-
-def make(learner: Learner, selection: str) -> Any:
-    """Return an estimator set up as in the paper's runs."""
-    return learner.make(THETA, gamma=GAMMA, selection=selection, scaling=None)
 
 
 def boxes(model: Any) -> np.ndarray:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+from benchmarks.reproduce.learners import Learner
 
 THETA = 0.1
 GAMMA = 1.0
@@ -19,3 +23,8 @@ def halves(y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         is_first[rows[: -(-len(rows) // 2)]] = True
     first, second = np.flatnonzero(is_first), np.flatnonzero(~is_first)
     return [(first, second), (second, first)]
+
+
+def as_published(learner: Learner, selection: str) -> Any:
+    """Return an estimator set up as in the paper's runs."""
+    return learner.make(THETA, gamma=GAMMA, selection=selection, scaling=None)

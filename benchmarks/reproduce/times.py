@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.reproduce import guesses
 from benchmarks.reproduce.cells import Cell, Result
-from benchmarks.reproduce.counts import guess, make
 from benchmarks.reproduce.learners import AS_PUBLISHED, SELECTIONS, Learner
 from benchmarks.reproduce.loading import Source
-from benchmarks.reproduce.protocol import halves
+from benchmarks.reproduce.protocol import as_published, halves
 from benchmarks.timing import medians
 
 # Turns of each selection, and how long a turn repeats what is fast.
@@ -38,7 +38,7 @@ def cells(source: Source, datasets: Iterable[str], algorithms: Iterable[str]) ->
             learner.name,
             time_fits,
             (source, dataset, learner),
-            min(ROUNDS * guess(dataset), BUDGET) + ROUNDS * 4 * TURN,
+            guesses.timed(dataset),
             is_timed=True,
         )
         for dataset in datasets
@@ -65,4 +65,4 @@ def time_fits(source: Source, dataset: str, learner: Learner) -> Result:
 def fit(learner: Learner, selection: str, parts: list[tuple[np.ndarray, np.ndarray]]) -> Any:
     """Train on one part after another."""
     for X, y in parts:
-        make(learner, selection).fit(X, y)
+        as_published(learner, selection).fit(X, y)
