@@ -29,10 +29,11 @@ class Store:
         self._data = data
         self._lines: dict[str, str] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists():
-            for line in path.read_text().splitlines():
-                self._keep(line)
-            self._write()
+        text = path.read_text() if path.exists() else ""
+        for line in text.splitlines():
+            self._keep(line)
+        if not text.endswith("\n"):
+            self._append("")
 
     def __contains__(self, cell: Cell) -> bool:
         return self._key(cell) in self._lines
@@ -49,14 +50,15 @@ class Store:
         """Keep a result."""
         line = json.dumps({"key": self._key(cell), "seconds": seconds, "result": result})
         self._keep(line)
-        with self._path.open("a") as file:
-            file.write(f"{line}\n")
+        self._append(line)
 
     def forget(self, cells: Iterable[Cell]) -> None:
         """Drop the results of some parts."""
         for cell in cells:
             self._lines.pop(self._key(cell), None)
-        self._write()
+        whole = self._path.with_suffix(".new")
+        whole.write_text("".join(f"{line}\n" for line in self._lines.values()))
+        whole.replace(self._path)
 
     def _keep(self, line: str) -> None:
         try:
@@ -68,10 +70,9 @@ class Store:
         record: dict[str, Any] = json.loads(self._lines[self._key(cell)])
         return record
 
-    def _write(self) -> None:
-        whole = self._path.with_suffix(".new")
-        whole.write_text("".join(f"{line}\n" for line in self._lines.values()))
-        whole.replace(self._path)
+    def _append(self, line: str) -> None:
+        with self._path.open("a") as file:
+            file.write(f"{line}\n")
 
     def _key(self, cell: Cell) -> str:
         return f"{cell.key}: {_checksum(cell.experiment, cell.is_ours)}: {self._data}"

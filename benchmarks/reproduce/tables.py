@@ -11,7 +11,7 @@ import pandas as pd
 def markdown(header: Iterable[str], rows: Iterable[Iterable[str]], *, left: int = 1) -> str:
     """Lay out a table, the first `left` columns to the left, the others to the right."""
     lines = [list(header), *map(list, rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths = [max(2, *map(len, column)) for column in zip(*lines, strict=True)]
     rule = [f"{'':->{width - 1}}{'-' if n < left else ':'}" for n, width in enumerate(widths)]
     aligned = [
         [

@@ -1,0 +1,106 @@
+"""The benchmark that reproduces the paper: its protocol, and that finished parts stay finished."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.reproduce import accuracy, counts, loading, published, times
+from benchmarks.reproduce.cells import Cell
+from benchmarks.reproduce.counts_report import compare, nearness
+from benchmarks.reproduce.learners import ALGORITHMS
+from benchmarks.reproduce.loading import NoDataError, Source
+from benchmarks.reproduce.protocol import halves
+from benchmarks.reproduce.running import run
+from benchmarks.reproduce.store import Store
+from benchmarks.reproduce.tables import markdown
+
+SOURCE = Source(None)
+
+
+def answer(value: int) -> dict[str, int]:
+    """Return a result, or fail."""
+    return {"inverse": 60 // value}
+
+
+def part(value: int) -> Cell:
+    """Return a part that is quickly done."""
+    return Cell("counts", "pima", f"learner {value}", answer, (value,), seconds=value)
+
+
+def test_every_published_count_has_a_part():
+    cells = counts.cells(SOURCE, published.datasets().index, ALGORITHMS)
+    result = {"candidates": dict.fromkeys(("all", "lemma", "index"), 0.0)}
+    frame = compare([(cell, result) for cell in cells])
+    assert frame["published"].notna().sum() == published.N_COUNTS
+
+
+def test_parts_have_names_of_their_own():
+    names = list(published.datasets().index)
+    learners = [*ALGORITHMS, *accuracy.BASELINES, accuracy.PEER]
+    modules = counts, times, accuracy
+    keys = [cell.key for module in modules for cell in module.cells(SOURCE, names, learners)]
+    assert len(set(keys)) == len(keys)
+
+
+def test_halves_keep_file_order_and_split_each_class_in_its_middle():
+    y = np.array([0, 1, 0, 0, 1, 1, 1, 0, 0])
+    (first, second), swapped = halves(y)
+    np.testing.assert_array_equal(first, [0, 1, 2, 3, 4])
+    np.testing.assert_array_equal(second, [5, 6, 7, 8])
+    assert swapped[0] is second
+
+
+def test_deviations_are_counted_up_to_their_limits():
+    learner = counts.AS_PUBLISHED[0]
+    cell = Cell("counts", "pima", learner.name, answer, (SOURCE, "pima", learner), 1.0)
+    row = published.runs().set_index(published.RUN).loc["pima", learner.algorithm, ""]
+    ours = {"all": row["candidates_all"], "lemma": row["candidates_lemma"] * 1.04, "index": 0.0}
+    assert nearness(compare([(cell, {"candidates": ours})])) == (1, 1, 2, 0)
+
+
+def test_finished_parts_survive_a_torn_line(tmp_path: Path):
+    path = tmp_path / "finished.jsonl"
+    Store(path, "data").add(part(2), {"inverse": 30}, 0.5)
+    with path.open("a") as file:
+        file.write('{"key": "torn')
+    store = Store(path, "data")
+    store.add(part(3), {"inverse": 20}, 0.5)
+    store = Store(path, "data")
+    assert store[part(2)] == {"inverse": 30}
+    assert store[part(3)] == {"inverse": 20}
+    assert part(2) not in Store(path, "other data")
+
+
+def test_forgotten_parts_are_gone_for_good(tmp_path: Path):
+    store = Store(tmp_path / "finished.jsonl", "data")
+    store.add(part(2), {}, 0.5)
+    store.add(part(3), {}, 0.5)
+    store.forget([part(2)])
+    reopened = Store(tmp_path / "finished.jsonl", "data")
+    assert part(2) not in reopened
+    assert part(3) in reopened
+
+
+def test_run_goes_on_after_a_failure_and_tells_of_it(tmp_path: Path):
+    store = Store(tmp_path / "finished.jsonl", "data")
+    failures = run([part(0), part(2), part(3)], store, jobs=1, title="test")
+    assert len(failures) == 1
+    assert "ZeroDivisionError" in failures[0]
+    assert store[part(2)] == {"inverse": 30}
+    assert store[part(3)] == {"inverse": 20}
+
+
+def test_without_data_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch):
+    def unreachable(*_: object, **__: object) -> None:
+        raise OSError("no network")
+
+    monkeypatch.setattr(loading, "fetch_openml", unreachable)
+    with pytest.raises(NoDataError, match=r"no network.*--data or HYPERBOXES_DATA"):
+        Source.at(Path("/nowhere")).paper_input("pima")
+
+
+def test_markdown_aligns_columns():
+    assert markdown(("a", "b"), [("long", "1")]) == "| a    |  b |\n| ---- | -: |\n| long |  1 |"
