@@ -158,7 +158,7 @@ def draw_lines(
                 ax.plot(values.index, values, style, color=colour, label=name)
         ax.set(xscale="log", xlabel="theta", title=f"{prefix}{title}")
         plain_ticks(ax.xaxis, THETAS)
-        ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        ax.yaxis.set_major_formatter(PercentFormatter(1))
         tidy(ax)
 
 
