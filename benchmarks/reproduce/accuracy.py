@@ -24,7 +24,7 @@ THETAS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
 REPEATS = 5
 
 # Seconds: where the ten fits and predictions of hyperbox-brain would take longer, it is left out.
-BUDGET = 400.0
+BUDGET = 1200.0
 
 LEARNERS = [Learner(ONLN), Learner(IOL), Learner(IOL, overlap="paper"), *agglomerative("closed")]
 
@@ -91,7 +91,7 @@ def cells_of(source: Source, dataset: str, learners: Iterable[str]) -> list[Cell
             learner=PEER_NAME,
             arguments=(source, dataset, partial(Peer, theta), BUDGET),
             theta=theta,
-            seconds=guesses.peer_validated(dataset),
+            seconds=guesses.peer_validated(dataset, theta),
             is_ours=False,
         )
         for theta in (THETAS if PEER in learners else ())
@@ -100,7 +100,7 @@ def cells_of(source: Source, dataset: str, learners: Iterable[str]) -> list[Cell
         part(
             learner=name,
             arguments=(source, dataset, make),
-            seconds=guesses.baseline_validated(dataset),
+            seconds=guesses.baseline_validated(dataset, name),
             is_ours=False,
         )
         for name, make in BASELINES.items()

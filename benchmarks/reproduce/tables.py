@@ -24,8 +24,8 @@ def markdown(header: Iterable[str], rows: Iterable[Iterable[str]], *, left: int 
 
 
 def write(path: Path, *paragraphs: str) -> None:
-    """Write a page of paragraphs and tables."""
-    path.write_text("\n\n".join(paragraphs) + "\n")
+    """Write a page of paragraphs and tables; empty ones are left out."""
+    path.write_text("\n\n".join(filter(None, paragraphs)) + "\n")
 
 
 def write_csv(path: Path, frame: pd.DataFrame) -> None:
