@@ -10,6 +10,7 @@ import argparse
 import os
 import signal
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.data import add_data_option
@@ -34,6 +35,8 @@ QUICK_LIMIT = 300  # samples
 def main() -> None:
     """Run the experiments from the command line."""
     options = parse()
+    if find_spec("hbbrain") is None:
+        sys.exit("This benchmark needs hyperbox-brain: pip install 'hyperboxes[bench]'")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         failures = reproduce(options)

@@ -38,7 +38,7 @@ def over_theta(frame: pd.DataFrame) -> pd.DataFrame:
     """
     is_baseline = frame["learner"].isin(BASELINES)
     repeated = [frame[is_baseline].assign(theta=theta) for theta in THETAS]
-    full = pd.concat([frame[~is_baseline], *repeated])
+    full = pd.concat([frame[~is_baseline], *repeated], ignore_index=True)
     return ranked(full, ["learner", "theta"], ["dataset", "theta"])
 
 

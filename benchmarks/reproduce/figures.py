@@ -53,7 +53,8 @@ def over_sizes(frame: pd.DataFrame) -> Figure:
                 part["samples"], part["features"], area, part[column],
                 norm=norm, cmap="viridis", edgecolors="0.3", linewidths=0.5,
             )  # fmt: skip
-            ax.set(xscale="log", yscale="log", title=f"{TITLES[algorithm]}: {title}")
+            ax.set(xscale="log", yscale="log")
+            ax.set_title(f"{TITLES[algorithm]}: {title}", fontsize=10.5)
             plain_ticks(ax.xaxis, (100, 300, 1_000, 3_000, 10_000))
             plain_ticks(ax.yaxis, (3, 10, 30, 100))
             tidy(ax)

@@ -34,7 +34,9 @@ def warm_up() -> None:
 def run(cells: Iterable[Cell], store: Store, jobs: int, title: str) -> list[str]:
     """Compute what the store does not hold yet; return what failed, and why."""
     waiting = sorted((cell for cell in cells if cell not in store), key=lambda cell: cell.seconds)
-    failures = []
+    failures: list[str] = []
+    if not waiting:
+        return failures
     state = State(title, len(waiting), sum(cell.seconds for cell in waiting), jobs)
     with _workers(jobs) as pool, display() as show:
         running: dict[Future, Cell] = {}
