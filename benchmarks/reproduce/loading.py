@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from sklearn.datasets import fetch_openml, get_data_home
+from sklearn.datasets import fetch_openml
 from sklearn.preprocessing import minmax_scale
 
 from benchmarks.data import in_file_order
@@ -104,8 +104,8 @@ def _fetch(name: str) -> Samples:
         raise NoDataError(
             f"There is no data: OpenML does not answer for {OPENML[name]} ({error}), and no folder "
             "of the paper's data was found. Name one with --data or HYPERBOXES_DATA (it holds "
-            "authors/NAME.csv.gz and NAME.csv.gz), or go online once: what is fetched is kept in "
-            f"{get_data_home()}."
+            "authors/NAME.csv.gz and NAME.csv.gz), or go online once: scikit-learn keeps what it "
+            "fetches."
         ) from error
     X = np.delete(fetched.data.to_numpy(float), _DROPPED.get(name, []), axis=1)
     classes = np.unique(fetched.target.to_numpy(str), return_inverse=True)[1]
