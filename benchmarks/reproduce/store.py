@@ -13,7 +13,9 @@ from benchmarks.reproduce.cells import Cell, Result
 
 _HERE = Path(__file__).resolve().parent
 _PRODUCT = _HERE.parents[1] / "src" / "hyperboxes"
-_MEASURE = ("learners", "loading", "protocol")  # besides the experiment's own module
+# Modules that results depend on besides the experiment's own.
+_MEASURE = ("learners", "loading", "protocol")
+_ALSO = {"published_order": ("tie_order", "old_argsort")}
 
 
 class Store:
@@ -80,7 +82,8 @@ class Store:
 
 @cache
 def _checksum(experiment: str, is_ours: bool) -> str:
-    sources = [_HERE / f"{name}.py" for name in (experiment, *_MEASURE)]
+    names = (experiment, *_MEASURE, *_ALSO.get(experiment, ()))
+    sources = [_HERE / f"{name}.py" for name in names]
     if is_ours:
         sources += sorted(_PRODUCT.rglob("*.py"))
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources))

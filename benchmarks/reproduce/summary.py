@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.reproduce import accuracy_report, counts_report, times_report
+from benchmarks.reproduce import accuracy_report, counts_report, published_order, times_report
 from benchmarks.reproduce.cells import Results
 from benchmarks.reproduce.figures import draw_accuracy, draw_times
 from benchmarks.reproduce.tables import markdown, write
@@ -16,7 +16,7 @@ def write_reports(results: Results, folder: Path, pictures: Path, facts: str) ->
         place.mkdir(parents=True, exist_ok=True)
     sections = []
     if counts := of_experiment(results, "counts"):
-        frame = counts_report.compare(counts)
+        frame = counts_report.compare(counts, of_experiment(results, published_order.EXPERIMENT))
         counts_report.write_counts(folder, frame, facts)
         sections += counts_report.summarise(frame) + unchanged_by_selection(counts)
     if times := of_experiment(results, "times"):
