@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("choosing.png"), help="the figure")
     output = parser.parse_args().output
     models = {"online": ImprovedOnlineGFMM(THETA)}
-    models["AGGLO-2, longest"] = AgglomerativeGFMM(THETA)
+    models["AGGLO-2, longest"] = AgglomerativeGFMM(THETA, algorithm="agglo2")
     for similarity in ("longest", "shortest", "mid-max", "mid-min"):
         models[f"AGGLO-SM, {similarity}"] = AgglomerativeGFMM(
             THETA, algorithm="agglo-sm", similarity=similarity

@@ -37,7 +37,7 @@ every_online_learner = pytest.mark.parametrize("cls", ONLINE_LEARNERS)
         ImprovedOnlineGFMM(),
         ImprovedOnlineGFMM(selection="all", overlap="paper"),
         AgglomerativeGFMM(),
-        AgglomerativeGFMM(algorithm="agglo-sm", similarity="mid-max", overlap="paper"),
+        AgglomerativeGFMM(algorithm="agglo2", similarity="mid-max", overlap="paper"),
         make_pipeline(MinMaxScaler(), ImprovedOnlineGFMM()),
     ],
     # Empty for our learners; for Pipeline the two failings scikit-learn knows of.

@@ -36,9 +36,10 @@ class AgglomerativeGFMM(BaseGFMM):
     learning.
 
     {parameters}
-    algorithm : {"agglo2", "agglo-sm"}, default="agglo2"
-        ``"agglo2"`` visits the boxes in the order of the samples and merges each with the most
-        similar box that may. ``"agglo-sm"`` always merges the most similar pair of all.
+    algorithm : {"agglo-sm", "agglo2"}, default="agglo-sm"
+        ``"agglo-sm"`` always merges the most similar pair of all. ``"agglo2"`` visits the boxes in
+        the order of the samples and merges each with the most similar box that may, which takes
+        less time and memory.
     similarity : {"longest", "shortest", "mid-max", "mid-min"}, default="longest"
         How similar two boxes are: 1 minus a distance, which is taken between their far faces
         (``"longest"``: compact boxes first), their near faces (``"shortest"``: neighbours first,
@@ -90,9 +91,9 @@ class AgglomerativeGFMM(BaseGFMM):
 
     def __init__(
         self,
-        theta: float = 0.2,
+        theta: float = 0.7,
         *,
-        algorithm: str = "agglo2",
+        algorithm: str = "agglo-sm",
         similarity: str = "longest",
         min_similarity: float = 0.0,
         gamma: Any = 1.0,

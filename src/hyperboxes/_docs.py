@@ -11,7 +11,7 @@ _PASSAGES = {
     "parameters": """
 Parameters
 ----------
-theta : float, default=0.2
+theta : float, default={default_theta}
     Maximum side of a box, as a fraction of each feature's range. Small boxes follow the data
     closely, large ones make fewer and simpler rules.
 gamma : float or array-like of shape (n_features,), default=1.0
@@ -62,7 +62,8 @@ def shared_docs(cls: type[T]) -> type[T]:
     """Replace the passages' names in braces, such as ``{parameters}``, in a class's docstring."""
     if cls.__doc__ is not None:  # python -OO drops docstrings
         text = inspect.cleandoc(cls.__doc__)
-        for name, passage in _PASSAGES.items():
+        default_theta = inspect.signature(cls).parameters["theta"].default
+        for name, passage in (*_PASSAGES.items(), ("default_theta", str(default_theta))):
             text = text.replace(f"{{{name}}}", passage.strip())
         cls.__doc__ = text
     return cls

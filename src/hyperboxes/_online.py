@@ -136,7 +136,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
 
     def __init__(
         self,
-        theta: float = 0.2,
+        theta: float = 0.5,
         *,
         gamma: Any = 1.0,
         selection: str = "index",
