@@ -138,6 +138,8 @@ def over_similarities(means: pd.DataFrame, n_sets: int) -> Figure:
     for row, algorithm in zip(axes, ("AGGLO-2", "AGGLO-SM"), strict=True):
         lines = {f"{algorithm}, {similarity}": look for similarity, look in looks.items()}
         draw_lines(row, means, lines, prefix=f"{algorithm}: ")
+    for ax in axes[0]:
+        ax.set_xlabel("")
     handles = axes[0, 0].get_legend_handles_labels()[0]
     figure.legend(handles, SIMILARITIES, loc="outside lower center", ncols=4, frameon=False)
     figure.suptitle(f"The similarities: means over {n_sets} data sets, 5 x 2-fold cross-validation")
@@ -159,7 +161,7 @@ def draw_lines(
                 ax.plot(values.index, values, style, color=colour, label=name)
         ax.set(xscale="log", xlabel="theta", title=f"{prefix}{title}")
         plain_ticks(ax.xaxis, THETAS)
-        ax.yaxis.set_major_formatter(PercentFormatter(1))
+        ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=1 if column == "accuracy" else 0))
         tidy(ax)
 
 
