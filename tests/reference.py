@@ -2,6 +2,10 @@
 
 Slow on purpose: it reads like the paper's pseudo-code, and the library is compared with it bit for
 bit. Candidates come by membership or similarity, largest first, ties by lower index.
+
+Beyond the paper, NaN stands for what is not known: a value that a sample lacks, the bounds of a box
+in a feature that none of its samples had. It holds nothing back: membership and similarity are 1
+there, any size will do, and the overlap is decided by the other features.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,8 +31,23 @@ class Model:
 
 
 def ramp(z: Array, gamma: Array) -> Array:
-    """Return f(z, gamma): z * gamma, at least 0 and at most 1."""
-    return np.clip(z * gamma, 0.0, 1.0)
+    """Return f(z, gamma): z * gamma, at least 0 and at most 1; 0 for what is not known."""
+    return np.where(np.isnan(z), 0.0, np.clip(z * gamma, 0.0, 1.0))
+
+
+def hull(vi: Array, wi: Array, vk: Array, wk: Array) -> tuple[Array, Array]:
+    """Return the smallest box that holds two: known where one of them is."""
+    return np.fmin(vi, vk), np.fmax(wi, wk)
+
+
+def is_small(v: Array, w: Array, theta: float) -> bool:
+    """Return whether no known side of a box is longer than theta."""
+    return not np.any(w - v > theta)
+
+
+def holds(v: Array, w: Array, xl: Array, xu: Array, gamma: Array) -> bool:
+    """Return whether X is a full member of a box, and knows nothing that the box does not."""
+    return membership(v, w, xl, xu, gamma) == 1 and not np.any(np.isnan(v) & ~np.isnan(xl))
 
 
 def membership(v: Array, w: Array, xl: Array, xu: Array, gamma: Array) -> float:
@@ -39,8 +58,11 @@ def membership(v: Array, w: Array, xl: Array, xu: Array, gamma: Array) -> float:
 def _case(vi: float, wi: float, vk: float, wk: float) -> tuple[int, float]:
     """Return which of the paper's four overlap cases holds in one dimension, and the overlap.
 
-    The case is 0 if the two intervals do not overlap; i is the grown box.
+    The case is 0 if the two intervals do not overlap; i is the grown box. Where one of them is not
+    known they overlap (5), but cannot be parted.
     """
+    if np.isnan(vi) or np.isnan(vk):
+        return 5, np.inf
     if wi <= wk and vi <= vk and wi > vk:
         return 1, wi - vk
     if wi > wk and vi > vk and wk > vi:
@@ -55,7 +77,7 @@ def _case(vi: float, wi: float, vk: float, wk: float) -> tuple[int, float]:
 def overlaps(vi: Array, wi: Array, vk: Array, wk: Array, kind: str) -> bool:
     """Return whether the grown box i overlaps box k in every dimension ("closed" or "paper")."""
     if kind == "closed":
-        return bool(np.all((vi <= wk) & (vk <= wi)))
+        return not np.any((vi > wk) | (vk > wi))
     if kind == "paper":
         return all(_case(*sides)[0] != 0 for sides in zip(vi, wi, vk, wk, strict=True))
     raise ValueError(f"unknown overlap: {kind!r}")
@@ -65,11 +87,14 @@ def contract(vi: Array, wi: Array, vk: Array, wk: Array) -> None:
     """Remove the overlap of boxes i and k in place, in the dimension where it is least."""
     if not overlaps(vi, wi, vk, wk, "paper"):
         return
+    d = -1
     delta_old = np.inf  # the paper's 1 would fail on boxes with longer sides
     for j in range(len(vi)):
         case_j, delta_new = _case(vi[j], wi[j], vk[j], wk[j])
         if delta_new < delta_old:
             d, case, delta_old = j, case_j, delta_new
+    if d < 0:  # they know no feature in common
+        return
     i_above_k = wk[d] - vi[d] <= wi[d] - vk[d]  # cases 3 and 4: i goes to the upper side of k
     if case == 1:
         wi[d] = vk[d] = (wi[d] + vk[d]) / 2
@@ -139,8 +164,8 @@ class _Hyperboxes:
         Algorithm 2, lines 9-16 and Algorithm 3, lines 11-18.
         """
         self.n_candidates += 1
-        vt, wt = np.minimum(self.V[i], self.V[k]), np.maximum(self.W[i], self.W[k])
-        if not np.all(wt - vt <= theta) or self.is_overlap(vt, wt, self.L[i], overlap):
+        vt, wt = hull(self.V[i], self.W[i], self.V[k], self.W[k])
+        if not is_small(vt, wt, theta) or self.is_overlap(vt, wt, self.L[i], overlap):
             return False
         earlier, later = min(i, k), max(i, k)
         self.V[earlier], self.W[earlier] = vt, wt
@@ -236,15 +261,17 @@ def _learn_online(
         H.n_candidates = start.n_candidates
     threshold = _threshold(selection, theta, gamma)
     for x_l, x_u, label in zip(xl, xu, y.tolist(), strict=True):
-        M = {h: membership(H.V[h], H.W[h], x_l, x_u, gamma) for h in H.same_class(label)}
+        H_1 = H.same_class(label)
+        M = {h: membership(H.V[h], H.W[h], x_l, x_u, gamma) for h in H_1}
+        holders = [h for h in H_1 if holds(H.V[h], H.W[h], x_l, x_u, gamma)]
+        if holders:
+            H.counts[holders[0]] += 1
+            continue
         flag = False
         for h in _sort_by_descending(M, threshold):  # line 12
-            if M[h] == 1:
-                flag = True
-            else:
-                H.n_candidates += 1
-                vt, wt = np.minimum(H.V[h], x_l), np.maximum(H.W[h], x_u)
-                flag = bool(np.all(wt - vt <= theta)) and expand(H, h, vt, wt)
+            H.n_candidates += 1
+            vt, wt = hull(H.V[h], H.W[h], x_l, x_u)
+            flag = is_small(vt, wt, theta) and expand(H, h, vt, wt)
             if flag:
                 H.counts[h] += 1
                 break
@@ -338,7 +365,7 @@ def _classify(model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int) 
     boxes = list(zip(model.lower, model.upper, strict=True))
     b = [membership(v, w, xl, xu, gamma) for v, w in boxes]
     if max(b) == 0:  # far outside: the nearest box by unclipped distance
-        b = [-float(np.max(gamma * np.maximum(xu - w, v - xl))) for v, w in boxes]
+        b = [-float(np.nanmax(gamma * np.maximum(xu - w, v - xl))) for v, w in boxes]
     b_win = max(b)
     I_win = [i for i in range(len(b)) if b[i] == b_win]
     # Boxes of one class only need no rule of their own: either rule below gives that class.

@@ -1,7 +1,8 @@
 """Hypothesis strategies for small learning problems that are hard on exactness.
 
 Values come from a coarse grid (ties, duplicates, faces that touch) or are arbitrary floats;
-columns may be constant, samples may be intervals, a problem may have one feature or one class.
+columns may be constant, samples may be intervals, a problem may have one feature or one class, and
+values may be missing.
 """
 
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ def samples(draw, n_features, max_samples=25):
     xl = draw(hnp.arrays(np.float64, shape, elements=values))
     for column in draw(st.sets(st.integers(0, n_features - 1), max_size=1)):
         xl[:, column] = xl[0, column]
+    if draw(st.booleans()):
+        xl[draw(hnp.arrays(np.bool_, shape))] = np.nan
     if draw(st.booleans()):
         return xl, xl
     other = draw(hnp.arrays(np.float64, shape, elements=values))

@@ -114,7 +114,7 @@ def test_invariants(problem, algorithm, overlap):
     boxes = model.hyperboxes_
     assert boxes.counts.sum() == len(problem.y)
     merged = boxes.counts > 1
-    assert (boxes.upper[merged] - boxes.lower[merged] <= problem.theta).all()
+    assert not (boxes.upper[merged] - boxes.lower[merged] > problem.theta).any()
     memberships = model.membership(problem.xl, X_upper=problem.xu)
     assert (memberships[np.arange(len(problem.y)), problem.y] == 1).all()
     if overlap == "closed":

@@ -52,7 +52,7 @@ class Subject:
         """Let a box absorb another."""
         if box != other:
             corners = self.boxes.lower[[box, other]], self.boxes.upper[[box, other]]
-            self.change(box, corners[0].min(axis=0), corners[1].max(axis=0))
+            self.change(box, np.fmin(*corners[0]), np.fmax(*corners[1]))
             self.boxes.counts[other] = 0
             on_index.remove_box(other, self.boxes.arrays)
 
@@ -88,16 +88,16 @@ class Subject:
             assert links[block, lane] == box
             corners = self.boxes.lower[box], self.boxes.upper[box]
             low, high = (corner.astype(np.float32) for corner in corners)
-            assert np.array_equal(ends[block, :, 0, lane], low)
-            assert np.array_equal(ends[block, :, 1, lane], high)
+            assert np.array_equal(ends[block, :, 0, lane], low, equal_nan=True)
+            assert np.array_equal(ends[block, :, 1, lane], high, equal_nan=True)
             while links[block, index.PARENT] >= 0:
                 child = block
                 block, lane = divmod(links[block, index.PARENT], index.LANES)
                 assert links[block, lane] == child
-                assert (ends[block, :, 0, lane] <= low).all()
-                assert (ends[block, :, 1, lane] >= high).all()
-                assert (ends[block + 1, :, 0, lane] >= low).all()
-                assert (ends[block + 1, :, 1, lane] <= high).all()
+                outer, inner = ends[block, :, :, lane], ends[block + 1, :, :, lane]
+                assert not ((outer[:, 0] > low) | (outer[:, 1] < high)).any()
+                assert not ((inner[:, 0] < low) | (inner[:, 1] > high)).any()
+                assert np.isnan([outer, inner])[:, np.isnan(low)].all()
             assert block == roots[self.boxes.labels[box]]
 
     def check_window(self, xl, xu, theta, label):
@@ -112,8 +112,8 @@ class Subject:
     def growable(self, xl, xu, theta, label):
         """Yield the boxes that can grow to hold the interval."""
         for box in self.alive(label):
-            sides = np.maximum(self.boxes.upper[box], xu) - np.minimum(self.boxes.lower[box], xl)
-            if (sides <= theta).all():
+            corners = reference.hull(self.boxes.lower[box], self.boxes.upper[box], xl, xu)
+            if reference.is_small(*corners, theta):
                 yield box
 
     def check_overlaps(self, v, w, label):
@@ -171,7 +171,8 @@ class Subject:
         expected = {}
         for box in self.alive(*range(*classes)):
             above, below = xu - boxes.upper[box], boxes.lower[box] - xl
-            expected[int(box)] = max(0.0, (np.maximum(above, below) * self.gamma).max())
+            gaps = np.maximum(above, below) * self.gamma
+            expected[int(box)] = gaps.max(initial=0.0, where=~np.isnan(gaps))
         assert found.items() <= expected.items()
         least = min(expected.values(), default=np.inf)
         assert limit == least + geometry.ROUNDING
@@ -183,6 +184,8 @@ def intervals(draw, n_features):
     """Draw an interval, mostly a point."""
     values = st.lists(draw(st.sampled_from([grid, unit])), min_size=n_features, max_size=n_features)
     low = np.array(draw(values))
+    if not draw(st.integers(0, 3)):
+        low[draw(st.integers(0, n_features - 1))] = np.nan
     if draw(st.integers(0, 3)):
         return low, low
     other = np.array(draw(values))
@@ -208,7 +211,7 @@ def test_any_sequence(data, n_features, width):
             box = data.draw(st.sampled_from(alive.tolist()))
             v, w = subject.boxes.lower[box], subject.boxes.upper[box]
             if step == "grow":
-                subject.change(box, np.minimum(v, low), np.maximum(w, high))
+                subject.change(box, *reference.hull(v, w, low, high))
             elif step == "shrink":
                 subject.change(box, np.clip(low, v, w), np.clip(high, v, w))
             else:
@@ -225,6 +228,7 @@ def test_long_sequences(n_features, width, is_sorted):
     rng = np.random.default_rng(n_features)
     subject = Subject(n_features, width, rng.random(n_features) + 0.5)
     points = rng.random((900, n_features)).round(2)
+    points[rng.random(points.shape) < 0.05] = np.nan
     if is_sorted:
         points = points[np.lexsort(points.T)]
     for number, point in enumerate(points):

@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.callback import CallbackSupportMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -86,7 +87,7 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The samples; the lower ends where samples are intervals.
+            The samples; the lower ends where samples are intervals. NaN where a value is missing.
         y : array-like of shape (n_samples,)
             Class labels.
         X_upper : array-like of shape (n_samples, n_features), default=None
@@ -112,7 +113,9 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def _validate_samples(
         self, X: Any, y: Any, X_upper: Any, *, reset: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        X, y = validate_data(self, X, y, reset=reset, dtype=np.float64, order="C")
+        X, y = validate_data(
+            self, X, y, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+        )
         if reset:  # later, labels must be known ones
             check_classification_targets(y)
         upper = check_upper(self, X, X_upper)
@@ -160,7 +163,7 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         ----------
         X : array-like of shape (n_samples, n_features)
             The samples, or the lower ends of interval samples; values outside the range of the
-            training data are fine.
+            training data are fine, and so is NaN for missing ones.
         X_upper : array-like of shape (n_samples, n_features), default=None
             The upper ends of interval samples.
 
@@ -247,6 +250,11 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return self._boxes.n_candidates
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_boxes") and len(self._boxes) > 0
 
@@ -260,7 +268,9 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     ) -> np.ndarray:
         """Turn what the nearest boxes of each class say into one answer per sample."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        X = validate_data(
+            self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+        )
         intervals = Intervals(X, check_upper(self, X, X_upper), self._scale)
 
         def ask(rows: slice) -> np.ndarray:

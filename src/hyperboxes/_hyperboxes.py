@@ -16,7 +16,8 @@ class Hyperboxes:
     Attributes
     ----------
     lower, upper : ndarray of shape (n_boxes, n_features)
-        Smallest and largest corner of each box, in the units of the training data.
+        Smallest and largest corner of each box, in the units of the training data; NaN in a
+        feature that none of the box's samples had.
     labels : ndarray of int, shape (n_boxes,)
         Class of each box, as an index into the estimator's ``classes_``.
     counts : ndarray of int, shape (n_boxes,)

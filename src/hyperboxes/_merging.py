@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._boxes import Boxes, Samples
-from hyperboxes._kernels import agglomerative, pair_count, pair_queue
+from hyperboxes._kernels import agglomerative, geometry, pair_count, pair_queue
 
 # How many partners of a box are kept at hand: more cost memory, fewer cost searches.
 SHORTLIST = 16
@@ -51,7 +51,8 @@ class AggloSM:
         )
         self._rule = theta, gamma, max(floor, 1.0 - theta * gamma.max()), everywhere
         self._measure = measure
-        self._overlap = overlap
+        may_part = overlap != geometry.CLOSED or bool(np.isnan(boxes.lower).any())
+        self._overlap = overlap, may_part
 
     def step(self, work: int) -> bool:
         """Do a slice of the work; return whether it was the last."""
@@ -63,7 +64,7 @@ class AggloSM:
             )
             return False
         return pair_queue.merge_best_pairs(
-            arrays, self._queue, self._log, rule, measure, self._overlap, work
+            arrays, self._queue, self._log, rule, measure, *self._overlap, work
         )
 
     def count(self, samples: Samples, rule: Rule, work: int) -> None:

@@ -15,7 +15,7 @@ from hyperboxes._boxes import Samples, slices
 from hyperboxes._docs import shared_docs
 from hyperboxes._kernels import geometry, online
 from hyperboxes._progress import FitProgress
-from hyperboxes._validation import check_known_classes, unchanged_on_error
+from hyperboxes._validation import check_known_classes, column_name, unchanged_on_error
 
 # Samples that are scaled at a time.
 _SAMPLES_AT_ONCE = 65_536
@@ -34,7 +34,7 @@ class _OnlineGFMM(BaseGFMM):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The samples; the lower ends where samples are intervals.
+            The samples; the lower ends where samples are intervals. NaN where a value is missing.
         y : array-like of shape (n_samples,)
             Class labels, all of them in ``classes_``.
         classes : array-like of shape (n_classes,), default=None
@@ -61,11 +61,18 @@ class _OnlineGFMM(BaseGFMM):
         return self
 
     def _warn_if_ranges_unknown(self, lower: np.ndarray, upper: np.ndarray) -> None:
-        if self.scaling == "minmax" and len(lower) == 1 and upper is lower:
+        if self.scaling != "minmax":
+            return
+        problem = ""
+        if len(lower) == 1 and upper is lower:
+            problem = "one sample: the data"
+        elif (unknown := np.isnan(lower).all(axis=0)).any():
+            problem = f"no value of {column_name(self, int(np.argmax(unknown)))}: it"
+        if problem:
             warnings.warn(
-                "The first call of partial_fit learns the features' ranges, but got one sample: "
-                "the data will not be scaled. Start with a larger batch, or scale the data to "
-                "[0, 1] and use scaling=None.",
+                f"The first call of partial_fit learns the features' ranges, but got {problem} "
+                "will not be scaled. Start with a larger batch, or scale the data to [0, 1] and "
+                "use scaling=None.",
                 stacklevel=4,
             )
 

@@ -12,7 +12,7 @@ import numpy as np
 class MinMaxScale:
     """Each feature's range, learned once, mapped to [0, 1].
 
-    A feature that never varied is only shifted to 0.
+    A feature that never varied is only shifted to 0; one without any value stays as it is.
     """
 
     low: np.ndarray
@@ -20,8 +20,10 @@ class MinMaxScale:
 
     @classmethod
     def learn(cls, lower: np.ndarray, upper: np.ndarray) -> Self:
-        """Take the range of the intervals [lower, upper]."""
-        return cls(lower.min(axis=0), upper.max(axis=0))
+        """Take the range of the intervals [lower, upper], of which some may be missing."""
+        low = np.fmin.reduce(lower, axis=0)
+        high = np.fmax.reduce(upper, axis=0)
+        return cls(np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=0.0))
 
     @property
     def span(self) -> np.ndarray:

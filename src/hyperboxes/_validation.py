@@ -28,7 +28,12 @@ def check_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
         return X
     validate_data(estimator, X_upper, reset=False, skip_check_array=True)  # names of columns
     X_upper = check_array(
-        X_upper, dtype=np.float64, order="C", input_name="X_upper", estimator=estimator
+        X_upper,
+        dtype=np.float64,
+        order="C",
+        ensure_all_finite="allow-nan",
+        input_name="X_upper",
+        estimator=estimator,
     )
     if X_upper.shape != X.shape:
         raise ValueError(f"X_upper has shape {X_upper.shape}, but X has shape {X.shape}.")
@@ -37,6 +42,12 @@ def check_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
         raise ValueError(
             f"X_upper is below X in {column_name(estimator, column)}, row {row}: "
             f"{X_upper[row, column]} < {X[row, column]}."
+        )
+    if (one_end := np.isnan(X_upper) != np.isnan(X)).any():
+        row, column = np.argwhere(one_end)[0]
+        raise ValueError(
+            f"Either both ends of an interval are missing or none: {column_name(estimator, column)}"
+            f", row {row}, is {X[row, column]} in X and {X_upper[row, column]} in X_upper."
         )
     return X_upper
 
@@ -60,8 +71,8 @@ def check_gamma(gamma: Any, n_features: int) -> np.ndarray:
 
 def check_unit_range(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:
     """Refuse training data outside [0, 1], which `scaling=None` promises."""
-    if lower.min() < 0 or upper.max() > 1:
-        row, column = np.argwhere((lower < 0) | (upper > 1))[0]
+    if (outside := (lower < 0) | (upper > 1)).any():
+        row, column = np.argwhere(outside)[0]
         value = lower[row, column] if lower[row, column] < 0 else upper[row, column]
         raise ValueError(
             f"With scaling=None all features must lie in [0, 1], but "

@@ -2,6 +2,10 @@
 
 Boxes are rows of the arrays `lower` (v in the paper) and `upper` (w). Arithmetic is float64 in the
 order the paper writes it; rounding is monotone, which is what makes the shortcuts below exact.
+
+NaN stands for what is not known: a value that a sample lacks, both ends of a box in a feature that
+none of its samples had. It is never larger nor smaller than anything, and the formulas are written
+so that it holds nothing back.
 """
 
 from __future__ import annotations
@@ -27,14 +31,32 @@ CLOSED, PAPER, CONTRACT = range(3)
 
 @formula
 def larger(a, b):
-    """`max` without its care for NaN, which costs several times the comparison."""
+    """Return the larger number; `b` if one of them is not known.
+
+    It costs a fraction of `max`.
+    """
     return a if a > b else b
 
 
 @formula
 def smaller(a, b):
-    """`min` likewise."""
+    """Return the smaller number; `b` if one of them is not known."""
     return a if a < b else b
+
+
+@formula
+def is_known(a):
+    """Whether a number is known, that is, not NaN."""
+    return a == a
+
+
+@formula
+def are_known(values):
+    """Whether all numbers of a row are known."""
+    for j in range(values.shape[0]):
+        if not is_known(values[j]):
+            return False
+    return True
 
 
 @part
@@ -52,7 +74,7 @@ def distance(lower, upper, box, xl, xu, gamma, limit):
         apart = larger(above, below) * gamma[j]
         if apart > limit:
             return apart
-        largest = larger(largest, apart)
+        largest = larger(apart, largest)
     return largest
 
 
@@ -85,7 +107,18 @@ def as_membership(gap):
 def fits(lower, upper, box, xl, xu, theta):
     """Whether the box grown to hold [xl, xu] has no side longer than `theta`."""
     for j in range(xl.shape[0]):
-        if larger(upper[box, j], xu[j]) - smaller(lower[box, j], xl[j]) > theta:
+        if _upmost(upper[box, j], xu[j]) - _lowest(lower[box, j], xl[j]) > theta:
+            return False
+    return True
+
+
+@formula
+def holds(lower, upper, box, xl, xu, gamma):
+    """Whether [xl, xu] is a full member of the box, and knows nothing that the box does not."""
+    if distance(lower, upper, box, xl, xu, gamma, HELD) > HELD:
+        return False
+    for j in range(xl.shape[0]):
+        if is_known(xl[j]) and not is_known(lower[box, j]):
             return False
     return True
 
@@ -124,10 +157,11 @@ def collide(v, w, lower, upper, box, overlap):
 def contract(v, w, lower, upper, box):
     """Part two overlapping boxes in the dimension where they overlap least; both may change.
 
-    The overlap must hold in the sense of `overlaps`. The first dimension wins ties.
+    The overlap must hold in the sense of `overlaps`. The first dimension wins ties. Boxes that know
+    no feature in common stay as they are.
     """
     least = np.inf
-    thinnest = 0
+    thinnest = -1
     for j in range(v.shape[0]):
         vk = lower[box, j]
         wk = upper[box, j]
@@ -136,11 +170,12 @@ def contract(v, w, lower, upper, box):
         elif v[j] > vk and w[j] > wk:
             depth = wk - v[j]
         else:
-            depth = min(wk - v[j], w[j] - vk)
+            depth = smaller(wk - v[j], w[j] - vk)
         if depth < least:
             least = depth
             thinnest = j
-    _part(v, w, lower, upper, box, thinnest)
+    if thinnest >= 0:
+        _part(v, w, lower, upper, box, thinnest)
 
 
 @part
@@ -167,5 +202,17 @@ def _part(v, w, lower, upper, box, j):
 def hull(v1, w1, v2, w2, v, w):
     """Write the smallest box that holds two boxes into [v, w], which may be one of them."""
     for j in range(v.shape[0]):
-        v[j] = smaller(v1[j], v2[j])
-        w[j] = larger(w1[j], w2[j])
+        v[j] = _lowest(v1[j], v2[j])
+        w[j] = _upmost(w1[j], w2[j])
+
+
+@formula
+def _lowest(a, b):
+    """Return the smaller number, or the one that is known."""
+    return a if a < b or not is_known(b) else b
+
+
+@formula
+def _upmost(a, b):
+    """Return the larger number, or the one that is known."""
+    return a if a > b or not is_known(b) else b

@@ -8,7 +8,7 @@ Each node above the leaves takes two blocks. The first has the outer bounds, the
 the largest upper end below: no box in there reaches farther. The second has the inner bounds, the
 largest lower and the smallest upper end: no box in there lies farther inside. A box of a leaf is
 its own bounds of both kinds. Bounds are kept wide enough at all times, and made narrow when the
-trees are built anew.
+trees are built anew. Where a box's ends are not known (NaN), neither are the bounds above it.
 
 Rounding to single precision keeps the order of numbers (or makes them equal), so a comparison that
 holds for a box holds for its rounded ends too. What the tree leaves out is certain; what it finds
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.geometry import larger, smaller
+from hyperboxes._kernels.geometry import is_known, larger
 from hyperboxes._kernels.jit import formula, kernel, part
 from hyperboxes._kernels.lanes import ALL_LANES, HIGH, LANES, LOW
 
@@ -103,7 +103,7 @@ def remove_box(box, boxes):
     block, lane = places[box] // LANES, places[box] % LANES
     links[block, lane] = -1
     for j in range(ends.shape[1]):
-        ends[block, j, LOW, lane] = ends[block, j, HIGH, lane] = np.nan
+        ends[block, j, LOW, lane] = ends[block, j, HIGH, lane] = np.inf
     progress[ALIVE] -= 1
 
 
@@ -122,7 +122,7 @@ def build(order, starts, fill, boxes):
     for place in range(order.shape[0]):
         box = order[place]
         for j in range(lower.shape[1]):
-            centres[box, j] = lower[box, j] + upper[box, j]
+            centres[box, j] = _centre(lower[box, j], upper[box, j])
     keys = np.empty(lower.shape[0], np.float32)
     for c in range(roots.shape[0]):
         roots[c] = -1
@@ -255,7 +255,7 @@ def _new_block(level, index, progress):
         links[new, LEVEL] = links[new, PARENT] = -1
         for j in range(ends.shape[1]):
             for lane in range(ends.shape[3]):
-                ends[new, j, LOW, lane] = ends[new, j, HIGH, lane] = np.nan
+                ends[new, j, LOW, lane] = ends[new, j, HIGH, lane] = np.inf
     links[block, LEVEL] = level
     return block
 
@@ -271,11 +271,29 @@ def _free_lane(block, links):
 
 @formula
 def _widen(ends, block, j, lane, outer_low, outer_high, inner_low, inner_high):
-    """Let the bounds in a lane of a node include others."""
-    ends[block, j, LOW, lane] = smaller(ends[block, j, LOW, lane], outer_low)
-    ends[block, j, HIGH, lane] = larger(ends[block, j, HIGH, lane], outer_high)
-    ends[block + 1, j, LOW, lane] = larger(ends[block + 1, j, LOW, lane], inner_low)
-    ends[block + 1, j, HIGH, lane] = smaller(ends[block + 1, j, HIGH, lane], inner_high)
+    """Let the bounds in a lane of a node include others; they are known if both are."""
+    ends[block, j, LOW, lane] = _least(ends[block, j, LOW, lane], outer_low)
+    ends[block, j, HIGH, lane] = _most(ends[block, j, HIGH, lane], outer_high)
+    ends[block + 1, j, LOW, lane] = _most(ends[block + 1, j, LOW, lane], inner_low)
+    ends[block + 1, j, HIGH, lane] = _least(ends[block + 1, j, HIGH, lane], inner_high)
+
+
+@formula
+def _least(a, b):
+    """Return the smaller number, or NaN if one of them is."""
+    return a if a < b or not is_known(a) else b
+
+
+@formula
+def _most(a, b):
+    """Return the larger number, or NaN if one of them is."""
+    return a if a > b or not is_known(a) else b
+
+
+@formula
+def _centre(low, high):
+    """Return twice the middle of an interval, or any number if it is not known."""
+    return low + high if is_known(low) else 0.0
 
 
 @part
@@ -311,7 +329,7 @@ def _split(full, new_lane, index, progress):
     for lane in range(width):
         order[lane] = lane
         for j in range(n_features):
-            centres[lane, j] = ends[full, j, LOW, lane] + ends[full, j, HIGH, lane]
+            centres[lane, j] = _centre(ends[full, j, LOW, lane], ends[full, j, HIGH, lane])
     half = width // 2
     _partition(order, 0, width, width - half, centres, keys, parts)
     level = links[full, LEVEL]
@@ -335,7 +353,7 @@ def _move_lane(old, old_lane, new, lane, ends, links):
         for j in range(ends.shape[1]):
             for end in range(ends.shape[2]):
                 ends[new + bounds, j, end, lane] = ends[old + bounds, j, end, old_lane]
-                ends[old + bounds, j, end, old_lane] = np.nan
+                ends[old + bounds, j, end, old_lane] = np.inf
 
 
 @part
@@ -358,7 +376,7 @@ def _nearest_lane(block, lanes, v, w, index):
         centre = np.float32(v[j] + w[j])
         for lane in range(ends.shape[3]):
             low, high = ends[block, j, LOW, lane], ends[block, j, HIGH, lane]
-            gaps[lane] = larger(gaps[lane], abs(low + high - centre) / (high - low + _THIN))
+            gaps[lane] = larger(abs(low + high - centre) / (high - low + _THIN), gaps[lane])
     nearest = -1
     for lane in range(ends.shape[3]):
         is_choice = links[block, lane] >= 0 and lanes >> lane & 1

@@ -4,6 +4,9 @@ A block holds 16 boxes in single precision, in each dimension first their lower 
 then the upper ones: `ends[block, dimension, LOW or HIGH, lane]`. What is written here in LLVM's
 vector types, which exist on every processor, becomes a few instructions; the same loops in Python
 are compiled to several times as many. Masks have a bit for each lane, the lowest for the first.
+
+NaN, in a block or asked for, is what is not known and holds nothing back: it is within any reach,
+and no distance. Both ends of an empty lane are infinite, which is hardly within any reach.
 """
 
 from __future__ import annotations
@@ -93,14 +96,14 @@ def first_lane(typing: Any, mask: Any) -> Any:
 
 @instruction
 def _within_in_one(typing: Any, ends: Any, near: Any, far: Any, p: Any, q: Any) -> Any:
-    """Return the lanes with the end at `near` up to p and that at `far` from q on."""
+    """Return the lanes with the end at `near` up to p and that at `far` from q on, or NaN."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         near_lanes = _load(context, builder, signature.args[0], args[0], args[1])
         far_lanes = _load(context, builder, signature.args[0], args[0], args[2])
         both = builder.and_(
-            builder.fcmp_ordered("<=", near_lanes, _splat(builder, args[3])),
-            builder.fcmp_ordered(">=", far_lanes, _splat(builder, args[4])),
+            builder.fcmp_unordered("<=", near_lanes, _splat(builder, args[3])),
+            builder.fcmp_unordered(">=", far_lanes, _splat(builder, args[4])),
         )
         return _as_mask(builder, both)
 

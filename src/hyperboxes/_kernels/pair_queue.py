@@ -4,8 +4,9 @@ The paper sorts all pairs anew after each merge. Here each pair belongs to that 
 changed last; each box keeps a short list of the best pairs that are its own, and a tournament tree
 finds the best pair of all. Pairs on a list whose other box has changed since, or is gone, are
 passed over. A pair is only offered once: under the closed overlap test, boxes only grow, so a
-refused pair of unchanged boxes stays refused for ever. Under the paper's test it may become free
-when a box that was in the way merges; the boxes near it then start their lists again.
+refused pair of unchanged boxes stays refused for ever. Under the paper's test, and where values are
+missing, it may become free when a box that was in the way merges; the boxes near it then start
+their lists again.
 
 `queue` is the tuple `(partners, similarities, lists, frontier, stamps, tree, witness)`.
 `partners[i]` lists boxes by descending similarity, ties by age; `lists[i]` says how many they are,
@@ -20,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.agglomerative import merge
-from hyperboxes._kernels.geometry import CLOSED, collide, fits, hull
+from hyperboxes._kernels.geometry import collide, fits, hull
 from hyperboxes._kernels.index import ALIVE, CANDIDATES, FEW, WORK
 from hyperboxes._kernels.jit import kernel, part
 from hyperboxes._kernels.search import (
@@ -72,9 +73,11 @@ def fill_queue(boxes, queue, start, rule, measure, work):
 
 
 @kernel
-def merge_best_pairs(boxes, queue, log, rule, measure, overlap, work):
+def merge_best_pairs(boxes, queue, log, rule, measure, overlap, may_part, work):
     """Merge pair after pair; append similarity and places to `log`, which begins with their number.
 
+    `may_part` says that boxes may stop to overlap when they grow, so that refused pairs are tried
+    again.
     Returns whether no pair is left; or False after `work` comparisons of a block in one dimension,
     and when so few boxes are left that the trees should be built anew. Adds the pairs tried to
     the candidates.
@@ -105,7 +108,7 @@ def merge_best_pairs(boxes, queue, log, rule, measure, overlap, work):
         merged_earlier[n_merged[0]] = earlier
         merged_later[n_merged[0]] = later
         n_merged[0] += 1
-        if overlap != CLOSED:
+        if may_part:
             _reopen(i, boxes, queue, rule, measure, scratch)
             _reopen(k, boxes, queue, rule, measure, scratch)
         merge(earlier, later, boxes)

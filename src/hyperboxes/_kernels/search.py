@@ -1,8 +1,8 @@
 """The one place that finds boxes: inside a window, over or near an interval, the best of a class.
 
 Boxes within reach of an interval are found in the blocks of the index, in single precision and
-hence a few too many; the rows decide. With `everywhere`, as the paper's algorithms have it, every
-leaf of a class is looked at; otherwise the tree leaves out most.
+hence a few too many, empty lanes among them; the rows decide. With `everywhere`, as the paper's
+algorithms have it, every leaf of a class is looked at; otherwise the tree leaves out most.
 
 `space` is the tuple `(stack, least, gaps, singles, ones)` of working arrays: blocks to visit and
 how near they are at least, the distances of 16 lanes, rows of single precision, a gamma of 1.
@@ -53,7 +53,10 @@ def make_space(n_features):
 
 @part
 def set_reach(x1, x2, limit, gamma, row, space):
-    """Let the search find what has `gamma * (near - x1)` and `gamma * (x2 - far)` up to a limit."""
+    """Let the search find what has `gamma * (near - x1)` and `gamma * (x2 - far)` up to a limit.
+
+    Where the interval is not known (NaN), everything is within reach.
+    """
     singles = space[3]
     for j in range(x1.shape[0]):
         length = limit / gamma[j]
@@ -118,11 +121,14 @@ def find(label, inside, everywhere, boxes, space, ids):
     while top > 0:
         top, leaf, mask = next_leaf(boxes, inside, everywhere, space, top)
         while mask:
+            box = links[leaf, first_lane(mask)]
+            mask &= mask - 1
+            if box < 0:
+                continue
             if n_found == most:
                 return most + 1
-            ids[n_found] = links[leaf, first_lane(mask)]
+            ids[n_found] = box
             n_found += 1
-            mask &= mask - 1
     return n_found
 
 
@@ -148,7 +154,7 @@ def first_rival(v, w, label, overlap, everywhere, boxes, space):
             while mask:
                 box = links[leaf, first_lane(mask)]
                 mask &= mask - 1
-                if collide(v, w, lower, upper, box, overlap):
+                if box >= 0 and collide(v, w, lower, upper, box, overlap):
                     return box
     return -1
 
@@ -191,6 +197,8 @@ def find_best(xl, xu, label, after, stamps, stamp, boxes, rule, measure, space, 
         while mask:
             box = links[block, first_lane(mask)]
             mask &= mask - 1
+            if box < 0:
+                continue
             progress[WORK] += 1
             value = similarity(xl, xu, lower, upper, box, gamma, measure)
             if (
@@ -275,9 +283,9 @@ def find_nearest(xl, xu, first, stop, limit, boxes, gamma, space, ids, distances
         while mask:
             lane = first_lane(mask)
             mask &= mask - 1
-            if gaps[lane] > bound:
-                continue
             box = links[block, lane]
+            if box < 0 or gaps[lane] > bound:
+                continue
             gap = distance(lower, upper, box, xl, xu, gamma, limit)
             if gap <= limit:
                 ids[n_found] = box
@@ -342,5 +350,5 @@ def _set_interval(x1, x2, gamma, space):
         singles[X1, j] = x1[j]
         singles[X2, j] = x2[j]
         singles[SLOPES, j] = gamma[j]
-        slack = larger(slack, gamma[j] * (larger(abs(x1[j]), abs(x2[j])) + _TINY))
+        slack = larger(gamma[j] * (larger(abs(x1[j]), abs(x2[j])) + _TINY), slack)
     return slack * _SINGLE

@@ -17,9 +17,10 @@ from hyperboxes._kernels.geometry import (
     HELD,
     LONGEST,
     MEMBERSHIP,
+    are_known,
     collide,
-    distance,
     fits,
+    holds,
     hull,
     similarity,
 )
@@ -165,7 +166,7 @@ def _count_rivals(box, n_rivals, question):
     if rival < 0:
         return FREE
     # What meets the interval itself meets every box that is grown to hold it.
-    may_be_hopeless = n_rivals == 0 and overlap == CLOSED
+    may_be_hopeless = n_rivals == 0 and overlap == CLOSED and are_known(xl)
     if may_be_hopeless and first_rival(xl, xu, label, overlap, rule[3], boxes, space) >= 0:
         return HOPELESS
     _mark_if_stuck(box, rival, question)
@@ -177,11 +178,17 @@ def _count_rivals(box, n_rivals, question):
 def _mark_if_stuck(box, rival, question):
     """Mark a box that a rival meets already, as a sample that is a box of its own may.
 
-    Where boxes grow only and must not meet, it can grow no more.
+    Where boxes grow only and must not meet, it can grow no more. (Both must be known in all
+    features; a box that comes to know one may part from others.)
     """
     _, _, _, _, boxes, _, _, overlap, scratch = question
     lower, upper = boxes[0], boxes[1]
-    if overlap == CLOSED and collide(lower[box], upper[box], lower, upper, rival, overlap):
+    if (
+        overlap == CLOSED
+        and collide(lower[box], upper[box], lower, upper, rival, overlap)
+        and are_known(lower[box])
+        and are_known(lower[rival])
+    ):
         scratch[7][box] = STUCK
 
 
@@ -230,7 +237,12 @@ def _list_candidates(most, question):
     n_candidates = n_growable = 0
     for s in range(n_similar):
         box = ids[s]
-        if values[s] == 1.0 and measure == MEMBERSHIP and (holder == NONE or box < holder):
+        if (
+            measure == MEMBERSHIP
+            and values[s] == 1.0
+            and (holder == NONE or box < holder)
+            and holds(lower, upper, box, xl, xu, rule[1])
+        ):
             holder = box
         may_grow = box != own and stuck[box] < STUCK and fits(lower, upper, box, xl, xu, rule[0])
         if may_grow:
@@ -254,7 +266,7 @@ def _find_holder(xl, xu, label, boxes, rule, scratch):
     for f in range(find(label, False, False, boxes, space, ids)):
         box = ids[f]
         is_older = holder < 0 or box < holder
-        if is_older and distance(lower, upper, box, xl, xu, gamma, HELD) <= HELD:
+        if is_older and holds(lower, upper, box, xl, xu, gamma):
             holder = box
     return holder
 

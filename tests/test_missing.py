@@ -1,0 +1,120 @@
+"""Missing values: what is not known holds nothing back.
+
+That learners with missing values equal the reference is tested with all other problems (see
+`strategies`).
+"""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
+from tests.strategies import problems
+from tests.test_agglomerative import without_gaps
+from tests.test_online import same_boxes
+
+NAN = np.nan
+LEARNERS = {
+    "online": OnlineGFMM(),
+    "improved": ImprovedOnlineGFMM(),
+    "improved, paper": ImprovedOnlineGFMM(overlap="paper"),
+    "agglo2": AgglomerativeGFMM(algorithm="agglo2"),
+    "agglo-sm": AgglomerativeGFMM(),
+}
+every_learner = pytest.mark.parametrize("name", LEARNERS)
+
+
+@every_learner
+@settings(max_examples=30)
+@given(problem=problems().map(without_gaps), place=st.integers(0, 4))
+def test_a_feature_that_is_always_missing_changes_nothing(name, problem, place):
+    model = LEARNERS[name].set_params(theta=problem.theta, scaling=None)
+    place = min(place, problem.xl.shape[1])
+    xl, xu = (np.insert(ends, place, NAN, axis=1) for ends in (problem.xl, problem.xu))
+    model.fit(problem.xl, problem.y, X_upper=problem.xu)
+    expected, answers = model.hyperboxes_, model.predict_proba(problem.xl, X_upper=problem.xu)
+    boxes = model.fit(xl, problem.y, X_upper=xu).hyperboxes_
+    assert np.isnan(boxes.lower[:, place]).all()
+    assert np.isnan(boxes.upper[:, place]).all()
+    np.testing.assert_array_equal(np.delete(boxes.lower, place, axis=1), expected.lower)
+    np.testing.assert_array_equal(np.delete(boxes.upper, place, axis=1), expected.upper)
+    np.testing.assert_array_equal(boxes.counts, expected.counts)
+    xl[:, place] = xu[:, place] = 0.3  # no box knows the feature
+    np.testing.assert_array_equal(model.predict_proba(xl, X_upper=xu), answers)
+
+
+@every_learner
+def test_bounds_come_from_samples_that_have_the_feature(name):
+    X = [[0.0, NAN], [0.1, 0.4], [0.2, 0.5], [NAN, 0.6], [NAN, NAN]]
+    model = LEARNERS[name].set_params(theta=0.5, scaling=None).fit(X, [0] * 5)
+    boxes = model.hyperboxes_
+    np.testing.assert_array_equal(boxes.lower, [[0.0, 0.4]])
+    np.testing.assert_array_equal(boxes.upper, [[0.2, 0.6]])
+    assert boxes.counts.tolist() == [5]
+
+
+def test_a_box_learns_a_feature_though_it_holds_the_sample_in_all_others():
+    model = ImprovedOnlineGFMM(theta=0.5, scaling=None).fit([[0.1, NAN], [0.1, 0.7]], [0, 0])
+    np.testing.assert_array_equal(model.hyperboxes_.lower, [[0.1, 0.7]])
+
+
+def test_boxes_are_told_apart_by_what_both_know():
+    X = [[0.1, NAN], [0.2, NAN], [0.9, 0.5], [0.8, 0.4]]
+    model = ImprovedOnlineGFMM(theta=0.5, scaling=None).fit(X, ["a", "a", "b", "b"])
+    assert model.hyperboxes_.counts.tolist() == [2, 2]
+    np.testing.assert_array_equal(model.predict([[0.15, 0.2], [0.85, NAN]]), ["a", "b"])
+
+
+def test_boxes_that_know_no_feature_in_common_are_in_each_others_way():
+    X = [[0.1, NAN], [NAN, 0.5], [0.2, NAN]]
+    model = ImprovedOnlineGFMM(theta=0.5, scaling=None).fit(X, ["a", "b", "a"])
+    assert model.hyperboxes_.counts.tolist() == [1, 1, 1]
+    model.fit([*X, [0.9, 0.6], [0.12, NAN]], ["a", "b", "a", "b", "a"])
+    assert model.hyperboxes_.counts.tolist() == [2, 2, 1]
+
+
+@every_learner
+def test_scaling_leaves_missing_values_out(name):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 3)) * [1, 100, 1e-3] + [0, -50, 7], rng.integers(0, 2, 60)
+    X[rng.random(X.shape) < 0.2] = NAN
+    low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
+    scaled = LEARNERS[name].set_params(theta=0.3, scaling="minmax").fit(X, y)
+    boxes, answers = scaled.hyperboxes_, scaled.predict_proba(X)
+    assert np.nanmin(boxes.lower) == low.min()
+    by_hand = (X - low) / (high - low)
+    model = scaled.set_params(scaling=None).fit(by_hand, y)
+    np.testing.assert_array_equal(model.hyperboxes_.counts, boxes.counts)
+    np.testing.assert_array_equal(model.predict_proba(by_hand), answers)
+
+
+def test_a_sample_without_any_value_is_of_the_class_with_most_samples():
+    model = ImprovedOnlineGFMM(scaling=None).fit([[0.0], [0.0], [1.0]], ["a", "a", "b"])
+    assert (
+        model.predict([[NAN]]) == "b"
+    )  # its box has absorbed a single sample, as the paper has it
+    model.partial_fit([[1.0]] * 2, ["b"] * 2)
+    assert model.predict([[NAN]]) == "b"
+    np.testing.assert_array_equal(model.membership([[NAN]]), [[1.0, 1.0]])
+
+
+def test_missing_values_of_pandas_are_understood():
+    frame = pd.DataFrame({"a": [0.0, None, 1.0], "b": pd.array([1, 2, None], dtype="Int64")})
+    X = [[0.0, 1.0], [NAN, 2.0], [1.0, NAN]]
+    assert same_boxes(*(ImprovedOnlineGFMM().fit(data, [0, 0, 1]) for data in (frame, X)))
+
+
+def test_a_model_with_unknown_bounds_can_be_pickled():
+    X = [[0.0, NAN], [1.0, 0.5], [NAN, 0.2]]
+    model = ImprovedOnlineGFMM().fit(X, [0, 1, 1])
+    assert same_boxes(pickle.loads(pickle.dumps(model)), model)
+
+
+def test_the_first_batch_should_know_every_feature():
+    model = ImprovedOnlineGFMM()
+    with pytest.warns(UserWarning, match="no value of column 1"):
+        model.partial_fit([[0.0, NAN], [5.0, NAN]], [0, 1], classes=[0, 1])
