@@ -6,6 +6,9 @@ bit. Candidates come by membership or similarity, largest first, ties by lower i
 Beyond the paper, NaN stands for what is not known: a value that a sample lacks, the bounds of a box
 in a feature that none of its samples had. It holds nothing back: membership and similarity are 1
 there, any size will do, and the overlap is decided by the other features.
+
+Beyond the paper too, samples and boxes may have no label. They join what has any label or none, and
+take it on; a box without one must not grow over a labelled one.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,6 +18,9 @@ import numpy as np
 
 Array = np.ndarray
 
+# The label of what has none.
+UNLABELLED = -1
+
 
 @dataclass
 class Model:
@@ -22,7 +28,7 @@ class Model:
 
     lower: Array  # (m, n) float64, the paper's V
     upper: Array  # (m, n) float64, the paper's W
-    labels: Array  # (m,) int64, class indices
+    labels: Array  # (m,) int64, class indices or UNLABELLED
     counts: Array  # (m,) int64, samples absorbed by each box
     n_candidates: int
 
@@ -122,6 +128,11 @@ def similarity(vi: Array, wi: Array, vk: Array, wk: Array, gamma: Array, measure
     return {"mid-max": max, "mid-min": min}[measure](s_ik, s_ki)
 
 
+def joint_label(label: int, other: int) -> int:
+    """Return the label of what is joined of two: of the one that has one."""
+    return other if label == UNLABELLED else label
+
+
 # --- What the algorithms share --------------------------------------------------------------------
 
 
@@ -143,12 +154,14 @@ class _Hyperboxes:
         self.counts.append(1)
 
     def same_class(self, label: int) -> list[int]:
-        """Return the places of H_1, the boxes of this class."""
-        return [i for i, other in enumerate(self.L) if other == label]
+        """Return the places of H_1, the boxes of this class and those that may become so."""
+        return [
+            i for i, other in enumerate(self.L) if other == label or UNLABELLED in (label, other)
+        ]
 
     def other_classes(self, label: int) -> list[int]:
-        """Return the places of the complement of H_1, the boxes of every other class."""
-        return [i for i, other in enumerate(self.L) if other != label]
+        """Return the places of the labelled boxes that are not of this class."""
+        return [i for i, other in enumerate(self.L) if other not in (label, UNLABELLED)]
 
     def is_overlap(self, vt: Array, wt: Array, label: int, kind: str) -> bool:
         """Return whether a grown box of class `label` overlaps any box of another class."""
@@ -165,10 +178,11 @@ class _Hyperboxes:
         """
         self.n_candidates += 1
         vt, wt = hull(self.V[i], self.W[i], self.V[k], self.W[k])
-        if not is_small(vt, wt, theta) or self.is_overlap(vt, wt, self.L[i], overlap):
+        label = joint_label(self.L[i], self.L[k])
+        if not is_small(vt, wt, theta) or self.is_overlap(vt, wt, label, overlap):
             return False
         earlier, later = min(i, k), max(i, k)
-        self.V[earlier], self.W[earlier] = vt, wt
+        self.V[earlier], self.W[earlier], self.L[earlier] = vt, wt, label
         self.counts[earlier] += self.counts[later]
         for column in (self.V, self.W, self.L, self.counts):
             del column[later]
@@ -211,10 +225,10 @@ def online(
 ) -> Model:
     """Learn by Onln-GFMM, Algorithm 1 (selection "all") or 5 ("lemma")."""
 
-    def expand(H: _Hyperboxes, h: int, vt: Array, wt: Array) -> bool:
+    def expand(H: _Hyperboxes, h: int, vt: Array, wt: Array, label: int) -> bool:
         # Lines 18-25: the expanded box, as contracted so far, meets each box of another class.
-        H.V[h], H.W[h] = vt, wt
-        for i in H.other_classes(H.L[h]):
+        H.V[h], H.W[h], H.L[h] = vt, wt, label
+        for i in H.other_classes(label):
             contract(H.V[h], H.W[h], H.V[i], H.W[i])
         return True
 
@@ -234,11 +248,11 @@ def improved_online(
 ) -> Model:
     """Learn by IOL-GFMM, Algorithm 4 (selection "all") or 6 ("lemma")."""
 
-    def expand(H: _Hyperboxes, h: int, vt: Array, wt: Array) -> bool:
+    def expand(H: _Hyperboxes, h: int, vt: Array, wt: Array, label: int) -> bool:
         # Lines 10-12: only where the expanded box overlaps no box of another class.
-        if H.is_overlap(vt, wt, H.L[h], overlap):
+        if H.is_overlap(vt, wt, label, overlap):
             return False
-        H.V[h], H.W[h] = vt, wt
+        H.V[h], H.W[h], H.L[h] = vt, wt, label
         return True
 
     return _learn_online(xl, xu, y, theta, gamma, selection, start, expand)
@@ -252,7 +266,7 @@ def _learn_online(
     gamma: Array,
     selection: str,
     start: Model | None,
-    expand: Callable[[_Hyperboxes, int, Array, Array], bool],
+    expand: Callable[[_Hyperboxes, int, Array, Array, int], bool],
 ) -> Model:
     """Run Algorithm 1; `expand` is what it does with a box that passes the size test."""
     H = _Hyperboxes([], [], [], [])
@@ -263,7 +277,11 @@ def _learn_online(
     for x_l, x_u, label in zip(xl, xu, y.tolist(), strict=True):
         H_1 = H.same_class(label)
         M = {h: membership(H.V[h], H.W[h], x_l, x_u, gamma) for h in H_1}
-        holders = [h for h in H_1 if holds(H.V[h], H.W[h], x_l, x_u, gamma)]
+        holders = [
+            h
+            for h in H_1
+            if label in (H.L[h], UNLABELLED) and holds(H.V[h], H.W[h], x_l, x_u, gamma)
+        ]
         if holders:
             H.counts[holders[0]] += 1
             continue
@@ -271,7 +289,7 @@ def _learn_online(
         for h in _sort_by_descending(M, threshold):  # line 12
             H.n_candidates += 1
             vt, wt = hull(H.V[h], H.W[h], x_l, x_u)
-            flag = is_small(vt, wt, theta) and expand(H, h, vt, wt)
+            flag = is_small(vt, wt, theta) and expand(H, h, vt, wt, joint_label(H.L[h], label))
             if flag:
                 H.counts[h] += 1
                 break
@@ -351,6 +369,8 @@ def class_membership(model: Model, xl: Array, xu: Array, gamma: Array, n_classes
     c = np.zeros((len(xl), n_classes))
     for s in range(len(xl)):
         for v, w, j in zip(model.lower, model.upper, model.labels, strict=True):
+            if j == UNLABELLED:
+                continue
             c[s, j] = max(c[s, j], membership(v, w, xl[s], xu[s], gamma))
     return c
 
@@ -362,6 +382,8 @@ def predict(model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int) ->
 
 
 def _classify(model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int) -> int:
+    known = model.labels != UNLABELLED
+    model = Model(*(a[known] for a in (model.lower, model.upper, model.labels, model.counts)), 0)
     boxes = list(zip(model.lower, model.upper, strict=True))
     b = [membership(v, w, xl, xu, gamma) for v, w in boxes]
     if max(b) == 0:  # far outside: the nearest box by unclipped distance

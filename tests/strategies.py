@@ -2,7 +2,7 @@
 
 Values come from a coarse grid (ties, duplicates, faces that touch) or are arbitrary floats;
 columns may be constant, samples may be intervals, a problem may have one feature or one class, and
-values may be missing.
+values and labels may be missing.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ slopes = st.sampled_from([0.5, 1.0, 2.0, 10.0]) | st.floats(0.1, 20)
 
 @dataclass
 class Problem:
-    """Training samples in [0, 1] with class indices, and the parameters of a learner."""
+    """Training samples in [0, 1] with class indices or -1, and the parameters of a learner."""
 
     xl: np.ndarray
     xu: np.ndarray
@@ -56,5 +56,8 @@ def problems(draw):
     n_features = draw(st.integers(1, 4))
     xl, xu = draw(samples(n_features))
     y = draw(hnp.arrays(np.int64, len(xl), elements=st.integers(0, draw(st.integers(0, 2)))))
+    if draw(st.booleans()):
+        has_label = draw(hnp.arrays(np.bool_, len(y)).filter(np.any))
+        y = np.where(has_label, y, -1)
     gamma = draw(hnp.arrays(np.float64, n_features, elements=slopes, fill=slopes))
     return Problem(xl, xu, y, draw(thetas), gamma)

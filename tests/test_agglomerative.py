@@ -29,14 +29,18 @@ every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES)
 
 def learn(problem: Problem, **params):
     """Fit on the problem."""
-    model = AgglomerativeGFMM(theta=problem.theta, gamma=problem.gamma, scaling=None, **params)
+    model = AgglomerativeGFMM(
+        theta=problem.theta, gamma=problem.gamma, scaling=None, unlabeled=-1, **params
+    )
     with deep_trees:
         return model.fit(problem.xl, problem.y, X_upper=problem.xu)
 
 
 def without_gaps(problem: Problem) -> Problem:
     """Renumber the classes so that each has a sample, as `fit` does."""
-    y = np.unique(problem.y, return_inverse=True)[1]
+    y = np.full(len(problem.y), -1)
+    labelled = problem.y >= 0
+    y[labelled] = np.unique(problem.y[labelled], return_inverse=True)[1]
     return Problem(problem.xl, problem.xu, y, problem.theta, problem.gamma)
 
 
@@ -116,7 +120,8 @@ def test_invariants(problem, algorithm, overlap):
     merged = boxes.counts > 1
     assert not (boxes.upper[merged] - boxes.lower[merged] > problem.theta).any()
     memberships = model.membership(problem.xl, X_upper=problem.xu)
-    assert (memberships[np.arange(len(problem.y)), problem.y] == 1).all()
+    labelled = np.flatnonzero(problem.y >= 0)
+    assert (memberships[labelled, problem.y[labelled]] == 1).all()
     if overlap == "closed":
         assert not any(merged[i] or merged[k] for i, k in overlapping_pairs(boxes))
 

@@ -30,8 +30,8 @@ class Subject:
         self.width = width
         self.gamma = np.ones(n_features) if gamma is None else gamma
         self.ones = np.ones(n_features)
-        self.space = on_search.make_space(n_features)
         self.boxes = Boxes(n_features, N_CLASSES)
+        self.space = on_search.make_space(self.boxes.arrays)
 
     def add(self, low, high, label):
         """Add a box."""
@@ -104,7 +104,7 @@ class Subject:
         """Leave out no box that can grow to hold the interval."""
         on_search.set_reach(xl, xu, theta, self.ones, search.P, self.space)
         ids = self.ids()
-        found = ids[: on_search.find(label, True, False, self.boxes.arrays, self.space, ids)]
+        found = ids[: on_search.find(label, False, True, False, self.boxes.arrays, self.space, ids)]
         assert len(set(found)) == len(found)
         assert set(found) <= set(self.alive(label))
         assert set(self.growable(xl, xu, theta, label)) <= set(found)
@@ -246,7 +246,8 @@ def test_long_sequences(n_features, width, is_sorted):
         if number % 100 == 99:
             low = rng.random(n_features)
             subject.check(low, low + 0.1 * rng.random(n_features), 0.3, rng.integers(N_CLASSES))
-    assert subject.boxes._index[1][subject.boxes._index[3], index.LEVEL].max() >= 2
+    _, links, _, roots = subject.boxes._index
+    assert links[roots[:N_CLASSES], index.LEVEL].max() >= 2
 
 
 @np.errstate(over="ignore")
@@ -278,7 +279,7 @@ def test_building_at_once_fills_blocks():
     """Boxes of equal place cannot be parted by medians, but must be distributed."""
     samples = Samples(np.zeros((1000, 2)), np.zeros((1000, 2)), None, np.arange(1000) % 2)
     boxes = Boxes.of_samples(samples, 2)
-    links, roots = boxes._index[1], boxes._index[3]
+    links, roots = boxes._index[1], boxes._index[3][:2]
     assert links[roots, index.LEVEL].tolist() == [2, 2]
     used = links[: boxes.arrays[4][index.BLOCKS]]
     leaves = used[used[:, index.LEVEL] == 0, : index.LANES]

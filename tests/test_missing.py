@@ -32,7 +32,7 @@ every_learner = pytest.mark.parametrize("name", LEARNERS)
 @settings(max_examples=30)
 @given(problem=problems().map(without_gaps), place=st.integers(0, 4))
 def test_a_feature_that_is_always_missing_changes_nothing(name, problem, place):
-    model = LEARNERS[name].set_params(theta=problem.theta, scaling=None)
+    model = LEARNERS[name].set_params(theta=problem.theta, scaling=None, unlabeled=-1)
     place = min(place, problem.xl.shape[1])
     xl, xu = (np.insert(ends, place, NAN, axis=1) for ends in (problem.xl, problem.xu))
     model.fit(problem.xl, problem.y, X_upper=problem.xu)

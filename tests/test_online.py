@@ -21,7 +21,7 @@ deep_trees = patch.multiple("hyperboxes._boxes", _WIDTH=4, _MIN_CAPACITY=4)
 
 def learn(problem: Problem, cls=ImprovedOnlineGFMM, **params):
     """Fit on the problem with all its classes known, even those without a sample."""
-    model = cls(theta=problem.theta, gamma=problem.gamma, scaling=None, **params)
+    model = cls(theta=problem.theta, gamma=problem.gamma, scaling=None, unlabeled=-1, **params)
     X_upper = None if problem.xu is problem.xl else problem.xu
     with deep_trees:
         return model.partial_fit(problem.xl, problem.y, range(problem.n_classes), X_upper=X_upper)
@@ -101,7 +101,7 @@ def test_any_batching_equals_one_fit(problem, cls, selection, data):
     whole = learn(problem, cls, selection=selection)
     cut = data.draw(st.integers(0, len(problem.y)))
     params = {"theta": problem.theta, "gamma": problem.gamma, "selection": selection}
-    model = cls(scaling=None, **params)
+    model = cls(scaling=None, unlabeled=-1, **params)
     for rows in (slice(0, cut), slice(cut, None)):
         if len(problem.y[rows]):
             model.partial_fit(
@@ -134,20 +134,21 @@ def test_invariants_of_improved_online(problem, overlap):
     assert wide.sum() <= (problem.xu - problem.xl > problem.theta).any(axis=1).sum()
     # Every sample lies in a box of its class: membership 1, that is within rounding of it.
     memberships = model.membership(problem.xl, X_upper=problem.xu)
-    assert (memberships[np.arange(len(problem.y)), problem.y] == 1).all()
+    labelled = np.flatnonzero(problem.y >= 0)
+    assert (memberships[labelled, problem.y[labelled]] == 1).all()
 
 
 def overlapping_pairs(boxes):
     """List the pairs of boxes of two classes that share a point, as far as is known."""
     meet = ~(boxes.lower[:, None] > boxes.upper).any(axis=2)
-    rivals = boxes.labels[:, None] != boxes.labels
-    return {(i, k) for i, k in np.argwhere(meet & meet.T & rivals) if i < k}
+    rivals = (boxes.labels[:, None] != boxes.labels) & (boxes.labels >= 0)
+    return {(i, k) for i, k in np.argwhere(meet & meet.T & rivals & rivals.T) if i < k}
 
 
 @given(problem=problems())
 def test_growth_never_makes_classes_overlap(problem):
     """Under "closed" only a new box, which is never tested, can share points with others."""
-    model = ImprovedOnlineGFMM(theta=problem.theta, gamma=problem.gamma, scaling=None)
+    model = ImprovedOnlineGFMM(problem.theta, gamma=problem.gamma, scaling=None, unlabeled=-1)
     before = set()
     for xl, xu, label in zip(problem.xl, problem.xu, problem.y, strict=True):
         model.partial_fit([xl], [label], range(problem.n_classes), X_upper=[xu])

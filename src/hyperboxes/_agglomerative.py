@@ -81,7 +81,7 @@ class AgglomerativeGFMM(BaseGFMM):
     array([0, 0, 0])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseGFMM._parameter_constraints,
         "algorithm": [StrOptions(set(_ALGORITHMS))],
         "similarity": [StrOptions(set(_MEASURES))],
@@ -100,6 +100,7 @@ class AgglomerativeGFMM(BaseGFMM):
         selection: str = "index",
         overlap: str = "closed",
         scaling: str | None = "minmax",
+        unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
@@ -110,6 +111,7 @@ class AgglomerativeGFMM(BaseGFMM):
         self.selection = selection
         self.overlap = overlap
         self.scaling = scaling
+        self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
     def _learn(self, samples: Samples, model: dict[str, Any], progress: FitProgress) -> None:

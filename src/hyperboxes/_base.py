@@ -28,6 +28,8 @@ from hyperboxes._validation import (
     check_gamma,
     check_unit_range,
     check_upper,
+    encode,
+    find_labels,
     unchanged_on_error,
 )
 
@@ -44,11 +46,12 @@ _FITTED = ("n_features_in_", "feature_names_in_", "classes_", "_gamma", "_scale"
 class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     """Base of the GFMM classifiers: a learner supplies `_learn`."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "theta": [Interval(Real, 0, None, closed="neither")],
         "gamma": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "selection": [StrOptions({"all", "lemma", "index"})],
         "scaling": [StrOptions({"minmax"}), None],
+        "unlabeled": "no_validation",
         "n_jobs": [Integral, None],
     }
 
@@ -57,6 +60,7 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     selection: str
     overlap: str
     scaling: str | None
+    unlabeled: Any
     n_jobs: int | None
 
     n_features_in_: int
@@ -100,12 +104,12 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         """
         with unchanged_on_error(self):
             lower, upper, y = self._validate_samples(X, y, X_upper, reset=True)
-            classes, codes = np.unique(y, return_inverse=True)
+            classes = self._find_classes(y)
             model = self._new_model(lower, upper, classes)
         for name in _FITTED:
             if name in vars(self):
                 model.setdefault(name, self.__dict__.pop(name))
-        self._train(model, lower, upper, y, codes)
+        self._train(model, lower, upper, y)
         model["_boxes"].pack()
         self.__dict__.update(model)
         return self
@@ -116,12 +120,21 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         X, y = validate_data(
             self, X, y, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
         )
-        if reset:  # later, labels must be known ones
-            check_classification_targets(y)
         upper = check_upper(self, X, X_upper)
         if self.scaling is None:
             check_unit_range(self, X, upper)
         return X, upper, y
+
+    def _find_classes(self, y: np.ndarray) -> np.ndarray:
+        """Return the labels there are."""
+        _, labels = find_labels(y, self.unlabeled)
+        if len(labels) == 0:
+            raise ValueError(
+                f"y holds no label: every value is {self.unlabeled!r}, which says that there is "
+                "none. To find groups in such data, cluster it."
+            )
+        check_classification_targets(labels)
+        return np.unique(labels)
 
     def _new_model(
         self, lower: np.ndarray, upper: np.ndarray, classes: np.ndarray
@@ -145,11 +158,11 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         lower: np.ndarray,
         upper: np.ndarray,
         y: np.ndarray,
-        codes: np.ndarray,
     ) -> None:
         """Hand the samples to the learner; `model` is updated as it goes."""
         self.__dict__.pop("_hyperboxes", None)
         progress = FitProgress(self, lower, y, upper, model)
+        codes = encode(y, model["classes_"], self.unlabeled)
         self._learn(Samples(lower, upper, model["_scale"], codes), model, progress)
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
@@ -241,7 +254,8 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             lower, upper = boxes.lower.copy(), boxes.upper.copy()
             if self._scale is not None:
                 lower, upper = self._scale.restore(lower), self._scale.restore(upper)
-            self._hyperboxes = Hyperboxes(lower, upper, boxes.labels.copy(), boxes.counts.copy())
+            labels = np.where(boxes.labels < boxes.n_classes, boxes.labels, -1)
+            self._hyperboxes = Hyperboxes(lower, upper, labels, boxes.counts.copy())
         return self._hyperboxes
 
     @property
@@ -268,6 +282,11 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     ) -> np.ndarray:
         """Turn what the nearest boxes of each class say into one answer per sample."""
         check_is_fitted(self)
+        if not self._boxes.has_labels:
+            raise ValueError(
+                "No box has a label yet, so there is nothing to predict: call partial_fit with "
+                "labelled samples."
+            )
         X = validate_data(
             self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
         )

@@ -72,7 +72,7 @@ class Intervals:
 
 @dataclass(frozen=True, eq=False)
 class Samples(Intervals):
-    """Training samples: intervals with class indices."""
+    """Training samples: intervals with class indices, the number of classes for no label."""
 
     y: np.ndarray
 
@@ -81,7 +81,8 @@ class Boxes:
     """The boxes of a model in order of age, with room to grow.
 
     Kernels get `arrays`: the boxes row by row, and an index to search them. The properties show
-    the rows in use. `_progress` is the kernels' own account.
+    the rows in use. `_progress` is the kernels' own account. The label of boxes that have none is
+    the number of classes.
     """
 
     def __init__(self, n_features: int, n_classes: int) -> None:
@@ -119,8 +120,19 @@ class Boxes:
         return self._upper[: len(self)]
 
     @property
+    def n_classes(self) -> int:
+        """How many labels there are; the label of boxes without one."""
+        return self._n_classes
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether a box has a label."""
+        roots = self._index[3]
+        return bool((roots[: self._n_classes] >= 0).any())
+
+    @property
     def labels(self) -> np.ndarray:
-        """Class indices."""
+        """Class indices, the number of classes for no label."""
         return self._labels[: len(self)]
 
     @property
@@ -196,15 +208,16 @@ class Boxes:
         capacity, n_features = self._lower.shape
         alive = np.flatnonzero(self.counts > 0)
         order = alive[np.argsort(self._labels[alive], kind="stable")]
-        starts = np.searchsorted(self._labels[order], np.arange(self._n_classes + 1))
-        n_blocks = _most_blocks(capacity, self._n_classes)
+        n_trees = self._n_classes + 1
+        starts = np.searchsorted(self._labels[order], np.arange(n_trees + 1))
+        n_blocks = _most_blocks(capacity, n_trees)
         self._progress[WIDTH] = _WIDTH
         self._index: tuple[np.ndarray, ...] = ()  # makes room for the new one
         self._index = (
             np.empty((n_blocks, n_features, 2, LANES), np.float32),
             np.empty((n_blocks, N_LINKS), np.int64),
             np.empty(capacity, np.int64),
-            np.empty(self._n_classes, np.int64),
+            np.empty(n_trees, np.int64),
         )
         if fill is None:
             fill = _WIDTH if len(self) == capacity else _fill()
@@ -228,12 +241,13 @@ def _fill() -> int:
     return round(_WIDTH / _GROWTH)
 
 
-def _most_blocks(n_boxes: int, n_classes: int) -> int:
-    """Return how many blocks may be needed for trees of so many boxes and classes.
+def _most_blocks(n_boxes: int, n_trees: int) -> int:
+    """Return how many blocks may be needed for trees of so many boxes.
 
     Blocks but for the roots have at least half of what they are filled with when trees are built;
-    above the leaves they come in pairs. Memory that is never written to costs nothing.
+    above the leaves they come in pairs. A box may get a label, and a place in a second tree. Memory
+    that is never written to costs nothing.
     """
     least = (_fill() + 1) // 2
-    n_leaves = n_boxes // least + n_classes
-    return n_leaves + 2 * (n_leaves // (least - 1) + n_classes * n_boxes.bit_length())
+    n_leaves = 2 * n_boxes // least + n_trees
+    return n_leaves + 2 * (n_leaves // (least - 1) + n_trees * n_boxes.bit_length())

@@ -25,6 +25,9 @@ selection : {"index", "lemma", "all"}, default="index"
 scaling : {"minmax"} or None, default="minmax"
     ``"minmax"``: the range of each feature in the first training call is mapped to [0, 1].
     None: the training data lie in [0, 1] already.
+unlabeled : object, default=None
+    The value of `y` that says that a sample has no label, such as -1. Such samples join boxes of
+    any class or none; a box takes on the first label that joins it. None: every value is a label.
 n_jobs : int, default=None
     How many threads predict. None means 1 unless in a :obj:`joblib.parallel_config` context, -1
     all processors. Learning always takes one.

@@ -19,7 +19,7 @@ class Hyperboxes:
         Smallest and largest corner of each box, in the units of the training data; NaN in a
         feature that none of the box's samples had.
     labels : ndarray of int, shape (n_boxes,)
-        Class of each box, as an index into the estimator's ``classes_``.
+        Class of each box, as an index into the estimator's ``classes_``; -1 for none.
     counts : ndarray of int, shape (n_boxes,)
         How many training samples each box has absorbed. They add up to the number of samples
         learned.

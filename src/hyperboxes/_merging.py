@@ -81,7 +81,7 @@ class AggloSM:
         ranks[order] = np.arange(n_merges)
         merges = similarity[order], earlier[order], later[order]
         matrix = pair_count.rank_matrix(ranks)
-        boxes = Boxes.of_samples(samples, int(samples.y.max()) + 1)
+        boxes = Boxes.of_samples(samples, self._boxes.n_classes)
         replay = earlier, later, np.empty(len(boxes), np.int64), np.empty(n_merges, np.int64)
         pair_count.find_lifetimes(*replay)
         arrays, state = boxes.arrays, np.zeros(3, np.int64)

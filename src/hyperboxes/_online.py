@@ -36,7 +36,7 @@ class _OnlineGFMM(BaseGFMM):
         X : array-like of shape (n_samples, n_features)
             The samples; the lower ends where samples are intervals. NaN where a value is missing.
         y : array-like of shape (n_samples,)
-            Class labels, all of them in ``classes_``.
+            Class labels, all of them in ``classes_``, or `unlabeled`.
         classes : array-like of shape (n_classes,), default=None
             All labels that may ever appear. Needed in the first call, optional afterwards.
         X_upper : array-like of shape (n_samples, n_features), default=None
@@ -52,12 +52,12 @@ class _OnlineGFMM(BaseGFMM):
             is_first = not hasattr(self, "_boxes")
             lower, upper, y = self._validate_samples(X, y, X_upper, reset=is_first)
             _check_partial_fit_first_call(self, classes)
-            codes = check_known_classes(y, self.classes_)
+            check_known_classes(y, self.classes_, self.unlabeled)
             if is_first:
                 self.__dict__.update(self._new_model(lower, upper, self.classes_))
                 self._warn_if_ranges_unknown(lower, upper)
         model = {name: vars(self)[name] for name in _FITTED if name in vars(self)}
-        self._train(model, lower, upper, y, codes)
+        self._train(model, lower, upper, y)
         return self
 
     def _warn_if_ranges_unknown(self, lower: np.ndarray, upper: np.ndarray) -> None:
@@ -136,7 +136,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
     array([0, 0, 0])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseGFMM._parameter_constraints,
         "overlap": [StrOptions({"closed", "paper"})],
     }
@@ -149,6 +149,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         selection: str = "index",
         overlap: str = "closed",
         scaling: str | None = "minmax",
+        unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
@@ -156,6 +157,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         self.selection = selection
         self.overlap = overlap
         self.scaling = scaling
+        self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
 
@@ -203,12 +205,14 @@ class OnlineGFMM(_OnlineGFMM):
         gamma: Any = 1.0,
         selection: str = "index",
         scaling: str | None = "minmax",
+        unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
         self.gamma = gamma
         self.selection = selection
         self.scaling = scaling
+        self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
     def _overlap_test(self) -> int:

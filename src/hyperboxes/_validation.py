@@ -93,14 +93,32 @@ def check_finite_range(estimator: Any, low: np.ndarray, high: np.ndarray) -> Non
         )
 
 
-def check_known_classes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the labels as indices into `classes`."""
-    if not (known := np.isin(y, classes)).all():
+def find_labels(y: np.ndarray, unlabeled: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return which samples have a label, not the value that says there is none, and the labels."""
+    if unlabeled is None:
+        return np.ones(len(y), bool), y
+    has_label = np.array([label != unlabeled for label in y.tolist()], bool)
+    labels = y[has_label]
+    # An array of numbers and a string, say, is one of objects.
+    return has_label, np.array(labels.tolist()) if labels.dtype == object else labels
+
+
+def encode(y: np.ndarray, classes: np.ndarray, unlabeled: Any) -> np.ndarray:
+    """Return the labels as indices into `classes`, their number for samples without one."""
+    has_label, labels = find_labels(y, unlabeled)
+    codes = np.full(len(y), len(classes))
+    codes[has_label] = np.searchsorted(classes, labels)
+    return codes
+
+
+def check_known_classes(y: np.ndarray, classes: np.ndarray, unlabeled: Any) -> None:
+    """Refuse labels that are not in `classes`."""
+    _, labels = find_labels(y, unlabeled)
+    if not (known := np.isin(labels, classes)).all():
         raise ValueError(
-            f"y holds labels that are not in classes_: {np.unique(y[~known]).tolist()}. Name all "
-            "classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
+            f"y holds labels that are not in classes_: {np.unique(labels[~known]).tolist()}. Name "
+            "all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
         )
-    return np.searchsorted(classes, y)
 
 
 def column_name(estimator: Any, column: int) -> str:

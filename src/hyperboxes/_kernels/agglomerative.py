@@ -7,7 +7,16 @@ two places; the later one is left with a count of 0, out of the search.
 from __future__ import annotations
 
 from hyperboxes._kernels.geometry import hull
-from hyperboxes._kernels.index import ALIVE, CANDIDATES, FEW, WORK, remove_box, update_box
+from hyperboxes._kernels.index import (
+    ALIVE,
+    CANDIDATES,
+    FEW,
+    WORK,
+    joint_label,
+    relabel_box,
+    remove_box,
+    update_box,
+)
 from hyperboxes._kernels.jit import kernel, part
 from hyperboxes._kernels.selection import choose, make_scratch
 
@@ -25,7 +34,7 @@ def merge_in_turn(boxes, walk, rule, measure, overlap, work):
     """
     lower, upper, labels, counts, progress, _ = boxes
     n_boxes, n_features = lower.shape
-    scratch = make_scratch(n_boxes, n_features)
+    scratch = make_scratch(boxes)
     end = progress[WORK] + max(work // n_features, 1)
     while progress[WORK] < end and progress[ALIVE] > progress[FEW]:
         if walk[PLACE] == n_boxes:
@@ -49,10 +58,14 @@ def merge_in_turn(boxes, walk, rule, measure, overlap, work):
 @part
 def merge(earlier, later, boxes):
     """Let the box at the earlier place absorb the later one."""
-    lower, upper, _, counts, _, _ = boxes
+    lower, upper, labels, counts, _, _ = boxes
     v, w = lower[earlier], upper[earlier]
     hull(v, w, lower[later], upper[later], v, w)
-    update_box(earlier, boxes)
+    joint = joint_label(labels[earlier], labels[later], boxes)
+    if joint == labels[earlier]:
+        update_box(earlier, boxes)
+    else:
+        relabel_box(earlier, joint, boxes)
     counts[earlier] += counts[later]
     counts[later] = 0
     remove_box(later, boxes)

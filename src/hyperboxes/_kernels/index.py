@@ -1,5 +1,7 @@
 """The box index: a tree over the boxes of each class, which grow, shrink, merge and appear.
 
+Boxes without a label are in a tree of their own, the last one; its number is their label.
+
 Boxes are stored row by row, in double precision, and once more in single precision in the blocks
 of the trees, 16 to a block (see `lanes`). A leaf holds boxes; a node above holds up to 16 leaves
 or nodes, for each of them bounds of all boxes below. Leaves of a tree are equally deep.
@@ -94,6 +96,20 @@ def update_box(box, boxes):
             low, high = ends[leaf, j, LOW, leaf_lane], ends[leaf, j, HIGH, leaf_lane]
             _widen(ends, block, j, lane, low, high, low, high)
         place = links[block, PARENT]
+
+
+@part
+def relabel_box(box, label, boxes):
+    """Give a box, of which the row stands, another label, and bring the trees up to date."""
+    remove_box(box, boxes)
+    boxes[2][box] = label
+    add_box(box, boxes)
+
+
+@formula
+def joint_label(label, other, boxes):
+    """Return the label of what is joined of two: of the one that has one."""
+    return other if label == boxes[5][3].shape[0] - 1 else label
 
 
 @part

@@ -9,7 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.geometry import CONTRACT, MEMBERSHIP, contract, hull, overlaps
-from hyperboxes._kernels.index import BOXES, CANDIDATES, SAMPLES, WORK, add_box, update_box
+from hyperboxes._kernels.index import (
+    BOXES,
+    CANDIDATES,
+    SAMPLES,
+    WORK,
+    add_box,
+    joint_label,
+    relabel_box,
+    update_box,
+)
 from hyperboxes._kernels.jit import kernel, part
 from hyperboxes._kernels.search import P, find_rivals, set_reach
 from hyperboxes._kernels.selection import choose, make_scratch
@@ -23,9 +32,9 @@ def learn(xl, xu, y, boxes, rule, overlap, work):
     comparisons of a block in one dimension; the arrays are consistent then, for each sample is
     settled as a whole.
     """
-    lower, upper, _, _, progress, _ = boxes
+    lower, upper, labels, _, progress, _ = boxes
     capacity, n_features = lower.shape
-    scratch = make_scratch(capacity, n_features)
+    scratch = make_scratch(boxes)
     low, high = np.empty(n_features), np.empty(n_features)
     end = progress[WORK] + max(work // n_features, 1)
     while progress[SAMPLES] < y.shape[0] and progress[BOXES] < capacity and progress[WORK] < end:
@@ -34,6 +43,9 @@ def learn(xl, xu, y, boxes, rule, overlap, work):
         box, n_tried = choose(low, high, y[i], -1, boxes, rule, MEMBERSHIP, overlap, scratch)
         if box >= 0 and n_tried > 0:
             hull(lower[box], upper[box], low, high, lower[box], upper[box])
+            joint = joint_label(labels[box], y[i], boxes)
+            if joint != labels[box]:
+                relabel_box(box, joint, boxes)
             if overlap == CONTRACT:
                 _part(box, boxes, rule, scratch)
             update_box(box, boxes)

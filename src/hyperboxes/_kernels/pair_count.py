@@ -59,7 +59,7 @@ def count_tries(boxes, state, replay, merges, matrix, rule, measure, work):
     earlier, later, ends, ends_of_merged = replay
     n_boxes, n_features = boxes[0].shape
     ids, values = np.empty(n_boxes, np.int64), np.empty(n_boxes)
-    how = boxes, ends, merges, matrix, rule, measure, make_space(n_features), ids, values
+    how = boxes, ends, merges, matrix, rule, measure, make_space(boxes), ids, values
     end = progress[WORK] + max(work // n_features, 1)
     while state[BOX] < n_boxes and progress[WORK] < end:
         i = state[BOX]

@@ -22,10 +22,11 @@ import numpy as np
 
 from hyperboxes._kernels.agglomerative import merge
 from hyperboxes._kernels.geometry import collide, fits, hull
-from hyperboxes._kernels.index import ALIVE, CANDIDATES, FEW, WORK
+from hyperboxes._kernels.index import ALIVE, CANDIDATES, FEW, WORK, joint_label
 from hyperboxes._kernels.jit import kernel, part
 from hyperboxes._kernels.search import (
     P,
+    find,
     find_best,
     find_rivals,
     first_rival,
@@ -63,7 +64,7 @@ def fill_queue(boxes, queue, start, rule, measure, work):
     """Search the partners of the boxes from `start` on; return where `work` ended, or the end."""
     progress = boxes[4]
     n_boxes, n_features = boxes[0].shape
-    scratch = make_scratch(n_boxes, n_features)
+    scratch = make_scratch(boxes)
     end = progress[WORK] + max(work // n_features, 1)
     while start < n_boxes and progress[WORK] < end:
         _search(start, boxes, queue, rule, measure, scratch)
@@ -82,11 +83,11 @@ def merge_best_pairs(boxes, queue, log, rule, measure, overlap, may_part, work):
     and when so few boxes are left that the trees should be built anew. Adds the pairs tried to
     the candidates.
     """
-    lower, upper, _, counts, progress, _ = boxes
+    lower, upper, labels, counts, progress, _ = boxes
     partners, similarities, lists, frontier, stamps, tree, _ = queue
     n_merged, merged_similarity, merged_earlier, merged_later = log
     n_boxes, n_features = lower.shape
-    scratch = make_scratch(n_boxes, n_features)
+    scratch = make_scratch(boxes)
     end = progress[WORK] + max(work // n_features, 1)
     while progress[WORK] < end and progress[ALIVE] > progress[FEW]:
         i = tree[1]
@@ -99,7 +100,8 @@ def merge_best_pairs(boxes, queue, log, rule, measure, overlap, may_part, work):
             continue
         progress[CANDIDATES] += 1
         hull(lower[i], upper[i], lower[k], upper[k], scratch[4], scratch[5])
-        if _blocked(i, boxes, queue, rule, overlap, scratch):
+        label = joint_label(labels[i], labels[k], boxes)
+        if _blocked(i, label, boxes, queue, rule, overlap, scratch):
             lists[i, REFUSED] = True
             _refresh(i, boxes, queue, rule, measure, scratch)
             continue
@@ -202,8 +204,8 @@ def _beats(i, k, queue):
 
 
 @part
-def _blocked(i, boxes, queue, rule, overlap, scratch):
-    """Whether the box in `scratch` overlaps one of another class than i.
+def _blocked(i, label, boxes, queue, rule, overlap, scratch):
+    """Whether the box in `scratch`, which box i would become, overlaps one of another class.
 
     The last one that was in the way of box i is asked first. It may have grown since, which does
     not matter; if it was merged away it no longer counts.
@@ -212,9 +214,9 @@ def _blocked(i, boxes, queue, rule, overlap, scratch):
     v, w, space = scratch[4], scratch[5], scratch[6]
     witness = queue[6]
     k = witness[i]
-    if k >= 0 and counts[k] > 0 and collide(v, w, lower, upper, k, overlap):
+    if k >= 0 and counts[k] > 0 and labels[k] != label and collide(v, w, lower, upper, k, overlap):
         return True
-    k = first_rival(v, w, labels[i], overlap, rule[3], boxes, space)
+    k = first_rival(v, w, label, overlap, rule[3], boxes, space)
     if k >= 0:
         witness[i] = k
     return k >= 0
@@ -229,8 +231,13 @@ def _reopen(box, boxes, queue, rule, measure, scratch):
     lower, upper, labels, _, _, _ = boxes
     _, _, lists, frontier, _, _, _ = queue
     near, space = scratch[3], scratch[6]
+    unlabelled = boxes[5][3].shape[0] - 1
+    if labels[box] == unlabelled:  # it was in nobody's way
+        return
     set_reach(upper[box], lower[box], rule[0], space[4], P, space)
-    for f in range(find_rivals(labels[box], rule[3], boxes, space, near)):
+    n_near = find_rivals(labels[box], rule[3], boxes, space, near)
+    n_near += find(unlabelled, False, False, rule[3], boxes, space, near[n_near:])
+    for f in range(n_near):
         k = near[f]
         if lists[k, REFUSED]:
             lists[k, REFUSED] = False

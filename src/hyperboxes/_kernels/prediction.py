@@ -31,7 +31,7 @@ def nearest_by_class(xl, xu, start, boxes, gamma, winners_only, work, best, vote
     labels, counts = boxes[2], boxes[3]
     together = TOGETHER if winners_only else 1
     n_features = xl.shape[1]
-    space = make_space(n_features)
+    space = make_space(boxes)
     ids, gaps = np.empty(counts.shape[0], np.int64), np.empty(counts.shape[0])
     low, high = np.empty(n_features), np.empty(n_features)
     work = max(work // n_features, 1)

@@ -40,11 +40,12 @@ _TINY = 2.0**-100
 
 
 @part
-def make_space(n_features):
+def make_space(boxes):
     """Return working arrays for searches."""
+    n_features, n_trees = boxes[0].shape[1], boxes[5][3].shape[0]
     return (
-        np.empty(STACK, np.int64),
-        np.empty(STACK, np.float32),
+        np.empty(STACK + n_trees, np.int64),
+        np.empty(STACK + n_trees, np.float32),
         np.empty(LANES, np.float32),
         np.empty((7, n_features), np.float32),
         np.ones(n_features),
@@ -109,15 +110,16 @@ def next_leaf(boxes, inside, everywhere, space, top):
 
 
 @part
-def find(label, inside, everywhere, boxes, space, ids):
+def find(label, joinable, inside, everywhere, boxes, space, ids):
     """List the boxes of a class that are within reach; return how many.
 
+    With `joinable`, all boxes that can be joined with one of the class.
     Where the list is too short for them, that is its length and one.
     """
-    _, links, _, roots = boxes[5]
+    links = boxes[5][1]
     most = ids.shape[0]
     n_found = 0
-    top = _start_at(roots[label], space)
+    top = _start(label, joinable, boxes, space)
     while top > 0:
         top, leaf, mask = next_leaf(boxes, inside, everywhere, space, top)
         while mask:
@@ -136,9 +138,9 @@ def find(label, inside, everywhere, boxes, space, ids):
 def find_rivals(label, everywhere, boxes, space, ids):
     """List the boxes of other classes that are within reach."""
     n_found = 0
-    for c in range(boxes[5][3].shape[0]):
+    for c in range(boxes[5][3].shape[0] - 1):
         if c != label:
-            n_found += find(c, False, everywhere, boxes, space, ids[n_found:])
+            n_found += find(c, False, False, everywhere, boxes, space, ids[n_found:])
     return n_found
 
 
@@ -147,8 +149,8 @@ def first_rival(v, w, label, overlap, everywhere, boxes, space):
     """Return a box of another class that overlaps [v, w], or -1."""
     lower, upper, _, _, _, (_, links, _, roots) = boxes
     set_reach(w, v, 0.0, space[4], P, space)
-    for c in range(roots.shape[0]):
-        top = _start_at(roots[c], space) if c != label else 0
+    for c in range(roots.shape[0] - 1):
+        top = _start(c, False, boxes, space) if c != label else 0
         while top > 0:
             top, leaf, mask = next_leaf(boxes, False, everywhere, space, top)
             while mask:
@@ -163,10 +165,10 @@ def first_rival(v, w, label, overlap, everywhere, boxes, space):
 def find_best(xl, xu, label, after, stamps, stamp, boxes, rule, measure, space, ids, values):
     """List the best boxes that fit into one with [xl, xu], as many as the list takes.
 
-    They come by value, then by age; only those after the value and box of `after`, and with less
-    than a `stamp`. Returns how many.
+    They can be joined with one of the class `label`, and come by value, then by age; only those
+    after the value and box of `after`, and with less than a `stamp`. Returns how many.
     """
-    lower, upper, _, _, progress, (ends, links, _, roots) = boxes
+    lower, upper, _, _, progress, (ends, links, _, _) = boxes
     theta, gamma, floor, _ = rule
     stack, least, _, singles, ones = space
     inside = measure == LONGEST
@@ -179,7 +181,7 @@ def find_best(xl, xu, label, after, stamps, stamp, boxes, rule, measure, space, 
     p, q, best_p, best_q = singles[P], singles[Q], singles[BEST_P], singles[BEST_Q]
     most = ids.shape[0]
     n_found = 0
-    top = _start_at(roots[label], space)
+    top = _start(label, True, boxes, space)
     while top > 0:
         top -= 1
         if least[top] > bound:
@@ -330,12 +332,26 @@ def _push(block, gap, space, bottom, top):
     return top + 1
 
 
+@part
+def _start(label, joinable, boxes, space):
+    """Put the root of a class on an empty stack, or those of all joinable boxes; return its top."""
+    roots = boxes[5][3]
+    unlabelled = roots.shape[0] - 1
+    if joinable and label == unlabelled:
+        top = 0
+        for c in range(unlabelled + 1):
+            top = _push_root(roots[c], space, top)
+        return top
+    top = _push_root(roots[label], space, 0)
+    return _push_root(roots[unlabelled], space, top) if joinable else top
+
+
 @formula
-def _start_at(root, space):
-    """Put a root, if there is one, on an empty stack; return its top."""
-    space[0][0] = root
-    space[1][0] = 0.0
-    return 1 if root >= 0 else 0
+def _push_root(root, space, top):
+    """Put a root on the stack, if there is one; return its top."""
+    space[0][top] = root
+    space[1][top] = 0.0
+    return top + 1 if root >= 0 else top
 
 
 @part

@@ -24,7 +24,7 @@ from hyperboxes._kernels.geometry import (
     hull,
     similarity,
 )
-from hyperboxes._kernels.index import WIDTH, WORK
+from hyperboxes._kernels.index import WIDTH, WORK, joint_label
 from hyperboxes._kernels.jit import formula, part
 from hyperboxes._kernels.search import (
     P,
@@ -52,12 +52,13 @@ STUCK = 1
 
 
 @part
-def make_scratch(n_boxes, n_features):
+def make_scratch(boxes):
     """Return working space.
 
     It is for candidates and their values, which of them may grow, rivals, a box, the search, and a
     mark for each box that can grow no more, once that is found out.
     """
+    n_boxes, n_features = boxes[0].shape
     return (
         np.empty(n_boxes, np.int64),
         np.empty(n_boxes),
@@ -65,7 +66,7 @@ def make_scratch(n_boxes, n_features):
         np.empty(n_boxes, np.int64),
         np.empty(n_features),
         np.empty(n_features),
-        make_space(n_features),
+        make_space(boxes),
         np.zeros(n_boxes, np.int64),
     )
 
@@ -152,21 +153,23 @@ def _count_rivals(box, n_rivals, question):
     Returns `FREE`, or how many rivals are known then, or `HOPELESS` if no box may grow.
     """
     xl, xu, label, _, boxes, rule, _, overlap, scratch = question
-    lower, upper = boxes[0], boxes[1]
+    lower, upper, labels = boxes[0], boxes[1], boxes[2]
+    joint = joint_label(label, labels[box], boxes)
     _, _, _, rivals, v, w, space, _ = scratch
     if overlap == CONTRACT:
         return FREE
     hull(lower[box], upper[box], xl, xu, v, w)
     for r in range(n_rivals):
-        if collide(v, w, lower, upper, rivals[r], overlap):
+        if labels[rivals[r]] != joint and collide(v, w, lower, upper, rivals[r], overlap):
             rivals[0], rivals[r] = rivals[r], rivals[0]
             _mark_if_stuck(box, rivals[0], question)
             return n_rivals
-    rival = first_rival(v, w, label, overlap, rule[3], boxes, space)
+    rival = first_rival(v, w, joint, overlap, rule[3], boxes, space)
     if rival < 0:
         return FREE
     # What meets the interval itself meets every box that is grown to hold it.
-    may_be_hopeless = n_rivals == 0 and overlap == CLOSED and are_known(xl)
+    is_labelled = label < boxes[5][3].shape[0] - 1
+    may_be_hopeless = n_rivals == 0 and overlap == CLOSED and is_labelled and are_known(xl)
     if may_be_hopeless and first_rival(xl, xu, label, overlap, rule[3], boxes, space) >= 0:
         return HOPELESS
     _mark_if_stuck(box, rival, question)
@@ -179,12 +182,14 @@ def _mark_if_stuck(box, rival, question):
     """Mark a box that a rival meets already, as a sample that is a box of its own may.
 
     Where boxes grow only and must not meet, it can grow no more. (Both must be known in all
-    features; a box that comes to know one may part from others.)
+    features; a box that comes to know one may part from others. A box without a label may yet
+    take on that of the rival.)
     """
     _, _, _, _, boxes, _, _, overlap, scratch = question
-    lower, upper = boxes[0], boxes[1]
+    lower, upper, labels = boxes[0], boxes[1], boxes[2]
     if (
         overlap == CLOSED
+        and labels[box] < boxes[5][3].shape[0] - 1
         and collide(lower[box], upper[box], lower, upper, rival, overlap)
         and are_known(lower[box])
         and are_known(lower[rival])
@@ -194,7 +199,7 @@ def _mark_if_stuck(box, rival, question):
 
 @part
 def list_similar(xl, xu, label, boxes, rule, measure, space, ids, values):
-    """List all boxes of a class whose value is at least the floor, in no order; return how many.
+    """List all boxes joinable with a class whose value is at least the floor; return how many.
 
     With the tree, only those that may grow to hold [xl, xu], and a few more. If the list is too
     short for what the search finds, its length and one is returned.
@@ -206,7 +211,8 @@ def list_similar(xl, xu, label, boxes, rule, measure, space, ids, values):
         set_reach(x1, x2, limit_of(floor), gamma, P, space)
     else:
         set_reach(xl, xu, theta, space[4], P, space)
-    n_found = find(label, measure == LONGEST or not everywhere, everywhere, boxes, space, ids)
+    inside = measure == LONGEST or not everywhere
+    n_found = find(label, True, inside, everywhere, boxes, space, ids)
     progress[WORK] += n_found
     if n_found > ids.shape[0]:
         return n_found
@@ -228,7 +234,8 @@ def _list_candidates(most, question):
     if more than `most` boxes were found), the number of candidates, and of those that may grow.
     """
     xl, xu, label, own, boxes, rule, measure, _, scratch = question
-    lower, upper = boxes[0], boxes[1]
+    lower, upper, labels = boxes[0], boxes[1], boxes[2]
+    is_unlabelled = label == boxes[5][3].shape[0] - 1
     ids, values, growable, _, _, _, space, stuck = scratch
     n_similar = list_similar(xl, xu, label, boxes, rule, measure, space, ids[:most], values)
     if n_similar > most:
@@ -241,6 +248,7 @@ def _list_candidates(most, question):
             measure == MEMBERSHIP
             and values[s] == 1.0
             and (holder == NONE or box < holder)
+            and (is_unlabelled or labels[box] == label)
             and holds(lower, upper, box, xl, xu, rule[1])
         ):
             holder = box
@@ -257,13 +265,14 @@ def _list_candidates(most, question):
 
 @part
 def _find_holder(xl, xu, label, boxes, rule, scratch):
-    """Return the oldest box of a class of which [xl, xu] is a full member, or -1."""
+    """Return the oldest box of a class, of any for a sample without, that holds [xl, xu], or -1."""
     lower, upper = boxes[0], boxes[1]
+    is_unlabelled = label == boxes[5][3].shape[0] - 1
     gamma = rule[1]
     ids, space = scratch[0], scratch[6]
     set_reach(xl, xu, HELD, gamma, P, space)
     holder = -1
-    for f in range(find(label, False, False, boxes, space, ids)):
+    for f in range(find(label, is_unlabelled, False, False, boxes, space, ids)):
         box = ids[f]
         is_older = holder < 0 or box < holder
         if is_older and holds(lower, upper, box, xl, xu, gamma):
