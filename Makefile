@@ -11,7 +11,7 @@ ARGS ?=
 KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
-.PHONY: demo test lint format bench-peers bench-scale bench-missing reproduce reproduce-quick clean
+.PHONY: demo test lint format bench-peers bench-scale bench-missing bench-labels reproduce reproduce-quick clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -36,6 +36,9 @@ bench-scale: $(VENV)/.bench
 
 bench-missing: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.missing $(ARGS)
+
+bench-labels: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.few_labels $(ARGS)
 
 reproduce: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.reproduce $(ARGS)
