@@ -209,10 +209,12 @@ def hull(v1, w1, v2, w2, v, w):
 @formula
 def _lowest(a, b):
     """Return the smaller number, or the one that is known."""
-    return a if a < b or not is_known(b) else b
+    least = smaller(a, b)
+    return least if is_known(least) else a
 
 
 @formula
 def _upmost(a, b):
     """Return the larger number, or the one that is known."""
-    return a if a > b or not is_known(b) else b
+    most = larger(a, b)
+    return most if is_known(most) else a

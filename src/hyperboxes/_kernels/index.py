@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.geometry import is_known, larger
+from hyperboxes._kernels.geometry import is_known, larger, smaller
 from hyperboxes._kernels.jit import formula, kernel, part
 from hyperboxes._kernels.lanes import ALL_LANES, HIGH, LANES, LOW
 
@@ -297,13 +297,15 @@ def _widen(ends, block, j, lane, outer_low, outer_high, inner_low, inner_high):
 @formula
 def _least(a, b):
     """Return the smaller number, or NaN if one of them is."""
-    return a if a < b or not is_known(a) else b
+    least = smaller(a, b)
+    return least if is_known(a) else a
 
 
 @formula
 def _most(a, b):
     """Return the larger number, or NaN if one of them is."""
-    return a if a > b or not is_known(a) else b
+    most = larger(a, b)
+    return most if is_known(a) else a
 
 
 @formula

@@ -150,7 +150,7 @@ def first_rival(v, w, label, overlap, everywhere, boxes, space):
     lower, upper, _, _, _, (_, links, _, roots) = boxes
     set_reach(w, v, 0.0, space[4], P, space)
     for c in range(roots.shape[0] - 1):
-        top = _start(c, False, boxes, space) if c != label else 0
+        top = _push_root(roots[c], space, 0) if c != label else 0
         while top > 0:
             top, leaf, mask = next_leaf(boxes, False, everywhere, space, top)
             while mask:
@@ -332,7 +332,7 @@ def _push(block, gap, space, bottom, top):
     return top + 1
 
 
-@part
+@formula
 def _start(label, joinable, boxes, space):
     """Put the root of a class on an empty stack, or those of all joinable boxes; return its top."""
     roots = boxes[5][3]

@@ -155,12 +155,14 @@ def _count_rivals(box, n_rivals, question):
     xl, xu, label, _, boxes, rule, _, overlap, scratch = question
     lower, upper, labels = boxes[0], boxes[1], boxes[2]
     joint = joint_label(label, labels[box], boxes)
+    is_labelled = label < boxes[5][3].shape[0] - 1
     _, _, _, rivals, v, w, space, _ = scratch
     if overlap == CONTRACT:
         return FREE
     hull(lower[box], upper[box], xl, xu, v, w)
     for r in range(n_rivals):
-        if labels[rivals[r]] != joint and collide(v, w, lower, upper, rivals[r], overlap):
+        is_rival = is_labelled or labels[rivals[r]] != joint
+        if is_rival and collide(v, w, lower, upper, rivals[r], overlap):
             rivals[0], rivals[r] = rivals[r], rivals[0]
             _mark_if_stuck(box, rivals[0], question)
             return n_rivals
@@ -168,7 +170,6 @@ def _count_rivals(box, n_rivals, question):
     if rival < 0:
         return FREE
     # What meets the interval itself meets every box that is grown to hold it.
-    is_labelled = label < boxes[5][3].shape[0] - 1
     may_be_hopeless = n_rivals == 0 and overlap == CLOSED and is_labelled and are_known(xl)
     if may_be_hopeless and first_rival(xl, xu, label, overlap, rule[3], boxes, space) >= 0:
         return HOPELESS
