@@ -93,7 +93,7 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         X : array-like of shape (n_samples, n_features)
             The samples; the lower ends where samples are intervals. NaN where a value is missing.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or `unlabeled`.
         X_upper : array-like of shape (n_samples, n_features), default=None
             The upper ends of interval samples. None: samples are points.
 
