@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
@@ -17,25 +18,21 @@ from benchmarks.validating import Scores, run, validate
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
 RATES = (0.0, 0.05, 0.2, 0.5)
-
-
-def learners() -> dict[str, Any]:
-    """Return unfitted models by name."""
-    return {
-        "ImprovedOnlineGFMM": ImprovedOnlineGFMM(),
-        "OnlineGFMM": OnlineGFMM(),
-        "AGGLO-2": AgglomerativeGFMM(algorithm="agglo2"),
-        "AGGLO-SM": AgglomerativeGFMM(),
-    }
+LEARNERS = {
+    "ImprovedOnlineGFMM": ImprovedOnlineGFMM(),
+    "OnlineGFMM": OnlineGFMM(),
+    "AGGLO-2": AgglomerativeGFMM(algorithm="agglo2"),
+    "AGGLO-SM": AgglomerativeGFMM(),
+}
 
 
 def contenders() -> dict[str, Any]:
     """Return each learner by itself and behind an imputer (0 where there is no median)."""
     imputer = SimpleImputer(strategy="median", keep_empty_features=True)
     models = {}
-    for (name, model), (_, other) in zip(learners().items(), learners().items(), strict=True):
-        models[f"{name}, missing"] = model
-        models[f"{name}, median"] = make_pipeline(imputer, other)
+    for name, model in LEARNERS.items():
+        models[f"{name}, missing"] = clone(model)
+        models[f"{name}, median"] = make_pipeline(imputer, clone(model))
     return models
 
 

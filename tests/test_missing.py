@@ -92,7 +92,7 @@ def test_scaling_leaves_missing_values_out(name):
     np.testing.assert_array_equal(model.predict_proba(by_hand), answers)
 
 
-def test_a_sample_without_any_value_is_of_the_class_with_most_samples():
+def test_a_sample_without_any_value_ties_with_all_boxes():
     model = ImprovedOnlineGFMM(scaling=None).fit([[0.0], [0.0], [1.0]], ["a", "a", "b"])
     assert (
         model.predict([[NAN]]) == "b"

@@ -61,12 +61,13 @@ def test_a_later_sample_labels_a_box(cls):
 
 
 def test_a_box_is_not_labelled_over_another_class():
-    """The box without a label has a sample of class 1 in it, so class 0 cannot have it."""
-    model = ImprovedOnlineGFMM(theta=0.5, scaling=None, unlabeled=-1)
-    model.partial_fit([[0.0], [0.4]], [-1, -1], classes=[0, 1])
-    model.partial_fit([[0.2]], [1])  # takes the box
-    model.partial_fit([[0.3]], [0])
-    assert model.hyperboxes_.labels.tolist() == [1, 0]
+    """Grown to hold the last sample, the box without a label would have that of class 1 in it."""
+    model = ImprovedOnlineGFMM(theta=0.15, scaling=None, unlabeled=-1)
+    model.partial_fit([[0.0], [0.1], [0.3]], [-1, -1, 1], classes=[0, 1])
+    model.set_params(theta=0.6).partial_fit([[0.5]], [0])
+    assert model.hyperboxes_.labels.tolist() == [-1, 1, 0]
+    model.partial_fit([[0.2]], [0])
+    assert model.hyperboxes_.labels.tolist() == [0, 1, 0]
 
 
 def test_a_box_without_label_does_not_grow_over_a_labelled_one():

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.reproduce import guesses
 from benchmarks.reproduce.cells import Cell, Result
-from benchmarks.reproduce.learners import AS_PUBLISHED, SELECTIONS, Learner
+from benchmarks.reproduce.learners import SELECTIONS, Learner, published_runs
 from benchmarks.reproduce.loading import MISPARSED, RIGHTLY_PARSED, Source
 from benchmarks.reproduce.protocol import as_published, halves
 
@@ -28,9 +28,7 @@ def cells(source: Source, datasets: Iterable[str], algorithms: Iterable[str]) ->
             (source, dataset, learner),
             guesses.all_selections(MISPARSED if dataset == RIGHTLY_PARSED else dataset),
         )
-        for dataset in names
-        for learner in AS_PUBLISHED
-        if learner.algorithm in algorithms
+        for dataset, learner in published_runs(names, algorithms)
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,3 +55,13 @@ def agglomerative(overlap: str) -> list[Learner]:
 
 # As the paper ran them; Onln-GFMM has no choice of the overlap test.
 AS_PUBLISHED = [Learner(ONLN), Learner(IOL, overlap="paper"), *agglomerative("paper")]
+
+
+def published_runs(
+    datasets: Iterable[str], algorithms: Iterable[str]
+) -> Iterator[tuple[str, Learner]]:
+    """Yield the paper's runs with some algorithms: a data set and a learner."""
+    chosen = [learner for learner in AS_PUBLISHED if learner.algorithm in algorithms]
+    for dataset in datasets:
+        for learner in chosen:
+            yield dataset, learner

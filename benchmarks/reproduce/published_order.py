@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.reproduce import guesses
 from benchmarks.reproduce.cells import Cell, Result
-from benchmarks.reproduce.learners import AS_PUBLISHED, Learner
+from benchmarks.reproduce.learners import Learner, published_runs
 from benchmarks.reproduce.loading import Source
 from benchmarks.reproduce.protocol import THETA, halves
 from benchmarks.reproduce.tie_order import count
@@ -28,9 +28,7 @@ def cells(source: Source, datasets: Iterable[str], algorithms: Iterable[str]) ->
             guesses.published_order(dataset, learner),
             is_ours=False,
         )
-        for dataset in datasets
-        for learner in AS_PUBLISHED
-        if learner.algorithm in algorithms
+        for dataset, learner in published_runs(datasets, algorithms)
     ]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.reproduce import guesses
 from benchmarks.reproduce.cells import Cell, Result
-from benchmarks.reproduce.learners import AS_PUBLISHED, SELECTIONS, Learner
+from benchmarks.reproduce.learners import SELECTIONS, Learner, published_runs
 from benchmarks.reproduce.loading import Source
 from benchmarks.reproduce.protocol import as_published, halves
 from benchmarks.timing import medians
@@ -41,9 +41,7 @@ def cells(source: Source, datasets: Iterable[str], algorithms: Iterable[str]) ->
             guesses.timed(dataset),
             is_timed=True,
         )
-        for dataset in datasets
-        for learner in AS_PUBLISHED
-        if learner.algorithm in algorithms
+        for dataset, learner in published_runs(datasets, algorithms)
     ]
 
 

@@ -39,7 +39,7 @@ class AgglomerativeGFMM(BaseGFMM):
     algorithm : {"agglo-sm", "agglo2"}, default="agglo-sm"
         ``"agglo-sm"`` always merges the most similar pair of all. ``"agglo2"`` visits the boxes in
         the order of the samples and merges each with the most similar box that may, which takes
-        less time and memory.
+        less memory and, unless `theta` is large, less time.
     similarity : {"longest", "shortest", "mid-max", "mid-min"}, default="longest"
         How similar two boxes are: 1 minus a distance, which is taken between their far faces
         (``"longest"``: compact boxes first), their near faces (``"shortest"``: neighbours first,

@@ -109,7 +109,13 @@ def relabel_box(box, label, boxes):
 @formula
 def joint_label(label, other, boxes):
     """Return the label of what is joined of two: of the one that has one."""
-    return other if label == boxes[5][3].shape[0] - 1 else label
+    return other if label == unlabelled(boxes) else label
+
+
+@formula
+def unlabelled(boxes):
+    """Return the label of boxes that have none: the number of the last tree."""
+    return boxes[5][3].shape[0] - 1
 
 
 @part
@@ -288,24 +294,11 @@ def _free_lane(block, links):
 @formula
 def _widen(ends, block, j, lane, outer_low, outer_high, inner_low, inner_high):
     """Let the bounds in a lane of a node include others; they are known if both are."""
-    ends[block, j, LOW, lane] = _least(ends[block, j, LOW, lane], outer_low)
-    ends[block, j, HIGH, lane] = _most(ends[block, j, HIGH, lane], outer_high)
-    ends[block + 1, j, LOW, lane] = _most(ends[block + 1, j, LOW, lane], inner_low)
-    ends[block + 1, j, HIGH, lane] = _least(ends[block + 1, j, HIGH, lane], inner_high)
-
-
-@formula
-def _least(a, b):
-    """Return the smaller number, or NaN if one of them is."""
-    least = smaller(a, b)
-    return least if is_known(a) else a
-
-
-@formula
-def _most(a, b):
-    """Return the larger number, or NaN if one of them is."""
-    most = larger(a, b)
-    return most if is_known(a) else a
+    if is_known(ends[block, j, LOW, lane]):
+        ends[block, j, LOW, lane] = smaller(ends[block, j, LOW, lane], outer_low)
+        ends[block, j, HIGH, lane] = larger(ends[block, j, HIGH, lane], outer_high)
+        ends[block + 1, j, LOW, lane] = larger(ends[block + 1, j, LOW, lane], inner_low)
+        ends[block + 1, j, HIGH, lane] = smaller(ends[block + 1, j, HIGH, lane], inner_high)
 
 
 @formula

@@ -22,7 +22,7 @@ import numpy as np
 
 from hyperboxes._kernels.agglomerative import merge
 from hyperboxes._kernels.geometry import collide, fits, hull
-from hyperboxes._kernels.index import ALIVE, CANDIDATES, FEW, WORK, joint_label
+from hyperboxes._kernels.index import ALIVE, CANDIDATES, FEW, WORK, joint_label, unlabelled
 from hyperboxes._kernels.jit import kernel, part
 from hyperboxes._kernels.search import (
     P,
@@ -231,12 +231,11 @@ def _reopen(box, boxes, queue, rule, measure, scratch):
     lower, upper, labels, _, _, _ = boxes
     _, _, lists, frontier, _, _, _ = queue
     near, space = scratch[3], scratch[6]
-    unlabelled = boxes[5][3].shape[0] - 1
-    if labels[box] == unlabelled:  # it was in nobody's way
+    if labels[box] == unlabelled(boxes):  # it was in nobody's way
         return
     set_reach(upper[box], lower[box], rule[0], space[4], P, space)
     n_near = find_rivals(labels[box], rule[3], boxes, space, near)
-    n_near += find(unlabelled, False, False, rule[3], boxes, space, near[n_near:])
+    n_near += find(unlabelled(boxes), False, False, rule[3], boxes, space, near[n_near:])
     for f in range(n_near):
         k = near[f]
         if lists[k, REFUSED]:

@@ -23,7 +23,7 @@ from hyperboxes._kernels.geometry import (
     larger,
     similarity,
 )
-from hyperboxes._kernels.index import LEVEL, STACK, WORK
+from hyperboxes._kernels.index import LEVEL, STACK, WORK, unlabelled
 from hyperboxes._kernels.jit import formula, part
 from hyperboxes._kernels.lanes import ALL_LANES, LANES, first_lane, gaps_of, up_to, within
 
@@ -138,7 +138,7 @@ def find(label, joinable, inside, everywhere, boxes, space, ids):
 def find_rivals(label, everywhere, boxes, space, ids):
     """List the boxes of other classes that are within reach."""
     n_found = 0
-    for c in range(boxes[5][3].shape[0] - 1):
+    for c in range(unlabelled(boxes)):
         if c != label:
             n_found += find(c, False, False, everywhere, boxes, space, ids[n_found:])
     return n_found
@@ -149,7 +149,7 @@ def first_rival(v, w, label, overlap, everywhere, boxes, space):
     """Return a box of another class that overlaps [v, w], or -1."""
     lower, upper, _, _, _, (_, links, _, roots) = boxes
     set_reach(w, v, 0.0, space[4], P, space)
-    for c in range(roots.shape[0] - 1):
+    for c in range(unlabelled(boxes)):
         top = _push_root(roots[c], space, 0) if c != label else 0
         while top > 0:
             top, leaf, mask = next_leaf(boxes, False, everywhere, space, top)
@@ -336,14 +336,13 @@ def _push(block, gap, space, bottom, top):
 def _start(label, joinable, boxes, space):
     """Put the root of a class on an empty stack, or those of all joinable boxes; return its top."""
     roots = boxes[5][3]
-    unlabelled = roots.shape[0] - 1
-    if joinable and label == unlabelled:
+    if joinable and label == unlabelled(boxes):
         top = 0
-        for c in range(unlabelled + 1):
+        for c in range(roots.shape[0]):
             top = _push_root(roots[c], space, top)
         return top
     top = _push_root(roots[label], space, 0)
-    return _push_root(roots[unlabelled], space, top) if joinable else top
+    return _push_root(roots[unlabelled(boxes)], space, top) if joinable else top
 
 
 @formula

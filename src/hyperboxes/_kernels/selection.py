@@ -24,7 +24,7 @@ from hyperboxes._kernels.geometry import (
     hull,
     similarity,
 )
-from hyperboxes._kernels.index import WIDTH, WORK, joint_label
+from hyperboxes._kernels.index import WIDTH, WORK, joint_label, unlabelled
 from hyperboxes._kernels.jit import formula, part
 from hyperboxes._kernels.search import (
     P,
@@ -155,7 +155,7 @@ def _count_rivals(box, n_rivals, question):
     xl, xu, label, _, boxes, rule, _, overlap, scratch = question
     lower, upper, labels = boxes[0], boxes[1], boxes[2]
     joint = joint_label(label, labels[box], boxes)
-    is_labelled = label < boxes[5][3].shape[0] - 1
+    is_labelled = label != unlabelled(boxes)
     _, _, _, rivals, v, w, space, _ = scratch
     if overlap == CONTRACT:
         return FREE
@@ -190,7 +190,7 @@ def _mark_if_stuck(box, rival, question):
     lower, upper, labels = boxes[0], boxes[1], boxes[2]
     if (
         overlap == CLOSED
-        and labels[box] < boxes[5][3].shape[0] - 1
+        and labels[box] != unlabelled(boxes)
         and collide(lower[box], upper[box], lower, upper, rival, overlap)
         and are_known(lower[box])
         and are_known(lower[rival])
@@ -236,7 +236,7 @@ def _list_candidates(most, question):
     """
     xl, xu, label, own, boxes, rule, measure, _, scratch = question
     lower, upper, labels = boxes[0], boxes[1], boxes[2]
-    is_unlabelled = label == boxes[5][3].shape[0] - 1
+    is_unlabelled = label == unlabelled(boxes)
     ids, values, growable, _, _, _, space, stuck = scratch
     n_similar = list_similar(xl, xu, label, boxes, rule, measure, space, ids[:most], values)
     if n_similar > most:
@@ -268,7 +268,7 @@ def _list_candidates(most, question):
 def _find_holder(xl, xu, label, boxes, rule, scratch):
     """Return the oldest box of a class, of any for a sample without, that holds [xl, xu], or -1."""
     lower, upper = boxes[0], boxes[1]
-    is_unlabelled = label == boxes[5][3].shape[0] - 1
+    is_unlabelled = label == unlabelled(boxes)
     gamma = rule[1]
     ids, space = scratch[0], scratch[6]
     set_reach(xl, xu, HELD, gamma, P, space)
