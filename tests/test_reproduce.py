@@ -64,7 +64,7 @@ def test_halves_keep_file_order_and_split_each_class_in_its_middle():
 
 
 def test_deviations_are_counted_up_to_their_limits():
-    learner = counts.AS_PUBLISHED[0]
+    learner = AS_PUBLISHED[0]
     cell = Cell("counts", "pima", learner.name, answer, (SOURCE, "pima", learner), 1.0)
     row = published.runs().set_index(published.RUN).loc["pima", learner.algorithm, ""]
     ours = {"all": row["candidates_all"], "lemma": row["candidates_lemma"] * 1.04, "index": 0.0}
