@@ -27,6 +27,37 @@ def test_ranges_become_the_unit_interval(values):
     np.testing.assert_array_equal(restored.max(axis=0), values.max(axis=0))
 
 
+@given(tables)
+def test_what_is_restored_is_scaled_to_the_same_values(values):
+    scale = MinMaxScale.learn(values, values)
+    scaled = scale.transform(values)
+    np.testing.assert_array_equal(scale.transform(scale.restore(scaled)), scaled)
+
+
+@given(
+    hnp.arrays(
+        np.int64,
+        st.tuples(st.integers(2, 20), st.integers(1, 3)),
+        elements=st.integers(-(10**6), 10**6),
+    ),
+    st.integers(0, 9),
+)
+def test_decimal_numbers_come_back_as_they_were_typed(integers, decimals):
+    values = integers / 10**decimals
+    scale = MinMaxScale.learn(values, values)
+    np.testing.assert_array_equal(scale.restore(scale.transform(values)), values)
+
+
+def test_ranges_can_be_read():
+    X = [[10.0, 5.0], [20.0, 5.0]]
+    model = ImprovedOnlineGFMM().fit(X, [0, 1])
+    assert model.data_min_.tolist() == [10, 5]
+    assert model.data_max_.tolist() == [20, 5]
+    model = ImprovedOnlineGFMM(scaling=None).fit([[0.2, 0.4]], [0])
+    assert model.data_min_.tolist() == [0, 0]
+    assert model.data_max_.tolist() == [1, 1]
+
+
 def test_boxes_are_in_data_units():
     model = ImprovedOnlineGFMM(theta=0.5).fit([[10, 5], [12, 5], [20, 5]], ["a", "a", "b"])
     boxes = model.hyperboxes_

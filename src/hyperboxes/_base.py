@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.callback import CallbackSupportMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
@@ -259,10 +259,29 @@ class BaseGFMM(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         return self._hyperboxes
 
     @property
+    def data_min_(self) -> np.ndarray:
+        """What scaling maps to 0 in each feature."""
+        check_is_fitted(self)
+        return np.zeros(self.n_features_in_) if self._scale is None else self._scale.low.copy()
+
+    @property
+    def data_max_(self) -> np.ndarray:
+        """What scaling maps to 1 in each feature, where it is more than `data_min_`."""
+        check_is_fitted(self)
+        return np.ones(self.n_features_in_) if self._scale is None else self._scale.high.copy()
+
+    @property
     def n_candidates_(self) -> int:
         """How many boxes or pairs were tried; as the paper counts, unless `selection="index"`."""
         check_is_fitted(self)
         return self._boxes.n_candidates
+
+    def _with_boxes(self, boxes: Boxes) -> Self:
+        """Return a fitted model that differs in its boxes only."""
+        twin = clone(self)
+        vars(twin).update({name: vars(self)[name] for name in _FITTED if name in vars(self)})
+        twin._boxes = boxes
+        return twin
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

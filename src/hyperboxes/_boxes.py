@@ -97,12 +97,22 @@ class Boxes:
     @classmethod
     def of_samples(cls, samples: Samples, n_classes: int) -> Self:
         """Make each sample a box of its own."""
-        xl, xu = samples.scaled()
-        boxes = cls(xl.shape[1], n_classes)
-        boxes._lower, boxes._upper = xl.copy(), xu.copy()
-        boxes._labels = samples.y.astype(np.int64)
-        boxes._counts = np.ones(len(samples.y), np.int64)
-        boxes._progress[BOXES] = len(samples.y)
+        return cls.of_rows(*samples.scaled(), samples.y, np.ones(len(samples.y)), n_classes)
+
+    @classmethod
+    def of_rows(
+        cls,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        labels: np.ndarray,
+        counts: np.ndarray,
+        n_classes: int,
+    ) -> Self:
+        """Copy boxes, one a row, in the learner's units."""
+        boxes = cls(lower.shape[1], n_classes)
+        boxes._lower, boxes._upper = np.array(lower, order="C"), np.array(upper, order="C")
+        boxes._labels, boxes._counts = labels.astype(np.int64), counts.astype(np.int64)
+        boxes._progress[BOXES] = len(labels)
         boxes._build_index()
         return boxes
 

@@ -36,6 +36,25 @@ class MinMaxScale:
             return (values - self.low) / self.span
 
     def restore(self, values: np.ndarray) -> np.ndarray:
-        """Undo `transform`, exactly at both ends of the range."""
+        """Undo `transform`: return numbers that it maps to these values, where there are such.
+
+        Several may be; the one rounded to 15 digits of the range most likely is the user's own.
+        """
+        near = self.low + values * self.span
+        candidates = (
+            np.nextafter(near, -np.inf),
+            np.nextafter(near, np.inf),
+            near,
+            self._round(near),
+        )
+        restored = near.copy()
+        for candidate in candidates:
+            np.copyto(restored, candidate, where=self.transform(candidate) == values)
         at_high = (values == 1.0) & (self.high > self.low)
-        return np.where(at_high, self.high, self.low + values * self.span)
+        return np.where(at_high, self.high, restored)
+
+    def _round(self, values: np.ndarray) -> np.ndarray:
+        digits = np.clip(15 - np.ceil(np.log10(self.span)), -300, 300).astype(int)
+        columns = zip(values.T, digits.tolist(), strict=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.column_stack([np.round(column, digit) for column, digit in columns])
