@@ -4,9 +4,21 @@ A model is a list of labelled boxes: it can be read as rules and trained one sam
 """
 
 from hyperboxes._agglomerative import AgglomerativeGFMM
+from hyperboxes._clustering import HyperboxClustering
 from hyperboxes._hyperboxes import Hyperboxes
+from hyperboxes._merge import merge
 from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes._prune import Pruning, prune
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["AgglomerativeGFMM", "Hyperboxes", "ImprovedOnlineGFMM", "OnlineGFMM"]
+__all__ = [
+    "AgglomerativeGFMM",
+    "HyperboxClustering",
+    "Hyperboxes",
+    "ImprovedOnlineGFMM",
+    "OnlineGFMM",
+    "Pruning",
+    "merge",
+    "prune",
+]
