@@ -4,11 +4,14 @@ A model is a list of labelled boxes: it can be read as rules and trained one sam
 """
 
 from hyperboxes._agglomerative import AgglomerativeGFMM
+from hyperboxes._archive import ModelFileError
 from hyperboxes._clustering import HyperboxClustering
 from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._merge import merge
 from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes._onnx import to_onnx
 from hyperboxes._prune import Pruning, prune
+from hyperboxes._saving import load, save
 
 __version__ = "0.1.0.dev0"
 
@@ -17,8 +20,12 @@ __all__ = [
     "HyperboxClustering",
     "Hyperboxes",
     "ImprovedOnlineGFMM",
+    "ModelFileError",
     "OnlineGFMM",
     "Pruning",
+    "load",
     "merge",
     "prune",
+    "save",
+    "to_onnx",
 ]

@@ -158,7 +158,7 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         box : ndarray of shape (n_samples,)
             Indices into ``hyperboxes_``.
         """
-        check_is_fitted(self)
+        self._check_can_predict()
         return self._find_deciders(X, X_upper)[0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
@@ -181,6 +181,14 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
             Mean accuracy.
         """
         return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
+
+    def _check_can_predict(self) -> None:
+        check_is_fitted(self)
+        if not self._boxes.has_labels:
+            raise ValueError(
+                "No box has a label yet, so there is nothing to predict: call partial_fit with "
+                "labelled samples."
+            )
 
     def _label_boxes(self) -> np.ndarray:
         labels = self._boxes.labels
@@ -205,7 +213,7 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         winners_only: bool,
     ) -> np.ndarray:
         """Turn what the nearest boxes of each class say into one answer per sample."""
-        check_is_fitted(self)
+        self._check_can_predict()
         return self._ask_boxes(
             X,
             X_upper,
@@ -217,11 +225,6 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what `nearest_by_class` finds."""
-        if not self._boxes.has_labels:
-            raise ValueError(
-                "No box has a label yet, so there is nothing to predict: call partial_fit with "
-                "labelled samples."
-            )
         shape = len(xl), len(self.classes_)
         nearest = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
         how = self._boxes.arrays, self._gamma, winners_only, WORK_PER_CALL

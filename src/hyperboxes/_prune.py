@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from hyperboxes._boxes import Boxes
 from hyperboxes._classifier import BaseGFMM
@@ -85,7 +85,7 @@ def prune(
     >>> len(model.pruning_.harmful), len(model.pruning_.unused), len(model.hyperboxes_)
     (5, 53, 44)
     """
-    check_is_fitted(model)
+    model._check_can_predict()
     y_val = column_or_1d(y_val)
     check_consistent_length(X_val, y_val)
     check_known_classes(y_val, model.classes_, None)
