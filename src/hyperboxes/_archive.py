@@ -25,7 +25,7 @@ _NPY = re.compile(
     rb"\{'descr': '([<>|][a-zA-Z]\d{1,9})', 'fortran_order': False, "
     rb"'shape': \((|[1-9]\d{0,17},|[1-9]\d{0,17}, [1-9]\d{0,17})\), \} *\n"
 )
-_DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U[1-9]\d{0,8})")
+_DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U[1-9]\d{0,7})")
 _LAST_CHARACTER = 0x10FFFF
 
 

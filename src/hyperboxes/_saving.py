@@ -6,6 +6,7 @@ held against the same rules as what is loaded, so that every saved model can be 
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 from types import NoneType
@@ -81,6 +82,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     a b
     """
     content = _to_bytes(model)
+    if isinstance(path, io.TextIOBase):
+        raise TypeError("save writes to binary files: open this one with mode 'wb'.")
     if hasattr(path, "write"):
         write_all(path, content)
     else:
@@ -227,11 +230,16 @@ def _new_estimator(header: dict[str, Any]) -> Any:
         raise ModelFileError(
             f"it holds a {header['estimator'][:40]!r}, but only {', '.join(_ESTIMATORS)} are known"
         )
+    if unknown := header["parameters"].keys() - cls().get_params(deep=False).keys():
+        raise ModelFileError(
+            f"its parameter {min(unknown)[:40]!r} is not known here; hyperboxes {_writer(header)} "
+            "has written it"
+        )
     parameters = {name: from_json(name, value) for name, value in header["parameters"].items()}
+    model = cls(**parameters)
     try:
-        model = cls().set_params(**parameters)
         model._validate_params()
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise ModelFileError(f"its parameters are not valid ({error})") from error
     return model
 
