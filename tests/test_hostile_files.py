@@ -269,6 +269,7 @@ def test_wrong_parameters(name, value):
         (with_numbers("classes", 5, 5, descr="<i8"), "classes"),
         (with_numbers("classes", 5, 4, descr="<i8"), "classes"),
         (with_numbers("classes", 5, NAN), "classes"),
+        (with_numbers("classes", NAN), "classes"),
         (with_numbers("classes", 5, 6, shape="(1, 2)"), "classes"),
         (with_numbers("classes", 5, shape="()"), "classes"),
         (with_numbers("classes", 5, descr="<i8"), "label that is no class"),

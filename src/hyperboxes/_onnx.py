@@ -204,10 +204,11 @@ def _ranges(labels: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]
 
 def _labels(classes: np.ndarray) -> np.ndarray:
     """Return the class labels as an array of a type that ONNX and its runtimes know well."""
+    classes = classes.astype(classes.dtype.newbyteorder("="))
     if classes.dtype.kind in "iu" and classes.max() <= np.iinfo(np.int64).max:
         return classes.astype(np.int64)
-    if classes.dtype.kind == "b" or classes.dtype in (np.float16, np.float32, np.float64):
-        return classes.astype(classes.dtype.newbyteorder("="))
+    if classes.dtype in (np.bool_, np.float16, np.float32, np.float64):
+        return classes
     if all(isinstance(label, str) for label in classes):
         return classes.astype(object)
     raise ValueError(

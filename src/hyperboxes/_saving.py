@@ -285,7 +285,7 @@ def _count_classes(classes: np.ndarray | None) -> int:
     """Return how many classes there are, which must be sorted for labels to be found in them."""
     if classes is None:
         return 0
-    if classes.ndim != 1 or not np.array_equal(np.unique(classes), classes):
+    if classes.ndim != 1 or not ((classes[:-1] < classes[1:]).all() and classes[0] == classes[0]):
         raise ModelFileError("the classes are not a sorted list")
     return len(classes)
 
