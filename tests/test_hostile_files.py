@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperboxes import ModelFileError, load
+from tests.test_onnx import assert_agrees
 from tests.test_saving import assert_same_model, golden_members, golden_model, npy, sums, zipped
 
 NAN, INF = float("nan"), float("inf")
@@ -439,3 +440,28 @@ def test_more_classes_and_features_than_memory():
     header = json.loads(members["model.json"]) | {"feature_names": None}
     members["model.json"] = json.dumps(header).encode()
     assert "memory" in refusal(sealed(members))
+
+
+@given(st.data())
+def test_extreme_numbers_can_be_asked_about(data):
+    """What passes the checks does no harm in the kernels, and tells what a plain scan tells."""
+    extremes = st.sampled_from([0.0, 5e-324, 1e-300, 1.0, 1e300, 1.7e308])
+    numbers = extremes | extremes.map(lambda number: -number)
+    ends = [data.draw(st.lists(numbers, min_size=6, max_size=6)) for _ in range(2)]
+    lower, upper = np.minimum(*ends), np.maximum(*ends)
+    gamma = data.draw(st.lists(extremes.filter(bool), min_size=2, max_size=2))
+    low = data.draw(st.lists(numbers, min_size=2, max_size=2))
+    high = [min(max(a + span, -1.7e308), 1.7e308) for a, span in zip(low, gamma, strict=True)]
+    members = golden_members() | {
+        "lower.npy": npy("<f8", "(3, 2)", lower.tobytes()),
+        "upper.npy": npy("<f8", "(3, 2)", upper.tobytes()),
+        "gamma.npy": npy("<f8", "(2,)", np.array(gamma).tobytes()),
+        "scale_low.npy": npy("<f8", "(2,)", np.array(low).tobytes()),
+        "scale_high.npy": npy("<f8", "(2,)", np.array(high).tobytes()),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of overflow, and of columns without names
+        model = load(io.BytesIO(sealed(members)))
+        assert_agrees(model, np.concatenate([lower, upper, [NAN, 1.0]]).reshape(-1, 2))
+        model.partial_fit(np.reshape(ends, (-1, 2)), list("ab?ab?"))
+    assert model._boxes.counts.sum() == 4 + 6

@@ -116,7 +116,8 @@ def to_onnx(model: Any) -> ModelProto:
     Notes
     -----
     Every sample is compared with every box: a call takes time in proportion to ``n_samples *
-    n_boxes * n_features`` and some 50 bytes of memory for each pair of a sample and a box.
+    n_boxes * n_features`` and up to a hundred bytes of memory for each pair of a sample and a box.
+    Ask in batches.
 
     Examples
     --------
