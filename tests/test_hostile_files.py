@@ -52,6 +52,15 @@ def with_numbers(name, *numbers, descr="<f8", shape=None):
     return with_member(f"{name}.npy", npy(descr, shape or f"({len(numbers)},)", content))
 
 
+OBJECTS_OF_NUMBERS = sealed(
+    golden_members()
+    | {
+        "model.json": golden_members()["model.json"].replace(b's": false', b's": true'),
+        "classes.npy": npy("<i8", "(2,)", struct.pack("<2q", 5, 6)),
+    }
+)
+
+
 def refusal(content):
     """Return the message with which the file is refused; it takes one line."""
     with pytest.raises(ModelFileError, match=r"^Cannot load the file: [^\n]*\.$") as caught:
@@ -274,10 +283,12 @@ def test_wrong_parameters(name, value):
         (with_numbers("classes", 5, 6, shape="(1, 2)"), "classes"),
         (with_numbers("classes", 5, shape="()"), "classes"),
         (with_numbers("classes", 5, descr="<i8"), "label that is no class"),
+        (with_header(classes_are_objects=True), "loads"),
+        (OBJECTS_OF_NUMBERS, "not strings"),
     ],
 )
 def test_wrong_values(content, message):
-    if message == "loads":  # the largest range that is a number
+    if message == "loads":  # close to what does not
         load(io.BytesIO(content))
     else:
         assert message in refusal(content)

@@ -166,18 +166,23 @@ def _header(model: Any) -> dict[str, Any]:
 def _arrays(model: Any) -> dict[str, np.ndarray]:
     boxes = model._boxes
     arrays = {
-        "lower": boxes.lower.astype("<f8"),
-        "upper": boxes.upper.astype("<f8"),
-        "labels": np.where(boxes.labels < boxes.n_classes, boxes.labels, -1).astype("<i8"),
-        "counts": boxes.counts.astype("<i8"),
-        "gamma": model._gamma.astype("<f8"),
+        "lower": boxes.lower,
+        "upper": boxes.upper,
+        "labels": np.where(boxes.labels < boxes.n_classes, boxes.labels, -1),
+        "counts": boxes.counts,
+        "gamma": model._gamma,
     }
     if model._scale is not None:
-        arrays["scale_low"] = model._scale.low.astype("<f8")
-        arrays["scale_high"] = model._scale.high.astype("<f8")
+        arrays |= {"scale_low": model._scale.low, "scale_high": model._scale.high}
+    arrays = {name: np.asarray(array, _descr(name)) for name, array in arrays.items()}
     if is_classifier(model):
         arrays["classes"] = _plain_classes(model.classes_)
     return arrays
+
+
+def _descr(name: str) -> str:
+    """Return the type of an array other than the classes."""
+    return "<i8" if name in ("labels", "counts") else "<f8"
 
 
 def _plain_classes(classes: np.ndarray) -> np.ndarray:
@@ -257,15 +262,17 @@ def _check_members(arrays: dict[str, np.ndarray], model: Any) -> None:
     for name, array in arrays.items():
         if name == "classes":
             continue
-        descr = "<i8" if name in ("labels", "counts") else "<f8"
-        if array.dtype.str != descr or array.shape != shapes.get(name, shape[1:]):
+        if array.dtype.str != _descr(name) or array.shape != shapes.get(name, shape[1:]):
             raise ModelFileError(f"{name}.npy has the type {array.dtype} and shape {array.shape}")
 
 
 def _check_values(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Check that this is a model that a learner can have learned."""
     n_features = arrays["lower"].shape[1]
-    _check_boxes(arrays, _count_classes(arrays.get("classes")))
+    classes = arrays.get("classes")
+    _check_boxes(arrays, _count_classes(classes))
+    if header["classes_are_objects"] and (classes is None or classes.dtype.kind != "U"):
+        raise ModelFileError("objects are to be made of classes that are not strings")
     gamma = arrays["gamma"]
     if not ((gamma > 0) & np.isfinite(gamma)).all():
         raise ModelFileError("gamma is not positive and finite")
