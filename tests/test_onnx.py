@@ -115,6 +115,10 @@ def test_far_away():
     model = ImprovedOnlineGFMM(scaling=None, gamma=4.0).fit([[0.0], [1.0]], ["a", "b"])
     points = [[-3.0], [0.5 - 1e-9], [0.5], [7.0], [-1e300], [1e308]]  # the last overflows
     assert_agrees(model, points)
+    plain = model.set_params(gamma=1.0).fit([[0.0], [1.0]], ["a", "b"])
+    point = [[2.0**53 + 6]]  # one less the distances is the same for both
+    assert plain.predict(point) == "b"
+    assert_agrees(plain, point)
     narrow = ImprovedOnlineGFMM().fit([[0.0, NAN], [1e-9, 1.0]], ["a", "b"])
     assert np.isnan(narrow.hyperboxes_.lower).any()
     with np.errstate(over="ignore"):
