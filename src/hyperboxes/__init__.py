@@ -10,6 +10,7 @@ from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._merge import merge
 from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
 from hyperboxes._onnx import to_onnx
+from hyperboxes._plots import BoxSizesDisplay, BoxesDisplay, GrowthDisplay, ParallelCoordinatesDisplay
 from hyperboxes._prune import Pruning, prune
 from hyperboxes._saving import load, save
 
@@ -17,11 +18,15 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "AgglomerativeGFMM",
+    "BoxSizesDisplay",
+    "BoxesDisplay",
+    "GrowthDisplay",
     "HyperboxClustering",
     "Hyperboxes",
     "ImprovedOnlineGFMM",
     "ModelFileError",
     "OnlineGFMM",
+    "ParallelCoordinatesDisplay",
     "Pruning",
     "load",
     "merge",
