@@ -23,7 +23,6 @@ from hyperboxes._plots.regions import draw_regions, find_regions, label_regions
 from hyperboxes._plots.styles import (
     COLOURS,
     add_class_entries,
-    add_notes,
     draw_legend,
     neutral,
     present,
@@ -234,9 +233,8 @@ class BoxesDisplay(Display):
             self._plot_plane(ax, labels, box_kwargs or {}, scatter_kwargs or {})
             marked = self.sample_labels is not None
             add_class_entries(ax, labels, self.classes, lines=True, markers=marked)
-            add_notes(ax, self._notes())
             if legend:
-                draw_legend(ax)
+                draw_legend(ax, title=self._notes())
         ax.set(xlim=self.limits[0], xlabel=shorten(self.feature_names[0], 60))
         return self
 
@@ -276,8 +274,8 @@ class BoxesDisplay(Display):
         is_point = (lower == upper).all(axis=1)
         if is_point.any():  # they have no outline
             x, y = lower[is_point].T
-            size = (3 * self._line_width) ** 2
-            ax.scatter(x, y, s=size, c=colours[is_point], marker="s", lw=0, zorder=2)
+            look = {"edgecolors": colours[is_point], "linewidths": self._line_width}
+            ax.scatter(x, y, s=20, c="none", marker="s", zorder=2, **look)
 
     def _plot_intervals(
         self, ax: Axes, labels: list[int], box: dict[str, Any], scatter: dict[str, Any]
@@ -303,16 +301,15 @@ class BoxesDisplay(Display):
                 samples = self.samples[self.sample_labels == label, 0]
             draw_row(ax, row, label, (lower[:, 0], upper[:, 0]), look, samples, scatter)
 
-    def _notes(self) -> list[str]:
+    def _notes(self) -> str:
         """Return what the legend must say about boxes that are not to be seen."""
         notes = []
         if (n_drawn := len(self.drawn)) < len(self.labels):
             share = self.counts[self.drawn].sum() / self.counts.sum()
-            notes.append(f"{n_drawn} of {len(self.labels)} boxes,")
-            notes.append(f"with {share:.0%} of the samples")
+            notes.append(f"{n_drawn} of {len(self.labels)} boxes,\nwith {share:.0%} of samples")
         if n_unknown := int(np.isnan(self.lower[self.drawn]).all(axis=1).sum()):
             notes.append(f"{n_unknown} without known bounds")
-        return notes
+        return "\n".join(notes)
 
     def _samples_by_class(self) -> list[tuple[int, np.ndarray]]:
         """Return which samples to draw for each class; all as one if classes are not known."""
@@ -346,7 +343,7 @@ class BoxesDisplay(Display):
         if len(rows) > _FEW_BOXES:
             colours[:, 3] = 0.3 + 0.7 * np.sqrt(self.counts[rows] / self.counts.max())
         if self.nearness is not None:
-            colours[:, 3] *= self.nearness[rows]
+            colours[:, 3] *= self.nearness[rows] ** 2
         return colours
 
 
@@ -376,7 +373,7 @@ def _read_data(
     if len(rows) > max_samples:
         rows = np.sort(np.random.default_rng(0).choice(rows, max_samples, replace=False))
     return {
-        "samples": X[np.ix_(rows, columns)],
+        "samples": X[rows][:, columns],
         "sample_labels": None if labels is None else labels[rows],
     }
 

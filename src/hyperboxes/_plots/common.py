@@ -36,21 +36,23 @@ class Display:
 
 
 class PanelsDisplay(Display):
-    """Base of displays with several panels: they share the place of `ax_`, which is left blank."""
+    """Base of displays with several panels, which share the place of the axes given."""
 
     axes_: np.ndarray
 
     def _start_panels(
         self, ax: Axes | None, figsize: tuple[float, float], shape: tuple[int, int], **options: Any
     ) -> np.ndarray:
-        """Return axes for the panels, in the place of `ax` or in a figure of their own."""
+        """Return axes for the panels; the first are those given or new ones, made smaller."""
         ax = self._start(ax, figsize)
-        ax.set_axis_off()
         place = ax.get_subplotspec()
         if place is None:
             x0, y0, x1, y1 = ax.get_position().extents
             place = self.figure_.add_gridspec(1, 1, left=x0, right=x1, bottom=y0, top=y1)[0]
-        self.axes_ = place.subgridspec(*shape, **options).subplots().ravel()
+        grid = place.subgridspec(*shape, **options)
+        ax.set_subplotspec(grid[0])
+        others = [self.figure_.add_subplot(grid[i]) for i in range(1, grid.nrows * grid.ncols)]
+        self.axes_ = np.array([ax, *others])
         return self.axes_
 
 

@@ -56,7 +56,7 @@ class GrowthDisplay(PanelsDisplay):
     axes_ : ndarray of matplotlib Axes
         The panels: accuracy (if there is one) and boxes.
     ax_ : matplotlib Axes
-        The axes whose place the panels take.
+        The first of them.
     figure_ : matplotlib Figure
         Their figure.
 
@@ -143,7 +143,7 @@ class GrowthDisplay(PanelsDisplay):
             How many samples are predicted, and then learned, at a time. The first batch should
             span the features' ranges.
         ax : matplotlib Axes, default=None
-            Whose place to take. None: a new figure.
+            Where to draw; it becomes the first panel. None: in a new figure.
         legend : bool, default=True
             Whether to draw a legend, on the right.
 
@@ -180,7 +180,7 @@ class GrowthDisplay(PanelsDisplay):
         classes : array-like of shape (n_classes,)
             All labels that may appear.
         ax : matplotlib Axes, default=None
-            Whose place to take. None: a new figure.
+            Where to draw; it becomes the first panel. None: in a new figure.
         legend : bool, default=True
             Whether to draw a legend, on the right.
 
@@ -218,7 +218,7 @@ class GrowthDisplay(PanelsDisplay):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Whose place to take. None: a new figure.
+            Where to draw; it becomes the first panel. None: in a new figure.
         legend : bool, default=True
             Whether to draw a legend, on the right.
 
@@ -238,7 +238,8 @@ class GrowthDisplay(PanelsDisplay):
         axes[-1].set(xlabel="samples learned", ylabel="boxes")
         axes[-1].margins(x=0.02)
         if legend:
-            draw_legend(self.ax_)
+            for panel in axes:
+                draw_legend(panel)
         return self
 
     def _draw_accuracy(self, ax: Axes) -> None:
@@ -249,8 +250,7 @@ class GrowthDisplay(PanelsDisplay):
         for (name, look), values in zip(
             looks.items(), (self.accuracy, self.batch_accuracy), strict=True
         ):
-            ax.plot(self.n_samples, values, **look)
-            self.ax_.plot([], [], label=name, **look)
+            ax.plot(self.n_samples, values, label=name, **look)
         ax.set_ylabel("accuracy\non new samples")
 
     def _draw_boxes(self, ax: Axes) -> None:
@@ -269,7 +269,7 @@ class GrowthDisplay(PanelsDisplay):
             ax.fill_between(self.n_samples, floor, top, color=style.colour, alpha=0.35, lw=0)
             ax.plot(self.n_samples, top, c=style.colour, ls=style.line, lw=1.2)
         ax.set_ylim(0, 1.05 * max(1, tops.max()))
-        add_class_entries(self.ax_, labels, self.classes, lines=True, markers=False)
+        add_class_entries(ax, labels, self.classes, lines=True, markers=False)
 
 
 def _learn(model: Any, X: Any, y: Any, classes: Any) -> tuple[int, int, int, np.ndarray]:

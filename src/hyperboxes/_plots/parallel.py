@@ -245,7 +245,12 @@ class ParallelCoordinatesDisplay(Display):
         if (row := self.missed[box]) >= 0 and len(self.samples) == 1:
             value = self._place(self.samples)[0, row]
             near = left[row] if value < left[row] else right[row]
-            look = {"lw": 4, "solid_capstyle": "butt", "zorder": z + 0.5, "alpha": 0.8}
+            look: dict[str, Any] = {
+                "lw": 4,
+                "solid_capstyle": "butt",
+                "zorder": z + 0.5,
+                "alpha": 0.8,
+            }
             ax.plot([value, near], [row, row], c=style.colour, **look)
         rows = np.arange(len(left))
         if len(rows) == 1:  # a band needs a height
@@ -264,9 +269,8 @@ class ParallelCoordinatesDisplay(Display):
     def _draw_legend(self, ax: Axes) -> None:
         """Draw the legend below: beside it, it would take the rows' room."""
         n_rows = len(self.feature_names)
-        place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "ncols": 1}
-        title = f"{n_rows} of {self.n_features} features" if n_rows < self.n_features else None
-        draw_legend(ax, title=title, title_fontsize="small", alignment="left", **place)
+        title = f"{n_rows} of {self.n_features} features" if n_rows < self.n_features else ""
+        draw_legend(ax, below=True, title=title)
 
     def _place(self, values: np.ndarray) -> np.ndarray:
         """Return where values are on their axes, in the middle of an axis without length."""

@@ -90,4 +90,13 @@ def label_regions(
         share = (np.array([column, row]) + 0.5) / regions.shape[::-1]
         place = limits[:, 0] + share * np.diff(limits).ravel()
         outline = withStroke(linewidth=2, foreground=ax.get_facecolor())
-        ax.text(*place, name, size=size, ha="center", va="center", zorder=5, path_effects=[outline])
+        ax.text(
+            place[0],
+            place[1],
+            name,
+            size=size,
+            ha="center",
+            va="center",
+            zorder=5,
+            path_effects=[outline],
+        )

@@ -24,6 +24,7 @@ from hyperboxes._plots.styles import (
     neutral,
     present,
     shorten,
+    size_in_points,
     style_of,
 )
 
@@ -36,7 +37,7 @@ class BoxSizesDisplay(PanelsDisplay):
     """Sizes and supports of the boxes of a model, and how many boxes hold most samples.
 
     On the left each box is a dot: how many samples it holds over its longest side, or its side in
-    one feature. On the right, the share of samples in so many boxes, the fullest first.
+    one feature. On the right, the share of samples in so many boxes, fullest first.
 
     Make one with `from_estimator`. The parameters are the attributes.
 
@@ -60,7 +61,7 @@ class BoxSizesDisplay(PanelsDisplay):
     axes_ : ndarray of matplotlib Axes
         The two panels.
     ax_ : matplotlib Axes
-        The axes whose place they take.
+        The first of them.
     figure_ : matplotlib Figure
         Their figure.
 
@@ -105,7 +106,7 @@ class BoxSizesDisplay(PanelsDisplay):
         share : float, default=0.9
             The share of samples for which to mark how many boxes hold so many.
         ax : matplotlib Axes, default=None
-            Whose place to take. None: a new figure.
+            Where to draw; it becomes the first panel. None: in a new figure.
         legend : bool, default=True
             Whether to draw a legend, on the right.
 
@@ -119,7 +120,7 @@ class BoxSizesDisplay(PanelsDisplay):
         span = spans(model)
         if feature is None:
             shown = np.fmax.reduce(sides / span, axis=1)
-            largest, name = float(model.theta), "longest side (share of the range)"
+            largest, name = float(model.theta), "longest side / range"
         else:
             column = find_feature(model, feature)
             shown, largest = sides[:, column], float(model.theta * span[column])
@@ -163,7 +164,7 @@ class BoxSizesDisplay(PanelsDisplay):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Whose place to take. None: a new figure.
+            Where to draw; it becomes the first panel. None: in a new figure.
         share : float, default=0.9
             The share of samples for which to mark how many boxes hold so many.
         legend : bool, default=True
@@ -178,10 +179,12 @@ class BoxSizesDisplay(PanelsDisplay):
         left, right = self._start_panels(ax, (9.0, 3.8), (1, 2), width_ratios=[1.5, 1])
         self._draw_boxes(left)
         self._draw_coverage(right, share, needed)
+        if self.largest is not None:  # an entry of the legend, which is beside this panel
+            right.plot([], [], c=neutral(), ls="--", lw=1, alpha=0.6, label="theta")
         labels = present(self.labels)
-        add_class_entries(self.ax_, labels, self.classes, lines=False, markers=True)
+        add_class_entries(right, labels, self.classes, lines=False, markers=True)
         if legend:
-            draw_legend(self.ax_)
+            draw_legend(right, room=3 * size_in_points(right)[0])
         return self
 
     def _draw_boxes(self, ax: Axes) -> None:
@@ -190,14 +193,12 @@ class BoxSizesDisplay(PanelsDisplay):
         opacity = float(np.clip((200 / len(self.counts)) ** 0.5, 0.2, 0.8))
         for label in reversed(present(self.labels)):
             style, rows = style_of(label), self.labels == label
-            look = {"c": style.colour, "marker": style.marker, "lw": 0, "s": 22, "alpha": opacity}
-            ax.scatter(self.sides[rows], self.counts[rows], **look)
+            look: dict[str, Any] = {"marker": style.marker, "lw": 0, "s": 22, "alpha": opacity}
+            ax.scatter(self.sides[rows], self.counts[rows], color=style.colour, **look)
         ends = [0.0]
         if self.largest is not None:
             ends.append(self.largest)
-            look = {"c": neutral(), "ls": "--", "lw": 1, "alpha": 0.6}
-            ax.axvline(self.largest, **look)
-            self.ax_.plot([], [], label="theta", **look)
+            ax.axvline(self.largest, c=neutral(), ls="--", lw=1, alpha=0.6)
         ax.set(xlim=limits_of(self.sides, ends), xlabel=shorten(self.side_name, 48))
         ax.locator_params(axis="x", nbins=5)
         ax.set(yscale="log", ylim=(0.8, 1.3 * self.counts.max()), ylabel="samples in the box")
@@ -205,7 +206,7 @@ class BoxSizesDisplay(PanelsDisplay):
         ax.yaxis.set_major_formatter("{x:g}")
         ax.yaxis.set_minor_formatter(NullFormatter())
         n_single = int((self.counts == 1).sum())
-        ax.set_title(f"{_boxes(len(self.counts))}, {n_single} of a single sample", size="medium")
+        ax.set_title(f"{_boxes(len(self.counts))},\n{n_single} of a single sample", size="small")
 
     def _draw_coverage(self, ax: Axes, share: float, needed: int) -> None:
         numbers = np.arange(len(self.counts) + 1)
@@ -213,11 +214,11 @@ class BoxSizesDisplay(PanelsDisplay):
         ax.plot([0, needed, needed], [share, share, 0], c=neutral(), ls=":", lw=1)
         ax.plot([needed], [share], "o", c=neutral(), ms=5)
         ax.locator_params(axis="x", nbins=4, integer=True)
-        ax.set(xlim=(0, None), ylim=(0, 1.03), xlabel="boxes, the fullest first")
-        ax.set_ylabel("share of samples in them")
+        ax.set(xlim=(0, None), ylim=(0, 1.03), xlabel="boxes, fullest first")
+        ax.set_ylabel("share of samples")
         ax.yaxis.set_major_formatter("{x:.0%}")
         verb = "holds" if needed == 1 else "hold"
-        ax.set_title(f"{_boxes(needed)} {verb} {share:.0%} of the samples", size="medium")
+        ax.set_title(f"{_boxes(needed)} {verb}\n{share:.0%} of the samples", size="small")
 
 
 def _boxes(number: int) -> str:

@@ -23,9 +23,13 @@ _MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 # The next one for each further six classes: no pair with a colour comes twice in 30 classes.
 _LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
 
-_MOST_ENTRIES = 40
-_ENTRY_HEIGHT = 15.0  # points
 _LONGEST_NAME = 24
+
+# Of a legend; lengths are in points.
+_MOST_COLUMNS = 3
+_ENTRY_HEIGHT = 14.0
+_HANDLE = 36.0
+_LETTER = 5.5
 
 
 class Style(NamedTuple):
@@ -51,15 +55,20 @@ def present(labels: np.ndarray) -> list[int]:
 
 
 def shorten(name: Any, width: int = _LONGEST_NAME) -> str:
-    """Return a name as text of bounded length, which Matplotlib takes literally."""
+    """Return a name as text of bounded length, without its middle if need be.
+
+    Names often differ at their ends only.
+    """
     text = str(name)
-    text = text if len(text) <= width else text[: width - 1].rstrip() + "…"
-    return text.replace("$", r"\$")
+    if len(text) <= width:
+        return text
+    n_last = (width - 1) // 2
+    return f"{text[: width - 1 - n_last]}…{text[-n_last:]}"
 
 
 def name_of(label: int, classes: np.ndarray) -> str:
     """Return what a legend calls a class."""
-    return "no label" if label < 0 else shorten(classes[label])
+    return "no label" if label < 0 else shorten(str(classes[label]).replace("$", r"\$"))
 
 
 def neutral() -> Any:
@@ -91,40 +100,49 @@ def add_class_entries(
     """Add entries for a legend: artists without data, so that `ax.legend()` finds them."""
     from matplotlib.lines import Line2D
 
-    for label in labels[:_MOST_ENTRIES]:
+    for label in labels:
         style = style_of(label)
-        look = {
+        look: dict[str, Any] = {
             "ls": style.line if lines else "",
-            "marker": style.marker if markers or not lines else "",
+            "marker": style.marker if markers else "",
         }
-        ax.add_line(Line2D([], [], color=style.colour, ms=5, label=name_of(label, classes), **look))
-    if (n_more := len(labels) - _MOST_ENTRIES) > 0:
-        add_notes(ax, [f"and {n_more} more"])
+        name = name_of(label, classes)
+        ax.add_line(Line2D([], [], color=style.colour, ms=5, label=name, **look))
 
 
-def add_notes(ax: Axes, notes: list[str]) -> None:
-    """Add entries of text alone for a legend."""
+def draw_legend(ax: Axes, *, below: bool = False, title: str = "", room: float = 0.0) -> None:
+    """Draw the legend on the right of the axes, or below.
+
+    On the right it has up to three columns. Names are shortened as need be, and if entries are too
+    many, the last ones left out. `room` is the width of the picture, if it is more than these axes.
+    """
     from matplotlib.lines import Line2D
 
-    for note in notes:
-        ax.add_line(Line2D([], [], ls="", label=note))
-
-
-def draw_legend(ax: Axes, **options: Any) -> None:
-    """Draw the legend on the right of the axes, in as many columns as it takes."""
-    n_entries = len(ax.get_legend_handles_labels()[1])
-    if n_entries == 0:
+    handles, names = ax.get_legend_handles_labels()
+    if not handles:
         return
-    n_rows = max(1, int(size_in_points(ax)[1] / _ENTRY_HEIGHT))
-    options = {
-        "loc": "upper left",
-        "bbox_to_anchor": (1.0, 1.0),
-        "borderaxespad": 0.3,
-        "fontsize": "small",
-        "frameon": False,
-        "handlelength": 2.4,
-        "columnspacing": 1.0,
-        "ncols": -(-n_entries // n_rows),
-        **options,
-    }
-    ax.legend(**options)
+    width, height = size_in_points(ax)
+    n_rows = len(names) if below else max(3, int(height / _ENTRY_HEIGHT) - title.count("\n") - 1)
+    n_columns = min(_MOST_COLUMNS, -(-len(names) // n_rows))
+    if not below:
+        n_letters = int((0.55 * max(width, room) / n_columns - _HANDLE) / _LETTER)
+        names = [shorten(name, min(_LONGEST_NAME, max(8, n_letters))) for name in names]
+    if (n_shown := n_rows * n_columns) < len(names):
+        n_more = len(names) - n_shown + 1
+        names = [*names[: n_shown - 1], f"and {n_more} more"]
+        handles = [*handles[: n_shown - 1], Line2D([], [], ls="")]
+    ax.legend(
+        handles,
+        names,
+        loc="upper left",
+        bbox_to_anchor=(0.0, 0.0) if below else (1.0, 1.0),
+        borderaxespad=0.3,
+        fontsize="small",
+        frameon=False,
+        handlelength=2.4,
+        columnspacing=1.0,
+        ncols=n_columns,
+        title=title or None,
+        title_fontsize="small",
+        alignment="left",
+    )
