@@ -82,7 +82,7 @@ def learn_stream(X: np.ndarray, y: np.ndarray, ax: Axes) -> None:
     for row in list(zip(display.n_samples, n_boxes, display.accuracy, strict=True))[1:]:
         print("  {:7d}  {:5d}  {:.3f}".format(*row))
     ax.set_title("Learning from a stream")
-    ax.legend(loc="lower right")
+    ax.legend()
     display.axes_[1].legend(loc="upper left")
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.utils import check_scalar
 
 from hyperboxes._plots.common import (
     Display,
@@ -113,6 +115,10 @@ class BoxesDisplay(Display):
     sample_labels: np.ndarray | None = None
     max_boxes: int | None = 300
 
+    def __post_init__(self) -> None:
+        if len(self.limits) == 1 and self.samples is not None and self.sample_labels is None:
+            raise ValueError("Samples of a single feature are drawn by class: y is needed too.")
+
     @classmethod
     def from_estimator(
         cls,
@@ -171,14 +177,12 @@ class BoxesDisplay(Display):
             The display, drawn.
         """
         boxes = read_boxes(model, cls.__name__)
+        _check_numbers(max_boxes, max_samples, grid_resolution)
         columns = _find_columns(model, features)
         data = _read_data(model, X, y, columns, max_samples)
         others = _read_others(model, at, columns)
         lower, upper = boxes.lower[:, columns], boxes.upper[:, columns]
-        parts = [lower, upper, model.data_min_[columns][None], model.data_max_[columns][None]]
-        if data["samples"] is not None:
-            parts.append(data["samples"])
-        limits = np.array([limits_of(*(part[:, i] for part in parts)) for i in range(len(columns))])
+        limits = _find_limits(model, columns, [lower, upper, data["samples"]])
         names = feature_names(model)
         display = cls(
             lower=lower,
@@ -280,8 +284,6 @@ class BoxesDisplay(Display):
     def _plot_intervals(
         self, ax: Axes, labels: list[int], box: dict[str, Any], scatter: dict[str, Any]
     ) -> None:
-        if self.samples is not None and self.sample_labels is None:
-            raise ValueError("Samples of a single feature are drawn by class: y is needed too.")
         name_rows(ax, labels, self.classes)
         if self.regions is not None:
             draw_regions(ax, self.regions, self.limits, np.array([-0.5, len(labels) - 0.5]))
@@ -345,6 +347,20 @@ class BoxesDisplay(Display):
         if self.nearness is not None:
             colours[:, 3] *= self.nearness[rows] ** 2
         return colours
+
+
+def _check_numbers(max_boxes: Any, max_samples: Any, grid_resolution: Any) -> None:
+    if max_boxes is not None:
+        check_scalar(max_boxes, "max_boxes", Integral, min_val=1)
+    check_scalar(max_samples, "max_samples", Integral, min_val=1)
+    check_scalar(grid_resolution, "grid_resolution", Integral, min_val=2)
+
+
+def _find_limits(model: Any, columns: list[int], parts: list[np.ndarray | None]) -> np.ndarray:
+    """Return limits that hold the range of the training data and all that is drawn."""
+    shown = [part for part in parts if part is not None]
+    shown += [model.data_min_[columns][None], model.data_max_[columns][None]]
+    return np.array([limits_of(*(part[:, i] for part in shown)) for i in range(len(columns))])
 
 
 def _find_columns(model: Any, features: Any) -> list[int]:

@@ -145,6 +145,8 @@ class ParallelCoordinatesDisplay(Display):
             The display, drawn.
         """
         boxes = read_boxes(model, cls.__name__)
+        if not (boxes.labels >= 0).any():
+            raise ValueError("No box of the model has a label, so none decides about a sample.")
         samples = read_samples(model, sample)
         if len(samples) > _MOST_SAMPLES:
             raise ValueError(

@@ -73,7 +73,7 @@ class BoxSizesDisplay(PanelsDisplay):
     >>> model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
     >>> display = BoxSizesDisplay.from_estimator(model)
     >>> display.n_boxes_for(0.9)  # of 17
-    8
+    9
     """
 
     sides: np.ndarray
@@ -200,7 +200,7 @@ class BoxSizesDisplay(PanelsDisplay):
             ends.append(self.largest)
             ax.axvline(self.largest, c=neutral(), ls="--", lw=1, alpha=0.6)
         ax.set(xlim=limits_of(self.sides, ends), xlabel=shorten(self.side_name, 48))
-        ax.locator_params(axis="x", nbins=5)
+        ax.locator_params(axis="x", nbins=3)
         ax.set(yscale="log", ylim=(0.8, 1.3 * self.counts.max()), ylabel="samples in the box")
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if self.counts.max() < 1000 else (1,)))
         ax.yaxis.set_major_formatter("{x:g}")
@@ -213,7 +213,7 @@ class BoxSizesDisplay(PanelsDisplay):
         ax.plot(numbers, np.concatenate([[0.0], self.coverage]), c=neutral(), lw=1.5)
         ax.plot([0, needed, needed], [share, share, 0], c=neutral(), ls=":", lw=1)
         ax.plot([needed], [share], "o", c=neutral(), ms=5)
-        ax.locator_params(axis="x", nbins=4, integer=True)
+        ax.locator_params(axis="x", nbins=2, integer=True)
         ax.set(xlim=(0, None), ylim=(0, 1.03), xlabel="boxes, fullest first")
         ax.set_ylabel("share of samples")
         ax.yaxis.set_major_formatter("{x:.0%}")

@@ -134,8 +134,8 @@ def draw_legend(ax: Axes, *, below: bool = False, title: str = "", room: float =
     ax.legend(
         handles,
         names,
-        loc="upper left",
-        bbox_to_anchor=(0.0, 0.0) if below else (1.0, 1.0),
+        loc="upper right" if below else "upper left",
+        bbox_to_anchor=(1.0, 0.0) if below else (1.0, 1.0),
         borderaxespad=0.3,
         fontsize="small",
         frameon=False,
