@@ -20,7 +20,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import hyperboxes
-from hyperboxes import ImprovedOnlineGFMM, ModelFileError, OnlineGFMM, load, save
+from hyperboxes import (
+    HyperboxClustering,
+    ImprovedOnlineGFMM,
+    ModelFileError,
+    OnlineGFMM,
+    load,
+    save,
+)
 from tests.strategies import problems
 from tests.test_estimators import every_learner, every_online_learner
 from tests.test_online import learn, same_boxes
@@ -66,6 +73,16 @@ def test_a_loaded_model_predicts_and_goes_on_learning_the_same(problem, cls):
         assert actual.tobytes() == expected.tobytes()
     more = problem.xl[::-1], problem.y[::-1]
     assert same_boxes(twin.partial_fit(*more), model.partial_fit(*more))
+
+
+@pytest.mark.parametrize("algorithm", ["online", "agglo-sm"])
+def test_clusterings_are_saved_without_what_is_said_of_samples(algorithm):
+    model = HyperboxClustering(theta=0.2, algorithm=algorithm, min_samples=3).fit(X)
+    twin = restored(model)
+    assert same_boxes(twin, model)
+    assert twin.n_clusters_ == model.n_clusters_
+    np.testing.assert_array_equal(twin.predict(X), model.labels_)
+    assert not hasattr(twin, "labels_")
 
 
 @every_online_learner

@@ -10,7 +10,12 @@ from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._merge import merge
 from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
 from hyperboxes._onnx import to_onnx
-from hyperboxes._plots import BoxSizesDisplay, BoxesDisplay, GrowthDisplay, ParallelCoordinatesDisplay
+from hyperboxes._plots import (
+    BoxesDisplay,
+    BoxSizesDisplay,
+    GrowthDisplay,
+    ParallelCoordinatesDisplay,
+)
 from hyperboxes._prune import Pruning, prune
 from hyperboxes._saving import load, save
 

@@ -20,6 +20,7 @@ import hyperboxes
 from hyperboxes._agglomerative import AgglomerativeGFMM
 from hyperboxes._archive import ModelFileError, is_plain, pack, parse_arrays, unpack
 from hyperboxes._boxes import Boxes
+from hyperboxes._clustering import HyperboxClustering
 from hyperboxes._files import replace_file, write_all
 from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
 from hyperboxes._parameters import from_json, to_json
@@ -30,7 +31,8 @@ _FORMAT_VERSION = 1
 
 # What can be saved and loaded, by name.
 _ESTIMATORS: dict[str, Any] = {
-    cls.__name__: cls for cls in (AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM)
+    cls.__name__: cls
+    for cls in (AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM)
 }
 
 # Keys of the header and what may stand there.
@@ -60,8 +62,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
 
     Parameters
     ----------
-    model : ImprovedOnlineGFMM, OnlineGFMM or AgglomerativeGFMM
-        The fitted model. Callbacks and metadata requests set on it are not saved.
+    model : estimator
+        A fitted model of this package. Callbacks and metadata requests set on it are not saved.
     path : path-like or binary file
         Where to save; ``.hyperboxes`` is the usual suffix. An open file is written to from where it
         stands.
