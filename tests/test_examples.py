@@ -2,7 +2,9 @@
 
 import sys
 
-from examples import choosing, demo, plots
+import pytest
+
+from examples import choosing, clustering, demo, plots
 
 
 def test_demo(monkeypatch, tmp_path, capsys):
@@ -15,10 +17,11 @@ def test_demo(monkeypatch, tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_choosing(monkeypatch, tmp_path):
-    picture = tmp_path / "choosing.png"
-    monkeypatch.setattr(sys, "argv", ["choosing.py", "--output", str(picture)])
-    choosing.main()
+@pytest.mark.parametrize("example", [choosing, clustering])
+def test_examples_of_one_picture(example, monkeypatch, tmp_path):
+    picture = tmp_path / "picture.png"
+    monkeypatch.setattr(sys, "argv", ["example.py", "--output", str(picture)])
+    example.main()
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
