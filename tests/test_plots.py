@@ -313,7 +313,7 @@ def test_drawing_changes_nothing_on_the_model():
         ({"y": [0]}, ValueError, "X is needed too"),
         ({"X": [[1.0, 2.0]]}, ValueError, "Samples have 2 features, but the model has 4"),
         ({"X": np.ones((2, 4)), "y": [0]}, ValueError, "y has 1 labels, but X has 2 samples"),
-        ({"X": np.ones((1, 4)), "y": [7]}, ValueError, r"not in classes_: \[7\]"),
+        ({"X": np.ones((1, 4)), "y": [7]}, ValueError, r"does not know: \[7\]"),
         ({"X": np.ones((1, 4)), "features": 1}, ValueError, "y is needed too"),
         ({"at": np.ones((2, 4))}, ValueError, "at must be one sample, got 2"),
         ({"max_boxes": 0}, ValueError, "max_boxes"),

@@ -6,10 +6,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
+from sklearn.datasets import make_moons
 
 from hyperboxes import (
     BoxesDisplay,
     BoxSizesDisplay,
+    HyperboxClustering,
     ImprovedOnlineGFMM,
     OnlineGFMM,
 )
@@ -222,3 +224,14 @@ def test_boxes_by_hand_and_options():
     display.ax_.legend()
     display.figure_.canvas.draw()
     assert legend_names(display.ax_) == [r"\$a\$"]
+
+
+def test_clusters_are_drawn_like_classes():
+    X, _ = make_moons(200, noise=0.05, random_state=0)
+    model = HyperboxClustering(theta=0.1, max_gap=0.02, min_samples=3).fit(X)
+    display = BoxesDisplay.from_estimator(model, X, model.labels_, grid_resolution=50)
+    assert display.classes.tolist() == list(range(model.n_clusters_))
+    np.testing.assert_array_equal(display.sample_labels, model.labels_)
+    assert set(np.unique(display.regions)) == set(model.labels_)
+    assert -1 in display.regions
+    assert len(BoxSizesDisplay.from_estimator(model).classes) == model.n_clusters_

@@ -70,7 +70,9 @@ def read_boxes(model: Any, what: str) -> Hyperboxes:
 
 
 def read_classes(model: Any) -> np.ndarray:
-    """Return the labels of a model; none of one that knows no classes."""
+    """Return the labels of a model, or the numbers of its clusters."""
+    if hasattr(model, "n_clusters_"):
+        return np.arange(model.n_clusters_)
     return np.asarray(getattr(model, "classes_", ()))
 
 
@@ -126,15 +128,15 @@ def predict_unnamed(model: Any, X: np.ndarray) -> np.ndarray:
 
 
 def read_labels(model: Any, y: Any, n_samples: int) -> np.ndarray:
-    """Return the labels of samples as indices into the model's classes, -1 for none."""
+    """Return the labels of samples as indices into the model's classes, -1 for none or noise."""
     y = column_or_1d(y)
     if len(y) != n_samples:
         raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
-    classes, unlabeled = read_classes(model), getattr(model, "unlabeled", None)
+    classes, unlabeled = read_classes(model), getattr(model, "unlabeled", -1)
     _, labels = find_labels(y, unlabeled)
     if not (known := np.isin(labels, classes)).all():
         raise ValueError(
-            f"y holds labels that are not in classes_: {np.unique(labels[~known]).tolist()}."
+            f"y holds labels that the model does not know: {np.unique(labels[~known]).tolist()}."
         )
     codes = encode(y, classes, unlabeled)
     return np.where(codes < len(classes), codes, -1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperboxes._plots.common import predict_unnamed
+from hyperboxes._plots.common import predict_unnamed, read_labels
 from hyperboxes._plots.styles import COLOURS, name_of, neutral, on_dark, size_in_points, style_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def find_regions(
         some = places[start : start + step]
         samples = np.tile(at, (len(some), 1))
         samples[:, columns] = some
-        parts.append(np.searchsorted(model.classes_, predict_unnamed(model, samples)))
+        parts.append(read_labels(model, predict_unnamed(model, samples), len(some)))
     return np.concatenate(parts).reshape((resolution,) * len(columns))
 
 
@@ -40,7 +40,8 @@ def draw_regions(ax: Axes, regions: np.ndarray, limits: np.ndarray, heights: np.
     from matplotlib.colors import to_rgb
 
     plane = np.atleast_2d(regions)
-    colours = np.array([to_rgb(style_of(label).colour) for label in range(regions.max() + 1)])
+    styles = [style_of(label).colour for label in range(regions.max() + 1)]
+    colours = np.array([to_rgb(colour) for colour in (*styles, neutral())])  # -1: the last
     x = _edges(limits[0], plane.shape[1])
     y = _edges(limits[1] if regions.ndim == 2 else heights, plane.shape[0])
     ax.pcolormesh(
