@@ -6,7 +6,17 @@ A model is a list of labelled boxes: it can be read as rules and trained one sam
 from hyperboxes._agglomerative import AgglomerativeGFMM
 from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes._rules import export_frame, export_text
+from hyperboxes._sql import export_sql
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["AgglomerativeGFMM", "Hyperboxes", "ImprovedOnlineGFMM", "OnlineGFMM"]
+__all__ = [
+    "AgglomerativeGFMM",
+    "Hyperboxes",
+    "ImprovedOnlineGFMM",
+    "OnlineGFMM",
+    "export_frame",
+    "export_sql",
+    "export_text",
+]

@@ -1,0 +1,16 @@
+"""Optional dependencies: imported where they are used, with an error that says how to get them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+
+def need(module: str, extra: str, what: str) -> ModuleType:
+    """Import and return a module, or say which extra of the package brings it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{what} needs {module.split('.')[0]}: pip install 'hyperboxes[{extra}]'"
+        ) from error
