@@ -4,6 +4,8 @@ A model is a list of labelled boxes: it can be read as rules and trained one sam
 """
 
 from hyperboxes._agglomerative import AgglomerativeGFMM
+from hyperboxes._explanation import Explanation
+from hyperboxes._explanations import Explanations, explain
 from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
 from hyperboxes._rules import export_frame, export_text
@@ -13,9 +15,12 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "AgglomerativeGFMM",
+    "Explanation",
+    "Explanations",
     "Hyperboxes",
     "ImprovedOnlineGFMM",
     "OnlineGFMM",
+    "explain",
     "export_frame",
     "export_sql",
     "export_text",

@@ -144,7 +144,7 @@ class _Writer:
 
     def _whens_of_incomplete_rows(self) -> Iterator[str]:
         """Yield the cases of any row: with NULL, any box may share it with any other."""
-        for box in np.flatnonzero(self.counts == 1):
+        for box in np.flatnonzero(self.counts == 1).tolist():
             yield self._when(box, self.classes[self.labels[box]], nullable=True)
         several = np.flatnonzero(self.counts > 1)
         scores = {

@@ -26,10 +26,13 @@ def name_features(model: Any, names: Any, parameter: str = "feature_names") -> l
 
 
 def name_classes(model: Any, names: Any) -> list[str]:
-    """Return the caller's names of the classes, in the order of `classes_`, else the labels."""
+    """Return the caller's names of the classes, in the order of `classes_`, else the labels.
+
+    Labels that are no strings become "class 0" and the like: a bare number says little.
+    """
     classes = getattr(model, "classes_", ())
     if names is None:
-        return [str(label) for label in classes]
+        return [str(c) if isinstance(c, str) else f"class {c}" for c in classes]
     return _as_many(names, len(classes), "classes", "class_names")
 
 
@@ -99,8 +102,9 @@ def _without_zeros(values: np.ndarray, most: int) -> int:
     if not 0 < most <= _MOST_DECIMALS:
         return most
     known = values[np.isfinite(values)]
-    rounded = np.round(known, most)
-    return next(d for d in range(most + 1) if (np.round(known, d) == rounded).all())
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = np.round(known, most)
+        return next((d for d in range(most) if (np.round(known, d) == rounded).all()), most)
 
 
 def _write(value: float, places: int) -> str:
