@@ -89,7 +89,8 @@ def export_text(
     >>> model = ImprovedOnlineGFMM(theta=0.3).fit(iris.data, iris.target)
     >>> print(export_text(model, iris.data, iris.target, class_names=iris.target_names,
     ...                   max_rules=2))
-    17 boxes from 150 training samples. Bounds at an end of their range are left out.
+    17 boxes from 150 training samples.
+    Bounds at an end of the samples' range are left out.
     <BLANKLINE>
     box 0  setosa      33 samples  coverage 22.0%  precision 100.0%
         sepal length (cm)  <= 5.2        sepal width (cm)   2.9 to 3.6
@@ -101,8 +102,9 @@ def export_text(
     <BLANKLINE>
     15 more boxes from 93 training samples: left out (max_rules=2).
     """
-    for name, value, least in (("max_rules", max_rules, 1), ("decimals", decimals, 0)):
-        _check_number(name, value, least)
+    _check_number("max_rules", max_rules, 1)
+    _check_number("decimals", decimals, 0)
+    _check_number("width", width, 1)
     boxes = model.hyperboxes_
     features = name_features(model, feature_names)
     classes = [*name_classes(model, class_names), NO_LABEL]
@@ -301,7 +303,9 @@ def _conditions(
 
 def _summary(boxes: Hyperboxes, all_bounds: bool) -> str:
     learned = f"{_origin(len(boxes), boxes.counts.sum())}."
-    return learned if all_bounds else f"{learned} Bounds at an end of their range are left out."
+    if all_bounds:
+        return learned
+    return f"{learned}\nBounds at an end of the samples' range are left out."
 
 
 def _left_out(boxes: Hyperboxes, order: np.ndarray) -> str:
@@ -322,12 +326,11 @@ def _headers(
     boxes: Hyperboxes, order: np.ndarray, classes: list[str], quality: Quality
 ) -> list[str]:
     """Return the first lines of the rules, aligned."""
-    noun = "samples" if (boxes.counts[order] > 1).any() else "sample"
     supports = _aligned([str(boxes.counts[box]) for box in order], ">")
     columns = [
         _aligned([f"box {box}" for box in order]),
         _aligned([classes[boxes.labels[box]] for box in order]),
-        [f"{support} {noun}" for support in supports],
+        _aligned([f"{support} sample{'' if int(support) == 1 else 's'}" for support in supports]),
     ]
     for name, shares in quality.shares():
         texts = ["-" if np.isnan(share) else f"{share:.1%}" for share in shares[order]]

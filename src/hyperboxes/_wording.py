@@ -80,11 +80,12 @@ class Decimals:
         """Write an interval: "= 3" for a point, else with decimals that tell the ends apart."""
         if low == high:
             return f"= {self.number(feature, low)}"
-        for places in range(self.places[feature], 18):
+        start = self.places[feature]
+        for places in range(start, start + 18):
             ends = _write(low, places), _write(high, places)
             if ends[0] != ends[1]:
                 return " to ".join(ends)
-        return f"{low!r} to {high!r}"
+        return f"{float(low)!r} to {float(high)!r}"
 
 
 def value_span(model: Any) -> np.ndarray:
