@@ -171,7 +171,7 @@ class _Writer:
         return boxes[met]
 
     def _verdict(self, box: int, others: np.ndarray) -> str:
-        """Return the class of a row that a box holds and no box of more samples.
+        """Return the class of a row that a box holds, and none of the boxes asked before.
 
         It is that of the box, unless others that may hold the row add up to more. Boxes of which
         any two share a point all share one, so it is enough to look at pairs.

@@ -10,6 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from hyperboxes._scaling import MinMaxScale
+
 NO_LABEL = "(no label)"
 
 # Beyond so many decimals, or digits before the point, numbers are written with an exponent.
@@ -68,7 +70,8 @@ class Decimals:
         """
         if decimals is not None:
             return cls([decimals] * model.n_features_in_)
-        places = [_places(span) for span in value_span(model)]
+        scale = MinMaxScale(model.data_min_, model.data_max_)
+        places = [_places(span) for span in scale.span]
         columns = zip(values.T, places, strict=True)
         return cls([_without_zeros(column, most) for column, most in columns])
 
@@ -86,13 +89,6 @@ class Decimals:
             if ends[0] != ends[1]:
                 return " to ".join(ends)
         return f"{float(low)!r} to {float(high)!r}"
-
-
-def value_span(model: Any) -> np.ndarray:
-    """Return the width of each feature's range, 1 where it has none: what scaling maps to 1."""
-    with np.errstate(over="ignore"):
-        span = model.data_max_ - model.data_min_
-    return np.where(span > 0, span, 1.0)
 
 
 def _places(span: float) -> int:
