@@ -222,19 +222,22 @@ def test_quotes_of_other_databases():
     assert r"THEN 'a\b'" in export_sql(model)
 
 
-floats = (
-    st.floats(-1e300, 1e300)
-    | st.floats(-1, 1)
-    | st.floats(width=32, allow_nan=False, allow_infinity=False)
-)
-
-
 @given(
-    data=hnp.arrays(np.float64, st.tuples(st.integers(2, 9), st.integers(1, 3)), elements=floats)
+    seed=st.integers(0, 10**6),
+    exponent=st.integers(-200, 200),
+    offset=st.sampled_from([0.0, 1.0, 1e6]),
+    dtype=st.sampled_from([np.float64, np.float32]),
 )
-def test_any_training_sample_lies_in_its_box(data):
+def test_every_training_sample_lies_in_its_box(seed, exponent, offset, dtype):
+    data = np.random.default_rng(seed).lognormal(sigma=3, size=(12, 3)).astype(dtype) + offset
+    data = data.astype(np.float64) * 10.0**exponent
     model = ImprovedOnlineGFMM(theta=0.3).fit(data, np.arange(len(data)) % 2)
-    assert ask_duckdb(export_sql(model, table="data"), data) == expected(model, data)
+    assert ask_duckdb(export_sql(model, table="data"), data) == model.predict(data).tolist()
+
+
+def test_numbers_of_few_digits_are_written_as_typed():
+    model = ImprovedOnlineGFMM(theta=0.5).fit([[0.1], [0.3], [0.7], [1.0]], [0, 0, 1, 1])
+    assert '"x0" BETWEEN 0.1e0 AND 0.3e0 THEN 0' in export_sql(model)
 
 
 @given(
