@@ -11,7 +11,7 @@ ARGS ?=
 KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
-.PHONY: demo test lint format bench-peers bench-scale bench-missing bench-labels reproduce reproduce-quick clean
+.PHONY: demo test lint format bench-peers bench-scale bench-missing bench-labels bench-merging bench-pruning reproduce reproduce-quick clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -39,6 +39,12 @@ bench-missing: $(VENV)/.bench
 
 bench-labels: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.few_labels $(ARGS)
+
+bench-merging: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.merging $(ARGS)
+
+bench-pruning: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.pruning $(ARGS)
 
 reproduce: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.reproduce $(ARGS)

@@ -26,6 +26,7 @@ def run(
     score: Callable[[np.ndarray, np.ndarray, int], Scores],
     handicap: str,
     levels: Iterable[float],
+    form: str = ".0%",
 ) -> None:
     """Score the contenders on all sets, several at a time, and print means over the sets."""
     parser = argparse.ArgumentParser(prog=prog, description=description)
@@ -46,7 +47,7 @@ def run(
         progress(name)
         scores.append(result)
     print(f"\nMean accuracy over {len(scores)} sets, {repeats} x 2-fold cross-validation\n")
-    print(mean_table(scores, handicap, levels))
+    print(mean_table(scores, handicap, levels, form))
 
 
 def load(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +75,7 @@ def validate(
     return {key: float(np.mean(values)) for key, values in folds.items()}
 
 
-def mean_table(scores: list[Scores], handicap: str, levels: Iterable[float]) -> str:
+def mean_table(scores: list[Scores], handicap: str, levels: Iterable[float], form: str) -> str:
     """Tabulate means over the sets."""
     levels = list(levels)
     names = dict.fromkeys(name for name, _ in scores[0])
@@ -82,4 +83,4 @@ def mean_table(scores: list[Scores], handicap: str, levels: Iterable[float]) -> 
         [name, *(f"{np.mean([score[name, level] for score in scores]):.3f}" for level in levels)]
         for name in names
     )
-    return table([handicap, *(f"{level:.0%}" for level in levels)], rows)
+    return table([handicap, *(f"{level:{form}}" for level in levels)], rows)

@@ -10,23 +10,22 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 from sklearn.datasets import make_moons
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM
+from hyperboxes import AgglomerativeGFMM, BoxesDisplay, ImprovedOnlineGFMM
 
-COLOURS = ["#0072B2", "#E69F00"]  # told apart with any kind of colour vision
 THETA = 0.35
 
 
 def draw(ax: Axes, title: str, model: AgglomerativeGFMM | ImprovedOnlineGFMM) -> None:
     """Fit a model and draw its samples and boxes."""
     X, y = make_moons(240, noise=0.12, random_state=1)
-    boxes = model.fit(X, y).hyperboxes_
-    ax.scatter(*X.T, s=5, c=[COLOURS[label] for label in y], linewidths=0)
-    for low, high, label in zip(boxes.lower, boxes.upper, boxes.labels, strict=True):
-        ax.add_patch(Rectangle(low, *(high - low), fill=False, ec=COLOURS[label], lw=1))
-    ax.set(title=f"{title}: {len(boxes)} boxes", xticks=[], yticks=[])
+    model.fit(X, y)
+    BoxesDisplay.from_estimator(
+        model, X, y, ax=ax, regions=False, legend=False, scatter_kwargs={"s": 6}
+    )
+    n_boxes = len(model.hyperboxes_)
+    ax.set(title=f"{title}: {n_boxes} boxes", xlabel="", ylabel="", xticks=[], yticks=[])
 
 
 def main() -> None:

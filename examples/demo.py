@@ -11,8 +11,6 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
-from matplotlib.patches import Rectangle
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -20,11 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes import BoxesDisplay, GrowthDisplay, ImprovedOnlineGFMM, OnlineGFMM
 
 FEATURES = ["worst radius", "worst texture", "worst smoothness", "worst concave points"]
 IN_PICTURE = [0, 3]
-COLOURS = ["#0072B2", "#E69F00"]  # told apart with any kind of colour vision
 THETA = 0.4  # large boxes: few rules
 BATCH = 50
 
@@ -62,63 +59,31 @@ def print_rules(model: ImprovedOnlineGFMM, n_rules: int = 3) -> None:
             print(f"    {name:<21} is {low:8.4g} to {high:.4g}")
 
 
-def learn_stream(X: np.ndarray, y: np.ndarray) -> list[tuple[int, int, float]]:
-    """Learn batch by batch, testing on each batch before learning it; return how it went."""
-    model = ImprovedOnlineGFMM(theta=THETA)
-    history = []
-    n_right = 0
-    print(f"\nThe same model from a stream, {BATCH} samples at a time")
-    print("  samples  boxes  accuracy on samples not yet learned")
-    for start in range(0, len(y), BATCH):
-        batch = slice(start, start + BATCH)
-        if start:
-            n_right += (model.predict(X[batch]) == y[batch]).sum()
-        model.partial_fit(X[batch], y[batch], classes=np.unique(y))
-        n_seen = int(model.hyperboxes_.counts.sum())
-        if start:
-            history.append((n_seen, len(model.hyperboxes_), n_right / (n_seen - BATCH)))
-            print("  {:7d}  {:5d}  {:.3f}".format(*history[-1]))
-    return history
-
-
 def draw_boxes(X: np.ndarray, y: np.ndarray, ax: Axes) -> None:
     """Draw the boxes of a model of two measurements over its decision regions."""
     X = X[:, IN_PICTURE]
     model = ImprovedOnlineGFMM(theta=THETA).fit(X, y)
-    margin = 0.05 * np.ptp(X, axis=0)
-    axes = np.linspace(X.min(axis=0) - margin, X.max(axis=0) + margin, 300).T
-    plane = np.stack(np.meshgrid(*axes), axis=-1)
-    regions = model.predict_proba(plane.reshape(-1, 2)).argmax(axis=1).reshape(300, 300)
-    ax.pcolormesh(*axes, regions, alpha=0.15, cmap=ListedColormap(COLOURS), rasterized=True)
-    for label, marker in enumerate("o^"):
-        name = model.classes_[label]
-        ax.scatter(*X[y == name].T, s=9, c=COLOURS[label], marker=marker, linewidths=0, label=name)
-    boxes = model.hyperboxes_
-    for low, high, label in zip(boxes.lower, boxes.upper, boxes.labels, strict=True):
-        outline = Rectangle(low, *(high - low), fill=False, ec=COLOURS[label], lw=1.2)
-        ax.add_patch(outline)
+    BoxesDisplay.from_estimator(model, X, y, ax=ax, legend=False)
     ax.set(
         xlabel=FEATURES[IN_PICTURE[0]],
         ylabel=FEATURES[IN_PICTURE[1]],
-        title=f"{len(boxes)} boxes learned from {len(y)} samples",
+        title=f"{len(model.hyperboxes_)} boxes learned from {len(y)} samples",
     )
-    ax.legend(loc="lower right", frameon=True)
+    ax.legend(loc="lower right")
 
 
-def draw_stream(history: list[tuple[int, int, float]], ax: Axes) -> None:
-    """Draw accuracy and number of boxes over the stream."""
-    n_seen, n_boxes, accuracy = zip(*history, strict=True)
-    ax.plot(n_seen, accuracy, c="black", marker="o", ms=3)
-    ax.set(
-        xlabel="samples learned",
-        ylabel="accuracy so far",
-        ylim=(0.8, 1),
-        title="Learning from a stream",
-    )
-    twin = ax.twinx()
-    twin.plot(n_seen, n_boxes, c="#009E73", ls="--")
-    twin.set_ylim(bottom=0)
-    twin.set_ylabel("boxes (dashed)", color="#009E73")
+def learn_stream(X: np.ndarray, y: np.ndarray, ax: Axes) -> None:
+    """Learn batch by batch, testing on each batch before learning it; print and draw that."""
+    print(f"\nThe same model from a stream, {BATCH} samples at a time")
+    print("  samples  boxes  accuracy on samples not yet learned")
+    model = ImprovedOnlineGFMM(theta=THETA)
+    display = GrowthDisplay.from_estimator(model, X, y, batch_size=BATCH, ax=ax, legend=False)
+    n_boxes = display.n_boxes.sum(axis=1)
+    for row in list(zip(display.n_samples, n_boxes, display.accuracy, strict=True))[1:]:
+        print("  {:7d}  {:5d}  {:.3f}".format(*row))
+    ax.set_title("Learning from a stream")
+    ax.legend()
+    display.axes_[1].legend(loc="upper left")
 
 
 def main() -> None:
@@ -131,11 +96,10 @@ def main() -> None:
     print(f"Breast cancer: {len(y)} samples, {X.shape[1]} measurements, benign or malignant")
     compare(X, y)
     print_rules(ImprovedOnlineGFMM(theta=THETA).fit(X, y))
-    history = learn_stream(X, y)
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
     draw_boxes(X, y, left)
-    draw_stream(history, right)
+    learn_stream(X, y, right)
     figure.savefig(output, dpi=120)
     print(f"\nThe picture is in {output}")
 

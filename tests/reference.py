@@ -312,9 +312,10 @@ def agglo_sm(
     min_similarity: float,
     selection: str,
     overlap: str,
+    counts: Array | None = None,
 ) -> Model:
     """Learn by AGGLO-SM, Algorithm 2 (selection "all") or 7 ("lemma")."""
-    H = _Hyperboxes(xl, xu, y, np.ones(len(y)))
+    H = _Hyperboxes(xl, xu, y, np.ones(len(y)) if counts is None else counts)
     threshold = _threshold(selection, theta, gamma, min_similarity)
     loop = True
     while loop:
@@ -340,9 +341,10 @@ def agglo2(
     min_similarity: float,
     selection: str,
     overlap: str,
+    counts: Array | None = None,
 ) -> Model:
     """Learn by AGGLO-2, Algorithm 3 (selection "all") or 8 ("lemma")."""
-    H = _Hyperboxes(xl, xu, y, np.ones(len(y)))
+    H = _Hyperboxes(xl, xu, y, np.ones(len(y)) if counts is None else counts)
     threshold = _threshold(selection, theta, gamma, min_similarity)
     loop = True
     while loop:
@@ -382,14 +384,8 @@ def predict(model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int) ->
 
 
 def _classify(model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int) -> int:
-    known = model.labels != UNLABELLED
-    model = Model(*(a[known] for a in (model.lower, model.upper, model.labels, model.counts)), 0)
-    boxes = list(zip(model.lower, model.upper, strict=True))
-    b = [membership(v, w, xl, xu, gamma) for v, w in boxes]
-    if max(b) == 0:  # far outside: the nearest box by unclipped distance
-        b = [-float(np.nanmax(gamma * np.maximum(xu - w, v - xl))) for v, w in boxes]
-    b_win = max(b)
-    I_win = [i for i in range(len(b)) if b[i] == b_win]
+    known = np.flatnonzero(model.labels != UNLABELLED)
+    b_win, I_win = _nearest(model, known, xl, xu, gamma)
     # Boxes of one class only need no rule of their own: either rule below gives that class.
     if b_win == 1:
         for i in I_win:
@@ -398,3 +394,96 @@ def _classify(model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int) 
     # P(c_k | X), eq. probcard, without the factor b_win and the denominator, common to all classes.
     P = [sum(int(model.counts[i]) for i in I_win if model.labels[i] == k) for k in range(n_classes)]
     return P.index(max(P))
+
+
+def _nearest(
+    model: Model, places: Array, xl: Array, xu: Array, gamma: Array
+) -> tuple[float, list[int]]:
+    """Return the largest membership among the boxes at some places, and the boxes that have it."""
+    boxes = [(model.lower[i], model.upper[i]) for i in places]
+    b = [membership(v, w, xl, xu, gamma) for v, w in boxes]
+    if max(b) == 0:  # far outside: the nearest box by unclipped distance
+        b = [-float(np.nanmax(gamma * np.maximum(xu - w, v - xl))) for v, w in boxes]
+    b_win = max(b)
+    return b_win, [int(i) for i, b_i in zip(places, b, strict=True) if b_i == b_win]
+
+
+def decider(model: Model, label: int, xl: Array, xu: Array, gamma: Array) -> int:
+    """Return the box of a class that decides for it (not in the paper)."""
+    b_win, I_win = _nearest(model, np.flatnonzero(model.labels == label), xl, xu, gamma)
+    if b_win == 1:
+        for i in I_win:
+            if model.counts[i] == 1:
+                return i
+    return max(I_win, key=lambda i: (model.counts[i], -i))
+
+
+# --- Clusters of boxes (not in the paper) ---------------------------------------------------------
+
+
+def gap(model: Model, i: int, k: int, gamma: Array) -> float:
+    """Return how far apart two boxes are in the feature where that is most."""
+    apart = np.maximum(model.lower[k] - model.upper[i], model.lower[i] - model.upper[k])
+    return float(np.max(gamma * np.where(np.isnan(apart), 0.0, np.maximum(apart, 0.0))))
+
+
+def clusters(model: Model, gamma: Array, max_gap: float, min_samples: int) -> Array:
+    """Return the cluster of each box, -1 for noise."""
+    n_boxes = len(model.labels)
+    found = np.full(n_boxes, -1)
+    dense = [i for i in range(n_boxes) if model.counts[i] >= min_samples]
+    for i in dense:
+        if found[i] < 0:
+            found[i] = max(found) + 1
+            reached = [i]
+            for j in reached:
+                near = [k for k in dense if found[k] < 0 and gap(model, j, k, gamma) <= max_gap]
+                found[near] = found[i]
+                reached.extend(near)
+    for i in set(range(n_boxes)) - set(dense):
+        gaps = [(gap(model, i, k, gamma), k) for k in dense]
+        if gaps and min(gaps)[0] <= max_gap:
+            found[i] = found[min(gaps)[1]]
+    return found
+
+
+# --- Merging models (not in the paper) ------------------------------------------------------------
+
+
+def parted(models: list[Model], overlap: str) -> Model:
+    """Return the boxes of all models, most samples first, those of several classes cut apart."""
+    V, W, L, counts = (
+        np.concatenate([getattr(model, name) for model in models])
+        for name in ("lower", "upper", "labels", "counts")
+    )
+
+    def key(i: int) -> list[float]:
+        label = np.nan if L[i] == UNLABELLED else L[i]
+        return [np.inf if np.isnan(x) else x for x in (-counts[i], label, *V[i], *W[i])]
+
+    order = sorted(range(len(L)), key=key)
+    V, W, L, counts = V[order], W[order], L[order], counts[order]
+    for i in range(len(L)):
+        for k in range(i + 1, len(L)):
+            are_rivals = L[i] != L[k] and UNLABELLED not in (L[i], L[k])
+            can_be_cut = are_rivals and counts[i] > 1 and counts[k] > 1
+            if can_be_cut and overlaps(V[i], W[i], V[k], W[k], overlap):
+                _cut_apart(V, W, counts, i, k, overlap)
+    return Model(V, W, L, counts, 0)
+
+
+def _cut_apart(V: Array, W: Array, counts: Array, i: int, k: int, overlap: str) -> None:
+    """Cut one of two boxes where that costs the fewest samples, were they spread evenly."""
+    cuts = []
+    for box, other in ((i, k), (k, i)):
+        for j in range(V.shape[1]):
+            side = W[box, j] - V[box, j]
+            if V[other, j] > V[box, j]:
+                cost = counts[box] * ((W[box, j] - V[other, j]) / side)
+                cuts.append((cost, len(cuts), W, box, j, V[other, j], -np.inf))
+            if W[other, j] < W[box, j]:
+                cost = counts[box] * ((W[other, j] - V[box, j]) / side)
+                cuts.append((cost, len(cuts), V, box, j, W[other, j], np.inf))
+    if cuts:
+        _, _, ends, box, j, face, away = min(cuts)
+        ends[box, j] = np.nextafter(face, away) if overlap == "closed" else face

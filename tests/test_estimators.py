@@ -19,7 +19,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils._test_common.instance_generator import _get_expected_failed_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes import AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM
 from tests.test_online import same_boxes
 
 ONLINE_LEARNERS = [OnlineGFMM, ImprovedOnlineGFMM]
@@ -46,6 +46,8 @@ def expected_failures(estimator):
         ImprovedOnlineGFMM(selection="all", overlap="paper"),
         AgglomerativeGFMM(),
         AgglomerativeGFMM(algorithm="agglo2", similarity="mid-max", overlap="paper"),
+        HyperboxClustering(),
+        HyperboxClustering(algorithm="agglo-sm", min_samples=2),
         make_pipeline(MinMaxScaler(), ImprovedOnlineGFMM()),
     ],
     expected_failed_checks=expected_failures,
@@ -219,7 +221,7 @@ def test_nothing_to_read_before_fit(cls):
 
 
 def test_docstrings_are_whole():
-    for cls in (*ONLINE_LEARNERS, AgglomerativeGFMM):
+    for cls in (*ONLINE_LEARNERS, AgglomerativeGFMM, HyperboxClustering):
         for heading in ("Parameters", "Attributes", "Examples", "Khuat"):
             assert heading in cls.__doc__
         assert "{" not in cls.__doc__.replace('{"', "")

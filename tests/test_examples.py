@@ -2,7 +2,7 @@
 
 import sys
 
-from examples import choosing, demo
+from examples import choosing, demo, plots
 
 
 def test_demo(monkeypatch, tmp_path, capsys):
@@ -20,3 +20,12 @@ def test_choosing(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["choosing.py", "--output", str(picture)])
     choosing.main()
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_plots(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["plots.py", "--output", str(tmp_path)])
+    plots.main()
+    drawn = sorted(picture.stem for picture in tmp_path.iterdir())
+    assert drawn == ["plots-boxes", "plots-growth", "plots-parallel", "plots-sizes"]
+    for picture in tmp_path.iterdir():
+        assert picture.read_bytes().startswith(b"\x89PNG")

@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, explain
+from hyperboxes import (
+    AgglomerativeGFMM,
+    HyperboxClustering,
+    ImprovedOnlineGFMM,
+    OnlineGFMM,
+    explain,
+)
 from tests.strategies import problems
 from tests.test_estimators import LEARNERS, every_learner
 from tests.test_prediction import models_and_samples
@@ -413,3 +420,10 @@ def test_bad_input():
     unlabelled.partial_fit([[0.0]], [-1], classes=[0, 1])
     with pytest.raises(ValueError, match="No box has a label yet"):
         explain(unlabelled, [[1.0]])
+
+
+def test_a_fitted_classifier_is_needed():
+    with pytest.raises(TypeError, match="explain needs a fitted classifier; HyperboxClustering"):
+        explain(HyperboxClustering().fit(X), X)
+    with pytest.raises(NotFittedError):
+        explain(ImprovedOnlineGFMM(), X)

@@ -42,6 +42,18 @@ def test_predict_equals_the_paper(case):
 
 
 @given(models_and_samples())
+def test_the_box_that_decides_is_the_nearest_of_its_class(case):
+    model, problem, xl, xu = case
+    boxes = model.apply(xl, X_upper=xu)
+    labels = np.searchsorted(model.classes_, model.predict(xl, X_upper=xu))
+    expected = [
+        reference.decider(as_reference(model), label, *x, problem.gamma)
+        for label, *x in zip(labels, xl, xu, strict=True)
+    ]
+    np.testing.assert_array_equal(boxes, expected)
+
+
+@given(models_and_samples())
 def test_membership_equals_the_paper(case):
     model, problem, xl, xu = case
     expected = reference.class_membership(
@@ -102,7 +114,7 @@ def test_many_samples_are_answered_in_slices(monkeypatch):
     X, y = rng.random((300, 3)), rng.integers(0, 3, 300)
     model = ImprovedOnlineGFMM().fit(X, y)
     whole = model.predict(X), model.predict_proba(X), model.membership(X)
-    monkeypatch.setattr("hyperboxes._base.WORK_PER_CALL", 7 * 3 * len(model.hyperboxes_))
+    monkeypatch.setattr("hyperboxes._classifier.WORK_PER_CALL", 7 * 3 * len(model.hyperboxes_))
     sliced = model.predict(X), model.predict_proba(X), model.membership(X)
     for a, b in zip(whole, sliced, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -116,7 +128,7 @@ def test_threads_change_nothing(n_jobs, monkeypatch):
     alone = ImprovedOnlineGFMM(theta=0.1).fit(X, y)
     model = ImprovedOnlineGFMM(theta=0.1, n_jobs=n_jobs).fit(X, y)
     samples, upper = rng.random((50, 3)), rng.random((50, 3)) + 1
-    for method in ("predict", "predict_proba", "membership"):
+    for method in ("predict", "predict_proba", "membership", "apply"):
         for X_upper in (None, upper):
             expected = getattr(alone, method)(samples, X_upper=X_upper)
             actual = getattr(model, method)(samples, X_upper=X_upper)
@@ -130,9 +142,9 @@ def test_a_context_sets_the_number_of_threads(monkeypatch):
     threads = set()
     original = model._find_nearest
 
-    def find_nearest(*args):
+    def find_nearest(*args, **options):
         threads.add(threading.get_ident())
-        return original(*args)
+        return original(*args, **options)
 
     monkeypatch.setattr(model, "_find_nearest", find_nearest, raising=False)
     with parallel_config(backend="threading", n_jobs=2):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, export_frame, export_text
+from hyperboxes import HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM, export_frame, export_text
 from tests.strategies import problems
 from tests.test_estimators import LEARNERS, every_learner
 
@@ -239,13 +239,19 @@ def test_lines_are_aligned_and_fit_the_terminal():
     assert all(line.count(" to ") <= 1 for line in narrow)
 
 
-def test_a_model_without_classes():
-    """Boxes can be read whatever they were learned for."""
-    model = ImprovedOnlineGFMM(theta=0.1, unlabeled=-1, scaling=None)
-    model.partial_fit([[0.0], [1.0]], [-1, -1], classes=[0])
-    del model.classes_
-    assert export_text(model).count("(no label)") == 2
-    assert export_frame(model)["class"].isna().all()
+def test_clusters_are_rules_too():
+    data = [[0.0], [0.5], [5.0], [9.5], [10.0]]
+    model = HyperboxClustering(theta=0.1, min_samples=2).fit(data)
+    text = export_text(model, data)
+    assert "box 0  cluster 0   2 samples  coverage 40.0%" in text
+    assert "box 2  cluster 1   2 samples" in text
+    assert "box 1  (no label)  1 sample " in text
+    frame = export_frame(model, data, model.labels_)
+    assert frame["class"].tolist() == [0, None, 1]
+    assert frame["precision"].tolist() == [1, 0, 1]
+    assert "near" in export_text(model, class_names=["near", "far"])
+    with pytest.raises(ValueError, match="class_names has 1 names, but the model has 2 clusters"):
+        export_text(model, class_names=["near"])
 
 
 def test_bad_input():

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.preprocessing import MinMaxScaler
 
 from hyperboxes import ImprovedOnlineGFMM
 from hyperboxes._scaling import MinMaxScale
@@ -75,6 +76,14 @@ def test_constant_features_are_only_shifted():
     model = ImprovedOnlineGFMM().fit([[0, 7], [1, 7]], [0, 1])
     model.partial_fit([[0, 8]], [0])
     np.testing.assert_allclose(model.hyperboxes_.upper, [[0, 7], [1, 7], [0, 8]])
+
+
+def test_what_rounding_leaves_beyond_the_unit_interval_is_fine():
+    X = MinMaxScaler().fit_transform([[2.3], [2.4], [5.2]])
+    beyond = np.nextafter(X, 2)
+    assert beyond.max() > 1
+    model = ImprovedOnlineGFMM(scaling=None).fit(beyond, [0, 0, 1])
+    assert model.predict(beyond).tolist() == [0, 0, 1]
 
 
 def test_one_sample_cannot_tell_the_ranges():

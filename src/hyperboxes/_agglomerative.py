@@ -7,20 +7,11 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from hyperboxes._base import WORK_PER_CALL, BaseGFMM
-from hyperboxes._boxes import Boxes, Samples
+from hyperboxes._boxes import Samples
+from hyperboxes._classifier import BaseGFMM
 from hyperboxes._docs import shared_docs
-from hyperboxes._kernels import geometry
-from hyperboxes._merging import Agglo2, AggloSM
+from hyperboxes._learners import ALGORITHMS, MEASURES, agglomerate_samples
 from hyperboxes._progress import FitProgress
-
-_ALGORITHMS: dict[str, type[Agglo2 | AggloSM]] = {"agglo2": Agglo2, "agglo-sm": AggloSM}
-_MEASURES = {
-    "longest": geometry.LONGEST,
-    "shortest": geometry.SHORTEST,
-    "mid-max": geometry.MID_MAX,
-    "mid-min": geometry.MID_MIN,
-}
 
 
 @shared_docs
@@ -40,17 +31,12 @@ class AgglomerativeGFMM(BaseGFMM):
         ``"agglo-sm"`` always merges the most similar pair of all. ``"agglo2"`` visits the boxes in
         the order of the samples and merges each with the most similar box that may, which takes
         less memory and, unless `theta` is large, less time.
-    similarity : {"longest", "shortest", "mid-max", "mid-min"}, default="longest"
-        How similar two boxes are: 1 minus a distance, which is taken between their far faces
-        (``"longest"``: compact boxes first), their near faces (``"shortest"``: neighbours first,
-        however large the result), or by how far one reaches out of the other, for the one that
-        reaches less far (``"mid-max"``: small boxes join large ones) or farther (``"mid-min"``:
-        boxes of like size and place first).
-    min_similarity : float, default=0.0
-        Boxes less similar than this are not merged (sigma in the paper).
+    {similarity}
+    {unlabeled}
     {overlap}
 
     {attributes}
+    {classes}
 
     See Also
     --------
@@ -83,8 +69,8 @@ class AgglomerativeGFMM(BaseGFMM):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseGFMM._parameter_constraints,
-        "algorithm": [StrOptions(set(_ALGORITHMS))],
-        "similarity": [StrOptions(set(_MEASURES))],
+        "algorithm": [StrOptions(set(ALGORITHMS))],
+        "similarity": [StrOptions(set(MEASURES))],
         "min_similarity": [Interval(Real, 0, 1, closed="both")],
         "overlap": [StrOptions({"closed", "paper"})],
     }
@@ -115,11 +101,6 @@ class AgglomerativeGFMM(BaseGFMM):
         self.n_jobs = n_jobs
 
     def _learn(self, samples: Samples, model: dict[str, Any], progress: FitProgress) -> None:
-        model["_boxes"] = boxes = Boxes.of_samples(samples, len(model["classes_"]))
         rule = self._rule(model["_gamma"], float(self.min_similarity))
-        job = _ALGORITHMS[self.algorithm](
-            boxes, rule, _MEASURES[self.similarity], self._overlap_test()
-        )
-        progress.run(lambda: job.step(WORK_PER_CALL))
-        job.count(samples, rule, WORK_PER_CALL)
-        model["_boxes"] = boxes.settled()
+        how = self.algorithm, self.similarity, self._overlap_test()
+        agglomerate_samples(samples, model, rule, *how, progress)

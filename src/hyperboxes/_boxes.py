@@ -22,6 +22,9 @@ from hyperboxes._kernels.index import (
 from hyperboxes._kernels.lanes import LANES
 from hyperboxes._scaling import MinMaxScale
 
+# Comparisons of a block in one dimension between two looks at Ctrl-C: some tenths of a second.
+WORK_PER_CALL = 50_000_000
+
 _MIN_CAPACITY = 64
 
 # The trees are built anew, and there is room again, when there are so many times as many boxes.
@@ -97,7 +100,8 @@ class Boxes:
     @classmethod
     def of_samples(cls, samples: Samples, n_classes: int) -> Self:
         """Make each sample a box of its own."""
-        return cls.of_rows(*samples.scaled(), samples.y, np.ones(len(samples.y)), n_classes)
+        counts = np.ones(len(samples.y))
+        return cls.of_rows(*samples.scaled(), samples.y, counts, n_classes=n_classes)
 
     @classmethod
     def of_rows(
@@ -106,6 +110,7 @@ class Boxes:
         upper: np.ndarray,
         labels: np.ndarray,
         counts: np.ndarray,
+        *,
         n_classes: int,
     ) -> Self:
         """Copy boxes, one a row, in the learner's units."""
@@ -149,6 +154,11 @@ class Boxes:
     def counts(self) -> np.ndarray:
         """Samples absorbed."""
         return self._counts[: len(self)]
+
+    @property
+    def rows(self) -> tuple[np.ndarray, ...]:
+        """Lower and upper corners, labels and counts."""
+        return self.lower, self.upper, self.labels, self.counts
 
     @property
     def arrays(self) -> tuple[Any, ...]:

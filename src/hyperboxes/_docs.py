@@ -25,12 +25,24 @@ selection : {"index", "lemma", "all"}, default="index"
 scaling : {"minmax"} or None, default="minmax"
     ``"minmax"``: the range of each feature in the first training call is mapped to [0, 1].
     None: the training data lie in [0, 1] already.
-unlabeled : object, default=None
-    The value of `y` that says that a sample has no label, such as -1. Such samples join boxes of
-    any class or none; a box takes on the first label that joins it. None: every value is a label.
 n_jobs : int, default=None
     How many threads predict. None means 1 unless in a :obj:`joblib.parallel_config` context, -1
     all processors. Learning always takes one.
+""",
+    "unlabeled": """
+unlabeled : object, default=None
+    The value of `y` that says that a sample has no label, such as -1. Such samples join boxes of
+    any class or none; a box takes on the first label that joins it. None: every value is a label.
+""",
+    "similarity": """
+similarity : {"longest", "shortest", "mid-max", "mid-min"}, default="longest"
+    How similar two boxes are: 1 minus a distance, which is taken between their far faces
+    (``"longest"``: compact boxes first), their near faces (``"shortest"``: neighbours first,
+    however large the result), or by how far one reaches out of the other, for the one that
+    reaches less far (``"mid-max"``: small boxes join large ones) or farther (``"mid-min"``:
+    boxes of like size and place first).
+min_similarity : float, default=0.0
+    Boxes less similar than this are not merged (sigma in the paper).
 """,
     "overlap": """
 overlap : {"closed", "paper"}, default="closed"
@@ -42,8 +54,6 @@ Attributes
 ----------
 hyperboxes_ : Hyperboxes
     The boxes, in data units: arrays `lower`, `upper`, `labels` and `counts`.
-classes_ : ndarray of shape (n_classes,)
-    The class labels.
 n_candidates_ : int
     How many boxes were tried for growth, or pairs for merging: all up to and including the one
     that succeeds; none for a sample that a box holds already. With ``selection="lemma"`` and
@@ -55,6 +65,10 @@ n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Names of the features, where `X` has columns with names.
+""",
+    "classes": """
+classes_ : ndarray of shape (n_classes,)
+    The class labels.
 """,
     "paper": """
 .. [1] T. T. Khuat and B. Gabrys, "Accelerated learning algorithms of general fuzzy min-max

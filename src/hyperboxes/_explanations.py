@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Self, overload
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hyperboxes import _explanation_html
 from hyperboxes._explanation import Change, ExplainedBox, Explanation
 from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._scaling import MinMaxScale
 from hyperboxes._validation import check_gamma, check_upper
-from hyperboxes._wording import Decimals, name_classes, name_features
+from hyperboxes._wording import Decimals, check_classifier, name_classes, name_features
 
 # Comparisons of a sample with a box at a time: some megabytes.
 _PAIRS_AT_ONCE = 500_000
@@ -72,6 +72,8 @@ def explain(
     Into box 7 (virginica): petal width (cm) 1.7 -> 1.8.
     Then the model predicts virginica.
     """
+    check_is_fitted(model)
+    check_classifier(model, "explain")
     lower = validate_data(
         model, X, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
     )
@@ -122,8 +124,6 @@ class _Context:
 
     @classmethod
     def of(cls, model: Any, samples: _Ends, feature_names: Any, class_names: Any) -> Self:
-        if not hasattr(model, "membership"):
-            raise TypeError(f"explain needs a classifier, which {type(model).__name__} is not.")
         boxes = model.hyperboxes_
         values = np.concatenate([boxes.lower, boxes.upper, samples.lower, samples.upper])
         return cls(
@@ -204,9 +204,9 @@ def _find_boxes(
         tied = _closest(closeness, own)
         single = tied & (counts == 1) & shared[rows, None]
         tied = np.where(single.any(axis=1, keepdims=True), single, tied)
-        winning[rows] = labelled[np.where(tied, counts, 0).argmax(axis=1)]
+        winning[rows] = labelled[np.where(tied, counts, -1).argmax(axis=1)]
         rivals = _closest(closeness, ~own)
-        nearest = labelled[np.where(rivals, counts, 0).argmax(axis=1)]
+        nearest = labelled[np.where(rivals, counts, -1).argmax(axis=1)]
         competing[rows] = np.where(rivals.any(axis=1), nearest, -1)
     return winning, competing
 

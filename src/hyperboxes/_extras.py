@@ -1,4 +1,4 @@
-"""Optional dependencies: imported where they are used, with an error that says how to get them."""
+"""Optional dependencies, imported where they are used."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import ModuleType
 
 
 def need(module: str, extra: str, what: str) -> ModuleType:
-    """Import and return a module, or say which extra of the package brings it."""
+    """Import a module, or say which extra installs it."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
-from hyperboxes._base import _FITTED, WORK_PER_CALL, BaseGFMM
-from hyperboxes._boxes import Samples, slices
+from hyperboxes._boxes import Samples
+from hyperboxes._classifier import BaseGFMM
 from hyperboxes._docs import shared_docs
-from hyperboxes._kernels import geometry, online
+from hyperboxes._kernels import geometry
+from hyperboxes._learners import learn_online
 from hyperboxes._progress import FitProgress
-from hyperboxes._validation import check_known_classes, column_name, unchanged_on_error
-
-# Samples that are scaled at a time.
-_SAMPLES_AT_ONCE = 65_536
+from hyperboxes._validation import check_known_classes, unchanged_on_error, warn_if_ranges_unknown
 
 
 class _OnlineGFMM(BaseGFMM):
@@ -54,47 +50,15 @@ class _OnlineGFMM(BaseGFMM):
             _check_partial_fit_first_call(self, classes)
             check_known_classes(y, self.classes_, self.unlabeled)
             if is_first:
-                self.__dict__.update(self._new_model(lower, upper, self.classes_))
-                self._warn_if_ranges_unknown(lower, upper)
-        model = {name: vars(self)[name] for name in _FITTED if name in vars(self)}
-        self._train(model, lower, upper, y)
+                self.__dict__.update(self._new_model(lower, upper, len(self.classes_)))
+                warn_if_ranges_unknown(self, lower, upper)
+        model = self._fitted()
+        self._train(model, self._samples(lower, upper, y, model), y)
         return self
 
-    def _warn_if_ranges_unknown(self, lower: np.ndarray, upper: np.ndarray) -> None:
-        if self.scaling != "minmax":
-            return
-        problem = ""
-        if len(lower) == 1 and upper is lower:
-            problem = "one sample: the data"
-        elif (unknown := np.isnan(lower).all(axis=0)).any():
-            problem = f"no value of {column_name(self, int(np.argmax(unknown)))}: it"
-        if problem:
-            warnings.warn(
-                f"The first call of partial_fit learns the features' ranges, but got {problem} "
-                "will not be scaled. Start with a larger batch, or scale the data to [0, 1] and "
-                "use scaling=None.",
-                stacklevel=4,
-            )
-
     def _learn(self, samples: Samples, model: dict[str, Any], progress: FitProgress) -> None:
-        boxes = model["_boxes"]
         rule = self._rule(model["_gamma"])
-        overlap = self._overlap_test()
-        n_samples = len(samples.y)
-        step_size = min(progress.step_size(n_samples), _SAMPLES_AT_ONCE)
-        steps = slices(n_samples, step_size)
-
-        def learn_step() -> bool:
-            rows = next(steps)
-            xl, xu = samples.scaled(rows)
-            y = samples.y[rows]
-            boxes.start_batch()
-            while boxes.n_learned < len(y):
-                boxes.make_room()
-                online.learn(xl, xu, y, boxes.arrays, rule, overlap, WORK_PER_CALL)
-            return rows.stop == n_samples
-
-        progress.run(learn_step, n_steps=-(-n_samples // step_size))
+        learn_online(samples, model["_boxes"], rule, self._overlap_test(), progress)
 
 
 @shared_docs
@@ -107,9 +71,11 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
     in a box of its class.
 
     {parameters}
+    {unlabeled}
     {overlap}
 
     {attributes}
+    {classes}
 
     See Also
     --------
@@ -172,8 +138,10 @@ class OnlineGFMM(_OnlineGFMM):
     box they were absorbed by.
 
     {parameters}
+    {unlabeled}
 
     {attributes}
+    {classes}
 
     See Also
     --------

@@ -18,7 +18,7 @@ class FitProgress:
         self,
         estimator: Any,
         X: np.ndarray,
-        y: np.ndarray,
+        y: np.ndarray | None,
         X_upper: np.ndarray,
         model: dict[str, Any],
     ) -> None:

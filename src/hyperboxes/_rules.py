@@ -16,7 +16,7 @@ from hyperboxes._extras import need
 from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._scaling import MinMaxScale
 from hyperboxes._validation import check_upper, find_labels
-from hyperboxes._wording import NO_LABEL, Decimals, name_classes, name_features
+from hyperboxes._wording import NO_LABEL, Decimals, box_labels, name_classes, name_features
 
 _INDENT = "    "
 _BETWEEN_CELLS = "    "
@@ -233,7 +233,7 @@ def _codes(model: Any, y: Any, n_samples: int) -> np.ndarray:
     if len(y) != n_samples:
         raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
     has_label, labels = find_labels(y, getattr(model, "unlabeled", None))
-    index = {label: code for code, label in enumerate(getattr(model, "classes_", ()))}
+    index = {label: code for code, label in enumerate(box_labels(model))}
     codes = np.full(n_samples, _UNKNOWN)
     codes[has_label] = [index.get(label, _FOREIGN) for label in labels]
     return codes
@@ -257,7 +257,7 @@ def rows_between(
 def _classes(model: Any, class_names: Any) -> np.ndarray:
     """Return the class of each box, None for none."""
     labels = model.hyperboxes_.labels
-    classes = getattr(model, "classes_", np.array([]))
+    classes = box_labels(model)
     if class_names is not None:
         classes = np.array(name_classes(model, class_names), dtype=object)
     if (labels >= 0).all():

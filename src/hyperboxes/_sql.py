@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._rules import rows_between
 from hyperboxes._scaling import MinMaxScale
 from hyperboxes._validation import check_gamma
-from hyperboxes._wording import name_classes, name_features
+from hyperboxes._wording import check_classifier, name_classes, name_features
 
 # Databases bound the depth of expressions, and a chain of sums is as deep as it is long.
 _MOST_IN_A_CHAIN = 50
@@ -85,6 +86,8 @@ def export_sql(
     """
     if quote not in _CLOSING_QUOTES:
         raise ValueError(f"quote must be one of {', '.join(_CLOSING_QUOTES)}, got {quote!r}.")
+    check_is_fitted(model)
+    check_classifier(model, "export_sql")
     if not (model.hyperboxes_.labels >= 0).any():
         raise ValueError("No box has a label, so there is no class to give.")
     columns = [

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
+
+# What scikit-learn's MinMaxScaler may leave beyond [0, 1], and more.
+_ROUNDING = 1e-12
 
 
 @contextmanager
@@ -71,9 +75,9 @@ def check_gamma(gamma: Any, n_features: int) -> np.ndarray:
 
 def check_unit_range(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:
     """Refuse training data outside [0, 1], which `scaling=None` promises."""
-    if (outside := (lower < 0) | (upper > 1)).any():
+    if (outside := (lower < -_ROUNDING) | (upper > 1 + _ROUNDING)).any():
         row, column = np.argwhere(outside)[0]
-        value = lower[row, column] if lower[row, column] < 0 else upper[row, column]
+        value = lower[row, column] if lower[row, column] < -_ROUNDING else upper[row, column]
         raise ValueError(
             f"With scaling=None all features must lie in [0, 1], but "
             f"{column_name(estimator, column)} holds {value} in row {row}. "
@@ -90,6 +94,24 @@ def check_finite_range(estimator: Any, low: np.ndarray, high: np.ndarray) -> Non
         raise ValueError(
             f"The range of {column_name(estimator, column)}, from {low[column]} to "
             f"{high[column]}, is too large for float64. Scale the data first."
+        )
+
+
+def warn_if_ranges_unknown(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:
+    """Warn if the first batch of a stream does not tell the features' ranges."""
+    if estimator.scaling != "minmax":
+        return
+    problem = ""
+    if len(lower) == 1 and upper is lower:
+        problem = "one sample: the data"
+    elif (unknown := np.isnan(lower).all(axis=0)).any():
+        problem = f"no value of {column_name(estimator, int(np.argmax(unknown)))}: it"
+    if problem:
+        warnings.warn(
+            f"The first call of partial_fit learns the features' ranges, but got {problem} "
+            "will not be scaled. Start with a larger batch, or scale the data to [0, 1] and "
+            "use scaling=None.",
+            stacklevel=4,
         )
 
 

@@ -32,10 +32,28 @@ def name_classes(model: Any, names: Any) -> list[str]:
 
     Labels that are no strings become "class 0" and the like: a bare number says little.
     """
-    classes = getattr(model, "classes_", ())
+    kind = "class" if is_classifier(model) else "cluster"
+    labels = box_labels(model)
     if names is None:
-        return [str(c) if isinstance(c, str) else f"class {c}" for c in classes]
-    return _as_many(names, len(classes), "classes", "class_names")
+        return [str(label) if isinstance(label, str) else f"{kind} {label}" for label in labels]
+    plural = "classes" if kind == "class" else "clusters"
+    return _as_many(names, len(labels), plural, "class_names")
+
+
+def box_labels(model: Any) -> np.ndarray:
+    """Return what the labels of boxes are indices into: classes, or the numbers of clusters."""
+    return model.classes_ if is_classifier(model) else np.arange(model.n_clusters_)
+
+
+def is_classifier(model: Any) -> bool:
+    """Whether the boxes have classes; else they have clusters."""
+    return hasattr(model, "classes_")
+
+
+def check_classifier(model: Any, what: str) -> None:
+    """Refuse models that find clusters."""
+    if not is_classifier(model):
+        raise TypeError(f"{what} needs a fitted classifier; {type(model).__name__} has no classes.")
 
 
 def _as_many(names: Any, number: int, what: str, parameter: str) -> list[str]:

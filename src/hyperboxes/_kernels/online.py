@@ -20,7 +20,7 @@ from hyperboxes._kernels.index import (
     update_box,
 )
 from hyperboxes._kernels.jit import kernel, part
-from hyperboxes._kernels.search import P, find_rivals, set_reach
+from hyperboxes._kernels.search import find_rivals_by_age
 from hyperboxes._kernels.selection import choose, make_scratch
 
 
@@ -58,28 +58,14 @@ def _part(box, boxes, rule, scratch):
 
     Contraction only makes it smaller, so it can only overlap boxes that it meets to begin with.
     """
-    lower, upper, labels, _, _, _ = boxes
+    lower, upper, _, _, _, _ = boxes
     rivals, space = scratch[3], scratch[6]
     v, w = lower[box], upper[box]
-    set_reach(w, v, 0.0, space[4], P, space)
-    n_rivals = find_rivals(labels[box], rule[3], boxes, space, rivals)
-    _sort(rivals, n_rivals)
+    n_rivals = find_rivals_by_age(box, rule[3], boxes, space, rivals)
     for r in range(n_rivals):
         if overlaps(v, w, lower, upper, rivals[r]):
             contract(v, w, lower, upper, rivals[r])
             update_box(rivals[r], boxes)
-
-
-@part
-def _sort(numbers, n):
-    """Sort the first few numbers in place."""
-    for i in range(1, n):
-        number = numbers[i]
-        place = i
-        while place > 0 and numbers[place - 1] > number:
-            numbers[place] = numbers[place - 1]
-            place -= 1
-        numbers[place] = number
 
 
 @part

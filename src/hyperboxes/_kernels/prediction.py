@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.geometry import hull
-from hyperboxes._kernels.jit import formula, kernel
+from hyperboxes._kernels.jit import formula, kernel, part
 from hyperboxes._kernels.search import TOGETHER, find_nearest, make_space
 
 
@@ -55,6 +55,57 @@ def nearest_by_class(xl, xu, start, boxes, gamma, winners_only, work, best, vote
             work -= n_blocks
         start += 1
     return start
+
+
+@kernel
+def nearest_boxes(xl, xu, labels, start, boxes, gamma, work, out, used):
+    """Find for each sample, from a row on, the nearest box of a label.
+
+    Of equals, at membership 1 the oldest that holds one sample only, else the one that holds the
+    most, then the oldest. All equals are marked as `used`. Returns the row where `work` ended.
+    """
+    counts = boxes[3]
+    n_features = xl.shape[1]
+    space = make_space(boxes)
+    ids, gaps = np.empty(counts.shape[0], np.int64), np.empty(counts.shape[0])
+    low, high = np.empty(n_features), np.empty(n_features)
+    work = max(work // n_features, 1)
+    while start < xl.shape[0] and work > 0:
+        i = start
+        hull(xl[i], xu[i], xl[i], xu[i], low, high)  # a copy: kernels are compiled for one type
+        n_found, _, n_blocks = find_nearest(
+            low, high, labels[i], labels[i] + 1, np.inf, boxes, gamma, space, ids, gaps
+        )
+        out[i] = _nearest(ids, gaps, n_found, counts, used)
+        work -= n_blocks
+        start += 1
+    return start
+
+
+@part
+def _nearest(ids, gaps, n_found, counts, used):
+    """Return the best of the boxes found, and mark its equals."""
+    top = -np.inf
+    for f in range(n_found):
+        top = max(top, closeness(gaps[f]))
+    best = -1
+    for f in range(n_found):
+        if closeness(gaps[f]) == top:
+            box = ids[f]
+            used[box] = True
+            if best < 0 or _goes_before(box, best, counts, top == 1.0):
+                best = box
+    return best
+
+
+@formula
+def _goes_before(box, other, counts, is_held):
+    """Whether a box goes before another that is as near."""
+    if counts[box] == counts[other]:
+        return box < other
+    if is_held and (counts[box] == 1 or counts[other] == 1):
+        return counts[box] == 1
+    return counts[box] > counts[other]
 
 
 @formula

@@ -145,6 +145,22 @@ def find_rivals(label, everywhere, boxes, space, ids):
 
 
 @part
+def find_rivals_by_age(box, everywhere, boxes, space, ids):
+    """List the boxes of other classes that meet a box, oldest first."""
+    lower, upper, labels, _, _, _ = boxes
+    set_reach(upper[box], lower[box], 0.0, space[4], P, space)
+    n_found = find_rivals(labels[box], everywhere, boxes, space, ids)
+    for i in range(1, n_found):
+        rival = ids[i]
+        place = i
+        while place > 0 and ids[place - 1] > rival:
+            ids[place] = ids[place - 1]
+            place -= 1
+        ids[place] = rival
+    return n_found
+
+
+@part
 def first_rival(v, w, label, overlap, everywhere, boxes, space):
     """Return a box of another class that overlaps [v, w], or -1."""
     lower, upper, _, _, _, (_, links, _, roots) = boxes

@@ -1,0 +1,168 @@
+"""The container of saved models: arrays and JSON in one plain zip file, without pickle.
+
+It is written the same way each time, and read with distrust: nothing is allocated that the file
+is not long enough to hold, and nothing in it is ever executed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import re
+import zipfile
+from typing import Any
+
+import numpy as np
+
+JSON = "model.json"
+SUMS = "SHA256SUMS"
+_SIGNATURE = b"PK\x03\x04"
+
+_NPY = re.compile(
+    rb"\x93NUMPY\x01\x00(?s:(..))"
+    rb"\{'descr': '([<>|][a-zA-Z]\d{1,9})', 'fortran_order': False, "
+    rb"'shape': \((|[1-9]\d{0,17},|[1-9]\d{0,17}, [1-9]\d{0,17})\), \} *\n"
+)
+_DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U[1-9]\d{0,7})")
+_LAST_CHARACTER = 0x10FFFF
+
+
+class ModelFileError(ValueError):
+    """A file that holds no model, or none that can be trusted to be whole.
+
+    :func:`hyperboxes.load` raises it for files that are damaged, cut off, of another kind, or
+    written by a version of the package that is newer than the format known here.
+    """
+
+    __module__ = "hyperboxes"
+
+
+def pack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
+    """Return the archive as bytes, which depend on nothing but the arguments."""
+    members = {JSON: json.dumps(header, indent=1, sort_keys=True, allow_nan=False).encode()}
+    for name in sorted(arrays):
+        members[f"{name}.npy"] = _npy_bytes(arrays[name])
+    members[SUMS] = _sums(members)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            member = zipfile.ZipInfo(name)  # dated 1980
+            member.create_system = 3
+            member.external_attr = 0o644 << 16
+            archive.writestr(member, content)
+    return buffer.getvalue()
+
+
+def unpack(file: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Read the header and the other members from a binary file, which may be of a newer format."""
+    members = _read_members(file)
+    if members.pop(SUMS, None) != _sums(members):
+        raise ModelFileError(f"its content differs from the checksums in {SUMS}")
+    return _parse_json(members.pop(JSON, b"")), members
+
+
+def parse_arrays(members: dict[str, bytes]) -> dict[str, np.ndarray]:
+    """Return the arrays by name; they are views of the bytes."""
+    arrays = {}
+    for name, content in members.items():
+        if not name.endswith(".npy"):
+            raise ModelFileError(f"it holds a file that does not belong there, {name[:40]!r}")
+        arrays[name.removesuffix(".npy")] = _parse_npy(name, content)
+    return arrays
+
+
+def is_plain(descr: str) -> bool:
+    """Whether arrays of a type, named as in .npy files, are stored: Booleans, numbers, strings."""
+    return _DTYPE.fullmatch(descr) is not None
+
+
+def _sums(members: dict[str, bytes]) -> bytes:
+    """Return the checksums of all members, as `sha256sum` prints them."""
+    lines = (f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members))
+    return "".join(lines).encode()
+
+
+def _npy_bytes(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.ascontiguousarray(array), (1, 0), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _read_members(file: Any) -> dict[str, bytes]:
+    start = file.read(len(_SIGNATURE))
+    if not isinstance(start, bytes):
+        raise TypeError("load reads binary files: open this one with mode 'rb'.")
+    if start != _SIGNATURE:
+        raise ModelFileError("hyperboxes.save has not written it")
+    data = start + file.read()
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _check_listing(archive.infolist(), len(data))
+            return {member.filename: archive.read(member) for member in archive.infolist()}
+    except ModelFileError:
+        raise
+    except Exception as error:  # zipfile has many words for a damaged file
+        raise ModelFileError(f"it is damaged or cut off ({error})") from error
+
+
+def _check_listing(listing: list[zipfile.ZipInfo], size: int) -> None:
+    """Refuse what would unfold to more than the file holds, and what hides something."""
+    if any(member.compress_type != zipfile.ZIP_STORED for member in listing):
+        raise ModelFileError("it is compressed, which hyperboxes.save never does")
+    if sum(member.file_size for member in listing) > size:
+        raise ModelFileError("it claims to hold more than its size")
+    if len({member.filename for member in listing}) < len(listing):
+        raise ModelFileError("it holds a file twice")
+
+
+def _parse_json(content: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(
+            content.decode(),
+            object_pairs_hook=_no_duplicates,
+            parse_float=_finite,
+            parse_constant=_finite,
+        )
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"its {JSON} cannot be read ({error})") from error
+    if not isinstance(value, dict):
+        raise ModelFileError(f"its {JSON} is not an object")
+    return value
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return value
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError(f"{text} is not a finite number")
+    return value
+
+
+def _parse_npy(name: str, content: bytes) -> np.ndarray:
+    match = _NPY.match(content)
+    if match is None or match.end() != 10 + int.from_bytes(match[1], "little"):
+        raise ModelFileError(f"{name} is not an array of a kind that is stored")
+    descr = match[2].decode()
+    if not is_plain(descr):
+        raise ModelFileError(f"{name} has values of type {descr}, which are never stored")
+    dtype = np.dtype(descr)
+    shape = tuple(int(length) for length in re.findall(rb"\d+", match[3]))
+    if math.prod(shape) * dtype.itemsize != len(content) - match.end():
+        raise ModelFileError(f"{name} is not as long as its shape {shape} says")
+    array: np.ndarray = np.ndarray(shape, dtype, content, match.end())
+    if dtype.kind == "b" and (array.view(np.uint8) > 1).any():
+        raise ModelFileError(f"{name} has Booleans that are neither true nor false")
+    if dtype.kind == "U" and (_code_points(array) > _LAST_CHARACTER).any():
+        raise ModelFileError(f"{name} has characters that do not exist")
+    return array
+
+
+def _code_points(array: np.ndarray) -> np.ndarray:
+    return np.frombuffer(array.tobytes(), f"{array.dtype.str[0]}u4")

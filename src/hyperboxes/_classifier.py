@@ -1,0 +1,245 @@
+"""What all classifiers share: labels, prediction and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.metrics import accuracy_score
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hyperboxes._base import NUMBERS, BoxEstimator
+from hyperboxes._boxes import WORK_PER_CALL, Samples
+from hyperboxes._kernels import geometry, prediction
+from hyperboxes._validation import encode, find_labels, unchanged_on_error
+
+
+class BaseGFMM(ClassifierMixin, BoxEstimator):
+    """Base of the GFMM classifiers: a learner supplies `_learn`."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BoxEstimator._parameter_constraints,
+        "unlabeled": "no_validation",
+    }
+
+    overlap: str
+    unlabeled: Any
+
+    classes_: np.ndarray
+
+    def _overlap_test(self) -> int:
+        """Return the kernels' name for the overlap test."""
+        return {"closed": geometry.CLOSED, "paper": geometry.PAPER}[self.overlap]
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, X_upper: Any = None) -> Self:
+        """Learn the boxes from scratch.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; the lower ends where samples are intervals. NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Class labels, or `unlabeled`.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples. None: samples are points.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator. If the fit is interrupted, it is left unfitted.
+        """
+        with unchanged_on_error(self):
+            lower, upper, y = self._validate_samples(X, y, X_upper, reset=True)
+            classes = self._find_classes(y)
+            model = self._new_model(lower, upper, len(classes)) | {"classes_": classes}
+        self._fit(model, self._samples(lower, upper, y, model), y)
+        return self
+
+    def _validate_samples(
+        self, X: Any, y: Any, X_upper: Any, *, reset: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        X, y = validate_data(self, X, y, reset=reset, **NUMBERS)
+        return X, self._check_upper(X, X_upper), y
+
+    def _find_classes(self, y: np.ndarray) -> np.ndarray:
+        """Return the labels there are."""
+        _, labels = find_labels(y, self.unlabeled)
+        if len(labels) == 0:
+            raise ValueError(
+                f"y holds no label: every value is {self.unlabeled!r}, which says that there is "
+                "none. To find groups in such data, cluster it."
+            )
+        check_classification_targets(labels)
+        return np.unique(labels)
+
+    def _samples(
+        self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray, model: dict[str, Any]
+    ) -> Samples:
+        codes = encode(y, model["classes_"], self.unlabeled)
+        return Samples(lower, upper, model["_scale"], codes)
+
+    def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the class of the box with the largest membership for each sample.
+
+        Where boxes of several classes tie: a box that holds the sample and has absorbed a single
+        training sample wins, else the class whose tied boxes have absorbed the most samples, then
+        the first class. Beyond the reach of all boxes (every membership 0) the nearest box wins.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples, or the lower ends of interval samples; values outside the range of the
+            training data are fine, and so is NaN for missing ones.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted labels.
+        """
+        winners = self._ask_classes(X, X_upper, self._winners, winners_only=True)
+        return self.classes_[winners]
+
+    def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the classes' memberships, normalised so that each row sums to 1.
+
+        The largest entry is that of `predict`. Classes that tie for it share by how many training
+        samples their tied boxes hold. Beyond the reach of all boxes inverse distances are used.
+
+        Parameters
+        ----------
+        X, X_upper : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return self._ask_classes(X, X_upper, self._probabilities, winners_only=False)
+
+    def membership(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the fuzzy class outputs: each class's largest membership over its boxes.
+
+        Parameters
+        ----------
+        X, X_upper : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        c : ndarray of shape (n_samples, n_classes)
+            Degrees from 0 to 1; 1 where a box of the class holds the sample. They are not
+            normalised.
+        """
+        return self._ask_classes(
+            X, X_upper, lambda best, *_: np.maximum(best, 0.0), winners_only=False
+        )
+
+    def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the box that decides the class of each sample.
+
+        It is the one of the predicted class with the largest membership. Of equals, one that holds
+        the sample and has absorbed a single training sample, else the one that has absorbed the
+        most, then the oldest.
+
+        Parameters
+        ----------
+        X, X_upper : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        box : ndarray of shape (n_samples,)
+            Indices into ``hyperboxes_``.
+        """
+        self._check_can_predict()
+        return self._find_deciders(X, X_upper)[0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
+        """Return the accuracy of `predict` on the given samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Test samples.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples in the mean.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples.
+
+        Returns
+        -------
+        score : float
+            Mean accuracy.
+        """
+        return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
+
+    def _check_can_predict(self) -> None:
+        check_is_fitted(self)
+        if not self._boxes.has_labels:
+            raise ValueError(
+                "No box has a label yet, so there is nothing to predict: call partial_fit with "
+                "labelled samples."
+            )
+
+    def _label_boxes(self) -> np.ndarray:
+        labels = self._boxes.labels
+        return np.where(labels < self._boxes.n_classes, labels, -1)
+
+    def _find_deciders(self, X: Any, X_upper: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the box that decides for each sample, and whether each box has a say for any."""
+        used = np.zeros(len(self._boxes), np.bool_)
+
+        def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+            classes = self._winners(*self._find_nearest(xl, xu, winners_only=True))
+            return self._find_boxes(xl, xu, classes, used)
+
+        return self._ask_boxes(X, X_upper, answer, len(self.classes_)), used
+
+    def _ask_classes(
+        self,
+        X: Any,
+        X_upper: Any,
+        answer: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
+        *,
+        winners_only: bool,
+    ) -> np.ndarray:
+        """Turn what the nearest boxes of each class say into one answer per sample."""
+        self._check_can_predict()
+        return self._ask_boxes(
+            X,
+            X_upper,
+            lambda xl, xu: answer(*self._find_nearest(xl, xu, winners_only=winners_only)),
+            len(self.classes_),
+        )
+
+    def _find_nearest(
+        self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what `nearest_by_class` finds."""
+        shape = len(xl), len(self.classes_)
+        nearest = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
+        how = self._boxes.arrays, self._gamma, winners_only, WORK_PER_CALL
+        row = 0
+        while row < len(xl):
+            row = prediction.nearest_by_class(xl, xu, row, *how, *nearest)
+        return nearest
+
+    def _winners(self, best: np.ndarray, votes: np.ndarray, single: np.ndarray) -> np.ndarray:
+        winner = np.empty(len(best), np.int64)
+        prediction.winners(best, votes, single, len(self._boxes), winner)
+        return winner
+
+    def _probabilities(self, best: np.ndarray, votes: np.ndarray, single: np.ndarray) -> np.ndarray:
+        shares = np.empty(best.shape)
+        winner = self._winners(best, votes, single)
+        prediction.probabilities(best, votes, single, len(self._boxes), winner, shares)
+        return shares

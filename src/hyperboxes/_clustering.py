@@ -1,0 +1,244 @@
+"""Clustering: boxes learned without labels, and clusters of boxes that lie near each other."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClusterMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hyperboxes._base import NUMBERS, BoxEstimator
+from hyperboxes._boxes import WORK_PER_CALL, Boxes, Samples
+from hyperboxes._docs import shared_docs
+from hyperboxes._kernels import clusters, geometry
+from hyperboxes._learners import ALGORITHMS, MEASURES, agglomerate_samples, learn_online
+from hyperboxes._progress import FitProgress
+from hyperboxes._validation import unchanged_on_error, warn_if_ranges_unknown
+
+
+def _learns_online(estimator: Any) -> bool:
+    if estimator.algorithm == "online":
+        return True
+    raise AttributeError(
+        f"Only algorithm='online' goes on learning, not {estimator.algorithm!r}: use fit."
+    )
+
+
+@shared_docs
+class HyperboxClustering(ClusterMixin, BoxEstimator):
+    """Clustering with hyperboxes: a general fuzzy min-max network without labels.
+
+    Boxes are learned as by the classifiers, but nothing keeps them from growing up to `theta`. Then
+    boxes that are no farther apart than `max_gap` make a cluster, of whatever shape.
+
+    {parameters}
+    max_gap : float, default=None
+        How far apart boxes of a cluster may be: the gap between their nearest faces, as a fraction
+        of the feature's range times `gamma`, in the feature where it is largest. 0: they touch or
+        overlap. None: half of `theta`.
+    min_samples : int, default=1
+        How many samples a box must hold to be dense. Only dense boxes make clusters; others belong
+        to that of the nearest dense box no farther than `max_gap` (the oldest of equals), or are
+        noise, with the label -1. With 1 there is no noise.
+    algorithm : {"online", "agglo-sm", "agglo2"}, default="online"
+        ``"online"``: each sample joins the box with the largest membership that it fits in, in one
+        pass; `partial_fit` goes on. The others merge the most similar boxes, as
+        :class:`AgglomerativeGFMM` does.
+    {similarity}
+
+    {attributes}
+    labels_ : ndarray of shape (n_samples,)
+        What `predict` says of the samples of `fit`. `partial_fit` does not tell it; ask `predict`.
+    n_clusters_ : int
+        How many clusters there are.
+
+    See Also
+    --------
+    ImprovedOnlineGFMM : A classifier, which takes samples without a label too.
+
+    Notes
+    -----
+    In ``hyperboxes_`` the label of a box is its cluster, -1 for noise. Clusters are numbered by
+    their oldest dense box; `partial_fit` may join clusters.
+
+    References
+    ----------
+    {paper}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from hyperboxes import HyperboxClustering
+    >>> X, _ = make_moons(300, noise=0.04, random_state=0)
+    >>> model = HyperboxClustering(theta=0.1).fit(X)
+    >>> model.n_clusters_
+    2
+    >>> model.predict([[-1.0, 0.0], [2.0, 0.5]])
+    array([1, 0])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BoxEstimator._parameter_constraints,
+        "max_gap": [Interval(Real, 0, None, closed="left"), None],
+        "min_samples": [Interval(Integral, 1, None, closed="left")],
+        "algorithm": [StrOptions({"online", *ALGORITHMS})],
+        "similarity": [StrOptions(set(MEASURES))],
+        "min_similarity": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    labels_: np.ndarray
+
+    def __init__(
+        self,
+        theta: float = 0.1,
+        *,
+        max_gap: float | None = None,
+        min_samples: int = 1,
+        algorithm: str = "online",
+        similarity: str = "longest",
+        min_similarity: float = 0.0,
+        gamma: Any = 1.0,
+        selection: str = "index",
+        scaling: str | None = "minmax",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.theta = theta
+        self.max_gap = max_gap
+        self.min_samples = min_samples
+        self.algorithm = algorithm
+        self.similarity = similarity
+        self.min_similarity = min_similarity
+        self.gamma = gamma
+        self.selection = selection
+        self.scaling = scaling
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, X_upper: Any = None) -> Self:
+        """Find clusters from scratch.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; the lower ends where samples are intervals. NaN where a value is missing.
+        y : ignored
+            There for scikit-learn's sake.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples. None: samples are points.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator. If the fit is interrupted, it is left unfitted.
+        """
+        with unchanged_on_error(self):
+            lower, upper = self._validate_samples(X, X_upper, reset=True)
+            model = self._new_model(lower, upper, n_classes=0)
+        self._fit(model, self._samples(lower, upper, model), None)
+        self.labels_ = self.predict(X, X_upper)
+        return self
+
+    @available_if(_learns_online)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, X_upper: Any = None) -> Self:
+        """Go on learning from more samples, in their order (``algorithm="online"`` only).
+
+        The first call learns the features' ranges (``scaling="minmax"``), so its batch should
+        span them. With ``scaling=None`` any batching gives the boxes of a single `fit`.
+
+        Parameters
+        ----------
+        X, y, X_upper : array-like
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+            The estimator, without ``labels_``: clusters may have been joined.
+        """
+        with unchanged_on_error(self):
+            is_first = not hasattr(self, "_boxes")
+            lower, upper = self._validate_samples(X, X_upper, reset=is_first)
+            if is_first:
+                self.__dict__.update(self._new_model(lower, upper, n_classes=0))
+                warn_if_ranges_unknown(self, lower, upper)
+        model = self._fitted()
+        self._train(model, self._samples(lower, upper, model), None)
+        return self
+
+    def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the cluster of the box with the largest membership for each sample.
+
+        Of equals, a box that holds the sample and has absorbed a single training sample wins, else
+        the one that has absorbed the most, then the oldest. Beyond the reach of all boxes (every
+        membership 0) the nearest box wins.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples, or the lower ends of interval samples; values outside the range of the
+            training data are fine, and so is NaN for missing ones.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Numbers of clusters, or -1 if the box is noise.
+        """
+        check_is_fitted(self)
+        used = np.zeros(len(self._boxes), np.bool_)
+
+        def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+            return self._find_boxes(xl, xu, np.zeros(len(xl), np.int64), used)
+
+        return self._label_boxes()[self._ask_boxes(X, X_upper, answer, 1)]
+
+    @property
+    def n_clusters_(self) -> int:
+        """How many clusters there are."""
+        check_is_fitted(self)
+        return int(self._label_boxes().max()) + 1
+
+    def _validate_samples(
+        self, X: Any, X_upper: Any, *, reset: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        X = validate_data(self, X, reset=reset, **NUMBERS)
+        return X, self._check_upper(X, X_upper)
+
+    def _samples(self, lower: np.ndarray, upper: np.ndarray, model: dict[str, Any]) -> Samples:
+        return Samples(lower, upper, model["_scale"], np.zeros(len(lower), np.int64))
+
+    def _learn(self, samples: Samples, model: dict[str, Any], progress: FitProgress) -> None:
+        if self.algorithm == "online":
+            rule = self._rule(model["_gamma"])
+            learn_online(samples, model["_boxes"], rule, geometry.CLOSED, progress)
+        else:
+            rule = self._rule(model["_gamma"], float(self.min_similarity))
+            how = self.algorithm, self.similarity, geometry.CLOSED
+            agglomerate_samples(samples, model, rule, *how, progress)
+
+    def _label_boxes(self) -> np.ndarray:
+        if "_clusters" not in vars(self):
+            max_gap = self.theta / 2 if self.max_gap is None else self.max_gap
+            rule = self._gamma, float(max_gap), int(self.min_samples), self.selection != "index"
+            self._clusters = _find_clusters(self._boxes, *rule)
+        return self._clusters
+
+
+def _find_clusters(
+    boxes: Boxes, gamma: np.ndarray, max_gap: float, min_samples: int, everywhere: bool
+) -> np.ndarray:
+    """Return the cluster of each box, -1 for noise."""
+    family = np.arange(len(boxes)), np.full(len(boxes), -1)
+    rule = gamma, max_gap, min_samples, everywhere
+    start = 0
+    while start < len(boxes):
+        start = clusters.join(boxes.arrays, start, *rule, family, WORK_PER_CALL)
+    found = np.empty(len(boxes), np.int64)
+    clusters.number(boxes.counts, min_samples, family, found)
+    return found

@@ -1,0 +1,157 @@
+"""`merge`: models that were learned apart become one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from hyperboxes._agglomerative import AgglomerativeGFMM
+from hyperboxes._base import BoxEstimator
+from hyperboxes._boxes import WORK_PER_CALL, Boxes
+from hyperboxes._clustering import HyperboxClustering
+from hyperboxes._kernels import geometry, parting
+from hyperboxes._learners import ALGORITHMS, MEASURES
+from hyperboxes._online import OnlineGFMM
+from hyperboxes._validation import column_name
+
+Model = TypeVar("Model", bound=BoxEstimator)
+
+# These do not matter to what has been learned.
+_FREE_PARAMETERS = {"n_jobs", "selection"}
+
+
+def merge(models: Iterable[Model]) -> Model:
+    """Make one model of several that were learned apart, on parts of the data, say.
+
+    The boxes of all models are put together. Where boxes of two classes overlap, one of them is cut
+    back: of all faces that can be moved to part them, the one that gives up the fewest samples, if
+    the samples of a box are spread evenly along its sides. Boxes that hold a single sample stay as
+    they are, as in learning. Then boxes are merged by agglomeration, by the models' own algorithm
+    and similarity where they have them, else by AGGLO-SM and ``"longest"``. The order of the models
+    does not matter.
+
+    Parameters
+    ----------
+    models : iterable of fitted estimators
+        Of one class, with the same parameters (but for `selection` and `n_jobs`), features, classes
+        and scale. Train them with ``scaling=None`` on data that were scaled alike.
+
+    Returns
+    -------
+    model : estimator
+        A new fitted model with the parameters of the first; the models stay as they are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import minmax_scale
+    >>> from hyperboxes import ImprovedOnlineGFMM, merge
+    >>> X, y = load_iris(return_X_y=True)
+    >>> X = minmax_scale(X)
+    >>> halves = [
+    ...     ImprovedOnlineGFMM(theta=0.3, scaling=None).fit(X[part::2], y[part::2])
+    ...     for part in range(2)
+    ... ]
+    >>> [len(model.hyperboxes_) for model in halves]
+    [12, 13]
+    >>> model = merge(halves)
+    >>> model.hyperboxes_
+    Hyperboxes(n_boxes=21, n_features=4, n_samples=150)
+    """
+    models = list(models)
+    _check_alike(models)
+    first = models[0]
+    n_classes = first._boxes.n_classes
+    boxes = Boxes.of_rows(*_collect(model._boxes for model in models), n_classes=n_classes)
+    if n_classes > 0:
+        _part_classes(boxes, _overlap_test(first), first.selection != "index")
+    _agglomerate(boxes, first)
+    boxes = boxes.settled()
+    boxes.n_candidates += sum(model.n_candidates_ for model in models)
+    return first._with_boxes(boxes)
+
+
+def _check_alike(models: list[Any]) -> None:
+    if not models:
+        raise ValueError("There is no model to merge.")
+    for model in models:
+        if not isinstance(model, BoxEstimator):
+            raise TypeError(f"Only models of this package can be merged, not {model!r}.")
+        check_is_fitted(model)
+    first = models[0]
+    for model in models[1:]:
+        if type(model) is not type(first):
+            kinds = f"{type(first).__name__} and {type(model).__name__}"
+            raise TypeError(f"Only models of one class can be merged, not {kinds}.")
+        _check_features(first, model)
+        _check_parameters(first, model)
+        if not np.array_equal(getattr(first, "classes_", []), getattr(model, "classes_", [])):
+            raise ValueError(
+                f"The models have different classes: {first.classes_.tolist()} and "
+                f"{model.classes_.tolist()}. Name all classes when they are learned, "
+                "partial_fit(X, y, classes=...)."
+            )
+        _check_scale(first, model)
+
+
+def _check_features(first: Any, other: Any) -> None:
+    if first.n_features_in_ != other.n_features_in_:
+        numbers = f"{first.n_features_in_} and {other.n_features_in_}"
+        raise ValueError(f"The models have different numbers of features: {numbers}.")
+    names, others = (list(getattr(m, "feature_names_in_", [])) for m in (first, other))
+    if names != others:
+        raise ValueError("The models have different feature names.")
+
+
+def _check_parameters(first: Any, other: Any) -> None:
+    own, others = first.get_params(), other.get_params()
+    for name in own.keys() - _FREE_PARAMETERS - {"gamma", "scaling"}:
+        if not own[name] == others[name]:
+            raise ValueError(f"The models differ in {name}: {own[name]!r} and {others[name]!r}.")
+    if not np.array_equal(first._gamma, other._gamma):
+        raise ValueError(f"The models differ in gamma: {own['gamma']!r} and {others['gamma']!r}.")
+
+
+def _check_scale(first: Any, other: Any) -> None:
+    differ = (first.data_min_ != other.data_min_) | (first.data_max_ != other.data_max_)
+    if differ.any():
+        column = int(np.argmax(differ))
+        ranges = (f"{m.data_min_[column]} to {m.data_max_[column]}" for m in (first, other))
+        raise ValueError(
+            f"The models scale {column_name(first, column)} differently: {' and '.join(ranges)} is "
+            "mapped to [0, 1]. Scale all data alike first and use scaling=None."
+        )
+
+
+def _collect(parts: Iterable[Boxes]) -> list[np.ndarray]:
+    """Put all boxes in one order: those of the most samples first, equals by label and place."""
+    rows = [np.concatenate(arrays) for arrays in zip(*(boxes.rows for boxes in parts), strict=True)]
+    lower, upper, labels, counts = rows
+    order = np.lexsort((*upper.T[::-1], *lower.T[::-1], labels, -counts))
+    return [array[order] for array in rows]
+
+
+def _part_classes(boxes: Boxes, overlap: int, everywhere: bool) -> None:
+    start = 0
+    while start < len(boxes):
+        start = parting.part_all(boxes.arrays, start, overlap, everywhere, WORK_PER_CALL)
+    boxes.pack()
+
+
+def _overlap_test(model: Any) -> int:
+    return geometry.PAPER if isinstance(model, OnlineGFMM) else model._overlap_test()
+
+
+def _agglomerate(boxes: Boxes, model: Any) -> None:
+    algorithm, similarity, floor = "agglo-sm", "longest", 0.0
+    if isinstance(model, AgglomerativeGFMM | HyperboxClustering):
+        similarity, floor = model.similarity, float(model.min_similarity)
+        algorithm = model.algorithm if model.algorithm in ALGORITHMS else algorithm
+    overlap = _overlap_test(model) if boxes.n_classes > 0 else geometry.CLOSED
+    rule = model._rule(model._gamma, floor)
+    job = ALGORITHMS[algorithm](boxes, rule, MEASURES[similarity], overlap)
+    while not job.step(WORK_PER_CALL):
+        pass

@@ -1,0 +1,230 @@
+"""`to_onnx`: a fitted model as an ONNX graph, whose labels are those of `predict`.
+
+The graph compares every sample with every box, in float64 and in the order of the kernels'
+arithmetic, so that the results, ties included, are the same bit for bit.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import hyperboxes
+from hyperboxes._classifier import BaseGFMM
+from hyperboxes._extras import need
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+# The graph in ONNX's own notation. Opset 13 is the lowest in which all operators take these types.
+# A first loop over the features keeps the largest distance of each sample and box, a second one
+# over the classes (boxes are sorted by class) finds what each class says. A missing value becomes
+# an interval turned inside out, infinitely far inside every box. The rules of the winner are those
+# of `_kernels/prediction.py`.
+_GRAPH = """
+<ir_version: 7, opset_import: ["" : 13], producer_name: "hyperboxes",
+ producer_version: "{version}">
+hyperboxes (double[n_samples, {n_features}] X)
+=> ({label_type}[n_samples] label, double[n_samples, {n_classes}] membership)
+{{
+    {scaling}
+    columns = Transpose <perm = [1, 0]> (scaled)
+    x = Unsqueeze (columns, last)
+    is_missing = IsNaN (x)
+    x_upper = Where (is_missing, minus_infinity, x)
+    x_lower = Where (is_missing, infinity, x)
+    rows = Shape (X)
+    n_rows = Slice (rows, start, next)
+    pairs = Concat <axis = 0> (n_rows, n_boxes)
+    together = ConstantOfShape <value = double[1] {{0.0}}> (pairs)
+    gap = Scan <num_scan_inputs = 5, body = widen (
+        double[n_samples, {n_boxes}] old_gap, double[n_samples, 1] xl, double[n_samples, 1] xu,
+        double[{n_boxes}] v, double[{n_boxes}] w, double g
+    ) => (double[n_samples, {n_boxes}] new_gap) {{
+        above = Sub (xu, w)
+        below = Sub (v, xl)
+        beyond = Max (above, below)
+        apart = Mul (beyond, g)
+        {widening}
+    }}> (together, x_lower, x_upper, lower, upper, gamma)
+
+    is_within = Less (gap, one)
+    degree = Sub (one, gap)
+    away = Neg (gap)
+    rank = Where (is_within, degree, away)
+    top = ReduceMax <axes = [1]> (rank)
+    is_tied = Equal (rank, top)
+    best, votes = Scan <num_scan_inputs = 2, scan_output_axes = [1, 1], body = ask (
+        int64[1] first, int64[1] stop
+    ) => (double[n_samples] class_best, int64[n_samples] class_votes) {{
+        class_rank = Slice (rank, first, stop, last)
+        class_best = ReduceMax <axes = [1], keepdims = 0> (class_rank)
+        is_voter = Slice (is_tied, first, stop, last)
+        class_counts = Slice (counts, first, stop)
+        ballots = Where (is_voter, class_counts, nobody)
+        class_votes = ReduceSum <keepdims = 0> (ballots, last)
+    }}> (firsts, stops)
+
+    is_positive = Greater (best, zero)
+    is_member = And (is_positive, has_boxes)
+    membership = Where (is_member, best, zero)
+
+    valid_votes = Where (has_boxes, votes, nobody)
+    most_votes = ArgMax <axis = 1, keepdims = 0> (valid_votes)
+    tied_ages = Where (is_tied, single_ages, no_box)
+    oldest = ReduceMin <axes = [1], keepdims = 0> (tied_ages)
+    is_single = Less (oldest, no_box)
+    flat_top = Squeeze (top, last)
+    is_held = Equal (flat_top, one)
+    is_single_held = And (is_single, is_held)
+    single_class = Gather (classes_by_age, oldest)
+    winner = Where (is_single_held, single_class, most_votes)
+    label = Gather (labels, winner)
+}}
+"""
+
+_SCALING = "shifted = Sub (X, low) scaled = Div (shifted, span)"
+_NO_SCALING = "scaled = Identity (X)"
+
+# NaN is never greater, so bounds that are not known hold nothing back; `Max` takes an eighth of the
+# time, but runtimes may differ in what it makes of NaN.
+_WIDENING = "new_gap = Max (apart, old_gap)"
+_WIDENING_UNKNOWN = "is_wider = Greater (apart, old_gap) new_gap = Where (is_wider, apart, old_gap)"
+
+# Protocol buffers end at 2 GiB.
+_MAX_BYTES = 2**31 - 2**20
+
+
+def to_onnx(model: Any) -> ModelProto:
+    """Turn a fitted model into an ONNX graph, to predict where there is no Python.
+
+    Parameters
+    ----------
+    model : ImprovedOnlineGFMM, OnlineGFMM or AgglomerativeGFMM
+        The fitted model.
+
+    Returns
+    -------
+    onnx_model : onnx.ModelProto
+        A graph that takes ``X``, float64 of shape (n_samples, n_features), NaN where a value is
+        missing, and gives ``label``, what `predict` says, and ``membership``, float64 of shape
+        (n_samples, n_classes), what `membership` says. Both are the same bit for bit. Labels are
+        int64 for integers, otherwise of the type of ``classes_``.
+
+    Notes
+    -----
+    Every sample is compared with every box: a call takes time in proportion to ``n_samples *
+    n_boxes * n_features`` and up to a hundred bytes of memory for each pair of a sample and a box.
+    Ask in batches.
+
+    Examples
+    --------
+    >>> import hyperboxes
+    >>> model = hyperboxes.ImprovedOnlineGFMM().fit([[1.0], [2.0], [8.0]], ["a", "a", "b"])
+    >>> graph = hyperboxes.to_onnx(model)
+    >>> import onnxruntime
+    >>> session = onnxruntime.InferenceSession(graph.SerializeToString())
+    >>> label, membership = session.run(None, {"X": [[1.5], [9.0]]})
+    >>> print(*label)
+    a b
+    """
+    onnx = need("onnx", "onnx", "to_onnx")
+    if not isinstance(model, BaseGFMM):
+        raise TypeError(
+            f"to_onnx takes a fitted learner of hyperboxes, not {type(model).__name__}. Of a "
+            "pipeline or a search take the model in it, such as pipeline[-1]."
+        )
+    model._check_can_predict()
+    if 2 * model._boxes.lower.nbytes > _MAX_BYTES:
+        raise ValueError("The boxes take more than 2 GiB, for which an ONNX file has no room.")
+    constants = _constants(model)
+    proto = onnx.parser.parse_model(_text(model, constants))
+    for name, value in constants.items():
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+    onnx.helper.set_model_props(proto, _metadata(model))
+    return proto
+
+
+def _text(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
+    """Fill in the graph's sizes and types."""
+    label_types = {"i": "int64", "b": "bool", "O": "string"}
+    float_types = {2: "float16", 4: "float", 8: "double"}
+    labels = constants["labels"]
+    return _GRAPH.format(
+        version=hyperboxes.__version__,
+        n_features=model.n_features_in_,
+        n_boxes=constants["n_boxes"][0],
+        n_classes=len(model.classes_),
+        label_type=label_types.get(labels.dtype.kind) or float_types[labels.dtype.itemsize],
+        scaling=_NO_SCALING if model._scale is None else _SCALING,
+        widening=_WIDENING_UNKNOWN if np.isnan(constants["lower"]).any() else _WIDENING,
+    )
+
+
+def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
+    """Return all that the graph refers to by name, with the labelled boxes sorted by class."""
+    boxes, n_classes = model._boxes, len(model.classes_)
+    order = np.argsort(boxes.labels, kind="stable")
+    order = order[boxes.labels[order] < n_classes]
+    firsts, stops = _ranges(boxes.labels[order], n_classes)
+    constants = {
+        "lower": np.ascontiguousarray(boxes.lower[order].T),
+        "upper": np.ascontiguousarray(boxes.upper[order].T),
+        "gamma": model._gamma,
+        "counts": boxes.counts[order],
+        "n_boxes": np.array([len(order)]),
+        "single_ages": np.where(boxes.counts[order] == 1, order, len(boxes)),
+        "no_box": np.array([len(boxes)]),
+        "classes_by_age": np.append(boxes.labels, 0),
+        # A class without boxes borrows one, and is then not listened to.
+        "firsts": np.where(firsts < stops, firsts, 0)[:, None],
+        "stops": np.where(firsts < stops, stops, 1)[:, None],
+        "has_boxes": firsts < stops,
+        "labels": _labels(model.classes_),
+        "zero": np.array(0.0),
+        "one": np.array(1.0),
+        "infinity": np.array(np.inf),
+        "minus_infinity": np.array(-np.inf),
+        "nobody": np.array(0),
+        "start": np.array([0]),
+        "next": np.array([1]),
+        "last": np.array([-1]),
+    }
+    if model._scale is not None:
+        constants |= {"low": model._scale.low, "span": model._scale.span}
+    return constants
+
+
+def _ranges(labels: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the boxes of each class begin and end in a sorted list."""
+    ends = np.searchsorted(labels, np.arange(n_classes + 1))
+    return ends[:-1], ends[1:]
+
+
+def _labels(classes: np.ndarray) -> np.ndarray:
+    """Return the class labels as an array of a type that ONNX and its runtimes know well."""
+    classes = classes.astype(classes.dtype.newbyteorder("="))
+    if classes.dtype.kind in "iu" and classes.max() <= np.iinfo(np.int64).max:
+        return classes.astype(np.int64)
+    if classes.dtype in (np.bool_, np.float16, np.float32, np.float64):
+        return classes
+    if all(isinstance(label, str) for label in classes):
+        return classes.astype(object)
+    raise ValueError(
+        f"Class labels of type {classes.dtype} have no counterpart in ONNX: use Booleans, integers "
+        "up to 63 bits, floats or strings."
+    )
+
+
+def _metadata(model: BaseGFMM) -> dict[str, str]:
+    """Return what readers of the graph may want to know beyond it."""
+    metadata = {
+        "estimator": type(model).__name__,
+        "hyperboxes_version": hyperboxes.__version__,
+        "classes": json.dumps(model.classes_.tolist()),
+    }
+    if hasattr(model, "feature_names_in_"):
+        metadata["feature_names"] = json.dumps(model.feature_names_in_.tolist())
+    return metadata

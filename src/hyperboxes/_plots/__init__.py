@@ -1,0 +1,11 @@
+"""Pictures of models, as scikit-learn's Display classes: they read `Hyperboxes`, never kernels.
+
+Matplotlib is imported when something is drawn, not before.
+"""
+
+from hyperboxes._plots.boxes import BoxesDisplay
+from hyperboxes._plots.growth import GrowthDisplay
+from hyperboxes._plots.parallel import ParallelCoordinatesDisplay
+from hyperboxes._plots.sizes import BoxSizesDisplay
+
+__all__ = ["BoxSizesDisplay", "BoxesDisplay", "GrowthDisplay", "ParallelCoordinatesDisplay"]

@@ -1,0 +1,406 @@
+"""`BoxesDisplay`: boxes, decision regions and samples in one or two features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from hyperboxes._plots.common import (
+    Display,
+    distances,
+    feature_names,
+    find_feature,
+    limits_of,
+    read_boxes,
+    read_classes,
+    read_labels,
+    read_samples,
+)
+from hyperboxes._plots.intervals import draw_row, name_rows, rectangles
+from hyperboxes._plots.regions import draw_regions, find_regions, label_regions
+from hyperboxes._plots.styles import (
+    COLOURS,
+    add_class_entries,
+    draw_legend,
+    neutral,
+    present,
+    shorten,
+    style_of,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# More boxes are drawn with thinner lines, and those that hold few samples fainter.
+_FEW_BOXES = 50
+
+
+@dataclass(eq=False, kw_only=True)
+class BoxesDisplay(Display):
+    """Boxes of a model in one or two of its features, with decision regions and samples.
+
+    Boxes are drawn as outlines, projected on the plane of two features; those of a single feature
+    as intervals, in rows by class. A box that does not know a feature runs across the picture. If
+    there are many boxes, those that hold few samples are fainter, and the legend says how many are
+    drawn.
+
+    Make one with `from_estimator`. The parameters are the attributes.
+
+    Parameters
+    ----------
+    lower, upper : ndarray of shape (n_boxes, n_shown)
+        Bounds of the boxes in the features shown, one or two; NaN where they are not known.
+    labels : ndarray of int, shape (n_boxes,)
+        Classes of the boxes as indices into `classes`; -1 for none.
+    counts : ndarray of int, shape (n_boxes,)
+        How many samples each box holds.
+    classes : ndarray of shape (n_classes,)
+        The class labels.
+    feature_names : list of str
+        Names of the features shown.
+    limits : ndarray of shape (n_shown, 2)
+        The range of each feature shown.
+    nearness : ndarray of shape (n_boxes,), default=None
+        How strongly to draw each box, from 0 to 1: the membership of `at` in the features not
+        shown.
+    regions : ndarray of int, shape (n,) or (n, n), default=None
+        The predicted class index in each cell of a grid over `limits`; rows are the second
+        feature. None: they are not drawn.
+    samples : ndarray of shape (n_samples, n_shown), default=None
+        The samples in the features shown.
+    sample_labels : ndarray of int, shape (n_samples,), default=None
+        Their classes, like `labels`. None: they are not known.
+    max_boxes : int, default=300
+        How many boxes to draw, those that hold the most samples. None: all.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    See Also
+    --------
+    ParallelCoordinatesDisplay : One sample and the boxes nearest to it, in many features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hyperboxes import BoxesDisplay, ImprovedOnlineGFMM
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
+    >>> display = BoxesDisplay.from_estimator(
+    ...     model, X, y, features=["petal length (cm)", "petal width (cm)"]
+    ... )
+    >>> display.lower.shape, display.regions.shape
+    ((17, 2), (200, 200))
+    >>> display.figure_.savefig("boxes.png")  # doctest: +SKIP
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    labels: np.ndarray
+    counts: np.ndarray
+    classes: np.ndarray
+    feature_names: list[str]
+    limits: np.ndarray
+    nearness: np.ndarray | None = None
+    regions: np.ndarray | None = None
+    samples: np.ndarray | None = None
+    sample_labels: np.ndarray | None = None
+    max_boxes: int | None = 300
+
+    def __post_init__(self) -> None:
+        if len(self.limits) == 1 and self.samples is not None and self.sample_labels is None:
+            raise ValueError("Samples of a single feature are drawn by class: y is needed too.")
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        features: Any = None,
+        at: Any = None,
+        regions: bool = True,
+        grid_resolution: int = 200,
+        max_boxes: int | None = 300,
+        max_samples: int = 2000,
+        ax: Axes | None = None,
+        legend: bool = True,
+        box_kwargs: dict[str, Any] | None = None,
+        scatter_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the boxes of a fitted model.
+
+        Parameters
+        ----------
+        model : estimator
+            A fitted model of this package.
+        X : array-like of shape (n_samples, n_features), default=None
+            Samples to draw, with all features of the model. Those that lack a feature shown are
+            left out.
+        y : array-like of shape (n_samples,), default=None
+            Their labels.
+        features : sequence of one or two int or str, or one of them, default=None
+            The features to draw, by index or name. None: the first two, or the only one.
+        at : array-like of shape (n_features,), default=None
+            A sample whose values the other features have: the picture is a cut through it, and
+            boxes fade with the distance from the cut. NaN for a feature that is not to matter.
+            None: no other feature matters; regions show what the model says if it knows nothing
+            but the features shown.
+        regions : bool, default=True
+            Whether to tint the decision regions.
+        grid_resolution : int, default=200
+            How many places to ask for the class in each direction.
+        max_boxes : int, default=300
+            Of more boxes, those that hold the most samples are drawn. None: all.
+        max_samples : int, default=2000
+            Of more samples, so many are drawn, taken at random but always the same.
+        ax : matplotlib Axes, default=None
+            Where to draw. None: in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, on the right. To place it elsewhere, pass False and call
+            ``display.ax_.legend(...)``.
+        box_kwargs, scatter_kwargs : dict, default=None
+            Further options of Matplotlib's `PolyCollection` and `scatter`.
+
+        Returns
+        -------
+        display : BoxesDisplay
+            The display, drawn.
+        """
+        boxes = read_boxes(model, cls.__name__)
+        _check_numbers(max_boxes, max_samples, grid_resolution)
+        columns = _find_columns(model, features)
+        data = _read_data(model, X, y, columns, max_samples)
+        others = _read_others(model, at, columns)
+        lower, upper = boxes.lower[:, columns], boxes.upper[:, columns]
+        limits = _find_limits(model, columns, [lower, upper, data["samples"]])
+        names = feature_names(model)
+        display = cls(
+            lower=lower,
+            upper=upper,
+            labels=boxes.labels,
+            counts=boxes.counts,
+            classes=read_classes(model),
+            feature_names=[names[column] for column in columns],
+            limits=limits,
+            nearness=None
+            if at is None
+            else 1.0 - distances(model, boxes, others).max(axis=1).clip(max=1.0),
+            regions=find_regions(model, columns, limits, grid_resolution, others)
+            if regions and (boxes.labels >= 0).any()
+            else None,
+            max_boxes=max_boxes,
+            **data,
+        )
+        return display.plot(ax, legend=legend, box_kwargs=box_kwargs, scatter_kwargs=scatter_kwargs)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        legend: bool = True,
+        box_kwargs: dict[str, Any] | None = None,
+        scatter_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw what the display holds.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None: in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
+        box_kwargs, scatter_kwargs : dict, default=None
+            Further options of Matplotlib's `PolyCollection` and `scatter`.
+
+        Returns
+        -------
+        self : BoxesDisplay
+            The display.
+        """
+        found = [self.labels] if self.sample_labels is None else [self.labels, self.sample_labels]
+        labels = present(np.concatenate(found))
+        if len(self.limits) == 1:
+            ax = self._start(ax, (6.4, min(12.0, max(2.4, 1.2 + 0.35 * len(labels)))))
+            self._plot_intervals(ax, labels, box_kwargs or {}, scatter_kwargs or {})
+        else:
+            ax = self._start(ax, (6.4, 4.8))
+            self._plot_plane(ax, labels, box_kwargs or {}, scatter_kwargs or {})
+            marked = self.sample_labels is not None
+            add_class_entries(ax, labels, self.classes, lines=True, markers=marked)
+            if legend:
+                draw_legend(ax, title=self._notes())
+        ax.set(xlim=self.limits[0], xlabel=shorten(self.feature_names[0], 60))
+        return self
+
+    def _plot_plane(
+        self, ax: Axes, labels: list[int], box: dict[str, Any], scatter: dict[str, Any]
+    ) -> None:
+        ax.set(xlim=self.limits[0], ylim=self.limits[1])
+        ax.set_ylabel(shorten(self.feature_names[1], 40))
+        if self.regions is not None:
+            draw_regions(ax, self.regions, self.limits, self.limits[0])
+        if self.samples is not None:
+            for label, rows in self._samples_by_class():
+                style = style_of(label)
+                colour = neutral() if self.sample_labels is None else style.colour
+                options = {"s": 12, "lw": 0, "c": [colour], "marker": style.marker, **scatter}
+                ax.scatter(*self.samples[rows].T, zorder=1.5, **options)
+        self._draw_outlines(ax, box)
+        if self.regions is not None and len(np.unique(self.regions)) > len(COLOURS):
+            label_regions(ax, self.regions, self.limits, self.classes)
+
+    def _draw_outlines(self, ax: Axes, box: dict[str, Any]) -> None:
+        from matplotlib.collections import PolyCollection
+
+        rows = self.drawn
+        lower, upper = self._known_bounds(rows)
+        corners = rectangles((lower[:, 0], lower[:, 1]), (upper[:, 0], upper[:, 1]))
+        colours = self._colours(rows)
+        look = {
+            "edgecolors": colours,
+            "facecolors": "none",
+            "linestyles": [style_of(label).line for label in self.labels[rows]],
+            "linewidths": self._line_width,
+            "zorder": 2,
+            **box,
+        }
+        ax.add_collection(PolyCollection(list(corners), **look), autolim=False)
+        is_point = (lower == upper).all(axis=1)
+        if is_point.any():  # they have no outline
+            x, y = lower[is_point].T
+            look = {"edgecolors": colours[is_point], "linewidths": self._line_width}
+            ax.scatter(x, y, s=20, c="none", marker="s", zorder=2, **look)
+
+    def _plot_intervals(
+        self, ax: Axes, labels: list[int], box: dict[str, Any], scatter: dict[str, Any]
+    ) -> None:
+        name_rows(ax, labels, self.classes)
+        if self.regions is not None:
+            draw_regions(ax, self.regions, self.limits, np.array([-0.5, len(labels) - 0.5]))
+        for row, label in enumerate(labels):
+            rows = self.drawn[self.labels[self.drawn] == label]
+            lower, upper = self._known_bounds(rows)
+            colours = self._colours(rows)
+            look = {
+                "edgecolors": colours,
+                "facecolors": colours * [1, 1, 1, 0.3],
+                "linewidths": self._line_width,
+                "zorder": 2,
+                **box,
+            }
+            samples = None
+            if self.samples is not None:
+                samples = self.samples[self.sample_labels == label, 0]
+            draw_row(ax, row, label, (lower[:, 0], upper[:, 0]), look, samples, scatter)
+
+    def _notes(self) -> str:
+        """Return what the legend must say about boxes that are not to be seen."""
+        notes = []
+        if (n_drawn := len(self.drawn)) < len(self.labels):
+            share = self.counts[self.drawn].sum() / self.counts.sum()
+            notes.append(f"{n_drawn} of {len(self.labels)} boxes,\nwith {share:.0%} of samples")
+        if n_unknown := int(np.isnan(self.lower[self.drawn]).all(axis=1).sum()):
+            notes.append(f"{n_unknown} without known bounds")
+        return "\n".join(notes)
+
+    def _samples_by_class(self) -> list[tuple[int, np.ndarray]]:
+        """Return which samples to draw for each class; all as one if classes are not known."""
+        assert self.samples is not None
+        if self.sample_labels is None:
+            return [(-1, np.ones(len(self.samples), dtype=bool))]
+        return [(label, self.sample_labels == label) for label in present(self.sample_labels)[::-1]]
+
+    @property
+    def drawn(self) -> np.ndarray:
+        """Which boxes are drawn, those that hold the most samples last and so on top."""
+        order = np.argsort(self.counts, kind="stable")
+        return order if self.max_boxes is None else order[-self.max_boxes :]
+
+    def _known_bounds(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return bounds in which a box that does not know a feature reaches beyond the picture."""
+        beyond = self.limits[:, 1] - self.limits[:, 0]
+        lower, upper = self.lower[rows], self.upper[rows]
+        lower = np.where(np.isnan(lower), self.limits[:, 0] - beyond, lower)
+        return lower, np.where(np.isnan(upper), self.limits[:, 1] + beyond, upper)
+
+    @property
+    def _line_width(self) -> float:
+        return float(1.3 * max(0.4, min(1.0, _FEW_BOXES / len(self.drawn)) ** 0.25))
+
+    def _colours(self, rows: np.ndarray) -> np.ndarray:
+        """Return colours of boxes, fainter if they hold few samples or are far from the cut."""
+        from matplotlib.colors import to_rgba_array
+
+        colours = to_rgba_array([style_of(label).colour for label in self.labels[rows]])
+        if len(rows) > _FEW_BOXES:
+            colours[:, 3] = 0.3 + 0.7 * np.sqrt(self.counts[rows] / self.counts.max())
+        if self.nearness is not None:
+            colours[:, 3] *= self.nearness[rows] ** 2
+        return colours
+
+
+def _check_numbers(max_boxes: Any, max_samples: Any, grid_resolution: Any) -> None:
+    if max_boxes is not None:
+        check_scalar(max_boxes, "max_boxes", Integral, min_val=1)
+    check_scalar(max_samples, "max_samples", Integral, min_val=1)
+    check_scalar(grid_resolution, "grid_resolution", Integral, min_val=2)
+
+
+def _find_limits(model: Any, columns: list[int], parts: list[np.ndarray | None]) -> np.ndarray:
+    """Return limits that hold the range of the training data and all that is drawn."""
+    shown = [part for part in parts if part is not None]
+    shown += [model.data_min_[columns][None], model.data_max_[columns][None]]
+    return np.array([limits_of(*(part[:, i] for part in shown)) for i in range(len(columns))])
+
+
+def _find_columns(model: Any, features: Any) -> list[int]:
+    """Return the indices of the features to draw."""
+    if features is None:
+        return list(range(min(2, model.n_features_in_)))
+    if isinstance(features, str | int | np.integer):
+        features = [features]
+    columns = [find_feature(model, feature) for feature in features]
+    if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
+        raise ValueError(f"features must name one feature or two different ones, got {features!r}.")
+    return columns
+
+
+def _read_data(
+    model: Any, X: Any, y: Any, columns: list[int], max_samples: int
+) -> dict[str, np.ndarray | None]:
+    """Return the samples to draw and their labels."""
+    if X is None:
+        if y is not None:
+            raise ValueError("y holds labels of samples: X is needed too.")
+        return {"samples": None, "sample_labels": None}
+    X = read_samples(model, X)
+    labels = None if y is None else read_labels(model, y, len(X))
+    rows = np.flatnonzero(~np.isnan(X[:, columns]).any(axis=1))
+    if len(rows) > max_samples:
+        rows = np.sort(np.random.default_rng(0).choice(rows, max_samples, replace=False))
+    return {
+        "samples": X[rows][:, columns],
+        "sample_labels": None if labels is None else labels[rows],
+    }
+
+
+def _read_others(model: Any, at: Any, columns: list[int]) -> np.ndarray:
+    """Return the values of the features not shown, NaN where they do not matter."""
+    if at is None:
+        return np.full(model.n_features_in_, np.nan)
+    others = read_samples(model, at)
+    if len(others) != 1:
+        raise ValueError(f"at must be one sample, got {len(others)}.")
+    others = others[0].copy()
+    others[columns] = np.nan
+    return others

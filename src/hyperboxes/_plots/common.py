@@ -1,0 +1,164 @@
+"""What all displays share: reading a model by its public attributes, and axes to draw on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hyperboxes._extras import need
+from hyperboxes._hyperboxes import Hyperboxes
+from hyperboxes._validation import encode, find_labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+
+class Display:
+    """Base of the displays: keeps the axes and the figure that were drawn on."""
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def _start(self, ax: Axes | None, figsize: tuple[float, float]) -> Axes:
+        """Return the axes to draw on, those given or new ones in a figure of their own."""
+        if ax is None:
+            pyplot = need("matplotlib.pyplot", "plot", type(self).__name__)
+            ax = pyplot.subplots(figsize=figsize, layout="constrained")[1]
+        assert ax is not None
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+class PanelsDisplay(Display):
+    """Base of displays with several panels, which share the place of the axes given."""
+
+    axes_: np.ndarray
+
+    def _start_panels(
+        self, ax: Axes | None, figsize: tuple[float, float], shape: tuple[int, int], **options: Any
+    ) -> np.ndarray:
+        """Return axes for the panels; the first are those given or new ones, made smaller."""
+        ax = self._start(ax, figsize)
+        place = ax.get_subplotspec()
+        if place is None:
+            x0, y0, x1, y1 = ax.get_position().extents
+            place = self.figure_.add_gridspec(1, 1, left=x0, right=x1, bottom=y0, top=y1)[0]
+        grid = place.subgridspec(*shape, **options)
+        ax.set_subplotspec(grid[0])
+        others = [self.figure_.add_subplot(grid[i]) for i in range(1, grid.nrows * grid.ncols)]
+        self.axes_ = np.array([ax, *others])
+        return self.axes_
+
+
+def read_boxes(model: Any, what: str) -> Hyperboxes:
+    """Return the boxes of a fitted model, for the display `what`."""
+    need("matplotlib", "plot", what)
+    check_is_fitted(model)
+    boxes = getattr(model, "hyperboxes_", None)
+    if not isinstance(boxes, Hyperboxes):
+        raise TypeError(
+            f"{what} draws models made of boxes, but {type(model).__name__} has no hyperboxes_. "
+            "Of a Pipeline, hand over the last step, and the samples as transformed for it."
+        )
+    return boxes
+
+
+def read_classes(model: Any) -> np.ndarray:
+    """Return the labels of a model; none of one that knows no classes."""
+    return np.asarray(getattr(model, "classes_", ()))
+
+
+def feature_names(model: Any) -> list[str]:
+    """Return the features' names, made up where the model knows none."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return [f"feature {column}" for column in range(model.n_features_in_)]
+    return [str(name) for name in names]
+
+
+def find_feature(model: Any, feature: Any) -> int:
+    """Return the index of a feature given by its name or its index."""
+    n_features = model.n_features_in_
+    if isinstance(feature, str):
+        names = feature_names(model) if hasattr(model, "feature_names_in_") else []
+        if feature in names:
+            return names.index(feature)
+        known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+        raise ValueError(
+            f"The model has no feature {feature!r}. It has {known}."
+            if names
+            else f"The model was fitted without names of features, so {feature!r} cannot be found. "
+            "Give the feature's index."
+        )
+    if not isinstance(feature, int | np.integer) or isinstance(feature, bool):
+        raise TypeError(f"A feature is given by its name or its index, not by {feature!r}.")
+    if not -n_features <= feature < n_features:
+        raise ValueError(
+            f"There is no feature {feature}: the model has {n_features}, 0 to {n_features - 1}."
+        )
+    return int(feature) % n_features
+
+
+def read_samples(model: Any, X: Any) -> np.ndarray:
+    """Return samples as the model takes them; a single one may be given as a row."""
+    if hasattr(X, "columns"):
+        return validate_data(model, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+    X = np.asarray(X, dtype=np.float64)
+    X = check_array(np.atleast_2d(X) if X.ndim == 1 else X, ensure_all_finite="allow-nan")
+    if X.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"Samples have {X.shape[1]} features, but the model has {model.n_features_in_}."
+        )
+    return X
+
+
+def predict_unnamed(model: Any, X: np.ndarray) -> np.ndarray:
+    """Return what the model predicts for samples whose features are in order but have no names."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        return model.predict(X)
+
+
+def read_labels(model: Any, y: Any, n_samples: int) -> np.ndarray:
+    """Return the labels of samples as indices into the model's classes, -1 for none."""
+    y = column_or_1d(y)
+    if len(y) != n_samples:
+        raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
+    classes, unlabeled = read_classes(model), getattr(model, "unlabeled", None)
+    _, labels = find_labels(y, unlabeled)
+    if not (known := np.isin(labels, classes)).all():
+        raise ValueError(
+            f"y holds labels that are not in classes_: {np.unique(labels[~known]).tolist()}."
+        )
+    codes = encode(y, classes, unlabeled)
+    return np.where(codes < len(classes), codes, -1)
+
+
+def spans(model: Any) -> np.ndarray:
+    """Return what scaling divides each feature by."""
+    span = model.data_max_ - model.data_min_
+    return np.where(span > 0, span, 1.0)
+
+
+def distances(model: Any, boxes: Hyperboxes, sample: np.ndarray) -> np.ndarray:
+    """Return how far a sample is outside each box in each feature; membership is 1 less the most.
+
+    They are scaled and weighted by gamma, and 0 in a feature that is not known.
+    """
+    outside = np.fmax(boxes.lower - sample, sample - boxes.upper) / spans(model)
+    return np.asarray(model.gamma, dtype=np.float64) * np.nan_to_num(outside.clip(min=0.0))
+
+
+def limits_of(*parts: Iterable[float] | np.ndarray, margin: float = 0.05) -> tuple[float, float]:
+    """Return a range that holds all numbers that are not NaN, with a margin."""
+    values = np.concatenate([np.ravel(np.asarray(part, dtype=np.float64)) for part in parts])
+    values = values[np.isfinite(values)]
+    low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
+    pad = margin * (high - low) if high > low else max(0.5, margin * abs(high))
+    return float(low - pad), float(high + pad)

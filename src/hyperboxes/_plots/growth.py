@@ -1,0 +1,287 @@
+"""`GrowthDisplay`: how boxes and accuracy grow while a model learns from a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, check_scalar, column_or_1d
+
+from hyperboxes._boxes import slices
+from hyperboxes._extras import need
+from hyperboxes._plots.common import PanelsDisplay
+from hyperboxes._plots.styles import add_class_entries, draw_legend, neutral, style_of
+from hyperboxes._validation import find_labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(eq=False, kw_only=True)
+class GrowthDisplay(PanelsDisplay):
+    """Accuracy and number of boxes of an online learner over the samples it has learned.
+
+    Each batch is predicted before it is learned, so the accuracy is that on samples not yet seen.
+    Dots are single batches, the line is all batches so far.
+
+    Make one with `from_estimator` or `from_stream`; or, if you run the stream yourself, from what
+    you recorded. The parameters are the attributes.
+
+    Parameters
+    ----------
+    n_samples : array-like of int, shape (n_batches,)
+        How many samples were learned after each batch.
+    n_boxes : array-like of int, shape (n_batches,) or (n_batches, n_classes)
+        How many boxes there were then, in all or of each class. With one column more than there are
+        `classes`, the last one counts boxes without a label.
+    n_tested : array-like of int, shape (n_batches,), default=None
+        How many labelled samples of each batch were predicted before it was learned.
+    n_right : array-like of int, shape (n_batches,), default=None
+        How many of them were predicted right. None: no accuracy is drawn.
+    classes : array-like of shape (n_classes,), default=None
+        The class labels, if boxes are counted by class.
+    model : estimator, default=None
+        The model that has learned the stream.
+
+    Attributes
+    ----------
+    accuracy : ndarray of shape (n_batches,)
+        The accuracy on all samples predicted so far; NaN before the first.
+    batch_accuracy : ndarray of shape (n_batches,)
+        The accuracy on each batch; NaN where none was predicted.
+    axes_ : ndarray of matplotlib Axes
+        The panels: accuracy (if there is one) and boxes.
+    ax_ : matplotlib Axes
+        The first of them.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from hyperboxes import GrowthDisplay, ImprovedOnlineGFMM
+    >>> X, y = load_digits(return_X_y=True)
+    >>> display = GrowthDisplay.from_estimator(
+    ...     ImprovedOnlineGFMM(theta=0.7), X, y, batch_size=300
+    ... )
+    >>> display.n_samples
+    array([ 300,  600,  900, 1200, 1500, 1797])
+    >>> display.accuracy.round(2)
+    array([ nan, 0.81, 0.82, 0.84, 0.86, 0.87])
+
+    If you run the stream yourself:
+
+    >>> display = GrowthDisplay(n_samples=[100, 200], n_boxes=[12, 17]).plot()
+    """
+
+    n_samples: np.ndarray
+    n_boxes: np.ndarray
+    n_tested: np.ndarray | None = None
+    n_right: np.ndarray | None = None
+    classes: np.ndarray | None = None
+    model: Any = None
+    accuracy: np.ndarray = field(init=False)
+    batch_accuracy: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.n_samples = column_or_1d(self.n_samples)
+        self.n_boxes = np.asarray(self.n_boxes)
+        counted = ("n_boxes", "n_tested", "n_right")
+        for name in counted:
+            if (values := getattr(self, name)) is not None and len(values) != len(self.n_samples):
+                raise ValueError(
+                    f"{name} has {len(values)} entries, but n_samples has {len(self.n_samples)}."
+                )
+        if (self.n_tested is None) != (self.n_right is None):
+            raise ValueError("Accuracy needs both n_tested and n_right.")
+        self._check_classes()
+        nothing = np.zeros(len(self.n_samples))
+        tested = nothing if self.n_tested is None else np.asarray(self.n_tested, np.float64)
+        right = nothing if self.n_right is None else np.asarray(self.n_right, np.float64)
+        with np.errstate(invalid="ignore"):
+            self.accuracy = right.cumsum() / tested.cumsum()
+            self.batch_accuracy = right / tested
+
+    def _check_classes(self) -> None:
+        if self.n_boxes.ndim == 1:
+            return
+        if self.classes is None:
+            raise ValueError("n_boxes counts boxes by class: classes is needed too.")
+        self.classes = np.asarray(self.classes)
+        if self.n_boxes.shape[1] - len(self.classes) not in (0, 1):
+            raise ValueError(
+                f"n_boxes has {self.n_boxes.shape[1]} columns, but there are {len(self.classes)} "
+                "classes."
+            )
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        *,
+        batch_size: int = 100,
+        ax: Axes | None = None,
+        legend: bool = True,
+    ) -> Self:
+        """Train a clone of a model on samples in their order, batch by batch, and draw its growth.
+
+        Parameters
+        ----------
+        model : estimator with `partial_fit`
+            The learner; it is left as it is.
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels, or the model's `unlabeled`.
+        batch_size : int, default=100
+            How many samples are predicted, and then learned, at a time. The first batch should
+            span the features' ranges.
+        ax : matplotlib Axes, default=None
+            Where to draw; it becomes the first panel. None: in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
+
+        Returns
+        -------
+        display : GrowthDisplay
+            The display, drawn; its `model` has learned all samples.
+        """
+        check_scalar(batch_size, "batch_size", Integral, min_val=1)
+        labels = column_or_1d(y)
+        rows = slices(len(labels), int(batch_size))
+        batches = ((_safe_indexing(X, batch), labels[batch]) for batch in rows)
+        _, known = find_labels(labels, getattr(model, "unlabeled", None))
+        return cls.from_stream(model, batches, classes=np.unique(known), ax=ax, legend=legend)
+
+    @classmethod
+    def from_stream(
+        cls,
+        model: Any,
+        batches: Iterable[tuple[Any, Any]],
+        *,
+        classes: Any,
+        ax: Axes | None = None,
+        legend: bool = True,
+    ) -> Self:
+        """Train a clone of a model on batches as they come, and draw its growth.
+
+        Parameters
+        ----------
+        model : estimator with `partial_fit`
+            The learner; it is left as it is.
+        batches : iterable of (X, y)
+            Samples and their labels.
+        classes : array-like of shape (n_classes,)
+            All labels that may appear.
+        ax : matplotlib Axes, default=None
+            Where to draw; it becomes the first panel. None: in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
+
+        Returns
+        -------
+        display : GrowthDisplay
+            The display, drawn; its `model` has learned all batches.
+        """
+        need("matplotlib", "plot", cls.__name__)
+        if not hasattr(model, "partial_fit"):
+            raise TypeError(
+                f"{type(model).__name__} cannot learn from a stream: it has no partial_fit. "
+                "Take an online learner."
+            )
+        model = clone(model)
+        steps = [_learn(model, X, y, classes) for X, y in batches]
+        if not steps:
+            raise ValueError("The stream is empty: there are no batches.")
+        n_tested, n_right, n_learned, n_boxes = map(np.array, zip(*steps, strict=True))
+        if not n_boxes[:, -1].any():
+            n_boxes = n_boxes[:, :-1]
+        display = cls(
+            n_samples=n_learned,
+            n_boxes=n_boxes,
+            n_tested=n_tested,
+            n_right=n_right,
+            classes=model.classes_,
+            model=model,
+        )
+        return display.plot(ax, legend=legend)
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
+        """Draw what the display holds.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; it becomes the first panel. None: in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
+
+        Returns
+        -------
+        self : GrowthDisplay
+            The display.
+        """
+        with_accuracy = self.n_tested is not None
+        heights = {"height_ratios": [1, 1.3], "hspace": 0.1} if with_accuracy else {}
+        axes = self._start_panels(ax, (6.4, 4.8), (1 + with_accuracy, 1), **heights)
+        if with_accuracy:
+            axes[0].sharex(axes[-1])
+            axes[0].tick_params(labelbottom=False)
+            self._draw_accuracy(axes[0])
+        self._draw_boxes(axes[-1])
+        axes[-1].set(xlabel="samples learned", ylabel="boxes")
+        axes[-1].margins(x=0.02)
+        if legend:
+            for panel in axes:
+                draw_legend(panel)
+        return self
+
+    def _draw_accuracy(self, ax: Axes) -> None:
+        looks: dict[str, Any] = {
+            "all batches so far": {"c": neutral(), "lw": 1.5},
+            "single batch": {"c": style_of(-1).colour, "ls": "", "marker": "."},
+        }
+        for (name, look), values in zip(
+            looks.items(), (self.accuracy, self.batch_accuracy), strict=True
+        ):
+            ax.plot(self.n_samples, values, label=name, **look)
+        ax.set_ylabel("accuracy\non new samples")
+
+    def _draw_boxes(self, ax: Axes) -> None:
+        """Draw the numbers of boxes, those of classes on top of each other, the first on top."""
+        if self.n_boxes.ndim == 1:
+            ax.plot(self.n_samples, self.n_boxes, c=neutral(), lw=1.5)
+            ax.set_ylim(bottom=0)
+            return
+        assert self.classes is not None
+        n_columns = self.n_boxes.shape[1]
+        labels = [label if label < len(self.classes) else -1 for label in range(n_columns)]
+        tops = np.cumsum(self.n_boxes[:, ::-1], axis=1)[:, ::-1]
+        floors = np.column_stack([tops[:, 1:], np.zeros(len(tops))])
+        for label, top, floor in zip(labels, tops.T, floors.T, strict=True):
+            style = style_of(label)
+            ax.fill_between(self.n_samples, floor, top, color=style.colour, alpha=0.35, lw=0)
+            ax.plot(self.n_samples, top, c=style.colour, ls=style.line, lw=1.2)
+        ax.set_ylim(0, 1.05 * max(1, tops.max()))
+        add_class_entries(ax, labels, self.classes, lines=True, markers=False)
+
+
+def _learn(model: Any, X: Any, y: Any, classes: Any) -> tuple[int, int, int, np.ndarray]:
+    """Predict and then learn a batch; return samples tested, right, learned, and boxes by class."""
+    y = column_or_1d(y)
+    has_label, _ = find_labels(y, getattr(model, "unlabeled", None))
+    n_tested = n_right = 0
+    if hasattr(model, "classes_") and (model.hyperboxes_.labels >= 0).any():
+        right = model.predict(X) == y
+        n_tested, n_right = int(has_label.sum()), int(np.sum(right[has_label]))
+    model.partial_fit(X, y, classes=classes)
+    boxes = model.hyperboxes_
+    labels = np.where(boxes.labels >= 0, boxes.labels, len(model.classes_))
+    n_boxes = np.bincount(labels, minlength=len(model.classes_) + 1)
+    return n_tested, n_right, int(boxes.counts.sum()), n_boxes

@@ -1,0 +1,337 @@
+"""`ParallelCoordinatesDisplay`: a sample in many features, between the bounds of its boxes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from hyperboxes._hyperboxes import Hyperboxes
+from hyperboxes._plots.common import (
+    Display,
+    distances,
+    feature_names,
+    predict_unnamed,
+    read_boxes,
+    read_samples,
+    spans,
+)
+from hyperboxes._plots.styles import (
+    draw_legend,
+    name_of,
+    neutral,
+    shorten,
+    size_in_points,
+    style_of,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_SAMPLES = 10
+
+
+@dataclass(eq=False, kw_only=True)
+class ParallelCoordinatesDisplay(Display):
+    """A sample, or a few, in all features at once, with the boxes that decide about it.
+
+    Each feature is a row with an axis of its own, whose ends are marked in the units of the data. A
+    box is a band across the rows, the sample a line: it belongs to the box where it runs inside
+    the band. The box that wins is drawn strongest; a bar shows where each other box is missed by
+    most. In a feature that a box does not know, its band takes all of the row; where the sample
+    has no value, its line is broken.
+
+    Make one with `from_estimator`. The parameters are the attributes.
+
+    Parameters
+    ----------
+    samples : ndarray of shape (n_samples, n_shown)
+        The samples in the features shown.
+    lower, upper : ndarray of shape (n_boxes, n_shown)
+        Bounds of the boxes shown; NaN where they are not known.
+    labels : ndarray of int, shape (n_boxes,)
+        Their classes as indices into `classes`.
+    counts : ndarray of int, shape (n_boxes,)
+        How many training samples each holds.
+    memberships : ndarray of shape (n_boxes,)
+        The membership of the sample in each; of several samples, the largest.
+    wins : ndarray of bool, shape (n_boxes,)
+        Which boxes decide the class of a sample.
+    missed : ndarray of int, shape (n_boxes,)
+        The row in which the sample is farthest outside the box; -1 if it is inside.
+    ranges : ndarray of shape (n_shown, 2)
+        The ends of the axes.
+    classes : ndarray of shape (n_classes,)
+        The class labels.
+    feature_names : list of str
+        Names of the features shown, from top to bottom.
+    n_features : int
+        How many features the model has.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    See Also
+    --------
+    BoxesDisplay : All boxes, in two features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hyperboxes import ImprovedOnlineGFMM, ParallelCoordinatesDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
+    >>> display = ParallelCoordinatesDisplay.from_estimator(model, X[100:101])
+    >>> display.labels  # the winner first
+    array([2, 1, 0])
+    >>> display.memberships.round(2)
+    array([1.  , 0.71, 0.21])
+    """
+
+    samples: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    labels: np.ndarray
+    counts: np.ndarray
+    memberships: np.ndarray
+    wins: np.ndarray
+    missed: np.ndarray
+    ranges: np.ndarray
+    classes: np.ndarray
+    feature_names: list[str]
+    n_features: int
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        sample: Any,
+        *,
+        n_boxes: int | None = None,
+        max_features: int | None = 20,
+        ax: Axes | None = None,
+        legend: bool = True,
+    ) -> Self:
+        """Draw a sample and the boxes of a fitted model that are nearest to it.
+
+        Parameters
+        ----------
+        model : classifier
+            A fitted model of this package.
+        sample : array-like of shape (n_features,) or (n_samples, n_features)
+            The sample, or up to ten of them.
+        n_boxes : int, default=None
+            Of how many classes to draw the box with the largest membership, for each sample: first
+            the class that is predicted, then those nearest. None: 3, and of several samples 1.
+        max_features : int, default=20
+            How many features to draw. If the model has more, those are taken, and drawn from top to
+            bottom, in which a sample is farthest outside one of the boxes; then, where samples are
+            in all of the boxes, those in which the winner is narrowest. None: all, in their order.
+        ax : matplotlib Axes, default=None
+            Where to draw. None: in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, below.
+
+        Returns
+        -------
+        display : ParallelCoordinatesDisplay
+            The display, drawn.
+        """
+        boxes = read_boxes(model, cls.__name__)
+        if not (boxes.labels >= 0).any():
+            raise ValueError("No box of the model has a label, so none decides about a sample.")
+        samples = read_samples(model, sample)
+        if len(samples) > _MOST_SAMPLES:
+            raise ValueError(
+                f"Got {len(samples)} samples: more than {_MOST_SAMPLES} cannot be "
+                "told apart. Choose some, such as X[:3]."
+            )
+        if n_boxes is None:
+            n_boxes = 3 if len(samples) == 1 else 1
+        check_scalar(n_boxes, "n_boxes", Integral, min_val=1)
+        if max_features is not None:
+            check_scalar(max_features, "max_features", Integral, min_val=1)
+        chosen, far, wins = _choose_boxes(model, boxes, samples, n_boxes)
+        columns = _choose_features(model, boxes, chosen[wins], far, max_features)
+        lower, upper = boxes.lower[chosen][:, columns], boxes.upper[chosen][:, columns]
+        farthest = far.max(axis=1)
+        names = feature_names(model)
+        display = cls(
+            samples=samples[:, columns],
+            lower=lower,
+            upper=upper,
+            labels=boxes.labels[chosen],
+            counts=boxes.counts[chosen],
+            memberships=1.0 - np.minimum(1.0, farthest),
+            wins=wins,
+            missed=np.where(farthest > 0, far[:, columns].argmax(axis=1), -1),
+            ranges=_ranges(model, columns, [samples[:, columns], lower, upper]),
+            classes=model.classes_,
+            feature_names=[names[column] for column in columns],
+            n_features=len(names),
+        )
+        return display.plot(ax, legend=legend)
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
+        """Draw what the display holds.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None: in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, below.
+
+        Returns
+        -------
+        self : ParallelCoordinatesDisplay
+            The display.
+        """
+        n_rows = len(self.feature_names)
+        n_entries = len(self.samples) + len(self.labels)
+        ax = self._start(ax, (6.4, 0.8 + 0.26 * n_rows + 0.2 * n_entries))
+        self._draw_axes(ax)
+        for i, sample in enumerate(self._place(self.samples)):
+            name = "sample" if len(self.samples) == 1 else f"sample {i}"
+            # Samples differ by their markers: the colours are the classes'.
+            marker = style_of(i).marker
+            ax.plot(
+                sample,
+                range(n_rows),
+                c=neutral(),
+                lw=1.5,
+                ms=5,
+                marker=marker,
+                zorder=4,
+                label=name,
+            )
+        for box in range(len(self.labels)):
+            self._draw_band(ax, box)
+        if legend:
+            self._draw_legend(ax)
+        return self
+
+    def _draw_axes(self, ax: Axes) -> None:
+        """Draw a row for each feature, with its name and the ends of its axis."""
+        n_rows = len(self.feature_names)
+        rows = np.arange(n_rows)
+        ax.hlines(rows, 0, 1, colors=neutral(), lw=0.6, alpha=0.4, zorder=1)
+        ax.set(xlim=(-0.01, 1.01), ylim=(n_rows - 0.5, -0.5), xticks=[])
+        ax.spines[:].set_visible(False)
+        size = min(8.0, max(2.0, 0.7 * size_in_points(ax)[1] / n_rows))
+        ends = [(f"{low:.4g}", f"{high:.4g}") for low, high in self.ranges]
+        look: dict[str, Any] = {"va": "center", "size": size}
+        for row, (low, high) in enumerate(ends):
+            ax.text(-0.02, row, low, ha="right", **look)
+            if high != low:
+                ax.text(1.02, row, high, ha="left", **look)
+        # Names stand left of the numbers, of which a digit is 0.64 of its height wide.
+        widest = max(len(low) for low, _ in ends)
+        ax.tick_params(axis="y", length=0, pad=0.7 * size * widest + 10, labelsize=size)
+        ax.set_yticks(rows, [shorten(name, 32) for name in self.feature_names])
+
+    def _draw_band(self, ax: Axes, box: int) -> None:
+        """Draw a box from row to row, and a bar where a sample misses it by most."""
+        style = style_of(int(self.labels[box]))
+        wins = self.wins[box]
+        left, right = self._place(self.lower[box]), self._place(self.upper[box])
+        left, right = np.where(np.isnan(left), 0, left), np.where(np.isnan(right), 1, right)
+        z = 3 if wins else 2
+        if (row := self.missed[box]) >= 0 and len(self.samples) == 1:
+            value = self._place(self.samples)[0, row]
+            near = left[row] if value < left[row] else right[row]
+            look: dict[str, Any] = {
+                "lw": 4,
+                "solid_capstyle": "butt",
+                "zorder": z + 0.5,
+                "alpha": 0.8,
+            }
+            ax.plot([value, near], [row, row], c=style.colour, **look)
+        rows = np.arange(len(left))
+        if len(rows) == 1:  # a band needs a height
+            rows, left, right = np.array([-0.25, 0.25]), left.repeat(2), right.repeat(2)
+        tint: dict[str, Any] = {"alpha": 0.35 if wins else 0.15, "lw": 0, "zorder": z}
+        ax.fill_betweenx(rows, left, right, color=style.colour, **tint)
+        line: dict[str, Any] = {"ls": style.line, "lw": 2 if wins else 0.9, "zorder": z}
+        ax.plot(left, rows, c=style.colour, label=self._describe(box), **line)
+        ax.plot(right, rows, c=style.colour, **line)
+
+    def _describe(self, box: int) -> str:
+        name = name_of(int(self.labels[box]), self.classes)
+        samples = "1 sample" if self.counts[box] == 1 else f"{self.counts[box]} samples"
+        return f"{name}: membership {self.memberships[box]:.2f} in a box of {samples}"
+
+    def _draw_legend(self, ax: Axes) -> None:
+        """Draw the legend below: beside it, it would take the rows' room."""
+        n_rows = len(self.feature_names)
+        title = f"{n_rows} of {self.n_features} features" if n_rows < self.n_features else ""
+        draw_legend(ax, below=True, title=title)
+
+    def _place(self, values: np.ndarray) -> np.ndarray:
+        """Return where values are on their axes, in the middle of an axis without length."""
+        low, high = self.ranges.T
+        has_length = high > low
+        return np.where(
+            has_length | np.isnan(values),
+            (values - low) / np.where(has_length, high - low, 1.0),
+            0.5,
+        )
+
+
+def _choose_boxes(
+    model: Any, boxes: Hyperboxes, samples: np.ndarray, n_boxes: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return boxes, how far the nearest sample is outside of each by feature, and which win."""
+    chosen: dict[int, tuple[np.ndarray, bool]] = {}
+    predicted = np.searchsorted(model.classes_, predict_unnamed(model, samples))
+    for sample, winner in zip(samples, predicted, strict=True):
+        far = distances(model, boxes, sample)
+        for i, box in enumerate(_best_of_classes(boxes, far.max(axis=1), winner)[:n_boxes]):
+            known, won = chosen.get(box, (far[box], False))
+            nearest = min(known, far[box], key=np.max)
+            chosen[box] = nearest, won or i == 0
+    far = np.array([far for far, _ in chosen.values()])
+    return np.array(list(chosen)), far, np.array([won for _, won in chosen.values()])
+
+
+def _best_of_classes(boxes: Hyperboxes, far: np.ndarray, winner: int) -> list[int]:
+    """Return the nearest box of each class, that of the winner first, then by distance.
+
+    Of boxes as near the one with the most samples is taken. Where several classes hold the sample,
+    boxes with a single one come first, as in `predict`.
+    """
+    rank = boxes.counts.astype(np.float64)
+    holds = (far == 0) & (boxes.labels >= 0)
+    if len(np.unique(boxes.labels[holds])) > 1:
+        rank[holds & (rank == 1)] = np.inf
+    order = np.lexsort((-rank, far))
+    order = order[boxes.labels[order] >= 0]
+    _, first = np.unique(boxes.labels[order], return_index=True)
+    best: list[int] = order[np.sort(first)].tolist()
+    return sorted(best, key=lambda box: boxes.labels[box] != winner)
+
+
+def _choose_features(
+    model: Any, boxes: Hyperboxes, winners: np.ndarray, far: np.ndarray, most: int | None
+) -> np.ndarray:
+    """Return the features to draw, from top to bottom."""
+    n_features = model.n_features_in_
+    if most is None or n_features <= most:
+        return np.arange(n_features)
+    sides = (boxes.upper[winners] - boxes.lower[winners]) / spans(model)
+    narrowest = np.fmin.reduce(sides, axis=0)  # NaN, where no winner knows the feature, is last
+    return np.lexsort((narrowest, -far.max(axis=0)))[:most]
+
+
+def _ranges(model: Any, columns: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
+    """Return the training data's ranges, widened to hold all that is drawn."""
+    ends = [model.data_min_[columns][None], model.data_max_[columns][None], *parts]
+    values = np.concatenate(ends)
+    return np.column_stack([np.fmin.reduce(values), np.fmax.reduce(values)])

@@ -1,0 +1,102 @@
+"""Decision regions: which class a model says in each place of a plane or a line of features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hyperboxes._plots.common import predict_unnamed
+from hyperboxes._plots.styles import COLOURS, name_of, neutral, on_dark, size_in_points, style_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_CELLS_AT_ONCE = 2_000_000
+
+
+def find_regions(
+    model: Any, columns: list[int], limits: np.ndarray, resolution: int, at: np.ndarray
+) -> np.ndarray:
+    """Return the class index in the middle of each cell of a grid, the first feature along rows.
+
+    `at` has the values of the features that are not in the picture, NaN for none.
+    """
+    middles = [_edges(bounds, resolution) for bounds in limits]
+    middles = [(edges[1:] + edges[:-1]) / 2 for edges in middles]
+    places = np.stack(np.meshgrid(*middles), axis=-1).reshape(-1, len(columns))
+    step = max(1, _CELLS_AT_ONCE // len(at))
+    parts = []
+    for start in range(0, len(places), step):
+        some = places[start : start + step]
+        samples = np.tile(at, (len(some), 1))
+        samples[:, columns] = some
+        parts.append(np.searchsorted(model.classes_, predict_unnamed(model, samples)))
+    return np.concatenate(parts).reshape((resolution,) * len(columns))
+
+
+def draw_regions(ax: Axes, regions: np.ndarray, limits: np.ndarray, heights: np.ndarray) -> None:
+    """Tint the regions; `heights` are the limits of the other axis for a single feature."""
+    from matplotlib.colors import to_rgb
+
+    plane = np.atleast_2d(regions)
+    colours = np.array([to_rgb(style_of(label).colour) for label in range(regions.max() + 1)])
+    x = _edges(limits[0], plane.shape[1])
+    y = _edges(limits[1] if regions.ndim == 2 else heights, plane.shape[0])
+    ax.pcolormesh(
+        x, y, colours[plane], alpha=0.3 if on_dark(ax) else 0.15, zorder=0, rasterized=True, lw=0
+    )
+    if regions.max() >= len(COLOURS):
+        _draw_borders(ax, plane, x, y)
+
+
+def _edges(bounds: np.ndarray, n_cells: int) -> np.ndarray:
+    return np.linspace(bounds[0], bounds[1], n_cells + 1)
+
+
+def _draw_borders(ax: Axes, plane: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """Part the regions by lines: neighbours may have the same colour."""
+    from matplotlib.collections import LineCollection
+
+    row, column = np.nonzero(plane[:, 1:] != plane[:, :-1])
+    upright = [(x[column + 1], y[row]), (x[column + 1], y[row + 1])]
+    row, column = np.nonzero(plane[1:] != plane[:-1])
+    level = [(x[column], y[row + 1]), (x[column + 1], y[row + 1])]
+    segments = np.concatenate([np.transpose(ends, (2, 0, 1)) for ends in (upright, level)])
+    ax.add_collection(
+        LineCollection(segments, colors=neutral(), lw=0.5, alpha=0.3, zorder=0.5),  # type: ignore[arg-type]
+        autolim=False,
+    )
+
+
+def label_regions(
+    ax: Axes, regions: np.ndarray, limits: np.ndarray, classes: np.ndarray, size: float = 8.0
+) -> None:
+    """Write each class's name where its region is widest, if there is room for it.
+
+    A name lies in the largest circle that its region holds, so that no two can overlap.
+    """
+    from matplotlib.patheffects import withStroke
+    from scipy.ndimage import distance_transform_edt
+
+    pitch = size_in_points(ax)[::-1] / regions.shape
+    for label in np.unique(regions):
+        name = name_of(label, classes)
+        depth = distance_transform_edt(np.pad(regions == label, 1), sampling=pitch)[1:-1, 1:-1]
+        row, column = np.unravel_index(depth.argmax(), depth.shape)
+        # Layouts may take a quarter of the room; letters are hardly ever wider than 0.7.
+        if 0.75 * depth.max() < np.hypot(0.35 * len(name), 0.6) * size:
+            continue
+        share = (np.array([column, row]) + 0.5) / regions.shape[::-1]
+        place = limits[:, 0] + share * np.diff(limits).ravel()
+        outline = withStroke(linewidth=2, foreground=ax.get_facecolor())
+        ax.text(
+            place[0],
+            place[1],
+            name,
+            size=size,
+            ha="center",
+            va="center",
+            zorder=5,
+            path_effects=[outline],
+        )

@@ -1,0 +1,225 @@
+"""`BoxSizesDisplay`: how large boxes are, how many samples they hold, and how few hold most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from hyperboxes._plots.common import (
+    PanelsDisplay,
+    feature_names,
+    find_feature,
+    limits_of,
+    read_boxes,
+    read_classes,
+    spans,
+)
+from hyperboxes._plots.styles import (
+    add_class_entries,
+    draw_legend,
+    neutral,
+    present,
+    shorten,
+    size_in_points,
+    style_of,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(eq=False, kw_only=True)
+class BoxSizesDisplay(PanelsDisplay):
+    """Sizes and supports of the boxes of a model, and how many boxes hold most samples.
+
+    On the left each box is a dot: how many samples it holds over its longest side, or its side in
+    one feature. On the right, the share of samples in so many boxes, fullest first.
+
+    Make one with `from_estimator`. The parameters are the attributes.
+
+    Parameters
+    ----------
+    sides : ndarray of shape (n_boxes,)
+        The longest side of each box as a share of the feature's range, or its side in one feature.
+    counts : ndarray of int, shape (n_boxes,)
+        How many samples each box holds.
+    labels : ndarray of int, shape (n_boxes,)
+        Classes of the boxes as indices into `classes`; -1 for none.
+    classes : ndarray of shape (n_classes,)
+        The class labels.
+    largest : float, default=None
+        The largest side that `theta` allows.
+    side_name : str, default="longest side"
+        What `sides` are.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes
+        The two panels.
+    ax_ : matplotlib Axes
+        The first of them.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hyperboxes import BoxSizesDisplay, ImprovedOnlineGFMM
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
+    >>> display = BoxSizesDisplay.from_estimator(model)
+    >>> display.n_boxes_for(0.9)  # of 17
+    9
+    """
+
+    sides: np.ndarray
+    counts: np.ndarray
+    labels: np.ndarray
+    classes: np.ndarray
+    largest: float | None = None
+    side_name: str = "longest side"
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        *,
+        feature: int | str | None = None,
+        share: float = 0.9,
+        ax: Axes | None = None,
+        legend: bool = True,
+    ) -> Self:
+        """Draw sizes and supports of the boxes of a fitted model.
+
+        Parameters
+        ----------
+        model : estimator
+            A fitted model of this package.
+        feature : int or str, default=None
+            A feature, by index or name: sides are those in this feature, in its units. None: the
+            longest side of each box, as a share of the feature's range. Boxes are left out on the
+            left if they do not know the feature.
+        share : float, default=0.9
+            The share of samples for which to mark how many boxes hold so many.
+        ax : matplotlib Axes, default=None
+            Where to draw; it becomes the first panel. None: in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
+
+        Returns
+        -------
+        display : BoxSizesDisplay
+            The display, drawn.
+        """
+        boxes = read_boxes(model, cls.__name__)
+        sides = boxes.upper - boxes.lower
+        span = spans(model)
+        if feature is None:
+            shown = np.fmax.reduce(sides / span, axis=1)
+            largest, name = float(model.theta), "longest side / range"
+        else:
+            column = find_feature(model, feature)
+            shown, largest = sides[:, column], float(model.theta * span[column])
+            name = f"side in {feature_names(model)[column]}"
+        display = cls(
+            sides=shown,
+            counts=boxes.counts,
+            labels=boxes.labels,
+            classes=read_classes(model),
+            largest=largest,
+            side_name=name,
+        )
+        return display.plot(ax, share=share, legend=legend)
+
+    @property
+    def coverage(self) -> np.ndarray:
+        """The share of samples in the 1, 2, ... fullest boxes."""
+        held = np.sort(self.counts)[::-1].cumsum()
+        return held / held[-1]
+
+    def n_boxes_for(self, share: float) -> int:
+        """Return how many boxes hold a share of the samples, if the fullest are taken.
+
+        Parameters
+        ----------
+        share : float
+            More than 0, and at most 1.
+
+        Returns
+        -------
+        n_boxes : int
+            Their number.
+        """
+        check_scalar(share, "share", Real, min_val=0, max_val=1, include_boundaries="right")
+        held = np.sort(self.counts)[::-1].cumsum()
+        return int(np.searchsorted(held, share * held[-1] * (1 - 1e-12))) + 1
+
+    def plot(self, ax: Axes | None = None, *, share: float = 0.9, legend: bool = True) -> Self:
+        """Draw what the display holds.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; it becomes the first panel. None: in a new figure.
+        share : float, default=0.9
+            The share of samples for which to mark how many boxes hold so many.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
+
+        Returns
+        -------
+        self : BoxSizesDisplay
+            The display.
+        """
+        needed = self.n_boxes_for(share)
+        left, right = self._start_panels(ax, (9.0, 3.8), (1, 2), width_ratios=[1.5, 1])
+        self._draw_boxes(left)
+        self._draw_coverage(right, share, needed)
+        if self.largest is not None:  # an entry of the legend, which is beside this panel
+            right.plot([], [], c=neutral(), ls="--", lw=1, alpha=0.6, label="theta")
+        labels = present(self.labels)
+        add_class_entries(right, labels, self.classes, lines=False, markers=True)
+        if legend:
+            draw_legend(right, room=3 * size_in_points(right)[0])
+        return self
+
+    def _draw_boxes(self, ax: Axes) -> None:
+        from matplotlib.ticker import LogLocator, NullFormatter
+
+        opacity = float(np.clip((200 / len(self.counts)) ** 0.5, 0.2, 0.8))
+        for label in reversed(present(self.labels)):
+            style, rows = style_of(label), self.labels == label
+            look: dict[str, Any] = {"marker": style.marker, "lw": 0, "s": 22, "alpha": opacity}
+            ax.scatter(self.sides[rows], self.counts[rows], color=style.colour, **look)
+        ends = [0.0]
+        if self.largest is not None:
+            ends.append(self.largest)
+            ax.axvline(self.largest, c=neutral(), ls="--", lw=1, alpha=0.6)
+        ax.set(xlim=limits_of(self.sides, ends), xlabel=shorten(self.side_name, 48))
+        ax.locator_params(axis="x", nbins=3)
+        ax.set(yscale="log", ylim=(0.8, 1.3 * self.counts.max()), ylabel="samples in the box")
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if self.counts.max() < 1000 else (1,)))
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter(NullFormatter())
+        n_single = int((self.counts == 1).sum())
+        ax.set_title(f"{_boxes(len(self.counts))},\n{n_single} of a single sample", size="small")
+
+    def _draw_coverage(self, ax: Axes, share: float, needed: int) -> None:
+        numbers = np.arange(len(self.counts) + 1)
+        ax.plot(numbers, np.concatenate([[0.0], self.coverage]), c=neutral(), lw=1.5)
+        ax.plot([0, needed, needed], [share, share, 0], c=neutral(), ls=":", lw=1)
+        ax.plot([needed], [share], "o", c=neutral(), ms=5)
+        ax.locator_params(axis="x", nbins=2, integer=True)
+        ax.set(xlim=(0, None), ylim=(0, 1.03), xlabel="boxes, fullest first")
+        ax.set_ylabel("share of samples")
+        ax.yaxis.set_major_formatter("{x:.0%}")
+        verb = "holds" if needed == 1 else "hold"
+        ax.set_title(f"{_boxes(needed)} {verb}\n{share:.0%} of the samples", size="small")
+
+
+def _boxes(number: int) -> str:
+    return "1 box" if number == 1 else f"{number} boxes"

@@ -1,0 +1,346 @@
+"""`save` and `load`: fitted models as files without pickle, in the format of docs/saving.md.
+
+A model is a header (what it is, its parameters) and arrays (what it has learned). What is saved is
+held against the same rules as what is loaded, so that every saved model can be loaded.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from types import NoneType
+from typing import Any, BinaryIO
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+import hyperboxes
+from hyperboxes._agglomerative import AgglomerativeGFMM
+from hyperboxes._archive import ModelFileError, is_plain, pack, parse_arrays, unpack
+from hyperboxes._boxes import Boxes
+from hyperboxes._clustering import HyperboxClustering
+from hyperboxes._files import replace_file, write_all
+from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes._parameters import from_json, to_json
+from hyperboxes._scaling import MinMaxScale
+
+_FORMAT = "hyperboxes"
+_FORMAT_VERSION = 1
+
+# What can be saved and loaded, by name.
+_ESTIMATORS: dict[str, Any] = {
+    cls.__name__: cls
+    for cls in (AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM)
+}
+
+# Keys of the header and what may stand there.
+_HEADER: dict[str, tuple[type, ...]] = {
+    "format": (str,),
+    "format_version": (int,),
+    "hyperboxes_version": (str,),
+    "estimator": (str,),
+    "parameters": (dict,),
+    "feature_names": (list, NoneType),
+    "classes_are_objects": (bool,),
+    "n_candidates": (int,),
+}
+
+_ROWS = ("lower", "upper", "labels", "counts")
+
+# Numbers of samples and candidates must fit into 64 bits.
+_TOO_MANY = 2**63
+
+
+def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
+    """Save a fitted model to a file that `load` reads, without pickle.
+
+    The loaded model predicts, and goes on learning, bit for bit like the saved one. The same model
+    gives the same file. An existing file is replaced in one step: if anything goes wrong it is left
+    as it was.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model of this package. Callbacks and metadata requests set on it are not saved.
+    path : path-like or binary file
+        Where to save; ``.hyperboxes`` is the usual suffix. An open file is written to from where it
+        stands.
+
+    See Also
+    --------
+    load : The way back.
+
+    Examples
+    --------
+    >>> import io
+    >>> import hyperboxes
+    >>> model = hyperboxes.ImprovedOnlineGFMM().fit([[1.0], [2.0], [8.0]], ["a", "a", "b"])
+    >>> file = io.BytesIO()
+    >>> hyperboxes.save(model, file)  # or a path, such as "model.hyperboxes"
+    >>> _ = file.seek(0)
+    >>> print(*hyperboxes.load(file).predict([[1.5], [9.0]]))
+    a b
+    """
+    content = _to_bytes(model)
+    if isinstance(path, io.TextIOBase):
+        raise TypeError("save writes to binary files: open this one with mode 'wb'.")
+    if hasattr(path, "write"):
+        write_all(path, content)
+    else:
+        replace_file(path, content)
+
+
+def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
+    """Load a model that `save` has saved.
+
+    Nothing in the file is executed, and everything in it is checked: load files from others
+    without fear. A checksum tells damage, not who has written the file.
+
+    Parameters
+    ----------
+    path : path-like or binary file
+        What to load. An open file is read from where it stands to its end.
+
+    Returns
+    -------
+    model : estimator
+        The fitted model.
+
+    Raises
+    ------
+    ModelFileError
+        If this is no saved model, is damaged or cut off, or is of a newer format.
+
+    Examples
+    --------
+    >>> import io
+    >>> import hyperboxes
+    >>> hyperboxes.load(io.BytesIO(b"x,y"))
+    Traceback (most recent call last):
+    hyperboxes.ModelFileError: Cannot load the file: hyperboxes.save has not written it.
+    """
+    try:
+        if hasattr(path, "read"):
+            name = "the file"
+            return _from_file(path)
+        name = repr(os.fspath(path))
+        with Path(path).open("rb") as file:
+            return _from_file(file)
+    except ModelFileError as error:
+        raise ModelFileError(f"Cannot load {name}: {error}.") from error.__cause__
+
+
+def _to_bytes(model: Any) -> bytes:
+    if _ESTIMATORS.get(type(model).__name__) is not type(model):
+        raise TypeError(
+            f"save takes a fitted {', '.join(_ESTIMATORS)}, not {type(model).__name__}. Of a "
+            "pipeline or a search save the model in it, such as pipeline[-1], or save the whole "
+            "with skops."
+        )
+    check_is_fitted(model)
+    model._validate_params()
+    try:
+        header, arrays = _header(model), _arrays(model)
+        _check_values(header, arrays)
+    except ModelFileError as error:
+        raise ValueError(f"This model cannot be saved: {error}.") from error
+    return pack(header, arrays)
+
+
+def _header(model: Any) -> dict[str, Any]:
+    names = getattr(model, "feature_names_in_", None)
+    return {
+        "format": _FORMAT,
+        "format_version": _FORMAT_VERSION,
+        "hyperboxes_version": hyperboxes.__version__,
+        "estimator": type(model).__name__,
+        "parameters": {
+            name: to_json(name, value) for name, value in model.get_params(deep=False).items()
+        },
+        "feature_names": None if names is None else [str(name) for name in names],
+        "classes_are_objects": is_classifier(model) and model.classes_.dtype == object,
+        "n_candidates": model.n_candidates_,
+    }
+
+
+def _arrays(model: Any) -> dict[str, np.ndarray]:
+    boxes = model._boxes
+    arrays = {
+        "lower": boxes.lower,
+        "upper": boxes.upper,
+        "labels": np.where(boxes.labels < boxes.n_classes, boxes.labels, -1),
+        "counts": boxes.counts,
+        "gamma": model._gamma,
+    }
+    if model._scale is not None:
+        arrays |= {"scale_low": model._scale.low, "scale_high": model._scale.high}
+    arrays = {name: np.asarray(array, _descr(name)) for name, array in arrays.items()}
+    if is_classifier(model):
+        arrays["classes"] = _plain_classes(model.classes_)
+    return arrays
+
+
+def _descr(name: str) -> str:
+    """Return the type of an array other than the classes."""
+    return "<i8" if name in ("labels", "counts") else "<f8"
+
+
+def _plain_classes(classes: np.ndarray) -> np.ndarray:
+    """Return the class labels as an array that holds no objects."""
+    plain = classes
+    if classes.dtype == object and all(isinstance(label, str) for label in classes):
+        plain = classes.astype(str)
+    if not is_plain(plain.dtype.str) or plain.tolist() != classes.tolist():
+        raise ModelFileError(
+            f"its class labels are of type {classes.dtype}, but only Booleans, integers, floats "
+            "and strings can be stored"
+        )
+    return plain
+
+
+def _from_file(file: Any) -> Any:
+    header, members = unpack(file)
+    _check_header(header)
+    arrays = parse_arrays(members)
+    model = _new_estimator(header)
+    _check_members(arrays, model)
+    _check_values(header, arrays)
+    return _restore(model, header, arrays)
+
+
+def _check_header(header: dict[str, Any]) -> None:
+    version = header.get("format_version")
+    if header.get("format") != _FORMAT or type(version) is not int or version < 1:
+        raise ModelFileError("hyperboxes.save has not written it")
+    if version > _FORMAT_VERSION:
+        raise ModelFileError(
+            f"it is of format {version}, written by hyperboxes {_writer(header)}; this is "
+            f"{hyperboxes.__version__}, which reads formats up to {_FORMAT_VERSION}: upgrade it"
+        )
+    if header.keys() != _HEADER.keys() or any(
+        type(header[key]) not in types for key, types in _HEADER.items()
+    ):
+        raise ModelFileError("its header is not that of a model")
+
+
+def _writer(header: dict[str, Any]) -> str:
+    """Return the version of the package that has written the file, of which it may say anything."""
+    return repr(str(header.get("hyperboxes_version"))[:40]).strip("'")
+
+
+def _new_estimator(header: dict[str, Any]) -> Any:
+    """Return an unfitted estimator; parameters that the file does not name have their default."""
+    cls = _ESTIMATORS.get(header["estimator"])
+    if cls is None:
+        raise ModelFileError(
+            f"it holds a {header['estimator'][:40]!r}, but only {', '.join(_ESTIMATORS)} are known"
+        )
+    if unknown := header["parameters"].keys() - cls().get_params(deep=False).keys():
+        raise ModelFileError(
+            f"its parameter {min(unknown)[:40]!r} is not known here; hyperboxes {_writer(header)} "
+            "has written it"
+        )
+    parameters = {name: from_json(name, value) for name, value in header["parameters"].items()}
+    model = cls(**parameters)
+    try:
+        model._validate_params()
+    except ValueError as error:
+        raise ModelFileError(f"its parameters are not valid ({error})") from error
+    return model
+
+
+def _check_members(arrays: dict[str, np.ndarray], model: Any) -> None:
+    """Check that the arrays are all there, with the right types and shapes."""
+    needed = {*_ROWS, "gamma"}
+    needed |= {"classes"} if is_classifier(model) else set()
+    if arrays.keys() not in (needed, needed | {"scale_low", "scale_high"}):
+        raise ModelFileError("arrays are missing, or some are there that do not belong there")
+    shape = arrays["lower"].shape
+    if len(shape) != 2:
+        raise ModelFileError(f"lower.npy has the shape {shape}")
+    shapes = {"lower": shape, "upper": shape, "labels": shape[:1], "counts": shape[:1]}
+    for name, array in arrays.items():
+        if name == "classes":
+            continue
+        if array.dtype.str != _descr(name) or array.shape != shapes.get(name, shape[1:]):
+            raise ModelFileError(f"{name}.npy has the type {array.dtype} and shape {array.shape}")
+
+
+def _check_values(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Check that this is a model that a learner can have learned."""
+    n_features = arrays["lower"].shape[1]
+    classes = arrays.get("classes")
+    _check_boxes(arrays, _count_classes(classes))
+    if header["classes_are_objects"] and (classes is None or classes.dtype.kind != "U"):
+        raise ModelFileError("objects are to be made of classes that are not strings")
+    gamma = arrays["gamma"]
+    if not ((gamma > 0) & np.isfinite(gamma)).all():
+        raise ModelFileError("gamma is not positive and finite")
+    if "scale_low" in arrays:
+        with np.errstate(over="ignore", invalid="ignore"):
+            span = arrays["scale_high"] - arrays["scale_low"]
+        if not ((span >= 0) & np.isfinite(span)).all():
+            raise ModelFileError("the scale is not a finite range of each feature")
+    names = header["feature_names"]
+    if names is not None and [type(name) for name in names] != [str] * n_features:
+        raise ModelFileError("there is not a name for each feature")
+    if not 0 <= header["n_candidates"] < _TOO_MANY:
+        raise ModelFileError("the number of candidates cannot be")
+
+
+def _count_classes(classes: np.ndarray | None) -> int:
+    """Return how many classes there are, which must be sorted for labels to be found in them."""
+    if classes is None:
+        return 0
+    if classes.ndim != 1 or not ((classes[:-1] < classes[1:]).all() and classes[0] == classes[0]):
+        raise ModelFileError("the classes are not a sorted list")
+    return len(classes)
+
+
+def _check_boxes(arrays: dict[str, np.ndarray], n_classes: int) -> None:
+    lower, upper, labels, counts = (arrays[name] for name in _ROWS)
+    problems = {
+        "a box has an infinite bound": np.isinf(lower) | np.isinf(upper),
+        "a box has one bound only": np.isnan(lower) != np.isnan(upper),
+        "a box has a lower bound above the upper": lower > upper,
+        "a box has a label that is no class": (labels < -1) | (labels >= n_classes),
+        "a box holds no sample": counts < 1,
+        "there are too many samples": counts.sum(dtype=np.float64) >= _TOO_MANY,
+    }
+    for problem, found in problems.items():
+        if np.any(found):
+            raise ModelFileError(problem)
+
+
+def _restore(model: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+    """Give the estimator what the saved one had learned."""
+    fitted: dict[str, Any] = {"n_features_in_": arrays["lower"].shape[1]}
+    if header["feature_names"] is not None:
+        fitted["feature_names_in_"] = np.array(header["feature_names"], object)
+    n_classes = 0
+    if "classes" in arrays:
+        classes = arrays["classes"]
+        fitted["classes_"] = classes.astype(
+            object if header["classes_are_objects"] else classes.dtype
+        )
+        n_classes = len(classes)
+    fitted["_gamma"] = arrays["gamma"].astype(np.float64)
+    fitted["_scale"] = None
+    if "scale_low" in arrays:
+        ends = (arrays[name].astype(np.float64) for name in ("scale_low", "scale_high"))
+        fitted["_scale"] = MinMaxScale(*ends)
+    fitted["_boxes"] = _boxes(arrays, n_classes)
+    fitted["_boxes"].n_candidates = header["n_candidates"]
+    vars(model).update(fitted)
+    return model
+
+
+def _boxes(arrays: dict[str, np.ndarray], n_classes: int) -> Boxes:
+    rows = {name: arrays[name] for name in _ROWS}
+    rows["labels"] = np.where(rows["labels"] < 0, n_classes, rows["labels"])
+    try:
+        return Boxes.of_rows(**rows, n_classes=n_classes)
+    except (MemoryError, ValueError) as error:
+        raise ModelFileError(f"its boxes take more memory than there is ({error})") from error

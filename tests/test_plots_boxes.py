@@ -1,0 +1,224 @@
+"""`BoxesDisplay` holds the right data, draws it, and no two texts overlap."""
+
+import itertools
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.collections import PolyCollection
+
+from hyperboxes import (
+    BoxesDisplay,
+    BoxSizesDisplay,
+    ImprovedOnlineGFMM,
+    OnlineGFMM,
+)
+from hyperboxes._plots.intervals import lanes
+from hyperboxes._plots.styles import style_of
+from tests.drawn import assert_legible, iris, iris_arrays, legend_names, letters, outlines
+
+NAN = float("nan")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def test_boxes_are_those_of_the_model():
+    X, y, model = iris()
+    display = BoxesDisplay.from_estimator(model, X, y, features=["petal length (cm)", 3])
+    boxes = model.hyperboxes_
+    np.testing.assert_array_equal(display.lower, boxes.lower[:, [2, 3]])
+    np.testing.assert_array_equal(display.upper, boxes.upper[:, [2, 3]])
+    assert display.feature_names == ["petal length (cm)", "petal width (cm)"]
+    assert display.ax_.get_xlabel() == "petal length (cm)"
+    assert display.ax_.get_ylabel() == "petal width (cm)"
+    corners = [path.vertices[[0, 2]] for path in outlines(display).get_paths()]
+    expected = np.stack([display.lower, display.upper], axis=1)[display.drawn]
+    np.testing.assert_allclose(corners, expected)
+    assert legend_names(display.ax_) == ["0", "1", "2"]
+    assert_legible(display.figure_)
+
+
+def test_regions_are_predictions_without_the_other_features():
+    X, _, model = iris()
+    display = BoxesDisplay.from_estimator(model, features=(2, 3), grid_resolution=20)
+    (low_x, high_x), (low_y, high_y) = display.limits
+    place = np.full((1, 4), NAN)
+    place[0, 2] = low_x + (high_x - low_x) * 12.5 / 20
+    place[0, 3] = low_y + (high_y - low_y) * 3.5 / 20
+    assert display.regions[3, 12] == model.predict(type(X)(place, columns=X.columns))[0]
+    assert display.regions.shape == (20, 20)
+
+
+def test_cut_through_a_sample():
+    X, _, model = iris()
+    sample = X.iloc[:1]
+    display = BoxesDisplay.from_estimator(model, features=(2, 3), at=sample, grid_resolution=10)
+    boxes = model.hyperboxes_
+    scaled = (
+        boxes.lower[:, :2] - sample.to_numpy()[:, :2],
+        sample.to_numpy()[:, :2] - boxes.upper[:, :2],
+    )
+    outside = np.maximum(*scaled).clip(min=0) / (model.data_max_ - model.data_min_)[:2]
+    np.testing.assert_allclose(display.nearness, 1 - outside.max(axis=1).clip(max=1))
+    places = np.tile(sample.to_numpy(), (10, 1))
+    edges = np.linspace(*display.limits[0], 11)
+    places[:, 2] = (edges[1:] + edges[:-1]) / 2
+    edges = np.linspace(*display.limits[1], 11)
+    places[:, 3] = (edges[4] + edges[5]) / 2
+    expected = ImprovedOnlineGFMM(theta=0.3).fit(*iris_arrays()).predict(places)
+    np.testing.assert_array_equal(display.regions[4], expected)
+
+
+def test_unknown_bounds_run_across_and_flat_boxes_are_seen():
+    X = np.array([[1, NAN], [2, NAN], [5, 8], [6, 9], [NAN, 2], [8, 1], [NAN, NAN]])
+    y = [0, 0, 1, 1, 1, 0, 2]
+    model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
+    display = BoxesDisplay.from_estimator(model, X, y)
+    low, high = display.limits[:, 0], display.limits[:, 1]
+    assert np.isfinite(display.limits).all()
+    assert np.isfinite(display.samples).all()
+    extents = [path.get_extents() for path in outlines(display).get_paths()]
+    for box, extent in zip(display.drawn, extents, strict=True):
+        unknown = np.isnan(display.lower[box])
+        assert (extent.min[unknown] < low[unknown]).all()
+        assert (extent.max[unknown] > high[unknown]).all()
+        np.testing.assert_array_equal(extent.min[~unknown], display.lower[box][~unknown])
+    assert display.ax_.get_legend().get_title().get_text() == "1 without known bounds"
+    squares = [
+        c for c in display.ax_.collections if len(c.get_facecolor()) == 0 and c.get_offsets().size
+    ]
+    assert [8.0, 1.0] in np.concatenate([c.get_offsets() for c in squares]).tolist()
+    assert_legible(display.figure_)
+
+
+def test_limits_hold_everything():
+    X, y, model = iris()
+    far = X.copy()
+    far.iloc[0, 0] = 30.0
+    display = BoxesDisplay.from_estimator(model, far, y, regions=False)
+    assert display.limits[0][1] > 30
+    assert display.limits[0][0] < X.iloc[:, 0].min()
+    assert display.ax_.get_xlim() == tuple(display.limits[0])
+    assert display.ax_.get_ylim() == tuple(display.limits[1])
+    assert display.regions is None
+
+
+def test_constant_features_have_room():
+    model = ImprovedOnlineGFMM().fit([[3.0, 1e20], [3.0, 1e20]], [0, 0])
+    display = BoxesDisplay.from_estimator(model)
+    assert (np.diff(display.limits) > 0).all()
+    display.figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("name", ["{}", "a class with quite a long name {}"])
+def test_26_classes_are_told_apart(name):
+    model, X, y = letters(name=name)
+    display = BoxesDisplay.from_estimator(model, X, y)
+    looks = {style_of(label)[:2] for label in range(26)}
+    lines = {(style_of(label).colour, str(style_of(label).line)) for label in range(26)}
+    assert len(looks) == len(lines) == 26
+    names = legend_names(display.ax_)
+    assert len(set(names)) == 26
+    assert_legible(display.figure_)
+    width = display.ax_.get_window_extent().width
+    assert width > 0.35 * display.figure_.bbox.width
+
+
+def test_many_classes_with_long_names_leave_room_for_the_picture():
+    model, _, _ = letters(120, 3, 2000, name="a class with quite a long name {}")
+    display = BoxesDisplay.from_estimator(model)
+    assert legend_names(display.ax_)[-1].startswith("and ")
+    assert_legible(display.figure_)
+    assert display.ax_.get_window_extent().width > 0.25 * display.figure_.bbox.width
+    assert_legible(BoxSizesDisplay.from_estimator(model).figure_)
+
+
+def test_many_boxes_the_fullest_are_drawn():
+    model, X, y = letters(2, 10, 3000, width=0.3)
+    n_boxes = len(model.hyperboxes_)
+    assert n_boxes > 300
+    display = BoxesDisplay.from_estimator(model, X, y, max_samples=100)
+    assert len(outlines(display).get_paths()) == 300
+    assert len(display.samples) == len(display.sample_labels) == 100
+    counts = model.hyperboxes_.counts
+    assert counts[display.drawn].min() >= np.delete(counts, display.drawn).max()
+    assert f"300 of {n_boxes} boxes" in display.ax_.get_legend().get_title().get_text()
+    every = BoxesDisplay.from_estimator(model, max_boxes=None, regions=False)
+    assert len(outlines(every).get_paths()) == n_boxes
+
+
+def test_single_feature_is_drawn_in_rows():
+    X, y, model = iris()
+    display = BoxesDisplay.from_estimator(model, X, y, features="petal width (cm)")
+    assert [tick.get_text() for tick in display.ax_.get_yticklabels()] == ["0", "1", "2"]
+    assert display.regions.shape == (200,)
+    drawn = [c for c in display.ax_.collections if type(c) is PolyCollection]
+    assert [len(c.get_paths()) for c in drawn] == np.bincount(model.hyperboxes_.labels).tolist()
+    assert_legible(display.figure_)
+    one = ImprovedOnlineGFMM().fit([[1.0], [2.0], [8.0]], [True, True, False])
+    display = BoxesDisplay.from_estimator(one)
+    assert [tick.get_text() for tick in display.ax_.get_yticklabels()] == ["False", "True"]
+    assert_legible(display.figure_)
+
+
+def test_single_feature_of_26_classes_is_legible():
+    model, X, y = letters(26, 1)
+    assert_legible(BoxesDisplay.from_estimator(model, X, y).figure_)
+
+
+def test_lanes_keep_intervals_apart():
+    lower, upper = np.array([0.0, 1.0, 2.0, 2.5]), np.array([1.5, 2.0, 3.0, 2.6])
+    lane = lanes(lower, upper)
+    for i, j in itertools.combinations(range(4), 2):
+        meet = lower[i] <= upper[j] and lower[j] <= upper[i]
+        assert not (meet and lane[i] == lane[j])
+    assert lane.max() == 1
+
+
+def test_samples_without_labels():
+    X, _, model = iris()
+    display = BoxesDisplay.from_estimator(model, X.to_numpy())
+    assert display.sample_labels is None
+    assert len(display.samples) == len(X)
+
+
+def test_unlabelled_boxes_and_samples_are_grey():
+    X, y = iris_arrays()
+    few = np.where(np.arange(150) % 25 == 0, y, -1)
+    model = ImprovedOnlineGFMM(theta=0.3, unlabeled=-1).fit(X, few)
+    display = BoxesDisplay.from_estimator(model, X, few, features=(2, 3))
+    assert (model.hyperboxes_.labels == -1).any()
+    assert legend_names(display.ax_) == ["0", "1", "2", "no label"]
+    colours = outlines(display).get_edgecolor()
+    is_grey = np.ptp(colours[:, :3], axis=1) == 0
+    np.testing.assert_array_equal(is_grey, model.hyperboxes_.labels[display.drawn] == -1)
+    assert (display.sample_labels == -1).sum() == 144
+
+
+def test_only_unlabelled_boxes_have_no_regions():
+    model = OnlineGFMM(unlabeled=-1).partial_fit([[0.0, 1.0], [1.0, 0.0]], [-1, -1], classes=[0, 1])
+    display = BoxesDisplay.from_estimator(model, [[0.0, 1.0]], [-1])
+    assert display.regions is None
+    assert legend_names(display.ax_) == ["no label"]
+    assert BoxSizesDisplay.from_estimator(model).n_boxes_for(1.0) == 2
+
+
+def test_boxes_by_hand_and_options():
+    display = BoxesDisplay(
+        lower=np.zeros((1, 2)),
+        upper=np.ones((1, 2)),
+        labels=np.array([0]),
+        counts=np.array([3]),
+        classes=np.array(["$a$"]),
+        feature_names=["p", "q"],
+        limits=np.array([[-1.0, 2.0], [-1.0, 2.0]]),
+    ).plot(box_kwargs={"linewidths": 7.0}, legend=False)
+    assert outlines(display).get_linewidth()[0] == 7.0
+    assert display.ax_.get_legend() is None
+    display.ax_.legend()
+    display.figure_.canvas.draw()
+    assert legend_names(display.ax_) == [r"\$a\$"]
