@@ -6,6 +6,8 @@ A model is a list of labelled boxes: it can be read as rules and trained one sam
 from hyperboxes._agglomerative import AgglomerativeGFMM
 from hyperboxes._archive import ModelFileError
 from hyperboxes._clustering import HyperboxClustering
+from hyperboxes._explanation import Explanation
+from hyperboxes._explanations import Explanations, explain
 from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._merge import merge
 from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
@@ -17,7 +19,9 @@ from hyperboxes._plots import (
     ParallelCoordinatesDisplay,
 )
 from hyperboxes._prune import Pruning, prune
+from hyperboxes._rules import export_frame, export_text
 from hyperboxes._saving import load, save
+from hyperboxes._sql import export_sql
 
 __version__ = "0.1.0.dev0"
 
@@ -25,6 +29,8 @@ __all__ = [
     "AgglomerativeGFMM",
     "BoxSizesDisplay",
     "BoxesDisplay",
+    "Explanation",
+    "Explanations",
     "GrowthDisplay",
     "HyperboxClustering",
     "Hyperboxes",
@@ -33,6 +39,10 @@ __all__ = [
     "OnlineGFMM",
     "ParallelCoordinatesDisplay",
     "Pruning",
+    "explain",
+    "export_frame",
+    "export_sql",
+    "export_text",
     "load",
     "merge",
     "prune",

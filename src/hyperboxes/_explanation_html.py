@@ -1,0 +1,152 @@
+"""The explanation of a sample as HTML for notebooks and reports: a table with bars.
+
+It takes the colours of text and background from the page around it, so it is at home on light
+and dark ones alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hyperboxes import _explanation_text as words
+
+if TYPE_CHECKING:
+    from hyperboxes._explanation import ExplainedBox, Explanation
+    from hyperboxes._explanations import Explanations
+
+_MOST_FEATURES = 12
+_MOST_SAMPLES = 20
+
+# Told apart with any kind of colour vision, on light and dark pages.
+_WINNING, _COMPETING = "#2a8fd0", "#e08a1e"
+
+_STYLE = """<style>
+.hyperboxes-explanation { font: 13px/1.45 system-ui, sans-serif; color: inherit; }
+.hyperboxes-explanation div { max-width: 70em; overflow-x: auto; }
+.hyperboxes-explanation table { font: inherit; color: inherit; border-collapse: collapse;
+  margin: .5em 0; }
+.hyperboxes-explanation th, .hyperboxes-explanation td { padding: .15em .7em; text-align: left;
+  background: none; color: inherit; white-space: nowrap; border: 0;
+  border-bottom: 1px solid rgba(128, 128, 128, .35); font-variant-numeric: tabular-nums; }
+.hyperboxes-explanation small { font-size: inherit; opacity: .75; }
+.hyperboxes-explanation svg { display: block; }
+.hyperboxes-explanation th svg { display: inline; }
+.hyperboxes-explanation summary { cursor: pointer; }
+</style>"""
+
+_BAR_WIDTH, _BAR_HEIGHT = 180, 18
+
+
+def show_one(explanation: Explanation) -> str:
+    """Return the explanation of one sample as a piece of HTML that needs nothing else."""
+    return _wrapped([_body(explanation)])
+
+
+def show_several(explanations: Explanations) -> str:
+    """Return the explanations of several samples, each to be opened with a click."""
+    parts = [
+        f"<details{' open' if len(explanations) == 1 else ''}><summary>sample {row}: "
+        f"{escape(explanation.class_name)} <small>{words.degree(explanation.winning.membership)}"
+        f"</small></summary>{_body(explanation)}</details>"
+        for row, explanation in enumerate(explanations[:_MOST_SAMPLES])
+    ]
+    if len(explanations) > _MOST_SAMPLES:
+        parts.append(f"<p>and {len(explanations) - _MOST_SAMPLES} more samples</p>")
+    return _wrapped(parts)
+
+
+def _wrapped(parts: Iterable[str]) -> str:
+    return f'<div class="hyperboxes-explanation">{_STYLE}{"".join(parts)}</div>'
+
+
+def _body(explanation: Explanation) -> str:
+    features = explanation.features_by_weight()
+    shown = features[:_MOST_FEATURES]
+    lines = [words.memberships(explanation), words.rest(explanation, len(features), len(shown))]
+    if explanation.change is not None:
+        changes = words.change(explanation, _MOST_FEATURES)
+        lines += [line.replace(words.ARROW, "\xa0\N{RIGHTWARDS ARROW}\xa0") for line in changes]
+    first, *last = (f"<div>{escape(line)}</div>" for line in lines)
+    title = f"<div><b>{escape(words.headline(explanation))}</b></div>"
+    return "".join([title, first, _table(explanation, shown) if shown else "", *last])
+
+
+def _table(explanation: Explanation, features: list[int]) -> str:
+    titles = "".join(
+        f'<th colspan="2"><svg width="10" height="10"><rect width="10" height="10" '
+        f'fill="{colour}"/></svg> {escape(words.title(box))}</th>'
+        for colour, box in _boxes(explanation)
+    )
+    rows = "".join(_row(explanation, j) for j in features)
+    header = f"<tr><th></th><th></th><th>sample</th><th></th>{titles}</tr>"
+    return f"<div><table>{header}{rows}</table></div>"
+
+
+def _row(explanation: Explanation, j: int) -> str:
+    cells = [
+        "*" if j == explanation.deciding else "",
+        escape(explanation.feature_names[j]),
+        escape(words.value(explanation, j)),
+        _bar(explanation, j),
+    ]
+    for _, box in _boxes(explanation):
+        cells.append(escape(words.bounds(explanation, box, j)))
+        cells.append(f"<small>{escape(words.position(explanation, box, j))}</small>")
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _boxes(explanation: Explanation) -> list[tuple[str, ExplainedBox]]:
+    """Return the boxes with their colours."""
+    boxes = [(_WINNING, explanation.winning)]
+    if explanation.competing is not None:
+        boxes.append((_COMPETING, explanation.competing))
+    return boxes
+
+
+def _bar(explanation: Explanation, j: int) -> str:
+    """Draw the range of a feature, the boxes' parts of it one above the other, and the sample."""
+    boxes = _boxes(explanation)
+    ends = [explanation.lower[j], explanation.upper[j], explanation.data_min[j]]
+    ends += [explanation.data_max[j], *(box.lower[j] for _, box in boxes)]
+    ends += [box.upper[j] for _, box in boxes]
+    low, high = np.nanmin(ends), np.nanmax(ends)
+    middle = _BAR_HEIGHT / 2
+    shapes = [f'<path d="M0 {middle}H{_BAR_WIDTH}" stroke="currentColor" opacity=".3"/>']
+    for place, (colour, box) in enumerate(boxes):
+        if not np.isnan(box.lower[j]):
+            x, width = _stretch(box.lower[j], box.upper[j], low, high)
+            y = middle - 7 if place == 0 else middle + 1
+            shapes.append(f'<rect x="{x}" y="{y}" width="{width}" height="6" fill="{colour}"/>')
+    if not np.isnan(explanation.lower[j]):
+        x, width = _stretch(explanation.lower[j], explanation.upper[j], low, high)
+        shapes.append(
+            f'<rect x="{x}" y="0" width="{width}" height="{_BAR_HEIGHT}" fill="currentColor" '
+            f'opacity="{0.8 if width <= 2 else 0.35}"/>'
+        )
+    return (
+        f'<svg width="{_BAR_WIDTH}" height="{_BAR_HEIGHT}" viewBox="0 0 {_BAR_WIDTH} '
+        f'{_BAR_HEIGHT}" role="img" aria-label="{escape(_spoken(explanation, j))}">'
+        f"{''.join(shapes)}</svg>"
+    )
+
+
+def _stretch(first: float, last: float, low: float, high: float) -> tuple[float, float]:
+    """Return start and width of an interval on the bar, wide enough to be seen."""
+    span = high / 2 - low / 2  # halves, for the whole range may be too large for a float
+    if span <= 0:
+        return _BAR_WIDTH / 2 - 1, 2
+    start, stop = ((value / 2 - low / 2) / span * (_BAR_WIDTH - 2) for value in (first, last))
+    return round(float(start), 1), round(float(max(stop - start, 0) + 2), 1)
+
+
+def _spoken(explanation: Explanation, j: int) -> str:
+    """Return the bar in words."""
+    parts = [f"sample {words.value(explanation, j)}"]
+    parts += [
+        f"{words.title(box)} {words.bounds(explanation, box, j)}" for _, box in _boxes(explanation)
+    ]
+    return "; ".join(parts)

@@ -1,0 +1,195 @@
+"""The explanation of a sample as a text of a few lines, and the phrases that its views share."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from hyperboxes._explanation import ExplainedBox, Explanation
+
+_MOST_CLASSES = 6
+_WIDTH = 79
+
+# No line is broken at these spaces.
+ARROW = "\xa0->\xa0"
+
+
+def write(explanation: Explanation, max_features: int) -> str:
+    """Return the whole text."""
+    features = explanation.features_by_weight()
+    shown = features[:max_features]
+    lines = _wrapped([headline(explanation), memberships(explanation)])
+    if shown:
+        lines += ["", *_table(explanation, shown), ""]
+    last = [rest(explanation, len(features), len(shown))]
+    if explanation.change is not None:
+        last += change(explanation, max_features)
+    return "\n".join(lines + _wrapped(last))
+
+
+def _wrapped(texts: list[str]) -> list[str]:
+    """Break long lines, but not at the spaces that must not be, which become ordinary ones."""
+    return [
+        line.replace("\xa0", " ")
+        for text in texts
+        for line in textwrap.wrap(text, _WIDTH, subsequent_indent="    ", break_long_words=False)
+    ]
+
+
+def headline(explanation: Explanation) -> str:
+    """Return what is predicted, and by which box."""
+    box = explanation.winning
+    if explanation.winning.membership == 0:
+        place = "is the nearest, beyond the reach of all boxes"
+    else:
+        place = "holds the sample" if box.membership == 1 else "is the closest"
+    samples = "1 training sample" if box.count == 1 else f"{box.count} training samples"
+    return f"{explanation.class_name}: box {box.index} ({samples}) {place}."
+
+
+def memberships(explanation: Explanation) -> str:
+    """Return the memberships of the classes, the largest first, and whether they tie."""
+    order = np.argsort(-explanation.memberships, kind="stable")
+    parts = [
+        f"{explanation.class_names[code]} {degree(explanation.memberships[code])}"
+        for code in order[:_MOST_CLASSES]
+    ]
+    if len(order) > len(parts):
+        parts.append(f"{len(order) - len(parts)} more")
+    largest = explanation.memberships[order[0]]
+    tied = largest > 0 and (explanation.memberships == largest).sum() > 1
+    return f"Memberships: {', '.join(parts)}.{f' A tie: {_reason(explanation)}.' if tied else ''}"
+
+
+def _reason(explanation: Explanation) -> str:
+    if explanation.winning.membership == 1 and explanation.winning.count == 1:
+        return "the oldest box of a single training sample wins"
+    return "the class wins whose closest boxes have the most training samples, then the first"
+
+
+def degree(membership: float) -> str:
+    """Return a membership that shows 1 and 0 only where it is that."""
+    text = f"{membership:.3f}"
+    if membership < 1 and text == "1.000":
+        return "0.999+"
+    return "<0.001" if membership > 0 and text == "0.000" else text
+
+
+def title(box: ExplainedBox) -> str:
+    """Name a box and its class."""
+    return f"box {box.index}, {box.class_name}"
+
+
+def value(explanation: Explanation, j: int) -> str:
+    """Return the sample's value of a feature, or the ends of an interval."""
+    low, high = explanation.lower[j], explanation.upper[j]
+    return _ends(explanation, j, low, high)
+
+
+def new_value(explanation: Explanation, j: int) -> str:
+    """Return the changed value of a feature."""
+    assert explanation.change is not None
+    return _ends(explanation, j, explanation.change.lower[j], explanation.change.upper[j])
+
+
+def _ends(explanation: Explanation, j: int, low: float, high: float) -> str:
+    if np.isnan(low):
+        return "missing"
+    if low == high:
+        return explanation._rounding.number(j, low)
+    return explanation._rounding.interval(j, low, high)
+
+
+def bounds(explanation: Explanation, box: ExplainedBox, j: int) -> str:
+    """Return the bounds of a box in a feature."""
+    if np.isnan(box.lower[j]):
+        return "any"
+    return explanation._rounding.interval(j, box.lower[j], box.upper[j])
+
+
+def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
+    """Return on which side of a box's bounds the sample lies, and how far."""
+    distance = box.distance[j]
+    if np.isnan(distance):
+        return ""
+    if distance <= 0:
+        return "inside"
+    above, below = explanation.upper[j] > box.upper[j], explanation.lower[j] < box.lower[j]
+    side = "outside" if above and below else "above" if above else "below"
+    text = explanation._rounding.number(j, distance)
+    return f"{text if float(text) else f'{distance:.1g}'} {side}"
+
+
+def rest(explanation: Explanation, n_features: int, n_shown: int) -> str:
+    """Return what is to say of the features that are not shown."""
+    hold = "the box holds" if explanation.competing is None else "both boxes hold"
+    others = len(explanation.lower) - n_features
+    if n_features == 0:
+        return f"{hold.capitalize()} the sample in every feature."
+    parts = ["* decides."] if n_shown else []
+    if n_features > n_shown:
+        parts.append(f"{_features(n_features - n_shown, 'more')} not shown.")
+    if others:
+        parts.append(f"In {_features(others, 'other')} {hold} the sample.")
+    return " ".join(parts)
+
+
+def _features(number: int, which: str) -> str:
+    return f"{number} {which} feature{'' if number == 1 else 's'}"
+
+
+def change(explanation: Explanation, max_features: int) -> list[str]:
+    """Return what would have to change, and what the model says then."""
+    competing, change = explanation.competing, explanation.change
+    assert competing is not None
+    assert change is not None
+    if len(change.features) == 0:
+        return [f"Box {competing.index} ({competing.class_name}) holds it, too."]
+    steps = [
+        f"{explanation.feature_names[j]} {value(explanation, j)}{ARROW}{new_value(explanation, j)}"
+        for j in change.features[:max_features]
+    ]
+    if len(change.features) > len(steps):
+        steps.append(_features(len(change.features) - len(steps), "more"))
+    if change.succeeds:
+        outcome = f"Then the model predicts {change.class_name}."
+    else:
+        outcome = (
+            f"Even then the model predicts {change.class_name}, a box of which holds the "
+            "changed sample, too."
+        )
+    return [f"Into box {competing.index} ({competing.class_name}): {', '.join(steps)}.", outcome]
+
+
+def _table(explanation: Explanation, features: list[int]) -> list[str]:
+    """Return the lines of a table, aligned, with a mark for the feature that decides."""
+    boxes = [box for box in (explanation.winning, explanation.competing) if box is not None]
+    header = ["", "", "sample"]
+    for box in boxes:
+        header += [title(box), ""]
+    rows = [header]
+    for j in features:
+        row = ["*" if j == explanation.deciding else "", explanation.feature_names[j]]
+        row.append(value(explanation, j))
+        for box in boxes:
+            row += [bounds(explanation, box, j), position(explanation, box, j)]
+        rows.append(row)
+    return _align(rows)
+
+
+def _align(rows: list[list[str]]) -> list[str]:
+    """Join cells; a header over two columns widens the second."""
+    widths = [max(len(row[k]) for row in rows[1:]) for k in range(len(rows[0]))]
+    widths[2] = max(widths[2], len(rows[0][2]))
+    for k in range(3, len(widths), 2):
+        widths[k + 1] = max(widths[k + 1], len(rows[0][k]) - widths[k] - 2)
+    lines = []
+    for row in rows[1:]:
+        lines.append("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)))
+    pairs = [f"{rows[0][k]:{widths[k] + 2 + widths[k + 1]}}" for k in range(3, len(widths), 2)]
+    start = " " * (widths[0] + widths[1] + 4)
+    header = f"{start}{rows[0][2]:{widths[2]}}  {'  '.join(pairs)}"
+    return [line.rstrip() for line in (header, *lines)]

@@ -1,0 +1,329 @@
+"""Why a model says what it says about samples: the boxes that decided, and their rivals.
+
+`explain` asks the model itself for classes and memberships, and finds the boxes behind them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, overload
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hyperboxes import _explanation_html
+from hyperboxes._explanation import Change, ExplainedBox, Explanation
+from hyperboxes._hyperboxes import Hyperboxes
+from hyperboxes._scaling import MinMaxScale
+from hyperboxes._validation import check_gamma, check_upper
+from hyperboxes._wording import Decimals, check_classifier, name_classes, name_features
+
+# Comparisons of a sample with a box at a time: some megabytes.
+_PAIRS_AT_ONCE = 500_000
+
+
+def explain(
+    model: Any,
+    X: Any,
+    *,
+    X_upper: Any = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+) -> Explanations:
+    """Explain what a fitted classifier predicts for samples.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier.
+    X : array-like of shape (n_samples, n_features)
+        The samples, or the lower ends of interval samples.
+    X_upper : array-like of shape (n_samples, n_features), default=None
+        The upper ends of interval samples.
+    feature_names : array-like of shape (n_features,), default=None
+        Names of the features. None: those of the training data, or x0, x1, ...
+    class_names : array-like of shape (n_classes,), default=None
+        Names of the classes, in the order of ``classes_``. None: the labels.
+
+    Returns
+    -------
+    explanations : Explanations
+        A sequence with an `Explanation` for each sample, which can be printed, is a table with
+        bars in a notebook, and a dictionary for other programs.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hyperboxes import ImprovedOnlineGFMM, explain
+    >>> iris = load_iris(as_frame=True)
+    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(iris.data[::2], iris.target[::2])
+    >>> explanations = explain(model, iris.data[1::2], class_names=iris.target_names)
+    >>> print(explanations[38])
+    versicolor: box 3 (8 training samples) is the closest.
+    Memberships: versicolor 0.958, virginica 0.958, setosa 0.458.
+    <BLANKLINE>
+                          sample  box 3, versicolor      box 7, virginica
+    *  petal width (cm)   1.7     1.3 to 1.6  0.1 above  1.8 to 2.5  0.1 below
+       petal length (cm)  5.0     4.3 to 4.9  0.1 above  4.8 to 6.0  inside
+    <BLANKLINE>
+    * decides. In 2 other features both boxes hold the sample.
+    Into box 7 (virginica): petal width (cm) 1.7 -> 1.8.
+    Then the model predicts virginica.
+    """
+    check_is_fitted(model)
+    check_classifier(model, "explain")
+    lower = validate_data(
+        model, X, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+    )
+    samples = _Ends(lower, check_upper(model, lower, X_upper))
+    context = _Context.of(model, samples, feature_names, class_names)
+    predictions, memberships = model.predict(X, X_upper), model.membership(X, X_upper)
+    winning, competing = _find_boxes(context, samples, predictions, memberships)
+    changed = context.moved_into(competing, samples)
+    with warnings.catch_warnings():  # the changed samples have no names of columns
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        changed_predictions = model.predict(changed.lower, changed.upper)
+        changed_memberships = model.membership(changed.lower, changed.upper)
+    return Explanations(
+        predictions,
+        memberships,
+        winning,
+        competing,
+        samples,
+        changed,
+        changed_predictions,
+        changed_memberships,
+        context,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """Both ends of samples."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def __getitem__(self, rows: slice) -> _Ends:
+        return _Ends(self.lower[rows], self.upper[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class _Context:
+    """What the explanations of one model share."""
+
+    boxes: Hyperboxes
+    classes: np.ndarray
+    class_names: list[str]
+    feature_names: list[str]
+    scale: MinMaxScale
+    gamma: np.ndarray
+    rounding: Decimals
+
+    @classmethod
+    def of(cls, model: Any, samples: _Ends, feature_names: Any, class_names: Any) -> Self:
+        boxes = model.hyperboxes_
+        values = np.concatenate([boxes.lower, boxes.upper, samples.lower, samples.upper])
+        return cls(
+            boxes,
+            model.classes_,
+            name_classes(model, class_names),
+            name_features(model, feature_names),
+            MinMaxScale(model.data_min_, model.data_max_),
+            check_gamma(model.gamma, model.n_features_in_),
+            Decimals.by_range(model, values),
+        )
+
+    def code(self, labels: Any) -> Any:
+        """Return labels as indices into the classes."""
+        return np.searchsorted(self.classes, labels)
+
+    def moved_into(self, boxes: np.ndarray, samples: _Ends) -> _Ends:
+        """Return samples moved as little as puts them into a box each; -1: not at all."""
+        low, high = self.boxes.lower[boxes], self.boxes.upper[boxes]
+        low[boxes < 0] = high[boxes < 0] = np.nan
+        v, w = self.scale.transform(low), self.scale.transform(high)
+        moved = []
+        for values in (samples.lower, samples.upper):
+            scaled = self.scale.transform(values)
+            moved.append(np.select([scaled < v, scaled > w], [low, high], values))
+        return _Ends(*moved)
+
+    def explained(self, box: int, sample: _Ends, memberships: np.ndarray) -> ExplainedBox:
+        """Return a box with the place of a sample relative to it."""
+        low, high, code = self.boxes.lower[box], self.boxes.upper[box], self.boxes.labels[box]
+        distance = self._distance(sample, low, high)
+        return ExplainedBox(
+            int(box),
+            self.classes[code],
+            self.class_names[code],
+            int(self.boxes.counts[box]),
+            float(memberships[code]),
+            low,
+            high,
+            distance,
+            distance / self.scale.span,
+        )
+
+    def _distance(self, sample: _Ends, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return how far outside of bounds a sample is, at most 0 where its membership is 1.
+
+        It may lie outside by a rounding error that scaling takes away.
+        """
+        transform = self.scale.transform
+        with np.errstate(over="ignore"):
+            distance = np.maximum(sample.upper - high, low - sample.lower)
+            gap = np.maximum(
+                transform(sample.upper) - transform(high), transform(low) - transform(sample.lower)
+            )
+            return np.where(1.0 - self.gamma * gap < 1.0, distance, np.minimum(distance, 0.0))
+
+    def deciding(self, *boxes: ExplainedBox | None) -> int | None:
+        """Return the feature that is farthest outside of the first box that it is outside of."""
+        for box in boxes:
+            if box is not None and not box.holds_sample:
+                return int(np.nanargmax(self.gamma * box.fraction))
+        return None
+
+
+def _find_boxes(
+    context: _Context, samples: _Ends, predictions: np.ndarray, memberships: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the boxes that decided and the closest of the other classes (-1: none)."""
+    labelled = np.flatnonzero(context.boxes.labels >= 0)
+    labels, counts = context.boxes.labels[labelled], context.boxes.counts[labelled]
+    codes = context.code(predictions)
+    shared = (memberships == 1.0).sum(axis=1) > 1
+    winning, competing = np.empty(len(codes), int), np.full(len(codes), -1)
+    size = max(_PAIRS_AT_ONCE // len(labelled), 1)
+    for rows in (slice(start, start + size) for start in range(0, len(codes), size)):
+        closeness = _closeness(context, labelled, samples[rows])
+        own = labels == codes[rows, None]
+        tied = _closest(closeness, own)
+        single = tied & (counts == 1) & shared[rows, None]
+        tied = np.where(single.any(axis=1, keepdims=True), single, tied)
+        winning[rows] = labelled[np.where(tied, counts, -1).argmax(axis=1)]
+        rivals = _closest(closeness, ~own)
+        nearest = labelled[np.where(rivals, counts, -1).argmax(axis=1)]
+        competing[rows] = np.where(rivals.any(axis=1), nearest, -1)
+    return winning, competing
+
+
+def _closeness(context: _Context, boxes: np.ndarray, samples: _Ends) -> np.ndarray:
+    """Return the memberships of samples in boxes, and beyond their reach minus the distances."""
+    transform = context.scale.transform
+    v, w = transform(context.boxes.lower[boxes]), transform(context.boxes.upper[boxes])
+    xl, xu = transform(samples.lower), transform(samples.upper)
+    gaps = np.zeros((len(xl), len(v)))
+    with np.errstate(over="ignore"):
+        for j, slope in enumerate(context.gamma):
+            apart = np.maximum(xu[:, j, None] - w[:, j], v[:, j] - xl[:, j, None])
+            np.fmax(gaps, slope * apart, out=gaps)
+    return np.where(gaps < 1.0, 1.0 - gaps, -gaps)
+
+
+def _closest(closeness: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Return which of some boxes are closest to each sample."""
+    best = closeness.max(axis=1, keepdims=True, where=among, initial=-np.inf)
+    return among & (closeness == best)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanations(Sequence[Explanation]):
+    """The explanations of several samples: a sequence, with the main results as arrays.
+
+    Attributes
+    ----------
+    predictions : ndarray of shape (n_samples,)
+        What `predict` gives.
+    memberships : ndarray of shape (n_samples, n_classes)
+        What `membership` gives.
+    winning, competing : ndarray of int, shape (n_samples,)
+        The boxes that decided and their strongest rivals, as indices into ``hyperboxes_``; -1 where
+        there is no rival.
+    """
+
+    predictions: np.ndarray
+    memberships: np.ndarray
+    winning: np.ndarray
+    competing: np.ndarray
+    _samples: _Ends
+    _changed: _Ends
+    _changed_predictions: np.ndarray
+    _changed_memberships: np.ndarray
+    _context: _Context
+
+    def __len__(self) -> int:
+        return len(self.predictions)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(n_samples={len(self)})"
+
+    def _repr_html_(self) -> str:
+        return _explanation_html.show_several(self)
+
+    @overload
+    def __getitem__(self, index: int) -> Explanation: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Explanations: ...
+
+    def __getitem__(self, index: int | slice) -> Explanation | Explanations:
+        if isinstance(index, slice):
+            by_sample = {name: part for name, part in vars(self).items() if name != "_context"}
+            return replace(self, **{name: part[index] for name, part in by_sample.items()})
+        return self._explanation(range(len(self))[index])
+
+    def _explanation(self, row: int) -> Explanation:
+        context, memberships = self._context, self.memberships[row]
+        sample = _Ends(self._samples.lower[row], self._samples.upper[row])
+        winning = context.explained(self.winning[row], sample, memberships)
+        competing = None
+        if self.competing[row] >= 0:
+            competing = context.explained(self.competing[row], sample, memberships)
+        return Explanation(
+            self.predictions[row],
+            winning.class_name,
+            context.classes,
+            context.class_names,
+            memberships,
+            context.feature_names,
+            sample.lower,
+            sample.upper,
+            context.scale.low,
+            context.scale.high,
+            context.gamma,
+            winning,
+            competing,
+            context.deciding(winning, competing),
+            None if competing is None else self._change(row, competing),
+            context.rounding,
+        )
+
+    def _change(self, row: int, competing: ExplainedBox) -> Change:
+        prediction = self._changed_predictions[row]
+        code = self._context.code(prediction)
+        rival = self._context.code(competing.label)
+        old, new = self._samples, self._changed
+        changed = (new.lower[row] != old.lower[row]) | (new.upper[row] != old.upper[row])
+        return Change(
+            np.flatnonzero(changed & ~np.isnan(old.lower[row])),
+            new.lower[row],
+            new.upper[row],
+            prediction,
+            self._context.class_names[code],
+            float(self._changed_memberships[row, rival]),
+            bool(code == rival),
+        )
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the dictionary of each explanation (`Explanation.to_dict`).
+
+        Returns
+        -------
+        explanations : list of dict
+            One per sample.
+        """
+        return [explanation.to_dict() for explanation in self]

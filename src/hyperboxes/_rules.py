@@ -1,0 +1,359 @@
+"""The boxes of a fitted model as rules: a text to read, and a pandas table to work with.
+
+Rules are in the units of the data. What they say of samples is what the boxes' bounds say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from hyperboxes._extras import need
+from hyperboxes._hyperboxes import Hyperboxes
+from hyperboxes._scaling import MinMaxScale
+from hyperboxes._validation import check_upper, find_labels
+from hyperboxes._wording import NO_LABEL, Decimals, box_labels, name_classes, name_features
+
+_INDENT = "    "
+_BETWEEN_CELLS = "    "
+
+
+def export_text(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    X_upper: Any = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+    max_rules: int | None = None,
+    decimals: int | None = None,
+    all_bounds: bool = False,
+    width: int = 79,
+) -> str:
+    """Write the boxes of a fitted model as rules, those with the largest support first.
+
+    Each box is a rule: a sample whose values satisfy all conditions lies in the box. Conditions
+    include their ends. A feature that the box does not know (NaN bounds) has no condition; a box
+    without any holds "always".
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    X : array-like of shape (n_samples, n_features), default=None
+        Samples on which to measure the coverage of each rule: the share of the samples that the
+        box holds. A missing value (NaN) satisfies any condition. Like `predict`, this compares
+        what scaling makes of values and bounds, so rounding errors are no matter.
+    y : array-like of shape (n_samples,), default=None
+        Their labels, to measure the precision as well: the share of the samples held, of those
+        that have a label, whose class is the box's.
+    X_upper : array-like of shape (n_samples, n_features), default=None
+        The upper ends of interval samples. A box holds them if it holds all of the interval.
+    feature_names : array-like of shape (n_features,), default=None
+        Names of the features. None: those of the training data, or x0, x1, ...
+    class_names : array-like of shape (n_classes,), default=None
+        Names of the classes, in the order of ``classes_``. None: the labels.
+    max_rules : int, default=None
+        How many rules to write at most; a last line tells how many are left out. None: all.
+    decimals : int, default=None
+        How many decimals numbers have. None: as many as the range of each feature asks for.
+    all_bounds : bool, default=False
+        Whether to write bounds at an end of the range of the training data, too. They are left out
+        because they part no samples that the model has seen: a box from the smallest value
+        to 3 becomes "<= 3". But a box ends at its bounds, and holds no values beyond the range.
+    width : int, default=79
+        How long lines may be. Conditions stand side by side as far as they fit.
+
+    Returns
+    -------
+    text : str
+        One paragraph per box: its index in ``hyperboxes_``, its class, its support (how many
+        training samples it has absorbed), coverage and precision, and the conditions. Numbers are
+        rounded; `export_frame` has them in full.
+
+    See Also
+    --------
+    export_frame : The rules as a pandas table.
+    export_sql : The rules as an SQL expression.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hyperboxes import ImprovedOnlineGFMM, export_text
+    >>> iris = load_iris(as_frame=True)
+    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(iris.data, iris.target)
+    >>> print(export_text(model, iris.data, iris.target, class_names=iris.target_names,
+    ...                   max_rules=2))
+    17 boxes from 150 training samples.
+    Bounds at an end of the samples' range are left out.
+    <BLANKLINE>
+    box 0  setosa      33 samples  coverage 22.0%  precision 100.0%
+        sepal length (cm)  <= 5.2        sepal width (cm)   2.9 to 3.6
+        petal length (cm)  <= 1.9        petal width (cm)   <= 0.6
+    <BLANKLINE>
+    box 5  versicolor  24 samples  coverage 16.0%  precision 100.0%
+        sepal length (cm)  4.9 to 5.9    sepal width (cm)   2.3 to 3.0
+        petal length (cm)  3.0 to 4.5    petal width (cm)   1.0 to 1.5
+    <BLANKLINE>
+    15 more boxes from 93 training samples: left out (max_rules=2).
+    """
+    _check_number("max_rules", max_rules, 1)
+    _check_number("decimals", decimals, 0)
+    _check_number("width", width, 1)
+    boxes = model.hyperboxes_
+    features = name_features(model, feature_names)
+    classes = [*name_classes(model, class_names), NO_LABEL]
+    quality = Quality.measure(model, X, y, X_upper)
+    order = np.argsort(-boxes.counts, kind="stable")[:max_rules]
+    rounding = Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper]), decimals)
+    ends = (None, None) if all_bounds else _ends(model)
+    rules = [list(_conditions(boxes, box, rounding, *ends)) for box in order]
+    paragraphs = [
+        _summary(boxes, all_bounds),
+        *_paragraphs(_headers(boxes, order, classes, quality), rules, features, width),
+    ]
+    if len(order) < len(boxes):
+        paragraphs.append(_left_out(boxes, order))
+    return "\n\n".join(paragraphs)
+
+
+def export_frame(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    X_upper: Any = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+) -> Any:
+    """Return the boxes of a fitted model as a pandas table, one row per box, oldest first.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    X, y, X_upper : array-like, default=None
+        Samples on which to measure coverage and precision, as in `export_text`.
+    feature_names : array-like of shape (n_features,), default=None
+        Names of the features. None: those of the training data, or x0, x1, ...
+    class_names : array-like of shape (n_classes,), default=None
+        Names of the classes, in the order of ``classes_``. None: the labels.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        The index, named "box", is that of ``hyperboxes_``. Columns are "class" (None for a box
+        without a label), "support", "coverage" if `X` is given, "precision" if `y` is (NaN for
+        boxes that hold none of the samples that have a label), and for each feature "<name> lower"
+        and "<name> upper", the exact bounds, NaN where the box does not know the feature.
+
+    See Also
+    --------
+    export_text : The rules as a text.
+
+    Examples
+    --------
+    >>> from hyperboxes import ImprovedOnlineGFMM, export_frame
+    >>> X, y = [[1.0, 30.0], [2.0, 20.0], [9.0, 80.0]], ["low", "low", "high"]
+    >>> model = ImprovedOnlineGFMM().fit(X, y)
+    >>> frame = export_frame(model, feature_names=["age", "weight"])
+    >>> frame.T
+    box              0     1
+    class          low  high
+    support          2     1
+    age lower      1.0   9.0
+    age upper      2.0   9.0
+    weight lower  20.0  80.0
+    weight upper  30.0  80.0
+    >>> frame[frame["weight lower"] > 25]["class"].tolist()
+    ['high']
+    """
+    pandas = need("pandas", "pandas", "export_frame")
+    boxes = model.hyperboxes_
+    features = name_features(model, feature_names)
+    quality = Quality.measure(model, X, y, X_upper)
+    columns = {"class": _classes(model, class_names), "support": boxes.counts}
+    columns |= dict(quality.shares())
+    for j, name in enumerate(features):
+        columns[f"{name} lower"] = boxes.lower[:, j]
+        columns[f"{name} upper"] = boxes.upper[:, j]
+    return pandas.DataFrame(columns, index=pandas.RangeIndex(len(boxes), name="box"))
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """Coverage and precision of each box, None where there was no data to measure them."""
+
+    coverage: np.ndarray | None = None
+    precision: np.ndarray | None = None
+
+    @classmethod
+    def measure(cls, model: Any, X: Any, y: Any, X_upper: Any) -> Self:
+        """Measure what `export_text` promises on the samples."""
+        if X is None:
+            if y is not None or X_upper is not None:
+                raise ValueError("y and X_upper describe samples: pass X as well.")
+            return cls()
+        lower = validate_data(
+            model, X, reset=False, dtype=np.float64, order="F", ensure_all_finite="allow-nan"
+        )
+        upper = check_upper(model, lower, X_upper)
+        codes = None if y is None else _codes(model, y, len(lower))
+        boxes = model.hyperboxes_
+        scale = MinMaxScale(model.data_min_, model.data_max_)
+        lower, upper = scale.transform(lower), scale.transform(upper)
+        bounds = zip(scale.transform(boxes.lower), scale.transform(boxes.upper), strict=True)
+        coverage, precision = np.empty(len(boxes)), np.full(len(boxes), np.nan)
+        for box, (low, high) in enumerate(bounds):
+            held = rows_between(upper, lower, low, high)
+            coverage[box] = len(held) / len(lower)
+            if codes is not None and len(known := codes[held][codes[held] != _UNKNOWN]):
+                precision[box] = (known == boxes.labels[box]).mean()
+        return cls(coverage, None if codes is None else precision)
+
+    def shares(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Yield name and values of what was measured."""
+        for name in ("coverage", "precision"):
+            if (values := getattr(self, name)) is not None:
+                yield name, values
+
+
+# What `_codes` gives samples without a label, and labels that the model does not know.
+_UNKNOWN, _FOREIGN = -3, -2
+
+
+def _codes(model: Any, y: Any, n_samples: int) -> np.ndarray:
+    """Return labels as indices into the model's classes."""
+    y = column_or_1d(y)
+    if len(y) != n_samples:
+        raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
+    has_label, labels = find_labels(y, getattr(model, "unlabeled", None))
+    index = {label: code for code, label in enumerate(box_labels(model))}
+    codes = np.full(n_samples, _UNKNOWN)
+    codes[has_label] = [index.get(label, _FOREIGN) for label in labels]
+    return codes
+
+
+def rows_between(
+    first: np.ndarray, last: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """Return the rows with `first <= high` and `last >= low` in every feature; NaN lets pass.
+
+    With lower and upper ends of boxes these are the boxes that share a point with [low, high];
+    with upper and lower ends of samples the samples that [low, high] holds.
+    """
+    rows = np.arange(len(first))
+    for j in range(first.shape[1]):
+        if not np.isnan(low[j]):
+            rows = rows[~((first[rows, j] > high[j]) | (last[rows, j] < low[j]))]
+    return rows
+
+
+def _classes(model: Any, class_names: Any) -> np.ndarray:
+    """Return the class of each box, None for none."""
+    labels = model.hyperboxes_.labels
+    classes = box_labels(model)
+    if class_names is not None:
+        classes = np.array(name_classes(model, class_names), dtype=object)
+    if (labels >= 0).all():
+        return classes[labels]
+    of_boxes = np.full(len(labels), None, dtype=object)
+    of_boxes[labels >= 0] = classes[labels[labels >= 0]]
+    return of_boxes
+
+
+def _check_number(name: str, value: Any, least: int) -> None:
+    if value is None or (isinstance(value, int | np.integer) and value >= least):
+        return
+    raise ValueError(f"{name} must be a whole number of at least {least} or None, got {value!r}.")
+
+
+def _ends(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the range of what was learned: later batches may go beyond that of scaling."""
+    boxes = model.hyperboxes_
+    low, high = np.fmin.reduce(boxes.lower, axis=0), np.fmax.reduce(boxes.upper, axis=0)
+    return np.fmin(low, model.data_min_), np.fmax(high, model.data_max_)
+
+
+def _conditions(
+    boxes: Hyperboxes,
+    box: int,
+    rounding: Decimals,
+    smallest: np.ndarray | None,
+    largest: np.ndarray | None,
+) -> Iterator[tuple[int, str]]:
+    """Yield features that the box constrains, and how."""
+    for j, (low, high) in enumerate(zip(boxes.lower[box], boxes.upper[box], strict=True)):
+        from_start = smallest is not None and low <= smallest[j]
+        to_end = largest is not None and high >= largest[j]
+        if np.isnan(low) or (from_start and to_end):
+            continue
+        if low < high and from_start:
+            yield j, f"<= {rounding.number(j, high)}"
+        elif low < high and to_end:
+            yield j, f">= {rounding.number(j, low)}"
+        else:
+            yield j, rounding.interval(j, low, high)
+
+
+def _summary(boxes: Hyperboxes, all_bounds: bool) -> str:
+    learned = f"{_origin(len(boxes), boxes.counts.sum())}."
+    if all_bounds:
+        return learned
+    return f"{learned}\nBounds at an end of the samples' range are left out."
+
+
+def _left_out(boxes: Hyperboxes, order: np.ndarray) -> str:
+    rest = _origin(
+        len(boxes) - len(order), boxes.counts.sum() - boxes.counts[order].sum(), more="more "
+    )
+    return f"{rest}: left out (max_rules={len(order)})."
+
+
+def _origin(n_boxes: int, n_samples: int, more: str = "") -> str:
+    return (
+        f"{n_boxes} {more}box{'' if n_boxes == 1 else 'es'} from "
+        f"{n_samples} training sample{'' if n_samples == 1 else 's'}"
+    )
+
+
+def _headers(
+    boxes: Hyperboxes, order: np.ndarray, classes: list[str], quality: Quality
+) -> list[str]:
+    """Return the first lines of the rules, aligned."""
+    supports = _aligned([str(boxes.counts[box]) for box in order], ">")
+    columns = [
+        _aligned([f"box {box}" for box in order]),
+        _aligned([classes[boxes.labels[box]] for box in order]),
+        _aligned([f"{support} sample{'' if int(support) == 1 else 's'}" for support in supports]),
+    ]
+    for name, shares in quality.shares():
+        texts = ["-" if np.isnan(share) else f"{share:.1%}" for share in shares[order]]
+        columns.append([f"{name} {text}" for text in _aligned(texts, ">")])
+    return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
+
+
+def _aligned(texts: list[str], side: str = "<") -> list[str]:
+    width = max(map(len, texts), default=0)
+    return [f"{text:{side}{width}}" for text in texts]
+
+
+def _paragraphs(
+    headers: list[str], rules: list[list[tuple[int, str]]], features: list[str], width: int
+) -> Iterator[str]:
+    """Yield the rules with their conditions in columns, the same for all."""
+    conditions = [condition for rule in rules for condition in rule]
+    name_width = max((len(features[j]) for j, _ in conditions), default=0)
+    text_width = max((len(text) for _, text in conditions), default=0)
+    cell = name_width + 2 + text_width
+    per_line = (width - len(_INDENT) + len(_BETWEEN_CELLS)) // (cell + len(_BETWEEN_CELLS))
+    for header, rule in zip(headers, rules, strict=True):
+        cells = [f"{features[j]:{name_width}}  {text:{text_width}}" for j, text in rule]
+        lines = [cells[i : i + max(per_line, 1)] for i in range(0, len(cells), max(per_line, 1))]
+        body = [_INDENT + _BETWEEN_CELLS.join(line).rstrip() for line in lines]
+        yield "\n".join([header, *(body or [f"{_INDENT}always"])])

@@ -1,0 +1,313 @@
+"""The crisp part of a fitted model as an SQL expression: the class of the box that holds a row.
+
+Where boxes of several classes hold a row it settles the tie as `predict` does. Most boxes share
+no point with one of another class, so their order does not matter; the others are asked last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from hyperboxes._rules import rows_between
+from hyperboxes._scaling import MinMaxScale
+from hyperboxes._validation import check_gamma
+from hyperboxes._wording import check_classifier, name_classes, name_features
+
+# Databases bound the depth of expressions, and a chain of sums is as deep as it is long.
+_MOST_IN_A_CHAIN = 50
+
+_CLOSING_QUOTES = {'"': '"', "`": "`", "[": "]"}
+
+
+def export_sql(
+    model: Any,
+    *,
+    table: str | Sequence[str] | None = None,
+    column_names: Any = None,
+    class_names: Any = None,
+    default: Any = None,
+    nullable: bool | None = None,
+    quote: str = '"',
+) -> str:
+    """Write the boxes of a fitted classifier as SQL that gives the class of each row.
+
+    The answer is that of `predict` where a box holds the row (the membership is 1), ties between
+    classes included, and `default` elsewhere: a database cannot tell the nearest box.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier.
+    table : str or sequence of str, default=None
+        A table, or its schema and name, to write a whole query: all columns of the table and the
+        class as "prediction". None: write the expression only, ``CASE ... END``.
+    column_names : array-like of shape (n_features,), default=None
+        The database's columns of the features. None: the names in the training data, or x0, x1, ...
+    class_names : array-like of shape (n_classes,), default=None
+        Strings to give in place of the labels, in the order of ``classes_``.
+    default : str, bool, int or float, default=None
+        What to give where no box holds the row. None: NULL.
+    nullable : bool, default=None
+        Whether columns may be NULL, for a value that is missing. If True, it places no
+        constraint, as NaN in `predict`; the SQL is more than twice as long. If False, columns must
+        not be NULL. None: True if the model has boxes that do not know a feature, for these come
+        from missing values; otherwise False, and rows with NULL get `default`.
+    quote : {'"', "`", "["}, default='"'
+        How identifiers are quoted: as in the standard, in MySQL (in which case backslashes in
+        labels are doubled, too), or in SQL Server.
+
+    Returns
+    -------
+    sql : str
+        The expression or query.
+
+    Notes
+    -----
+    Numbers are double precision literals. Where all bounds of a feature are numbers of few digits,
+    as people type them, they are written so; since the model compares after scaling to [0, 1],
+    answers may then differ for values that are within a rounding error of a bound, but are not
+    that bound. Otherwise the outermost numbers are written that the model takes as inside, and
+    answers are the same to the last bit.
+
+    Examples
+    --------
+    >>> from hyperboxes import ImprovedOnlineGFMM, export_sql
+    >>> X, y = [[1.0, 30.0], [2.0, 20.0], [9.0, 80.0]], ["low", "low", "high"]
+    >>> model = ImprovedOnlineGFMM().fit(X, y)
+    >>> print(export_sql(model, table="patients", column_names=["age", "weight"]))
+    SELECT t.*, CASE
+      WHEN "age" BETWEEN 1.0e0 AND 2.0e0 AND "weight" BETWEEN 20.0e0 AND 30.0e0 THEN 'low'
+      WHEN "age" = 9.0e0 AND "weight" = 80.0e0 THEN 'high'
+    END AS "prediction" FROM "patients" t
+    """
+    if quote not in _CLOSING_QUOTES:
+        raise ValueError(f"quote must be one of {', '.join(_CLOSING_QUOTES)}, got {quote!r}.")
+    check_is_fitted(model)
+    check_classifier(model, "export_sql")
+    if not (model.hyperboxes_.labels >= 0).any():
+        raise ValueError("No box has a label, so there is no class to give.")
+    columns = [
+        _identifier(name, quote) for name in name_features(model, column_names, "column_names")
+    ]
+    labels = model.classes_.tolist() if class_names is None else name_classes(model, class_names)
+    if nullable is None:
+        nullable = bool(np.isnan(model.hyperboxes_.lower).any())
+    writer = _Writer(model, columns, [_literal(label, quote) for label in labels])
+    case = writer.expression(_literal(default, quote), nullable)
+    if table is None:
+        return case
+    parts = [table] if isinstance(table, str) else table
+    source = ".".join(_identifier(part, quote) for part in parts)
+    return f"SELECT t.*, {case} AS {_identifier('prediction', quote)} FROM {source} t"
+
+
+class _Writer:
+    """Writes the expression for the labelled boxes of a model, in the order of `self.lower`."""
+
+    def __init__(self, model: Any, columns: list[str], classes: list[str]) -> None:
+        boxes = model.hyperboxes_
+        labelled = np.flatnonzero(boxes.labels >= 0)
+        self.columns, self.classes = columns, classes
+        self.lower, self.upper = _written_bounds(
+            model, boxes.lower[labelled], boxes.upper[labelled]
+        )
+        self.labels, self.counts = boxes.labels[labelled], boxes.counts[labelled]
+
+    def expression(self, default: str, nullable: bool) -> str:
+        """Return the whole expression."""
+        complete = _case(self._whens_of_complete_rows(), default)
+        constrained = np.flatnonzero(~np.isnan(self.lower).all(axis=0))
+        if not nullable or len(constrained) == 0:
+            return complete
+        incomplete = _case(self._whens_of_incomplete_rows(), default)
+        is_complete = _chain([f"{self.columns[j]} IS NOT NULL" for j in constrained], " AND ")
+        return _case([f"WHEN {is_complete} THEN {_indented(complete)}"], _indented(incomplete))
+
+    def _whens_of_complete_rows(self) -> Iterator[str]:
+        """Yield the cases of a row without NULL.
+
+        First boxes that share no point with another class: if one holds the row, only its class
+        does. Then, as `predict` has it, boxes of a single sample by age, and those of several.
+        """
+        by_support = np.argsort(-self.counts, kind="stable")
+        contested = self._find_contested()
+        single = self.counts == 1
+        first = np.concatenate(
+            [by_support[~contested[by_support]], np.flatnonzero(contested & single)]
+        )
+        for box in first.tolist():
+            yield self._when(box, self.classes[self.labels[box]])
+        rest = by_support[(contested & ~single)[by_support]]
+        for place, box in enumerate(rest):
+            yield self._when(box, self._verdict(box, rest[place + 1 :]))
+
+    def _whens_of_incomplete_rows(self) -> Iterator[str]:
+        """Yield the cases of any row: with NULL, any box may share it with any other."""
+        for box in np.flatnonzero(self.counts == 1).tolist():
+            yield self._when(box, self.classes[self.labels[box]], nullable=True)
+        several = np.flatnonzero(self.counts > 1)
+        scores = {
+            label: self._score(several[self.labels[several] == label], nullable=True)
+            for label in np.unique(self.labels[several])
+        }
+        for label, conditions in _first_largest(scores):
+            holds = _chain([f"{scores[label]} > 0", *conditions], " AND ")
+            yield f"WHEN {holds} THEN {self.classes[label]}"
+
+    def _find_contested(self) -> np.ndarray:
+        """Return which boxes share a point with a box of another class."""
+        contested = np.zeros(len(self.labels), bool)
+        for label in np.unique(self.labels):
+            others = self.labels != label
+            lower, upper = self.lower[others], self.upper[others]
+            for box in np.flatnonzero(~others):
+                contested[box] = len(rows_between(lower, upper, self.lower[box], self.upper[box]))
+        return contested
+
+    def _meeting(self, boxes: np.ndarray, box: int) -> np.ndarray:
+        """Return those of some boxes that share a point with a box."""
+        met = rows_between(self.lower[boxes], self.upper[boxes], self.lower[box], self.upper[box])
+        return boxes[met]
+
+    def _verdict(self, box: int, others: np.ndarray) -> str:
+        """Return the class of a row that a box holds, and none of the boxes asked before.
+
+        It is that of the box, unless others that may hold the row add up to more. Boxes of which
+        any two share a point all share one, so it is enough to look at pairs.
+        """
+        own, count = self.labels[box], self.counts[box]
+        others = self._meeting(others, box)
+        votes = np.bincount(self.labels[others], self.counts[others], len(self.classes))
+        first = np.arange(len(votes)) < own
+        rivals = np.setdiff1d(np.flatnonzero((votes > count) | ((votes == count) & first)), [own])
+        if len(rivals) == 0:
+            return self.classes[own]
+        against = others[np.isin(self.labels[others], rivals)]
+        allies = others[self.labels[others] == own]
+        allies = [ally for ally in allies if len(self._meeting(against, ally))]
+        scores = {own: self._score(allies, start=count)}
+        scores |= {label: self._score(against[self.labels[against] == label]) for label in rivals}
+        *cases, (last, _) = _first_largest(scores)
+        whens = (f"WHEN {_chain(ifs, ' AND ')} THEN {self.classes[label]}" for label, ifs in cases)
+        return _indented(_case(whens, self.classes[last]))
+
+    def _score(self, boxes: Iterable[int], *, start: int = 0, nullable: bool = False) -> str:
+        """Return the sum of the samples of those boxes that hold the row, and a number."""
+        terms = [
+            f"CASE WHEN {self._condition(box, nullable)} THEN {self.counts[box]} ELSE 0 END"
+            for box in boxes
+        ]
+        return _chain([str(start), *terms] if start else terms, " + ")
+
+    def _when(self, box: int, result: str, *, nullable: bool = False) -> str:
+        return f"WHEN {self._condition(box, nullable)} THEN {result}"
+
+    def _condition(self, box: int, nullable: bool) -> str:
+        """Return whether a box holds the row."""
+        bounds = zip(self.columns, self.lower[box].tolist(), self.upper[box].tolist(), strict=True)
+        conditions = []
+        for column, low, high in bounds:
+            if np.isnan(low):
+                continue
+            ends = f"BETWEEN {_double(low)} AND {_double(high)}"
+            condition = f"{column} {f'= {_double(low)}' if low == high else ends}"
+            conditions.append(f"({column} IS NULL OR {condition})" if nullable else condition)
+        return _chain(conditions or ["1 = 1"], " AND ")
+
+
+def _written_bounds(
+    model: Any, lower: np.ndarray, upper: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bounds as they are where they have few digits, else the outermost numbers inside.
+
+    Bounds of many digits need not be the numbers of the training samples, which may lie outside by
+    a rounding error that scaling takes away.
+    """
+    scale = MinMaxScale(model.data_min_, model.data_max_)
+    gamma = check_gamma(model.gamma, model.n_features_in_)
+    v, w = scale.transform(lower), scale.transform(upper)
+
+    def outside_by(gap: np.ndarray) -> np.ndarray:
+        return 1.0 - gamma * gap < 1.0  # the membership, rounding included
+
+    far = scale.span * 2.0**-40 / np.minimum(gamma, 1.0)
+    first = _outermost(lower, lower - far, lambda x: outside_by(v - scale.transform(x)))
+    last = _outermost(upper, upper + far, lambda x: outside_by(scale.transform(x) - w))
+    short = [_is_short(*column) for column in zip(lower.T, upper.T, scale.span, strict=True)]
+    return np.where(short, lower, first), np.where(short, upper, last)
+
+
+def _outermost(
+    inside: np.ndarray, outside: np.ndarray, is_outside: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Return the last numbers from `inside` towards `outside` that are not outside."""
+    for _ in range(80):  # more than it takes to halve the gap down to neighbouring numbers
+        middle = inside + (outside - inside) / 2
+        beyond = is_outside(middle)
+        inside, outside = np.where(beyond, inside, middle), np.where(beyond, middle, outside)
+    return inside
+
+
+def _is_short(lower: np.ndarray, upper: np.ndarray, span: float) -> bool:
+    """Whether no bound has more than some 12 digits of a feature's range."""
+    values = np.concatenate([lower, upper])
+    digits = int(np.clip(12 - np.ceil(np.log10(span)), -300, 300))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(((np.round(values, digits) == values) | np.isnan(values)).all())
+
+
+def _first_largest(scores: dict[int, str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield labels, and what must hold for one to have the largest score if none before has it."""
+    labels = sorted(scores)
+    for place, label in enumerate(labels, start=1):
+        yield label, [f"{scores[label]} >= {scores[other]}" for other in labels[place:]]
+
+
+def _case(whens: Iterable[str], default: str) -> str:
+    lines = [f"  {when}" for when in whens]
+    if default != "NULL":
+        lines.append(f"  ELSE {default}")
+    return "\n".join(["CASE", *lines, "END"])
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+def _chain(terms: list[str], operator: str) -> str:
+    """Join terms, in brackets where there are many, so that the expression is not deep."""
+    while len(terms) > _MOST_IN_A_CHAIN:
+        starts = range(0, len(terms), _MOST_IN_A_CHAIN)
+        groups = (terms[start : start + _MOST_IN_A_CHAIN] for start in starts)
+        terms = [f"({operator.join(group)})" for group in groups]
+    return operator.join(terms)
+
+
+def _identifier(name: str, quote: str) -> str:
+    closing = _CLOSING_QUOTES[quote]
+    return f"{quote}{name.replace(closing, 2 * closing)}{closing}"
+
+
+def _literal(value: Any, quote: str) -> str:
+    """Return a label as SQL."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return _double(value)
+    text = str(value).replace("'", "''")
+    return f"'{text.replace(chr(92), 2 * chr(92)) if quote == '`' else text}'"
+
+
+def _double(value: float) -> str:
+    """Return a literal of double precision: with an exponent, as the standard has it."""
+    digits = repr(value + 0.0)  # no negative zero
+    return digits if "e" in digits else f"{digits}e0"

@@ -1,0 +1,131 @@
+"""How models are put into words: names of features and classes, and numbers people can read.
+
+Numbers are rounded by the range of their feature: digits that tell nothing are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from hyperboxes._scaling import MinMaxScale
+
+NO_LABEL = "(no label)"
+
+# Beyond so many decimals, or digits before the point, numbers are written with an exponent.
+_MOST_DECIMALS = 9
+_MOST_DIGITS = 15
+
+
+def name_features(model: Any, names: Any, parameter: str = "feature_names") -> list[str]:
+    """Return the caller's names of the features, else those of the fit, else x0, x1, ..."""
+    if names is None:
+        default = [f"x{j}" for j in range(model.n_features_in_)]
+        return _unique(getattr(model, "feature_names_in_", default), parameter)
+    return _unique(_as_many(names, model.n_features_in_, "features", parameter), parameter)
+
+
+def name_classes(model: Any, names: Any) -> list[str]:
+    """Return the caller's names of the classes, in the order of `classes_`, else the labels.
+
+    Labels that are no strings become "class 0" and the like: a bare number says little.
+    """
+    kind = "class" if is_classifier(model) else "cluster"
+    labels = box_labels(model)
+    if names is None:
+        return [str(label) if isinstance(label, str) else f"{kind} {label}" for label in labels]
+    plural = "classes" if kind == "class" else "clusters"
+    return _as_many(names, len(labels), plural, "class_names")
+
+
+def box_labels(model: Any) -> np.ndarray:
+    """Return what the labels of boxes are indices into: classes, or the numbers of clusters."""
+    return model.classes_ if is_classifier(model) else np.arange(model.n_clusters_)
+
+
+def is_classifier(model: Any) -> bool:
+    """Whether the boxes have classes; else they have clusters."""
+    return hasattr(model, "classes_")
+
+
+def check_classifier(model: Any, what: str) -> None:
+    """Refuse models that find clusters."""
+    if not is_classifier(model):
+        raise TypeError(f"{what} needs a fitted classifier; {type(model).__name__} has no classes.")
+
+
+def _as_many(names: Any, number: int, what: str, parameter: str) -> list[str]:
+    names = [names] if isinstance(names, str) else [str(name) for name in names]
+    if len(names) != number:
+        raise ValueError(f"{parameter} has {len(names)} names, but the model has {number} {what}.")
+    return names
+
+
+def _unique(names: Any, parameter: str) -> list[str]:
+    names = [str(name) for name in names]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"Two features are named {twice!r}: pass {parameter} that tell them apart."
+        )
+    return names
+
+
+@dataclass(frozen=True)
+class Decimals:
+    """How many decimals the numbers of each feature are written with."""
+
+    places: list[int]
+
+    @classmethod
+    def by_range(cls, model: Any, values: np.ndarray, decimals: int | None = None) -> Self:
+        """Take the caller's number, or as many as tell apart 1/100 to 1/1000 of each range.
+
+        Decimals in which all of `values` (one row each, one column per feature) are 0 are left
+        out.
+        """
+        if decimals is not None:
+            return cls([decimals] * model.n_features_in_)
+        scale = MinMaxScale(model.data_min_, model.data_max_)
+        places = [_places(span) for span in scale.span]
+        columns = zip(values.T, places, strict=True)
+        return cls([_without_zeros(column, most) for column, most in columns])
+
+    def number(self, feature: int, value: float) -> str:
+        """Write a value of a feature."""
+        return _write(value, self.places[feature])
+
+    def interval(self, feature: int, low: float, high: float) -> str:
+        """Write an interval: "= 3" for a point, else with decimals that tell the ends apart."""
+        if low == high:
+            return f"= {self.number(feature, low)}"
+        start = self.places[feature]
+        for places in range(start, start + 18):
+            ends = _write(low, places), _write(high, places)
+            if ends[0] != ends[1]:
+                return " to ".join(ends)
+        return f"{float(low)!r} to {float(high)!r}"
+
+
+def _places(span: float) -> int:
+    return 2 - int(np.floor(np.log10(span)))
+
+
+def _without_zeros(values: np.ndarray, most: int) -> int:
+    if not 0 < most <= _MOST_DECIMALS:
+        return most
+    known = values[np.isfinite(values)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = np.round(known, most)
+        return next((d for d in range(most) if (np.round(known, d) == rounded).all()), most)
+
+
+def _write(value: float, places: int) -> str:
+    if places <= _MOST_DECIMALS and abs(value) < 10.0**_MOST_DIGITS:
+        return f"{value:z.{max(places, 0)}f}"
+    if value == 0:
+        return "0"
+    digits = int(np.clip(np.floor(np.log10(abs(value))) + places, 2, 16))
+    return f"{value:.{digits}e}"

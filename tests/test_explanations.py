@@ -1,0 +1,429 @@
+"""Explanations agree with the model, and what they tell can be checked by asking it again."""
+
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+
+from hyperboxes import (
+    AgglomerativeGFMM,
+    HyperboxClustering,
+    ImprovedOnlineGFMM,
+    OnlineGFMM,
+    explain,
+)
+from tests.strategies import problems
+from tests.test_estimators import LEARNERS, every_learner
+from tests.test_prediction import models_and_samples
+
+IRIS = load_iris(as_frame=True)
+X, Y = load_iris(return_X_y=True)
+nan = float("nan")
+
+
+def closeness(model, box, lower, upper):
+    """Return the membership of a sample in a box, beyond its reach minus the distance."""
+    boxes, gamma = model.hyperboxes_, np.broadcast_to(model.gamma, len(lower))
+    span = model.data_max_ - model.data_min_
+    span = np.where(span > 0, span, 1)
+    gaps = np.maximum(upper - boxes.upper[box], boxes.lower[box] - lower) / span * gamma
+    gap = np.nanmax(np.append(gaps, 0))
+    return 1 - gap if gap < 1 else -gap
+
+
+@given(models_and_samples())
+def test_explanations_are_the_models_own(case):
+    model, _, xl, xu = case
+    boxes = model.hyperboxes_
+    explanations = explain(model, xl, X_upper=xu)
+    np.testing.assert_array_equal(explanations.predictions, model.predict(xl, X_upper=xu))
+    np.testing.assert_array_equal(explanations.memberships, model.membership(xl, X_upper=xu))
+    for row, explanation in enumerate(explanations):
+        winning, competing = explanation.winning, explanation.competing
+        assert model.classes_[boxes.labels[winning.index]] == explanation.prediction
+        best = {
+            label: max(
+                closeness(model, box, xl[row], xu[row])
+                for box in np.flatnonzero(boxes.labels == label)
+            )
+            for label in set(boxes.labels.tolist()) - {-1}
+        }
+        own = boxes.labels[winning.index]
+        scale = 1e-12 * (1 + abs(best[own]))
+        assert abs(closeness(model, winning.index, xl[row], xu[row]) - best[own]) <= scale
+        assert abs(winning.membership - max(best[own], 0)) <= 1e-12
+        assert winning.membership == model.membership(xl[[row]], X_upper=xu[[row]]).max()
+        if len(best) == 1:
+            assert competing is None
+            continue
+        rivals = max(value for label, value in best.items() if label != own)
+        assert boxes.labels[competing.index] != own
+        found = closeness(model, competing.index, xl[row], xu[row])
+        assert abs(found - rivals) <= 1e-12 * (1 + abs(rivals))
+        assert abs(competing.membership - max(rivals, 0)) <= 1e-12
+
+
+@given(models_and_samples())
+def test_the_change_puts_the_sample_into_the_competing_box(case):
+    model, _, xl, xu = case
+    boxes = model.hyperboxes_
+    for row, explanation in enumerate(explain(model, xl, X_upper=xu)):
+        change = explanation.change
+        if change is None:
+            continue
+        box = explanation.competing.index
+        lower, upper = xl[row].copy(), xu[row].copy()
+        lower[change.features] = change.lower[change.features]
+        upper[change.features] = change.upper[change.features]
+        assert not (lower < boxes.lower[box]).any()
+        assert not (upper > boxes.upper[box]).any()
+        after = model.membership([lower], X_upper=[upper])[0]
+        assert after[boxes.labels[box]] == change.membership == 1
+        assert model.predict([lower], X_upper=[upper])[0] == change.prediction
+        assert change.succeeds == (change.prediction == explanation.competing.label)
+        for j in change.features:  # without the change of any one feature it lies outside
+            back, back_upper = lower.copy(), upper.copy()
+            back[j], back_upper[j] = xl[row, j], xu[row, j]
+            assert back[j] < boxes.lower[box, j] or back_upper[j] > boxes.upper[box, j]
+
+
+@given(models_and_samples())
+def test_every_view_of_every_explanation(case):
+    model, _, xl, xu = case
+    explanations = explain(model, xl, X_upper=xu)
+    for explanation in explanations:
+        assert str(explanation).startswith(explanation.class_name)
+        assert len(str(explanation).splitlines()) < 40
+        check_html(explanation._repr_html_())
+        assert (
+            json.loads(json.dumps(explanation.to_dict(), allow_nan=False)) == explanation.to_dict()
+        )
+    check_html(explanations._repr_html_())
+
+
+class Balanced(HTMLParser):
+    """Checks that every element that is opened is closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.text = [], ""
+
+    def handle_starttag(self, tag, attrs):
+        """Remember an element, unless it is closed at once."""
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        """Leave out elements that are closed at once."""
+
+    def handle_endtag(self, tag):
+        """Forget the last element."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        """Collect the text."""
+        self.text += data
+
+
+def check_html(html):
+    """Return the text of a piece of HTML, which must be well-formed."""
+    parser = Balanced()
+    parser.feed(html)
+    parser.close()
+    assert parser.open == []
+    assert "nan" not in html.lower().replace("nanometre", "")
+    return parser.text
+
+
+def line():
+    """Return a model of one feature: boxes 0 to 2 and 8 to 10 of "low" and "high"."""
+    model = ImprovedOnlineGFMM(theta=0.3)
+    return model.fit([[0.0], [2.0], [8.0], [10.0], [9.0]], ["low", "low", "high", "high", "high"])
+
+
+def test_what_is_told_of_a_sample_between_two_boxes():
+    explanation = explain(line(), [[3.0]], feature_names=["age"])[0]
+    assert explanation.prediction == explanation.class_name == "low"
+    assert explanation.winning.index == 0
+    assert explanation.winning.count == 2
+    assert explanation.winning.distance.tolist() == [1]
+    assert explanation.winning.fraction.tolist() == [0.1]
+    assert explanation.competing.distance.tolist() == [5]
+    assert explanation.competing.label == "high"
+    assert explanation.deciding == 0
+    assert explanation.change.features.tolist() == [0]
+    assert explanation.change.lower.tolist() == [8]
+    assert explanation.change.succeeds
+    assert repr(explanation) == (
+        "Explanation(prediction='low', membership=0.900, box=0, competing_box=1)"
+    )
+    assert str(explanation) == (
+        "low: box 0 (2 training samples) is the closest.\n"
+        "Memberships: low 0.900, high 0.500.\n"
+        "\n"
+        "        sample  box 0, low       box 1, high\n"
+        "*  age  3       0 to 2  1 above  8 to 10  5 below\n"
+        "\n"
+        "* decides.\n"
+        "Into box 1 (high): age 3 -> 8.\n"
+        "Then the model predicts high."
+    )
+
+
+def test_a_sample_inside_is_told_apart_by_the_competitor():
+    model = ImprovedOnlineGFMM(theta=0.5).fit(
+        [[0.0, 0.0], [1.0, 1.0], [3.0, 9.0], [10.0, 10.0]], [0, 0, 1, 1]
+    )
+    explanation = explain(model, [[0.5, 0.5]])[0]
+    assert explanation.winning.holds_sample
+    assert (explanation.winning.distance == -0.5).all()
+    assert explanation.deciding == 1
+    assert "holds the sample" in str(explanation)
+    wide = ImprovedOnlineGFMM(theta=0.5, gamma=[9, 1]).fit(
+        [[0.0, 0.0], [1.0, 1.0], [3.0, 9.0], [10.0, 10.0]], [0, 0, 1, 1]
+    )
+    assert explain(wide, [[0.5, 0.5]])[0].deciding == 0
+
+
+def test_beyond_the_reach_of_all_boxes():
+    explanation = explain(line(), [[1e9]])[0]
+    assert explanation.prediction == "high"
+    assert explanation.memberships.tolist() == [0, 0]
+    assert "beyond the reach of all boxes" in str(explanation)
+    assert explanation.competing.label == "low"
+    text = str(explain(line(), [[1.7e308], [-1.7e308]])[0])
+    assert "nan" not in text
+
+
+def test_ties_are_those_of_predict():
+    model = OnlineGFMM(theta=1.0, scaling=None)
+    data = [[0.0, 0.5], [0.5, 0.5], [0.5, 0.5], [1.0, 0.5], [1.0, 0.5]]
+    model.fit(data, ["b", "b", "c", "c", "c"])
+    explanation = explain(model, [[0.5, 0.5]])[0]
+    assert explanation.prediction == model.predict([[0.5, 0.5]])[0] == "c"
+    assert explanation.deciding is None
+    assert explanation.change.features.size == 0
+    assert not explanation.change.succeeds
+    assert "A tie: the class wins whose closest boxes" in str(explanation).replace("\n    ", " ")
+    assert "Both boxes hold the sample in every feature." in str(explanation)
+    assert "Box 0 (b) holds it, too." in str(explanation)
+
+
+def test_a_box_of_a_single_sample_wins_a_tie():
+    model = OnlineGFMM(theta=1.0, scaling=None)
+    model.fit([[0.0], [1.0], [0.5]], ["a", "a", "b"])
+    boxes = model.hyperboxes_
+    explanation = explain(model, [[0.5]])[0]
+    assert explanation.prediction == model.predict([[0.5]])[0] == "b"
+    assert boxes.counts[explanation.winning.index] == 1
+    assert "oldest box of a single training sample wins" in str(explanation).replace("\n    ", " ")
+
+
+def test_a_change_that_does_not_suffice_is_said_so():
+    """The nearest point of the other box is one that the first box holds, too."""
+    model = OnlineGFMM(theta=1.0, scaling=None)
+    model.fit([[0.0], [0.5], [0.25], [0.5], [1.0]], ["a", "a", "a", "b", "b"])
+    explanation = explain(model, [[0.25]])[0]
+    assert explanation.change.lower.tolist() == [0.5]
+    assert model.predict([[0.5]])[0] == "a"
+    assert not explanation.change.succeeds
+    assert explanation.change.membership == 1
+    assert "Even then the model predicts a" in str(explanation)
+
+
+def test_missing_values_and_unknown_bounds():
+    model = ImprovedOnlineGFMM(theta=0.2).fit(
+        [[1.0, nan], [1.5, nan], [9.0, 80.0], [8.5, 90.0]], ["low", "low", "high", "high"]
+    )
+    explanation = explain(model, [[nan, 70.0]])[0]
+    assert np.isnan(explanation.winning.distance).any()
+    told = explanation.to_dict()
+    assert told["features"][0]["value"] is None
+    assert told["features"][1]["winning"]["lower"] is None
+    check_html(explanation._repr_html_())
+    everything = explain(model, [[nan, nan]])[0]
+    assert everything.deciding is None
+    assert everything.change.features.size == 0
+
+
+@every_learner
+def test_one_class_has_no_competitor(cls):
+    explanation = explain(cls().fit(X, np.full(len(X), "only")), [[9.0, 9, 9, 9]])[0]
+    assert explanation.competing is None
+    assert explanation.change is None
+    assert explanation.deciding is not None
+    assert explanation.to_dict()["competing"] is None
+    assert "only" in check_html(explanation._repr_html_())
+    assert "the box holds" not in str(explanation)
+
+
+@given(problems(), st.sampled_from(LEARNERS))
+def test_boxes_without_a_label_are_never_named(problem, cls):
+    model = cls(theta=problem.theta, gamma=problem.gamma, unlabeled=-1, scaling=None)
+    model.fit(problem.xl, problem.y, X_upper=problem.xu)
+    explanations = explain(model, problem.xl, X_upper=problem.xu)
+    assert (model.hyperboxes_.labels[explanations.winning] >= 0).all()
+    rivals = explanations.competing[explanations.competing >= 0]
+    assert (model.hyperboxes_.labels[rivals] >= 0).all()
+
+
+def test_intervals():
+    explanation = explain(line(), [[1.0]], X_upper=[[9.0]])[0]
+    told = explanation.to_dict()
+    assert told["features"][0]["value"] == 1
+    assert told["features"][0]["value_upper"] == 9
+    new = told["change"]["features"][0]
+    assert explanation.winning.distance.tolist() == [7]
+    assert (new["new_value"], new["new_value_upper"]) == (8, 9)
+    assert "1 to 9 -> 8 to 9" in str(explanation)
+
+
+def test_numbers_of_many_digits_lie_inside():
+    rng = np.random.default_rng(0)
+    data = rng.lognormal(size=(200, 6))
+    model = ImprovedOnlineGFMM(theta=0.1).fit(data, rng.integers(0, 3, 200))
+    for explanation in explain(model, data):
+        assert explanation.winning.membership == 1
+        assert explanation.winning.holds_sample
+
+
+def test_many_samples_are_explained_in_parts(monkeypatch):
+    model = AgglomerativeGFMM(theta=0.2).fit(X, Y)
+    expected = explain(model, X).to_dicts()
+    monkeypatch.setattr("hyperboxes._explanations._PAIRS_AT_ONCE", 50)
+    assert explain(model, X).to_dicts() == expected
+
+
+def test_a_sequence():
+    model = ImprovedOnlineGFMM(theta=0.3).fit(X, Y)
+    explanations = explain(model, X)
+    assert len(explanations) == 150
+    assert repr(explanations) == "Explanations(n_samples=150)"
+    assert explanations[-1].to_dict() == explanations[149].to_dict()
+    part = explanations[10:12]
+    assert [one.to_dict() for one in part] == explanations.to_dicts()[10:12]
+    np.testing.assert_array_equal(part.winning, explanations.winning[10:12])
+    with pytest.raises(IndexError):
+        explanations[150]
+    assert "and 130 more samples" in check_html(explanations._repr_html_())
+
+
+@pytest.mark.parametrize(
+    "labels", [["x", "y", "z"], [True, False, True], [1.0, 2.0, 3.0], [4, 5, 6]]
+)
+def test_labels_of_every_kind_are_json(labels):
+    model = ImprovedOnlineGFMM(theta=0.3).fit(X, np.array(labels)[Y])
+    told = explain(model, X[:1]).to_dicts()[0]
+    assert told["prediction"] == labels[0]
+    assert type(told["prediction"]) is type(labels[0])
+    json.dumps(told)
+    assert (
+        explain(model, X[:1], class_names=list("abc")[: len(model.classes_)])[0].class_name in "abc"
+    )
+
+
+def test_keys_of_the_dictionary():
+    told = explain(line(), [[3.0]])[0].to_dict()
+    assert told == {
+        "prediction": "low",
+        "class_name": "low",
+        "classes": [
+            {"label": "high", "name": "high", "membership": 0.5},
+            {"label": "low", "name": "low", "membership": 0.9},
+        ],
+        "winning": {"box": 0, "label": "low", "class_name": "low", "count": 2, "membership": 0.9},
+        "competing": {
+            "box": 1,
+            "label": "high",
+            "class_name": "high",
+            "count": 3,
+            "membership": 0.5,
+        },
+        "features": [
+            {
+                "name": "x0",
+                "value": 3.0,
+                "value_upper": 3.0,
+                "winning": {"lower": 0.0, "upper": 2.0, "distance": 1.0, "fraction": 0.1},
+                "competing": {"lower": 8.0, "upper": 10.0, "distance": 5.0, "fraction": 0.5},
+            }
+        ],
+        "deciding_feature": "x0",
+        "change": {
+            "features": [
+                {
+                    "name": "x0",
+                    "value": 3.0,
+                    "value_upper": 3.0,
+                    "new_value": 8.0,
+                    "new_value_upper": 8.0,
+                }
+            ],
+            "prediction": "high",
+            "class_name": "high",
+            "membership": 1.0,
+            "succeeds": True,
+        },
+    }
+
+
+def test_names_of_tables_and_callers():
+    model = ImprovedOnlineGFMM(theta=0.3).fit(IRIS.data, IRIS.target)
+    explanation = explain(model, IRIS.data[:1], class_names=IRIS.target_names)[0]
+    assert explanation.feature_names == list(IRIS.data.columns)
+    assert "setosa" in str(explanation)
+    with pytest.raises(ValueError, match="feature names"):
+        explain(model, pd.DataFrame(X, columns=list("abcd")))
+
+
+def test_names_are_escaped():
+    names = ["<b>", '"quoted"', "a & b", "<script>alert(1)</script>"]
+    model = ImprovedOnlineGFMM(theta=0.3).fit(X, np.array(["<i>", "&amp;", "'"])[Y])
+    explanations = explain(model, [[6.0, 2.0, 3.0, 1.0]], feature_names=names)
+    html = explanations._repr_html_()
+    text = check_html(html)
+    assert "<script>" not in html
+    assert "<b>" not in html.replace("<b>&", "")
+    assert any(name in text for name in names)
+
+
+def test_features_that_matter_are_limited():
+    rng = np.random.default_rng(0)
+    data = rng.random((40, 60))
+    model = ImprovedOnlineGFMM(theta=0.8).fit(data, rng.integers(0, 2, 40))
+    explanation = explain(model, 2 * rng.random((1, 60)) - 0.5)[0]
+    features = explanation.features_by_weight()
+    assert features[0] == explanation.deciding
+    assert len(features) > 30
+    text = explanation.to_text(max_features=3)
+    assert f"{len(features) - 3} more features not shown." in text
+    assert max(map(len, text.splitlines())) < 80
+    assert len([line for line in text.splitlines() if " to " in line or " = " in line]) == 3
+
+
+def test_bad_input():
+    model = line()
+    with pytest.raises(ValueError, match="feature_names has 2 names, but the model has 1 features"):
+        explain(model, [[1.0]], feature_names=["a", "b"])
+    with pytest.raises(ValueError, match="class_names has 3 names, but the model has 2 classes"):
+        explain(model, [[1.0]], class_names=["a", "b", "c"])
+    with pytest.raises(ValueError, match="features"):
+        explain(model, [[1.0, 2.0]])
+    with pytest.raises(ValueError, match="X_upper is below X"):
+        explain(model, [[1.0]], X_upper=[[0.0]])
+    unlabelled = ImprovedOnlineGFMM(scaling=None, unlabeled=-1)
+    unlabelled.partial_fit([[0.0]], [-1], classes=[0, 1])
+    with pytest.raises(ValueError, match="No box has a label yet"):
+        explain(unlabelled, [[1.0]])
+
+
+def test_a_fitted_classifier_is_needed():
+    with pytest.raises(TypeError, match="explain needs a fitted classifier; HyperboxClustering"):
+        explain(HyperboxClustering().fit(X), X)
+    with pytest.raises(NotFittedError):
+        explain(ImprovedOnlineGFMM(), X)
