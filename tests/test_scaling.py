@@ -1,14 +1,17 @@
 """Scaling to [0, 1] and the boxes' way back to data units."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.base import clone
 from sklearn.preprocessing import MinMaxScaler
 
-from hyperboxes import ImprovedOnlineGFMM
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 from hyperboxes._scaling import MinMaxScale
+from tests.test_online import same_boxes
 
 tables = hnp.arrays(
     np.float64, st.tuples(st.integers(1, 20), st.integers(1, 3)), elements=st.floats(-1e6, 1e6)
@@ -100,3 +103,71 @@ def test_hyperboxes_are_read_only_and_kept():
         boxes.lower[0] = 5
     model.partial_fit([[0.5]], [0])
     assert model.hyperboxes_ is not boxes
+
+
+@pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
+@given(
+    values=hnp.arrays(
+        np.float64,
+        st.tuples(st.integers(2, 30), st.integers(1, 3)),
+        elements=st.one_of(st.floats(-1e3, 1e3), st.just(np.nan)),
+    ),
+    data=st.data(),
+)
+def test_with_known_ranges_batching_does_not_matter(cls, values, data):
+    """Also a first batch of one sample, of which nobody is warned."""
+    y = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(values), max_size=len(values))))
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(values) - 1))))
+    whole = cls(theta=0.4).fit(values, y)
+    with np.errstate(invalid="ignore"):
+        ranges = np.array([np.fmin.reduce(values), np.fmax.reduce(values)])
+    assert same_boxes(cls(theta=0.4, scaling=ranges).fit(values, y), whole)
+    streamed = cls(theta=0.4, scaling=ranges.tolist())
+    for X, labels in zip(np.split(values, cuts), np.split(y, cuts), strict=True):
+        streamed.partial_fit(X, labels, classes=np.unique(y))
+    assert same_boxes(streamed, whole)
+    np.testing.assert_array_equal(streamed.data_min_, whole.data_min_)
+    np.testing.assert_array_equal(streamed.data_max_, whole.data_max_)
+    np.testing.assert_array_equal(streamed.predict_proba(values), whole.predict_proba(values))
+
+
+@pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM, AgglomerativeGFMM])
+def test_values_beyond_known_ranges(cls):
+    model = cls(theta=0.1, scaling=[[0.0, np.nan], [10.0, np.nan]])
+    model.fit([[-5.0, 7.0], [5.0, 7.05], [25.0, 7.0]], [0, 0, 1])
+    np.testing.assert_array_equal(model.hyperboxes_.lower, [[-5, 7], [5, 7.05], [25, 7]])
+    assert model.data_min_.tolist() == [0, 0]
+    assert model.data_max_.tolist() == [10, 0]  # NaN: the feature stays as it is
+    assert model.predict([[30.0, 7.0], [-20.0, 7.0]]).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("ranges", "message"),
+    [
+        ([0.0, 1.0], r"each with one number per feature: it has shape \(2,\), but X has 1"),
+        ([[0.0, 0.0], [1.0, 1.0]], r"shape \(2, 2\), but X has 1 features"),
+        ([[2.0], [1.0]], "column 'width' the range from 2.0 to 1.0; it must not end below"),
+        ([[0.0], [np.nan]], "both or none are known"),
+        ([[0.0], [np.inf]], "scaling contains infinity"),
+        ([[-1e308], [1e308]], "too large for float64"),
+        ([["a"], ["b"]], "could not convert string"),
+    ],
+)
+def test_bad_ranges_change_nothing(ranges, message):
+    X = pd.DataFrame({"width": [0.0, 1.0]})
+    model = ImprovedOnlineGFMM(scaling=ranges)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, [0, 1])
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X, [0, 1], classes=[0, 1])
+    assert set(vars(model)) == set(model.get_params())
+
+
+def test_known_ranges_are_left_alone_and_cloned():
+    ranges = np.array([[0.0], [10.0]])
+    model = ImprovedOnlineGFMM(scaling=ranges).fit([[1.0], [2.0]], [0, 1])
+    assert model.scaling is ranges
+    np.testing.assert_array_equal(clone(model).scaling, ranges)
+    assert "scaling=array" in repr(model)
+    model.partial_fit([[9.0]], [1])
+    np.testing.assert_array_equal(ranges, [[0], [10]])

@@ -85,7 +85,7 @@ class AgglomerativeGFMM(BaseGFMM):
         gamma: Any = 1.0,
         selection: str = "index",
         overlap: str = "closed",
-        scaling: str | None = "minmax",
+        scaling: Any = "minmax",
         unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:

@@ -25,6 +25,7 @@ from hyperboxes._scaling import MinMaxScale
 from hyperboxes._validation import (
     check_finite_range,
     check_gamma,
+    check_ranges,
     check_unit_range,
     check_upper,
 )
@@ -49,14 +50,14 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         "theta": [Interval(Real, 0, None, closed="neither")],
         "gamma": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "selection": [StrOptions({"all", "lemma", "index"})],
-        "scaling": [StrOptions({"minmax"}), None],
+        "scaling": [StrOptions({"minmax"}), "array-like", None],
         "n_jobs": [Integral, None],
     }
 
     theta: float
     gamma: Any
     selection: str
-    scaling: str | None
+    scaling: Any
     n_jobs: int | None
 
     n_features_in_: int
@@ -90,8 +91,10 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         """Return the fitted attributes of a model that has learned nothing yet but the ranges."""
         n_features = lower.shape[1]
         scale = None
-        if self.scaling == "minmax":
-            scale = MinMaxScale.learn(lower, upper)
+        if self.scaling is not None:
+            known = not isinstance(self.scaling, str)
+            ranges = check_ranges(self, n_features) if known else (lower, upper)
+            scale = MinMaxScale.learn(*ranges)
             check_finite_range(self, scale.low, scale.high)
         return {
             "_gamma": check_gamma(self.gamma, n_features),

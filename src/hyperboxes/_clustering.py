@@ -103,7 +103,7 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         min_similarity: float = 0.0,
         gamma: Any = 1.0,
         selection: str = "index",
-        scaling: str | None = "minmax",
+        scaling: Any = "minmax",
         n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
@@ -148,7 +148,8 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         """Go on learning from more samples, in their order (``algorithm="online"`` only).
 
         The first call learns the features' ranges (``scaling="minmax"``), so its batch should
-        span them. With ``scaling=None`` any batching gives the boxes of a single `fit`.
+        span them; ranges that are known are better given: ``scaling=[lowest, highest]``. With these
+        or ``scaling=None`` any batching gives the boxes of a single `fit`.
 
         Parameters
         ----------

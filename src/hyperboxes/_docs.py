@@ -22,9 +22,11 @@ selection : {"index", "lemma", "all"}, default="index"
     ``"lemma"``: among all boxes of the class that the paper's lemma allows. ``"all"``: among every
     box of the class, the original algorithm. All give the very same boxes; only the time and
     `n_candidates_` differ.
-scaling : {"minmax"} or None, default="minmax"
-    ``"minmax"``: the range of each feature in the first training call is mapped to [0, 1].
-    None: the training data lie in [0, 1] already.
+scaling : {"minmax"}, array-like of shape (2, n_features) or None, default="minmax"
+    What is mapped to [0, 1]. ``"minmax"``: the range of each feature in the first training call.
+    An array ``[lowest, highest]``: ranges known in advance, as streams need them; values beyond
+    them are fine, and NaN leaves a feature as it is. None: nothing, the training data lie in
+    [0, 1] already.
 n_jobs : int, default=None
     How many threads predict. None means 1 unless in a :obj:`joblib.parallel_config` context, -1
     all processors. Learning always takes one.

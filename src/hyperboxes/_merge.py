@@ -37,7 +37,8 @@ def merge(models: Iterable[Model]) -> Model:
     ----------
     models : iterable of fitted estimators
         Of one class, with the same parameters (but for `selection` and `n_jobs`), features, classes
-        and scale. Train them with ``scaling=None`` on data that were scaled alike.
+        and scale. Give all of them the ranges of the features, ``scaling=[lowest, highest]``, or
+        use ``scaling=None`` on data that were scaled alike.
 
     Returns
     -------
@@ -47,12 +48,11 @@ def merge(models: Iterable[Model]) -> Model:
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from sklearn.preprocessing import minmax_scale
     >>> from hyperboxes import ImprovedOnlineGFMM, merge
     >>> X, y = load_iris(return_X_y=True)
-    >>> X = minmax_scale(X)
+    >>> ranges = [X.min(axis=0), X.max(axis=0)]
     >>> halves = [
-    ...     ImprovedOnlineGFMM(theta=0.3, scaling=None).fit(X[part::2], y[part::2])
+    ...     ImprovedOnlineGFMM(theta=0.3, scaling=ranges).fit(X[part::2], y[part::2])
     ...     for part in range(2)
     ... ]
     >>> [len(model.hyperboxes_) for model in halves]
@@ -122,7 +122,7 @@ def _check_scale(first: Any, other: Any) -> None:
         ranges = (f"{m.data_min_[column]} to {m.data_max_[column]}" for m in (first, other))
         raise ValueError(
             f"The models scale {column_name(first, column)} differently: {' and '.join(ranges)} is "
-            "mapped to [0, 1]. Scale all data alike first and use scaling=None."
+            "mapped to [0, 1]. Give all of them the same ranges: scaling=[lowest, highest]."
         )
 
 

@@ -25,7 +25,8 @@ class _OnlineGFMM(BaseGFMM):
         """Go on learning from more samples, in their order.
 
         The first call learns the features' ranges (``scaling="minmax"``), so its batch should
-        span them. With ``scaling=None`` any batching gives the boxes of a single `fit`.
+        span them. With ranges known in advance (`scaling` an array, or None) any batching gives
+        the boxes of a single `fit`.
 
         Parameters
         ----------
@@ -114,7 +115,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         gamma: Any = 1.0,
         selection: str = "index",
         overlap: str = "closed",
-        scaling: str | None = "minmax",
+        scaling: Any = "minmax",
         unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -172,7 +173,7 @@ class OnlineGFMM(_OnlineGFMM):
         *,
         gamma: Any = 1.0,
         selection: str = "index",
-        scaling: str | None = "minmax",
+        scaling: Any = "minmax",
         unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:

@@ -73,6 +73,30 @@ def check_gamma(gamma: Any, n_features: int) -> np.ndarray:
     return np.ascontiguousarray(np.broadcast_to(vector, (n_features,)))
 
 
+def check_ranges(estimator: Any, n_features: int) -> np.ndarray:
+    """Return `scaling`, ranges known in advance, as two tables of one row: lowest and highest."""
+    ranges = check_array(
+        estimator.scaling,
+        dtype=np.float64,
+        ensure_2d=False,
+        ensure_all_finite="allow-nan",
+        input_name="scaling",
+    )
+    if ranges.shape != (2, n_features):
+        raise ValueError(
+            f"scaling must be [lowest, highest], each with one number per feature: it has shape "
+            f"{ranges.shape}, but X has {n_features} features."
+        )
+    low, high = ranges
+    if (wrong := (low > high) | (np.isnan(low) != np.isnan(high))).any():
+        column = int(np.argmax(wrong))
+        raise ValueError(
+            f"scaling gives {column_name(estimator, column)} the range from {low[column]} to "
+            f"{high[column]}; it must not end below its start, and both or none are known."
+        )
+    return ranges[:, np.newaxis]
+
+
 def check_unit_range(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:
     """Refuse training data outside [0, 1], which `scaling=None` promises."""
     if (outside := (lower < -_ROUNDING) | (upper > 1 + _ROUNDING)).any():
@@ -99,7 +123,7 @@ def check_finite_range(estimator: Any, low: np.ndarray, high: np.ndarray) -> Non
 
 def warn_if_ranges_unknown(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:
     """Warn if the first batch of a stream does not tell the features' ranges."""
-    if estimator.scaling != "minmax":
+    if not isinstance(estimator.scaling, str):
         return
     problem = ""
     if len(lower) == 1 and upper is lower:
@@ -109,8 +133,8 @@ def warn_if_ranges_unknown(estimator: Any, lower: np.ndarray, upper: np.ndarray)
     if problem:
         warnings.warn(
             f"The first call of partial_fit learns the features' ranges, but got {problem} "
-            "will not be scaled. Start with a larger batch, or scale the data to [0, 1] and "
-            "use scaling=None.",
+            "will not be scaled. Start with a larger batch, or give the ranges: "
+            "scaling=[lowest, highest].",
             stacklevel=4,
         )
 
