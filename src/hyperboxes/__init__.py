@@ -3,49 +3,25 @@
 A model is a list of labelled boxes: it can be read as rules and trained one sample at a time.
 """
 
-from hyperboxes._agglomerative import AgglomerativeGFMM
-from hyperboxes._archive import ModelFileError
-from hyperboxes._clustering import HyperboxClustering
-from hyperboxes._explanation import Explanation
-from hyperboxes._explanations import Explanations, explain
-from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._merge import merge
-from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
-from hyperboxes._onnx import to_onnx
-from hyperboxes._plots import (
-    BoxesDisplay,
-    BoxSizesDisplay,
-    GrowthDisplay,
-    ParallelCoordinatesDisplay,
-)
-from hyperboxes._prune import Pruning, prune
-from hyperboxes._rules import export_frame, export_text
-from hyperboxes._saving import load, save
-from hyperboxes._sql import export_sql
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hyperboxes._api import *  # noqa: F403
 
 __version__ = "0.1.0.dev0"
 
-__all__ = [
-    "AgglomerativeGFMM",
-    "BoxSizesDisplay",
-    "BoxesDisplay",
-    "Explanation",
-    "Explanations",
-    "GrowthDisplay",
-    "HyperboxClustering",
-    "Hyperboxes",
-    "ImprovedOnlineGFMM",
-    "ModelFileError",
-    "OnlineGFMM",
-    "ParallelCoordinatesDisplay",
-    "Pruning",
-    "explain",
-    "export_frame",
-    "export_sql",
-    "export_text",
-    "load",
-    "merge",
-    "prune",
-    "save",
-    "to_onnx",
-]
+
+def __getattr__(name: str) -> Any:
+    """Import what is public when it is first asked for: `hyperboxes --help` needs none of it."""
+    if name == "__all__" or not name.startswith("_"):
+        from hyperboxes import _api
+
+        if name == "__all__" or name in _api.__all__:
+            return getattr(_api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    from hyperboxes import _api
+
+    return [*_api.__all__, "__version__"]
