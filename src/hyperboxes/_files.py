@@ -6,12 +6,21 @@ import errno
 import os
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 
 def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that at any moment there is the old one or the new one, on disk too.
+    """Write a file that is replaced as `replacing` does it."""
+    with replacing(path) as file:
+        write_all(file, content)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file so that at any moment there is the old one or the new one, on disk too.
 
     It is written beside its place and then moved there. It gets the permissions of the file that it
     replaces, or those of any new file. A symbolic link stays; what it points to is replaced.
@@ -23,7 +32,7 @@ def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
         with temporary.open("xb") as file:
             if mode is not None:
                 temporary.chmod(mode)
-            write_all(file, content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)

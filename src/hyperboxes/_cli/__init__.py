@@ -1,0 +1,89 @@
+"""The command `hyperboxes`: train, predict, evaluate and read models of CSV and Parquet files.
+
+Each subcommand is a module of this package, listed in `COMMANDS`. It has a docstring for users,
+`HELP` (a line), `EXAMPLES`, `add_arguments(parser)` and `run(args)`, and imports what takes long in
+functions, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from hyperboxes import __version__
+from hyperboxes._cli._common import UsageError
+
+COMMANDS = ("fit", "predict", "evaluate", "rules", "explain")
+
+# What shells report of programs that Ctrl-C or a closed pipe has ended.
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
+
+# Errors about users' input; anything else is named by its type, for a report of it.
+_EXPECTED = (ValueError, OSError, ImportError)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    args = _make_parser().parse_args(argv)
+    try:
+        args.run(args)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Python flushes standard output once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    except Exception as error:
+        if args.debug:
+            raise
+        _complain(f"error: {_in_one_line(error)}")
+        return 2 if isinstance(error, UsageError) else 1
+    return 0
+
+
+def _make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="hyperboxes",
+        description="Classifiers made of readable boxes (general fuzzy min-max networks).",
+        epilog="hyperboxes COMMAND --help has the options of a command, with examples. "
+        "New here? Start with: hyperboxes demo",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"hyperboxes {__version__}")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        command = import_module(f"hyperboxes._cli.{name}")
+        subparser = subparsers.add_parser(
+            name,
+            help=command.HELP,
+            description=command.__doc__,
+            epilog=f"examples:\n{command.EXAMPLES}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        command.add_arguments(subparser)
+        subparser.add_argument("-q", "--quiet", action="store_true", help="no notes, no progress")
+        subparser.add_argument("--debug", action="store_true", help="show where an error arose")
+        subparser.set_defaults(run=command.run)
+    return parser
+
+
+def _complain(text: str) -> None:
+    print(f"hyperboxes: {text}", file=sys.stderr)
+
+
+def _in_one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.strerror}: {error.filename}"
+    if isinstance(error, MemoryError):
+        return "out of memory: the online learners read files in pieces, see --chunk-size"
+    text = " ".join(str(error).split())
+    if isinstance(error, (*_EXPECTED, UsageError)):
+        return text
+    return f"{type(error).__name__}: {text} (--debug shows where)"

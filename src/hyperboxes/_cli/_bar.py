@@ -1,0 +1,62 @@
+"""A progress bar on standard error, if that is a terminal and rich is installed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from hyperboxes._cli._tables import Chunk
+
+# Told how many rows are done, and a remark.
+Tell = Callable[[int, str], None]
+
+
+@contextmanager
+def progress(
+    args: argparse.Namespace, title: str, total: int | None = None, done: int = 0
+) -> Iterator[Tell | None]:
+    """Show a bar, and yield what tells it how far the work is; None if nobody sees it.
+
+    Without `total` it shows that something goes on, and how many rows are done.
+    """
+    bar = None if args.quiet or not sys.stderr.isatty() else _make_bar()
+    if bar is None:
+        yield None
+        return
+    with bar:
+        task = bar.add_task(title, total=total, completed=done, remark="")
+
+        def tell(n_rows: int, remark: str = "") -> None:
+            bar.update(task, completed=n_rows, remark=remark or f"{n_rows:,} rows")
+
+        yield tell
+
+
+def watched(args: argparse.Namespace, title: str, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """Hand chunks on, and show how many rows they have had when they are done with."""
+    with progress(args, title) as tell:
+        for chunk in chunks:
+            yield chunk
+            if tell is not None:
+                tell(chunk.start + len(chunk), "")
+
+
+def _make_bar():  # type: ignore[no-untyped-def]
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import TimeRemainingColumn as Remaining
+    except ImportError:
+        return None
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[remark]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        Remaining(),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -1,0 +1,106 @@
+"""What cells mean: numbers of features, text of labels; the same in every chunk and every file.
+
+Spaces around a cell do not count. A label is its text: `1`, `1.0` and `001` are three labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hyperboxes._cli._common import arrow, listing
+from hyperboxes._cli._tables import Chunk
+
+# Cells of features that say that a value is missing, in lower case.
+MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "?")
+
+_TRUTH = {"true": "1", "false": "0"}
+
+
+def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
+    """Return the columns as a table of float64, NaN for missing values."""
+    numbers = np.empty((len(chunk), len(columns)))
+    wrong = []
+    for j, column in enumerate(columns):
+        values = _to_numbers(chunk.table[column])
+        if values is None:
+            wrong.append(column)
+        else:
+            numbers[:, j] = values
+    if wrong:
+        row, text = _first_text(chunk, wrong[0])
+        raise ValueError(
+            f"{chunk.file}: not numbers: {listing(wrong)} (row {row} of {wrong[0]} is {text!r}). "
+            f"Leave such columns out with --drop, or turn them into numbers first"
+        )
+    if np.isinf(numbers).any():
+        i, j = np.argwhere(np.isinf(numbers))[0]
+        raise ValueError(
+            f"{chunk.file}: row {chunk.start + i + 1} of {columns[j]} is infinite; "
+            "leave the cell empty if the value is not known"
+        )
+    return numbers
+
+
+def read_labels(chunk: Chunk, column: str) -> np.ndarray:
+    """Return the texts of a column, empty where a cell is missing."""
+    pa = arrow()
+    pc = arrow("compute")
+    values = _plain(chunk.table[column])
+    if _is_text(values.type):
+        values = pc.utf8_trim_whitespace(values)
+    elif pa.types.is_nested(values.type):
+        raise ValueError(f"{chunk.file}: {column} has nested values, which are no labels")
+    texts = ["" if v is None or v != v else str(v) for v in values.to_pylist()]
+    return np.array(texts, dtype=str)
+
+
+def _to_numbers(values: Any) -> np.ndarray | None:
+    """Return float64, or None if there are cells that are no numbers."""
+    pa = arrow()
+    pc = arrow("compute")
+    values = _plain(values)
+    if pa.types.is_temporal(values.type):
+        return None
+    try:
+        if _is_text(values.type):
+            values = _parse(values)
+        return pc.cast(values, pa.float64(), safe=False).to_numpy()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+
+
+def _parse(texts: Any) -> Any:
+    """Return numbers; raise ArrowInvalid if a text is none."""
+    pa = arrow()
+    pc = arrow("compute")
+    texts = pc.utf8_trim_whitespace(texts)
+    try:
+        return pc.cast(texts, pa.float64())  # the usual case, which is quick
+    except pa.ArrowInvalid:
+        texts = pc.utf8_lower(texts)
+        for word, number in _TRUTH.items():
+            texts = pc.if_else(pc.equal(texts, word), number, texts)
+        missing = pc.is_in(texts, pa.array(MISSING, texts.type))
+        return pc.cast(pc.if_else(missing, None, texts), pa.float64())
+
+
+def _first_text(chunk: Chunk, column: str) -> tuple[int, str]:
+    """Return the row and the text of the first cell that is no number."""
+    values = _plain(chunk.table[column])
+    for row in range(len(values)):
+        if _to_numbers(values.slice(row, 1)) is None:
+            return chunk.start + row + 1, str(values[row].as_py())
+    raise AssertionError(column)
+
+
+def _plain(values: Any) -> Any:
+    pa = arrow()
+    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+
+
+def _is_text(kind: Any) -> bool:
+    pa = arrow()
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -1,0 +1,118 @@
+"""Labels in files beside the classes of a model, and how well a model finds them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+
+
+def as_known(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return texts of labels in the words of the model, whose classes may be numbers.
+
+    A model trained in Python may have the class 1 or 1.0, and a file may say `1`, `1.0` or `True`.
+    """
+    if classes.dtype.kind not in "biuf":
+        return labels
+    names = {float(label): str(label) for label in classes}
+
+    def translate(text: str) -> str:
+        try:
+            number = float({"true": "1", "false": "0"}.get(text.lower(), text))
+        except ValueError:
+            return text
+        return names.get(number, text)
+
+    texts, inverse = np.unique(labels, return_inverse=True)
+    return np.array([translate(text) for text in texts.tolist()], dtype=str)[inverse]
+
+
+def as_classes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return labels as the model has them; those that it does not know stay texts."""
+    known = {str(label): label for label in classes.tolist()}
+    found = [known.get(text, text) for text in as_known(labels, classes).tolist()]
+    return np.array(found, classes.dtype if classes.dtype.kind == "U" else object)
+
+
+class Confusion:
+    """How often each class was taken for each, counted as samples come in."""
+
+    def __init__(self, classes: np.ndarray) -> None:
+        self._classes = classes
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def add(self, labels: np.ndarray, predicted: np.ndarray) -> None:
+        """Count samples, whose labels are texts."""
+        known = as_known(labels, self._classes)
+        self._counts.update(zip(known.tolist(), map(str, predicted.tolist()), strict=True))
+
+    @property
+    def n_samples(self) -> int:
+        """How many were counted."""
+        return self._counts.total()
+
+    def table(self) -> tuple[list[str], np.ndarray]:
+        """Return the classes, and the counts with the true class in rows."""
+        known = {str(label) for label in self._classes.tolist()}
+        names = sorted(known | {true for true, _ in self._counts}, key=_by_number)
+        place = {name: i for i, name in enumerate(names)}
+        matrix = np.zeros((len(names), len(names)), np.int64)
+        for (true, predicted), count in self._counts.items():
+            matrix[place[true], place[predicted]] = count
+        return names, matrix
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a confusion matrix says; a score that would be 0 / 0 is None."""
+
+    n_samples: int
+    n_boxes: int
+    accuracy: float
+    balanced_accuracy: float
+    by_class: dict[str, dict[str, Any]]
+    matrix: list[list[int]]
+
+    @classmethod
+    def of(cls, confusion: Confusion, n_boxes: int) -> Self:
+        """Compute the scores; balanced accuracy is the mean recall of classes that occur."""
+        names, matrix = confusion.table()
+        right, support, predicted = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
+        occurs = support > 0
+        by_class = {
+            name: {
+                "precision": _ratio(right[i], predicted[i]),
+                "recall": _ratio(right[i], support[i]),
+                "f1": _ratio(2 * right[i], support[i] + predicted[i]),
+                "support": int(support[i]),
+            }
+            for i, name in enumerate(names)
+        }
+        return cls(
+            n_samples=int(matrix.sum()),
+            n_boxes=n_boxes,
+            accuracy=float(right.sum() / matrix.sum()),
+            balanced_accuracy=float((right[occurs] / support[occurs]).mean()),
+            by_class=by_class,
+            matrix=matrix.tolist(),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return them for JSON."""
+        values = asdict(self)
+        values["confusion_matrix"] = {"classes": list(self.by_class), "rows": values.pop("matrix")}
+        return values
+
+
+def _ratio(part: Any, whole: Any) -> float | None:
+    return float(part / whole) if whole else None
+
+
+def _by_number(name: str) -> tuple[int, float, str]:
+    """Sort numbers by value and before words."""
+    try:
+        return 0, float(name), name
+    except ValueError:
+        return 1, 0.0, name

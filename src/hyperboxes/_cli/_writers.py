@@ -1,0 +1,110 @@
+"""Tables that are written some rows at a time: CSV, Parquet, or a JSON object per line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from hyperboxes._cli._common import STDIO, arrow
+from hyperboxes._files import replacing
+
+
+class Writer(ABC):
+    """Takes columns by name, as arrays of Arrow or NumPy, always the same ones."""
+
+    @abstractmethod
+    def write(self, columns: dict[str, Any]) -> None:
+        """Write some rows."""
+
+
+class CsvWriter(Writer):
+    """Writes CSV, with a first row of names."""
+
+    def __init__(self, stream: Any) -> None:
+        self._writer = csv.writer(stream, lineterminator="\n")
+        self._begun = False
+
+    def write(self, columns: dict[str, Any]) -> None:
+        if not self._begun:
+            self._writer.writerow(columns)
+            self._begun = True
+        self._writer.writerows(zip(*map(_to_list, columns.values()), strict=True))
+
+
+class JsonWriter(Writer):
+    """Writes an object per row and line."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, columns: dict[str, Any]) -> None:
+        for row in zip(*map(_to_list, columns.values()), strict=True):
+            # JSON has no NaN.
+            values = {name: None if v != v else v for name, v in zip(columns, row, strict=True)}
+            self._stream.write(json.dumps(values, ensure_ascii=False, default=str) + "\n")
+
+
+class ParquetWriter(Writer):
+    """Writes Parquet, a row group at a time."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._writer: Any = None
+
+    def write(self, columns: dict[str, Any]) -> None:
+        pa, pq = arrow(), arrow("parquet")
+        arrays = {
+            name: values if isinstance(values, pa.ChunkedArray) else pa.array(values.tolist())
+            for name, values in columns.items()
+        }
+        table = pa.table(arrays)
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._stream, table.schema)
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        """Write the end of the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+@contextmanager
+def open_writer(output: str, *, as_json: bool) -> Iterator[Writer]:
+    """Open a file, which is complete or not there at all, or standard output."""
+    text_writer = JsonWriter if as_json else CsvWriter
+    if output == STDIO:
+        yield text_writer(sys.stdout)
+        return
+    with _open(Path(output)) as file:
+        if is_parquet(output):
+            writer = ParquetWriter(file)
+            yield writer
+            writer.close()
+            return
+        zipped = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if output.endswith(".gz") else None
+        with zipped or nullcontext(file) as raw:
+            stream = io.TextIOWrapper(raw, encoding="utf-8", newline="")
+            yield text_writer(stream)
+            stream.detach()  # without closing the file
+
+
+def is_parquet(output: str) -> bool:
+    """Whether a Parquet file is to be written."""
+    return output.endswith((".parquet", ".pq"))
+
+
+def _open(path: Path) -> AbstractContextManager[Any]:
+    is_special = path.exists() and not path.is_file()  # a pipe, a device
+    return path.open("wb") if is_special else replacing(path)
+
+
+def _to_list(values: Any) -> list[Any]:
+    return values.to_pylist() if hasattr(values, "to_pylist") else values.tolist()

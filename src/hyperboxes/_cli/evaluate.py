@@ -1,0 +1,100 @@
+"""Compare a model's predictions with the true labels in a table.
+
+The file is read in pieces, so it may be larger than memory. Labels that the model does not know
+count as mistakes; rows without a label are left out if --unlabeled, here or in training, says which.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from hyperboxes._cli._bar import watched
+from hyperboxes._cli._common import (
+    add_chunk_size,
+    add_data,
+    add_json,
+    add_model,
+    add_target,
+    print_json,
+)
+from hyperboxes._cli._labels import Confusion, Scores
+from hyperboxes._cli._models import add_matching, find_features, load_model
+from hyperboxes._cli._survey import check_labels
+from hyperboxes._cli._tables import open_table
+
+HELP = "compare predictions with true labels"
+EXAMPLES = """\
+  hyperboxes evaluate iris.hyperboxes test.csv --target species
+  hyperboxes evaluate iris.hyperboxes test.csv --target species --json
+"""
+
+# A confusion matrix of more classes is not printed, but it is in the JSON.
+_MOST_COLUMNS = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_model(parser)
+    add_data(parser)
+    add_target(parser)
+    add_matching(parser)
+    add_json(parser, "the scores")
+    add_chunk_size(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Evaluate."""
+    table = open_table(args.data, args.sep)
+    table.check([args.target])
+    asked = find_features(args, load_model(args.model), table, args.target)
+    if not hasattr(asked.model, "classes_"):
+        raise ValueError(f"{args.model} is no classifier: it has no classes to compare")
+    unlabeled = asked.model.unlabeled if args.unlabeled is None else args.unlabeled
+    confusion = Confusion(asked.model.classes_)
+    chunks = table.chunks([*asked.columns, args.target], args.chunk_size)
+    for chunk in watched(args, "Evaluating", chunks):
+        labels = check_labels(chunk, args.target, unlabeled)
+        has_label = np.full(len(labels), unlabeled is None) | (labels != str(unlabeled))
+        confusion.add(labels[has_label], asked.model.predict(asked.samples(chunk))[has_label])
+    if confusion.n_samples == 0:
+        raise ValueError(f"{table.name} has no rows with a label")
+    scores = Scores.of(confusion, n_boxes=len(asked.model.hyperboxes_))
+    if args.json:
+        print_json(scores.to_dict())
+    else:
+        print_scores(scores)
+
+
+def print_scores(scores: Scores) -> None:
+    """Print the scores for people."""
+    print(f"samples            {scores.n_samples:,}")
+    print(f"boxes              {scores.n_boxes:,}")
+    print(f"accuracy           {scores.accuracy:.4f}")
+    print(f"balanced accuracy  {scores.balanced_accuracy:.4f}")
+    header = ("class", "precision", "recall", "F1", "samples")
+    rows = [
+        (name, *(_number(v) for v in (s["precision"], s["recall"], s["f1"])), f"{s['support']:,}")
+        for name, s in scores.by_class.items()
+    ]
+    print()
+    _print_table([header, *rows])
+    if len(scores.by_class) <= _MOST_COLUMNS:
+        names = list(scores.by_class)
+        counts = [(name, *map(str, row)) for name, row in zip(names, scores.matrix, strict=True)]
+        print("\ntrue class in rows, predicted in columns")
+        _print_table([("", *names), *counts])
+
+
+def _number(value: Any) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _print_table(rows: list[tuple[str, ...]]) -> None:
+    widths = np.array([[len(cell) for cell in row] for row in rows]).max(axis=0)
+    for first, *rest in rows:
+        cells = [first.ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+        print("  ".join(cells).rstrip())

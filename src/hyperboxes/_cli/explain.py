@@ -1,0 +1,56 @@
+"""Explain what a model says about rows of a table: which boxes are near, and what would change it.
+
+Row 1 is the first below the names of the columns.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from hyperboxes._cli._common import add_data, add_json, add_model, positive, print_json
+from hyperboxes._cli._models import Asked, add_matching, find_features, load_model
+from hyperboxes._cli._tables import Chunk, Table, open_table
+
+HELP = "explain what a model says about a row"
+EXAMPLES = """\
+  hyperboxes explain iris.hyperboxes test.csv --row 7
+  hyperboxes explain iris.hyperboxes test.csv --row 7 12 31 --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_model(parser)
+    add_data(parser)
+    parser.add_argument(
+        "--row", type=positive, nargs="+", default=[1], metavar="N", help="which; default: 1"
+    )
+    add_matching(parser)
+    add_json(parser, "the explanations")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Explain."""
+    from hyperboxes import explain
+
+    table = open_table(args.data, args.sep)
+    asked = find_features(args, load_model(args.model), table)
+    explanations = explain(asked.model, _read_rows(args, table, asked))
+    pairs = list(zip(args.row, explanations, strict=True))
+    if args.json:
+        print_json([{"row": row, **explanation.to_dict()} for row, explanation in pairs])
+        return
+    texts = [f"Row {row}\n{explanation}" for row, explanation in pairs]
+    print("\n\n".join(texts))
+
+
+def _read_rows(args: argparse.Namespace, table: Table, asked: Asked) -> Any:
+    """Return the rows asked for, in that order."""
+    last = max(args.row)
+    chunk = next(table.chunks(asked.columns, size=last), None)
+    n_rows = 0 if chunk is None else len(chunk)
+    if chunk is None or n_rows < last:
+        raise ValueError(f"{table.name} has {n_rows:,} rows, so there is no row {last}")
+    rows = chunk.table.take([row - 1 for row in args.row])
+    return asked.samples(Chunk(chunk.file, 0, rows))

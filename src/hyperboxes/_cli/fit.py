@@ -1,0 +1,228 @@
+"""Train a model on a table and save it.
+
+The online learners (improved, online) read the file in pieces, so it may be larger than memory,
+and write a checkpoint from time to time: after a crash or Ctrl-C the same command with --resume
+goes on. The boxes are the same whatever the pieces. The agglomerative learners (agglo-sm, agglo2)
+need all samples in memory.
+
+Features are numbers; empty cells, NA and ? are missing values, which the learners take. Labels are
+text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+from hyperboxes import __version__
+from hyperboxes._cli._checkpoint import Checkpoint, Every
+from hyperboxes._cli._common import (
+    CHUNK_SIZE,
+    STDIO,
+    UsageError,
+    add_chunk_size,
+    add_data,
+    add_features,
+    add_json,
+    add_target,
+    names,
+    note,
+    print_json,
+)
+from hyperboxes._cli._files import check_output
+from hyperboxes._cli._survey import Columns
+from hyperboxes._cli._tables import Table, open_table
+from hyperboxes._cli._training import fit_at_once, fit_in_chunks
+
+HELP = "train a model on a table"
+EXAMPLES = """\
+  hyperboxes fit iris.csv --target species -o iris.hyperboxes
+  hyperboxes fit iris.csv --target species -o iris.hyperboxes --learner agglo-sm --theta 0.3
+  hyperboxes fit big.parquet --target fraud --drop id -o fraud.hyperboxes --checkpoint-every 5m
+  hyperboxes fit big.parquet --target fraud --drop id -o fraud.hyperboxes --resume
+  hyperboxes fit few.csv --target label --unlabeled "" -o few.hyperboxes  # empty cells: no label
+"""
+
+# The learners by name: the estimator and its parameters.
+LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "improved": ("ImprovedOnlineGFMM", {}),
+    "online": ("OnlineGFMM", {}),
+    "agglo-sm": ("AgglomerativeGFMM", {"algorithm": "agglo-sm"}),
+    "agglo2": ("AgglomerativeGFMM", {"algorithm": "agglo2"}),
+}
+_ONLINE = ("improved", "online")
+_EVERY = "60s"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_data(parser)
+    add_target(parser)
+    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="file to write")
+    which = parser.add_mutually_exclusive_group()
+    add_features(which, "columns to learn from; default: all but the target")
+    which.add_argument("--drop", type=names, default=[], metavar="A,B,...", help="leave these out")
+    _add_learner(parser)
+    _add_chunks(parser)
+    add_json(parser, "a summary")
+
+
+def _add_learner(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("learner")
+    group.add_argument("--learner", choices=LEARNERS, default="improved", help="default: improved")
+    group.add_argument(
+        "--theta",
+        type=_positive_number,
+        help="longest side of a box, as a fraction of a feature's range: small is accurate, large "
+        "gives few rules; default: 0.5 (improved), 0.2 (online), 0.7 (agglo)",
+    )
+    group.add_argument(
+        "--gamma",
+        type=_gamma,
+        metavar="G[,G...]",
+        help="how fast membership falls outside boxes, one number or one per feature; default: 1",
+    )
+
+
+def _add_chunks(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("large files (online learners)")
+    add_chunk_size(group, default=None)
+    group.add_argument(
+        "--checkpoint-every",
+        type=Every.parse,
+        default=argparse.SUPPRESS,
+        metavar="WHEN",
+        help=f"rows (500000) or time (30s, 5m, 1h), or never; default: {_EVERY}",
+    )
+    group.add_argument(
+        "--resume", action="store_true", help="go on from the checkpoint, if there is one"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Train and save."""
+    from hyperboxes import save
+
+    began = time.monotonic()
+    _check_options(args)
+    output = check_output(args.output, args.data)
+    is_online = args.learner in _ONLINE
+    table = open_table(args.data, args.sep, again=is_online)
+    columns = _choose_columns(args, table)
+    model, options = _make_model(args, columns)
+    chunk_size = args.chunk_size or CHUNK_SIZE
+    checkpoint = None
+    if is_online:
+        checkpoint = _make_checkpoint(args, output, columns, options)
+        model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
+    else:
+        model = fit_at_once(args, model, table, columns, chunk_size)
+    save(model, output)
+    if checkpoint is not None:
+        checkpoint.remove()
+    _report(args, model, time.monotonic() - began)
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    if args.learner not in _ONLINE and (args.chunk_size or args.resume or _asks_to_save(args)):
+        raise UsageError(
+            f"--learner {args.learner} needs all samples at once: --chunk-size, --checkpoint-every "
+            "and --resume are for the learners improved and online"
+        )
+    if args.data == STDIO and (args.resume or _asks_to_save(args)):
+        raise UsageError("standard input cannot be read again: --resume needs a file")
+
+
+def _asks_to_save(args: argparse.Namespace) -> bool:
+    return getattr(args, "checkpoint_every", None) is not None
+
+
+def _choose_columns(args: argparse.Namespace, table: Table) -> Columns:
+    """Return the features and the target, all of which are in the table."""
+    table.check([args.target, *args.drop, *(args.features or [])])
+    dropped = {args.target, *args.drop}
+    features = args.features or [name for name in table.columns if name not in dropped]
+    if args.target in features:
+        raise ValueError(f"{args.target} is the target, so it cannot be a feature")
+    if not features:
+        raise ValueError(f"{table.name} has no columns but {args.target} and those of --drop")
+    if "" in features:
+        raise ValueError(f"{table.name}: a column has no name; name all, or choose with --features")
+    return Columns(features, args.target, args.unlabeled)
+
+
+def _make_model(args: argparse.Namespace, columns: Columns) -> tuple[Any, dict[str, Any]]:
+    """Return the unfitted model, and what a checkpoint must agree with."""
+    import hyperboxes
+
+    class_name, parameters = LEARNERS[args.learner]
+    if args.gamma is not None and len(args.gamma) not in (1, len(columns.features)):
+        raise UsageError(
+            f"--gamma has {len(args.gamma)} numbers, but there are {len(columns.features)} features"
+        )
+    if args.gamma is not None:
+        parameters = {**parameters, "gamma": args.gamma if len(args.gamma) > 1 else args.gamma[0]}
+    if args.theta is not None:
+        parameters = {**parameters, "theta": args.theta}
+    model = getattr(hyperboxes, class_name)(**parameters, unlabeled=columns.unlabeled)
+    return model, {
+        "learner": args.learner,
+        "theta": model.theta,
+        "gamma": model.gamma,
+        "target": columns.target,
+        "features": columns.features,
+        "unlabeled": columns.unlabeled,
+        "version": __version__,
+    }
+
+
+def _make_checkpoint(
+    args: argparse.Namespace, output: Path, columns: Columns, options: dict[str, Any]
+) -> Checkpoint | None:
+    every = getattr(args, "checkpoint_every", Every.parse(_EVERY))
+    if args.data == STDIO or (every is None and not args.resume):
+        return None
+    return Checkpoint(output, Path(args.data), every or Every(), options)
+
+
+def _report(args: argparse.Namespace, model: Any, seconds: float) -> None:
+    boxes = model.hyperboxes_
+    n_samples, n_boxes, n_classes = int(boxes.counts.sum()), len(boxes), len(model.classes_)
+    if args.json:
+        print_json(
+            {
+                "model": args.output,
+                "learner": args.learner,
+                "n_samples": n_samples,
+                "n_features": model.n_features_in_,
+                "n_boxes": n_boxes,
+                "classes": model.classes_.tolist(),
+                "seconds": round(seconds, 3),
+            }
+        )
+    size = Path(args.output).stat().st_size
+    note(
+        args,
+        f"{args.output}: {n_boxes:,} boxes from {n_samples:,} samples of {n_classes} classes, "
+        f"{model.n_features_in_} features ({seconds:.1f} s, {math.ceil(size / 1000):,} kB)",
+    )
+    if n_classes > n_samples / 2:
+        note(args, f"Note: most values of {args.target} occur once. Is it a class?")
+
+
+def _positive_number(text: str) -> float:
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise ValueError(text)
+    return number
+
+
+def _gamma(text: str) -> list[float]:
+    return [_positive_number(part) for part in text.split(",")]
+
+
+_positive_number.__name__ = "positive number"  # argparse names it in its message
+_gamma.__name__ = "positive number or list of such"

@@ -1,0 +1,106 @@
+"""Predict the classes of the rows of a table.
+
+Columns are matched by name, in any order. The file is read in pieces, so it may be larger than
+memory. Results are a CSV table on standard output unless -o says otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hyperboxes._cli._bar import watched
+from hyperboxes._cli._common import (
+    STDIO,
+    UsageError,
+    add_chunk_size,
+    add_data,
+    add_json,
+    add_model,
+    positive,
+)
+from hyperboxes._cli._files import check_output
+from hyperboxes._cli._models import Asked, add_matching, find_features, load_model
+from hyperboxes._cli._tables import Chunk, open_table
+from hyperboxes._cli._writers import is_parquet, open_writer
+
+HELP = "predict the classes of the rows of a table"
+EXAMPLES = """\
+  hyperboxes predict iris.hyperboxes new.csv
+  hyperboxes predict iris.hyperboxes new.csv --keep --proba -o predicted.csv
+  hyperboxes predict iris.hyperboxes new.parquet -o predicted.parquet
+  zcat new.csv.gz | hyperboxes predict iris.hyperboxes - --json | head -1
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_model(parser)
+    add_data(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        default=STDIO,
+        metavar="FILE",
+        help="write there: CSV, gzipped if it ends in .gz, or Parquet if in .parquet",
+    )
+    parser.add_argument("--keep", action="store_true", help="with the columns of the input")
+    parser.add_argument("--proba", action="store_true", help="with the classes' probabilities")
+    parser.add_argument(
+        "--membership", action="store_true", help="with the classes' memberships, from 0 to 1"
+    )
+    parser.add_argument(
+        "--column", default="prediction", metavar="NAME", help="name of the column of classes"
+    )
+    add_json(parser, "each row")
+    add_matching(parser)
+    parser.add_argument(
+        "--jobs", type=positive, default=1, metavar="N", help="threads that predict; default: 1"
+    )
+    add_chunk_size(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Predict."""
+    if args.output != STDIO:
+        check_output(args.output, args.data, args.model)
+        if args.json and is_parquet(args.output):
+            raise UsageError("--json does not go with a Parquet file")
+    table = open_table(args.data, args.sep)
+    asked = find_features(args, load_model(args.model), table)
+    if hasattr(asked.model, "n_jobs"):
+        asked.model.set_params(n_jobs=args.jobs)
+    kept = table.columns if args.keep else []
+    if args.column in kept:
+        raise ValueError(f"{table.name} has a column {args.column} already: choose a --column")
+    wanted = list(dict.fromkeys([*kept, *asked.columns]))
+    chunks = table.chunks(wanted, args.chunk_size)
+    with open_writer(args.output, as_json=args.json) as writer:
+        for chunk in watched(args, "Predicting", chunks):
+            writer.write(dict(_results(args, asked, chunk, kept)))
+
+
+def _results(
+    args: argparse.Namespace, asked: Asked, chunk: Chunk, kept: list[str]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the columns of the output."""
+    X = asked.samples(chunk)
+    for name in kept:
+        yield name, chunk.table[name]
+    if not args.proba:
+        yield args.column, asked.model.predict(X)
+    else:
+        proba = asked.model.predict_proba(X)
+        # Its largest entry is what `predict` says.
+        yield args.column, asked.model.classes_[proba.argmax(axis=1)]
+        yield from _by_class("proba", asked, proba)
+    if args.membership:
+        yield from _by_class("membership", asked, asked.model.membership(X))
+
+
+def _by_class(title: str, asked: Asked, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    for label, column in zip(asked.model.classes_, values.T, strict=True):
+        yield f"{title}_{label}", column

@@ -1,0 +1,142 @@
+"""Print the boxes of a model as rules, those that hold the most samples first.
+
+With --data, each rule is measured on the rows of a table: which share of them it covers and, with
+--target, which share of these is of its class.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+import numpy as np
+
+from hyperboxes._cli._common import (
+    DATA_HELP,
+    UsageError,
+    add_model,
+    add_sep,
+    add_target,
+    note,
+    positive,
+    print_json,
+)
+from hyperboxes._cli._labels import as_classes
+from hyperboxes._cli._models import add_matching, find_features, load_model
+from hyperboxes._cli._survey import check_labels
+from hyperboxes._cli._tables import open_table
+
+HELP = "print the boxes of a model as rules"
+EXAMPLES = """\
+  hyperboxes rules iris.hyperboxes --max-rules 5
+  hyperboxes rules iris.hyperboxes --data test.csv --target species
+  hyperboxes rules iris.hyperboxes --format csv > rules.csv
+  hyperboxes rules iris.hyperboxes --format sql --table flowers | psql garden
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_model(parser)
+    parser.add_argument("--data", metavar="DATA", help=f"measure the rules on a {DATA_HELP}")
+    add_target(parser, required=False)
+    add_sep(parser)
+    add_matching(parser)
+    parser.add_argument(
+        "--max-rules", type=positive, metavar="N", help="print only so many; default: all"
+    )
+    parser.add_argument(
+        "--format", choices=_PRINTERS, default="text", help="default: text; csv and json are exact"
+    )
+    parser.add_argument("--table", metavar="NAME", help="with sql: write a query of this table")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the rules."""
+    if args.data is None and (args.target is not None or args.features is not None):
+        raise UsageError("--target and --features are columns of --data, which is not given")
+    if args.format == "sql" and (args.data is not None or args.max_rules is not None):
+        raise UsageError("--format sql takes all rules and no data: no --data, no --max-rules")
+    if args.format != "sql" and args.table is not None:
+        raise UsageError("--table needs --format sql")
+    model = load_model(args.model)
+    samples = () if args.data is None else _read_samples(args, model)
+    _PRINTERS[args.format](args, model, *samples)
+
+
+def _read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
+    """Return the rows of the data, and their labels if there are any."""
+    table = open_table(args.data, args.sep)
+    others = [] if args.target is None else [args.target]
+    asked = find_features(args, model, table, *others)
+    table.check(others)
+    chunk = next(table.chunks([*asked.columns, *others]), None)
+    if chunk is None:
+        raise ValueError(f"{table.name} has no rows")
+    if args.target is None:
+        return asked.samples(chunk), None
+    unlabeled = model.unlabeled if args.unlabeled is None else args.unlabeled
+    labels = check_labels(chunk, args.target, unlabeled)
+    return asked.samples(chunk), as_classes(labels, model.classes_)
+
+
+def _print_text(args: argparse.Namespace, model: Any, X: Any = None, y: Any = None) -> None:
+    from hyperboxes import export_text
+
+    print(export_text(model, X, y, max_rules=args.max_rules))
+
+
+def _print_csv(args: argparse.Namespace, model: Any, X: Any = None, y: Any = None) -> None:
+    print(_frame(args, model, X, y).to_csv(lineterminator="\n"), end="")
+
+
+def _print_json(args: argparse.Namespace, model: Any, X: Any = None, y: Any = None) -> None:
+    """Print a list of rules, with the bounds by feature, null where they are not known."""
+    frame = _frame(args, model, X, y)
+    n_features = model.n_features_in_
+    facts, bounds = frame.iloc[:, : -2 * n_features], frame.iloc[:, -2 * n_features :]
+    features = [name.removesuffix(" lower") for name in bounds.columns[::2]]
+    rules = [
+        {
+            "box": int(box),
+            **{name: _plain(fact[name]) for name in facts.columns},
+            "bounds": {
+                name: None if math.isnan(ends[0]) else ends
+                for name, ends in zip(features, pairs, strict=True)
+            },
+        }
+        for box, (_, fact), pairs in zip(
+            frame.index,
+            facts.iterrows(),
+            bounds.to_numpy().reshape(len(frame), n_features, 2).tolist(),
+            strict=True,
+        )
+    ]
+    print_json(rules)
+
+
+def _print_sql(args: argparse.Namespace, model: Any) -> None:
+    from hyperboxes import export_sql
+
+    print(export_sql(model, table=args.table))
+    note(args, "Rows that no box holds get NULL: a database cannot tell the nearest box.")
+
+
+def _frame(args: argparse.Namespace, model: Any, X: Any, y: Any) -> Any:
+    from hyperboxes import export_frame
+
+    frame = export_frame(model, X, y)
+    return frame.sort_values("support", ascending=False, kind="stable").head(
+        args.max_rules or len(frame)
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a value for JSON."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if value != value else value
+
+
+_PRINTERS = {"text": _print_text, "csv": _print_csv, "json": _print_json, "sql": _print_sql}
