@@ -14,7 +14,7 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum 
 .PHONY: demo test lint format bench-peers bench-scale bench-missing bench-labels bench-merging bench-pruning reproduce reproduce-quick clean
 
 demo: $(VENV)/.demo
-	$(BIN)/python examples/demo.py
+	$(BIN)/hyperboxes demo
 
 test: lint
 	$(BIN)/python -m pytest $(ARGS)

@@ -4,17 +4,7 @@ import sys
 
 import pytest
 
-from examples import choosing, clustering, demo, plots
-
-
-def test_demo(monkeypatch, tmp_path, capsys):
-    picture = tmp_path / "demo.png"
-    monkeypatch.setattr(sys, "argv", ["demo.py", "--output", str(picture)])
-    demo.main()
-    printed = capsys.readouterr().out
-    for passage in ("cross-validation", "worst radius", "from a stream", str(picture)):
-        assert passage in printed
-    assert picture.read_bytes().startswith(b"\x89PNG")
+from examples import choosing, clustering, plots
 
 
 @pytest.mark.parametrize("example", [choosing, clustering])

@@ -1,7 +1,7 @@
 """Compare a model's predictions with the true labels in a table.
 
 The file is read in pieces, so it may be larger than memory. Labels that the model does not know
-count as mistakes; rows without a label are left out if --unlabeled, here or in training, says which.
+count as mistakes. Rows without a label are left out if --unlabeled says which, here or in training.
 """
 
 from __future__ import annotations
