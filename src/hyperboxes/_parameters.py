@@ -17,13 +17,11 @@ _NOT_FINITE = ("nan", "inf", "-inf")
 def to_json(name: str, value: Any) -> Any:
     """Return a parameter's value for JSON; what JSON has no word for becomes an object."""
     try:
-        if isinstance(value, np.ndarray):
-            return {"array": _to_json(value.tolist()), "dtype": _number_type(value.dtype.str)}
         return {"tuple": _to_json([*value])} if type(value) is tuple else _to_json(value)
     except TypeError as error:
         raise ModelFileError(
             f"its parameter {name} is a {type(value).__name__}, but only None, Booleans, numbers, "
-            "strings, and one-dimensional lists, tuples or arrays of such can be stored"
+            "strings, and lists, tuples or arrays of such with up to two dimensions can be stored"
         ) from error
 
 
@@ -31,8 +29,6 @@ def from_json(name: str, value: Any) -> Any:
     """Undo `to_json`."""
     try:
         match value:
-            case {"array": items, "dtype": str(descr)} if len(value) == 2:
-                return np.array(_from_json(items), _number_type(descr))
             case {"tuple": list(items)} if len(value) == 1:
                 return tuple(_from_json(items))
         return _from_json(value)
@@ -40,9 +36,12 @@ def from_json(name: str, value: Any) -> Any:
         raise ModelFileError(f"its parameter {name[:40]} is not valid ({error})") from error
 
 
-def _to_json(value: Any) -> Any:
-    if type(value) is list:
-        return [_scalar_to_json(item) for item in value]
+def _to_json(value: Any, depth: int = 2) -> Any:
+    if depth and isinstance(value, np.ndarray):
+        items = _to_json(value.tolist(), depth)
+        return {"array": items, "dtype": _number_type(value.dtype.str)}
+    if depth and type(value) is list:
+        return [_to_json(item, depth - 1) for item in value]
     return _scalar_to_json(value)
 
 
@@ -56,9 +55,12 @@ def _scalar_to_json(value: Any) -> Any:
     return value
 
 
-def _from_json(value: Any) -> Any:
-    if type(value) is list:
-        return [_scalar_from_json(item) for item in value]
+def _from_json(value: Any, depth: int = 2, in_array: bool = False) -> Any:
+    match value:
+        case {"array": items, "dtype": str(descr)} if depth and len(value) == 2 and not in_array:
+            return np.array(_from_json(items, depth, in_array=True), _number_type(descr))
+        case list() if depth:
+            return [_from_json(item, depth - 1, in_array) for item in value]
     return _scalar_from_json(value)
 
 
