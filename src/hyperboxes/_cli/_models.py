@@ -52,7 +52,7 @@ def find_features(args: argparse.Namespace, model: Any, table: Table, *others: s
             "features"
         )
     if ignored := [name for name in table.columns if name not in (*columns, *others)]:
-        note(args, f"Not features of the model: {listing(ignored)}")
+        note(args, f"Columns that are no features of the model are ignored: {listing(ignored)}")
     return Asked(model, columns)
 
 

@@ -52,8 +52,8 @@ def run(args: argparse.Namespace) -> None:
     _do("Train a model", "fit", train, "--target", TARGET, "--theta", str(THETA), "-o", model)
     _do("Is it any good? On samples it has not seen", "evaluate", model, test, "--target", TARGET)
     _do("What has it learned? The largest of its boxes", "rules", model, "--max-rules", "3")
-    row = _least_sure(model, test)
-    _do(f"Why is row {row} so hard?", "explain", model, test, "--row", str(row))
+    title, row = _find_hard_row(model, test)
+    _do(title, "explain", model, test, "--row", row)
     _draw(args, data, folder / "demo.png")
     _say_what_next(model, test, train)
 
@@ -84,15 +84,18 @@ def _do(title: str, *command: str) -> None:
         raise SystemExit(code)
 
 
-def _least_sure(model_path: str, path: str) -> int:
-    """Return the row that the model gets most clearly wrong, or is least sure of."""
+def _find_hard_row(model_path: str, path: str) -> tuple[str, str]:
+    """Find the row that the model gets most clearly wrong, or else is least sure of."""
     from hyperboxes import load
 
     table = need("pandas", "cli", "The command line").read_csv(path)
     model = load(model_path)
     proba = model.predict_proba(table[FEATURES])
     true = model.classes_.searchsorted(table[TARGET].to_numpy(str))
-    return int(proba[range(len(true)), true].argmin()) + 1
+    row = int(proba[range(len(true)), true].argmin())
+    said = model.classes_[proba[row].argmax()]
+    title = f"Row {row + 1} is {table[TARGET][row]}. Why does the model say {said}?"
+    return title, str(row + 1)
 
 
 def _draw(args: argparse.Namespace, data: Any, path: Path) -> None:
