@@ -77,7 +77,10 @@ class Checkpoint:
         """Return what the first pass had found, and the model so far, None if there is none."""
         from hyperboxes import load
 
-        run = json.loads((self.folder / _RUN).read_text(encoding="utf-8"))
+        try:
+            run = json.loads((self.folder / _RUN).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{self.folder} is damaged: delete it to start anew") from error
         self._check_options(run["options"])
         self._check_input(run["input"])
         self._survey, self._input = run["survey"], run["input"]

@@ -12,6 +12,7 @@ import io
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -76,20 +77,18 @@ class CsvTable(Table):
 
     def __init__(self, source: Source, sep: str | None) -> None:
         self._source = source
-        stream = source.open()
-        names, self._sep = _read_header(stream, source.name, sep)
+        with source.open() if source.can_reopen else nullcontext(source.open()) as stream:
+            names, self._sep = _read_header(stream, source.name, sep)
         self._stream: Any = None if source.can_reopen else stream
-        if source.can_reopen:
-            stream.close()
         super().__init__(source.name, names)
 
     def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
         pa = arrow()
         pc = arrow("csv")
         stream = self._stream or self._source.open()
-        if self._stream is None:
-            _read_header(stream, self.name, self._sep)
         try:
+            if self._stream is None:
+                _read_header(stream, self.name, self._sep)
             reader = pc.open_csv(
                 stream,
                 # Without threads Arrow knows the row of an error.
@@ -113,55 +112,61 @@ class ParquetTable(Table):
     """A Parquet file."""
 
     def __init__(self, source: Source) -> None:
-        pa = arrow()
-        pq = arrow("parquet")
-        try:
-            self._file = pq.ParquetFile(pa.PythonFile(source.open(), mode="r"))
-        except pa.ArrowInvalid as error:
-            raise ValueError(f"{source.name}: {error}") from error
-        names = self._file.schema_arrow.names
+        self._source = source
+        with self._open() as file:
+            names = file.schema_arrow.names
         super().__init__(source.name, names)
         self._as_written = dict(zip(self.columns, names, strict=True))
 
+    def _open(self) -> Any:
+        pa, pq = arrow(), arrow("parquet")
+        path, content = self._source.path, self._source.content
+        try:
+            return pq.ParquetFile(pa.BufferReader(content) if path is None else path)
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{self._source.name}: {error}") from error
+
     def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
         names = [self._as_written[column] for column in columns]
-        for batch in self._file.iter_batches(size, columns=names):
-            yield batch.select(names)
+        with self._open() as file:
+            for batch in file.iter_batches(size, columns=names):
+                yield batch.select(names)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where bytes come from: a file, memory, or standard input, which is read once."""
+    """Where bytes come from: a file, memory, or a stream, which is read once."""
 
     name: str
-    path: Path | None
+    path: Path | None = None
     content: bytes | None = None
+    stream: Any = None
+
+    @classmethod
+    def of(cls, path: str, again: bool) -> Source:
+        """Find the bytes; a stream that is to be read again, or is Parquet, is kept in memory."""
+        if path != STDIO and (Path(path).is_file() or not Path(path).exists()):
+            return cls(path, Path(path))
+        is_stdin = path == STDIO
+        stream: Any = sys.stdin.buffer if is_stdin else Path(path).open("rb")  # noqa: SIM115 (a pipe)
+        name = "standard input" if is_stdin else path
+        if again or stream.peek(4)[:4] == _PARQUET:
+            return cls(name, content=stream.read())
+        return cls(name, stream=stream)
 
     @property
     def can_reopen(self) -> bool:
         """Whether the bytes can be read again."""
-        return self.path is not None or self.content is not None
+        return self.stream is None
 
     def open(self) -> Any:
         """Open it for reading, unzipped."""
-        stream = self._open()
-        if stream.peek(2)[:2] == _GZIP:
-            return io.BufferedReader(gzip.GzipFile(fileobj=stream))
-        return stream
-
-    def _open(self) -> Any:
-        if self.content is not None:
-            return io.BufferedReader(io.BytesIO(self.content))
-        return sys.stdin.buffer if self.path is None else self.path.open("rb")
-
-    @classmethod
-    def of(cls, path: str, again: bool) -> Source:
-        """Find the bytes; standard input that is to be read again is kept in memory."""
-        if path != STDIO:
-            return cls(path, Path(path))
-        stdin: Any = sys.stdin.buffer
-        content = stdin.read() if again or stdin.peek(4)[:4] == _PARQUET else None
-        return cls("standard input", None, content)
+        if self.path is not None:
+            with self.path.open("rb") as file:
+                is_zipped = file.read(2) == _GZIP
+            return gzip.open(self.path) if is_zipped else self.path.open("rb")
+        raw: Any = self.stream or io.BufferedReader(io.BytesIO(self.content or b""))
+        return gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIP else raw
 
 
 def open_table(path: str, sep: str | None = None, *, again: bool = False) -> Table:

@@ -132,8 +132,12 @@ def _check_options(args: argparse.Namespace) -> None:
             f"--learner {args.learner} needs all samples at once: --chunk-size, --checkpoint-every "
             "and --resume are for the learners improved and online"
         )
-    if args.data == STDIO and (args.resume or _asks_to_save(args)):
-        raise UsageError("standard input cannot be read again: --resume needs a file")
+    if _is_stream(args.data) and (args.resume or _asks_to_save(args)):
+        raise UsageError(f"{args.data} cannot be read again: checkpoints need a file")
+
+
+def _is_stream(data: str) -> bool:
+    return data == STDIO or (Path(data).exists() and not Path(data).is_file())
 
 
 def _asks_to_save(args: argparse.Namespace) -> bool:
@@ -183,7 +187,7 @@ def _make_checkpoint(
     args: argparse.Namespace, output: Path, columns: Columns, options: dict[str, Any]
 ) -> Checkpoint | None:
     every = getattr(args, "checkpoint_every", Every.parse(_EVERY))
-    if args.data == STDIO or (every is None and not args.resume):
+    if _is_stream(args.data) or (every is None and not args.resume):
         return None
     return Checkpoint(output, Path(args.data), every or Every(), options)
 

@@ -78,9 +78,13 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(f"{table.name} has a column {args.column} already: choose a --column")
     wanted = list(dict.fromkeys([*kept, *asked.columns]))
     chunks = table.chunks(wanted, args.chunk_size)
+    n_rows = 0
     with open_writer(args.output, as_json=args.json) as writer:
         for chunk in watched(args, "Predicting", chunks):
             writer.write(dict(_results(args, asked, chunk, kept)))
+            n_rows += len(chunk)
+        if n_rows == 0:
+            raise ValueError(f"{table.name} has no rows")
 
 
 def _results(

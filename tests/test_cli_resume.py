@@ -1,0 +1,278 @@
+"""Runs of the command line that end early: kills, Ctrl-C, closed pipes; and going on afterwards."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, load
+from hyperboxes._cli import main
+from hyperboxes._cli._checkpoint import Every
+from tests.test_online import same_boxes
+
+N_ROWS = 3000
+ARGV = ["fit", "data.csv", "--target", "y", "--theta", "0.05", "--chunk-size", "100"]
+EVERY = ["--checkpoint-every", "200"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Work in a folder with data, and the model that an undisturbed run gives."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((N_ROWS, 3)).round(6), columns=list("abc"))
+    frame.mask(rng.random(frame.shape) < 0.05).assign(y=rng.integers(0, 3, N_ROWS)).to_csv(
+        "data.csv", index=False
+    )
+    assert main([*ARGV, "-o", "whole", "-q"]) == 0
+    return tmp_path
+
+
+def interrupt_after(n_chunks, monkeypatch, error=KeyboardInterrupt):
+    """Have the learner fail when it has learned so many chunks."""
+    count = 0
+    for cls in (ImprovedOnlineGFMM, OnlineGFMM):
+        original = cls.partial_fit
+
+        def partial_fit(self, *args, _original=original, **kwargs):
+            nonlocal count
+            count += 1
+            if count > n_chunks:
+                raise error
+            return _original(self, *args, **kwargs)
+
+        monkeypatch.setattr(cls, "partial_fit", partial_fit)
+
+
+def run_process(*argv, **options):
+    """Start the command line in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "hyperboxes", *argv],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def n_learned(path):
+    """Return how many rows a checkpoint has learned, 0 if there is none."""
+    return int(load(path).hyperboxes_.counts.sum()) if path.exists() else 0
+
+
+def test_killed_runs_go_on_to_the_same_file(folder):
+    """SIGKILL again and again, whenever a checkpoint has moved on, until a run gets through."""
+    saved = folder / "model.checkpoint" / "model.hyperboxes"
+    seen = []
+    for _ in range(4):
+        process = run_process(*ARGV, "-o", "model", "--resume", "--checkpoint-every", "100")
+        before = n_learned(saved)
+        while process.poll() is None and n_learned(saved) <= before:
+            time.sleep(0.001)
+        process.kill()
+        process.communicate()
+        seen.append(n_learned(saved))
+        if (folder / "model").exists():
+            break
+    assert sum(number > 0 for number in seen) >= 2
+    process = run_process(*ARGV, "-o", "model", "--resume", *EVERY)
+    _, err = process.communicate()
+    assert process.returncode == 0, err
+    assert (folder / "model").read_bytes() == (folder / "whole").read_bytes()
+    assert not (folder / "model.checkpoint").exists()
+
+
+@pytest.mark.parametrize("learner", ["improved", "online"])
+@pytest.mark.parametrize("n_chunks", [1, 2, 5, 29])
+def test_interrupted_runs_go_on_to_the_same_file(folder, monkeypatch, capsys, learner, n_chunks):
+    argv = [*ARGV, "--learner", learner]
+    assert main([*argv, "-o", "whole"]) == 0
+    with monkeypatch.context() as patches:
+        interrupt_after(n_chunks, patches)
+        capsys.readouterr()
+        assert main([*argv, "-o", "model"]) == 130
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"The first {n_chunks * 100:,} rows are kept in model.checkpoint" in err
+    assert "--resume" in err
+    assert err.endswith("hyperboxes: interrupted\n")
+    assert not (folder / "model").exists()
+    assert main([*argv, "-o", "model", "--resume"]) == 0
+    assert f"Going on after {n_chunks * 100:,} of {N_ROWS:,} rows" in capsys.readouterr().err
+    assert (folder / "model").read_bytes() == (folder / "whole").read_bytes()
+
+
+def test_other_errors_keep_what_was_learned(folder, monkeypatch, capsys):
+    with monkeypatch.context() as patches:
+        interrupt_after(7, patches, OSError("the disk is gone"))
+        assert main([*ARGV, "-o", "model"]) == 1
+    assert "the disk is gone" in capsys.readouterr().err
+    assert main([*ARGV, "-o", "model", "--resume"]) == 0
+    assert (folder / "model").read_bytes() == (folder / "whole").read_bytes()
+
+
+def test_interrupted_within_a_chunk(folder, monkeypatch):
+    """What was learned of the chunk is kept, and the boxes come out the same."""
+    original = ImprovedOnlineGFMM.partial_fit
+
+    def learn_some(self, X, y, **kwargs):
+        original(self, X[:37], y[:37], **kwargs)
+        raise KeyboardInterrupt
+
+    for n_rows in (37, 74, 100):  # chunks still end at multiples of 100
+        with monkeypatch.context() as patches:
+            patches.setattr(ImprovedOnlineGFMM, "partial_fit", learn_some)
+            assert main([*ARGV, "-o", "model", "--resume"]) == 130
+        assert n_learned(folder / "model.checkpoint" / "model.hyperboxes") == n_rows
+    assert main([*ARGV, "-o", "model", "--resume"]) == 0
+    assert same_boxes(load("model"), load("whole"))
+    assert load("model").get_params() == load("whole").get_params()
+
+
+def test_ctrl_c(folder):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.random((200_000, 6)), columns=list("abcdef"))
+    data.assign(y=rng.integers(0, 2, len(data))).to_parquet("big.parquet")
+    argv = ["fit", "big.parquet", "--target", "y", "--theta", "0.1", "--chunk-size", "500"]
+    process = run_process(*argv, "-o", "model", "--checkpoint-every", "500")
+    saved = folder / "model.checkpoint" / "model.hyperboxes"
+    while process.poll() is None and not saved.exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert (process.returncode, out) == (130, "")
+    assert f"The first {n_learned(saved):,} rows are kept in model.checkpoint" in err
+    assert "Traceback" not in err
+
+
+def test_nothing_is_kept_of_a_run_without_checkpoints(folder, monkeypatch, capsys):
+    interrupt_after(5, monkeypatch)
+    assert main([*ARGV, "-o", "model", "--checkpoint-every", "never"]) == 130
+    assert capsys.readouterr().err == "hyperboxes: interrupted\n"
+    assert not list(folder.glob("model*"))
+
+
+def interrupted(folder, monkeypatch, *more):
+    """Leave a checkpoint of 500 rows."""
+    with monkeypatch.context() as patches:
+        interrupt_after(5, patches)
+        assert main([*ARGV, "-o", "model", *more]) == 130
+    assert n_learned(folder / "model.checkpoint" / "model.hyperboxes") == 500
+
+
+def test_a_checkpoint_is_not_overwritten_unasked(folder, monkeypatch, capsys):
+    interrupted(folder, monkeypatch)
+    capsys.readouterr()
+    assert main([*ARGV, "-o", "model"]) == 1
+    assert "add --resume to go on with it, or delete it to start anew" in capsys.readouterr().err
+    assert n_learned(folder / "model.checkpoint" / "model.hyperboxes") == 500
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--theta", "0.06"], "made with theta 0.05, not 0.06"),
+        (["--learner", "online"], "made with learner 'improved', not 'online'"),
+        (["--gamma", "2"], "made with gamma 1.0, not 2.0"),
+        (["--drop", "a"], "made with features"),
+        (["--unlabeled", "2"], "made with unlabeled None, not '2'"),
+    ],
+    ids=str,
+)
+def test_other_options_cannot_go_on(folder, monkeypatch, capsys, more, message):
+    interrupted(folder, monkeypatch)
+    capsys.readouterr()
+    assert main([*ARGV, "-o", "model", "--resume", *more]) == 1
+    assert message in capsys.readouterr().err
+    assert n_learned(folder / "model.checkpoint" / "model.hyperboxes") == 500
+
+
+def test_other_data_cannot_go_on(folder, monkeypatch, capsys):
+    interrupted(folder, monkeypatch)
+    data = folder / "data.csv"
+    content = data.read_bytes()
+    status = data.stat()
+    for changed in (content + b"1,2,3,0\n", content[:-2] + b"9\n", content[:-100]):
+        data.write_bytes(changed)
+        os.utime(data, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+        assert main([*ARGV, "-o", "model", "--resume"]) == 1
+        assert "is not the file that model.checkpoint was made from" in capsys.readouterr().err
+    data.unlink()
+    (folder / "data.csv").write_bytes(content)  # a copy, with another time
+    assert main([*ARGV, "-o", "model", "--resume"]) == 0
+    assert (folder / "model").read_bytes() == (folder / "whole").read_bytes()
+
+
+def test_other_chunks_may_go_on(folder, monkeypatch):
+    interrupted(folder, monkeypatch)
+    assert main([*ARGV, "-o", "model", "--resume", "--chunk-size", "70"]) == 0
+    assert same_boxes(load("model"), load("whole"))
+
+
+def test_resume_starts_anew_where_there_is_nothing(folder):
+    (folder / "model.checkpoint").mkdir()  # a kill may leave as little
+    assert main([*ARGV, "-o", "model", "--resume"]) == 0
+    assert (folder / "model").read_bytes() == (folder / "whole").read_bytes()
+    assert not (folder / "model.checkpoint").exists()
+
+
+def test_resume_after_a_kill_before_the_first_model(folder, monkeypatch):
+    interrupted(folder, monkeypatch)
+    (folder / "model.checkpoint" / "model.hyperboxes").unlink()
+    assert main([*ARGV, "-o", "model", "--resume"]) == 0
+    assert (folder / "model").read_bytes() == (folder / "whole").read_bytes()
+
+
+def test_resume_after_a_kill_before_the_checkpoint_was_removed(folder, monkeypatch):
+    with monkeypatch.context() as patches:
+        patches.setattr("hyperboxes._cli._checkpoint.Checkpoint.remove", lambda self: None)
+        assert main([*ARGV, "-o", "model", "--checkpoint-every", "100"]) == 0
+    assert main([*ARGV, "-o", "model", "--resume"]) == 0
+    assert (folder / "model").read_bytes() == (folder / "whole").read_bytes()
+    assert not (folder / "model.checkpoint").exists()
+
+
+def test_a_damaged_checkpoint_is_named(folder, monkeypatch, capsys):
+    interrupted(folder, monkeypatch)
+    capsys.readouterr()
+    (folder / "model.checkpoint" / "model.hyperboxes").write_bytes(b"PK")
+    assert main([*ARGV, "-o", "model", "--resume"]) == 1
+    assert "Cannot load" in capsys.readouterr().err
+    (folder / "model.checkpoint" / "run.json").write_text("{")
+    assert main([*ARGV, "-o", "model", "--resume"]) == 1
+    assert "model.checkpoint is damaged: delete it to start anew" in capsys.readouterr().err
+
+
+def test_checkpoints_hold_missing_ranges(folder, monkeypatch):
+    """A feature without any value has no range, of which JSON knows nothing."""
+    pd.read_csv("data.csv").assign(a=np.nan).to_csv("data.csv", index=False)
+    assert main([*ARGV, "-o", "whole"]) == 0
+    interrupted(folder, monkeypatch)
+    run = json.loads((folder / "model.checkpoint" / "run.json").read_text())
+    assert run["survey"]["ranges"][0][0] is None
+    assert main([*ARGV, "-o", "model", "--resume"]) == 0
+    assert (folder / "model").read_bytes() == (folder / "whole").read_bytes()
+
+
+def test_how_often():
+    assert Every.parse("never") is None
+    assert Every.parse("500_000") == Every(rows=500_000)
+    assert Every.parse("5m") == Every(seconds=300)
+    assert Every.parse("1h") == Every(seconds=3600)
+
+
+def test_a_closed_pipe_is_no_error(folder):
+    process = run_process("predict", "whole", "data.csv", "--keep", "--chunk-size", "10")
+    assert process.stdout.readline() == "a,b,c,y,prediction\n"
+    process.stdout.close()
+    err = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 141
+    assert "Traceback" not in err
+    assert "Error" not in err

@@ -1,0 +1,220 @@
+"""How the command line reads files: formats, chunks, numbers, and labels that stay as they are."""
+
+import gzip
+import io
+import json
+import os
+import sys
+import threading
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hyperboxes import load
+from hyperboxes._cli import main
+from hyperboxes._cli._columns import MISSING, read_labels, read_numbers
+from hyperboxes._cli._tables import Chunk, open_table
+
+
+def read(path, columns=None, **options):
+    """Return all rows as dictionaries."""
+    table = open_table(str(path))
+    chunks = table.chunks(columns or table.columns, **options)
+    return [row for chunk in chunks for row in chunk.table.to_pylist()]
+
+
+def write(path, content):
+    """Write bytes and return the path."""
+    path.write_bytes(content)
+    return path
+
+
+def column(values, kind=None):
+    """Return a chunk with one column."""
+    return Chunk("file", 0, pa.table({"x": pa.array(values, kind)}))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"a,b\n1,x\n2,y\n",
+        b"\xef\xbb\xbfa,b\r\n1,x\r\n2,y\r\n",
+        b"\n\na,b\n1,x\n\n2,y",
+        b"a;b\n1;x\n2;y\n",
+        b"a\tb\n1\tx\n2\ty\n",
+        b"a|b\n1|x\n2|y\n",
+        b' a ,"b"\n1,"x"\n2,y\n',
+        gzip.compress(b"a,b\n1,x\n2,y\n"),
+    ],
+    ids=["plain", "windows", "blank", "semicolon", "tab", "bar", "quoted", "gzip"],
+)
+@pytest.mark.parametrize("from_stdin", [False, True])
+def test_csv_of_every_kind(tmp_path, monkeypatch, content, from_stdin):
+    path = write(tmp_path / "data", content)
+    if from_stdin:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+        path = "-"
+    assert read(path) == [{"a": "1", "b": "x"}, {"a": "2", "b": "y"}]
+
+
+def test_cells_with_commas_quotes_and_line_breaks(tmp_path):
+    path = write(tmp_path / "data", b'a,"b,c"\n"1,5","say ""x""\nand y"\n')
+    assert read(path) == [{"a": "1,5", "b,c": 'say "x"\nand y'}]
+
+
+def test_pipes_are_read_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=write, args=(tmp_path / "pipe", b"a,b\n1,x\n"))
+    writer.start()
+    assert read(tmp_path / "pipe") == [{"a": "1", "b": "x"}]
+    writer.join()
+
+
+def test_fit_from_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    content = b"a,b\n1,x\n2,y\n"
+    writer = threading.Thread(target=write, args=(tmp_path / "pipe", content))
+    writer.start()
+    model = tmp_path / "model"
+    assert main(["fit", str(tmp_path / "pipe"), "--target", "b", "-o", str(model)]) == 0
+    writer.join()
+    assert load(model).classes_.tolist() == ["x", "y"]
+
+
+def test_separator_given(tmp_path):
+    table = open_table(str(write(tmp_path / "data", b"a,b;c\n1,5;2\n")), ";")
+    assert table.columns == ["a,b", "c"]
+
+
+@given(
+    n_rows=st.integers(0, 30),
+    size=st.one_of(st.none(), st.integers(1, 40)),
+    skip=st.integers(0, 35),
+    group=st.integers(1, 10),
+)
+def test_chunks_end_where_they_would_without_skipping(tmp_path_factory, n_rows, size, skip, group):
+    path = tmp_path_factory.mktemp("t") / "data.parquet"
+    pq.write_table(pa.table({"x": range(n_rows)}), path, row_group_size=group)
+    chunks = list(open_table(str(path)).chunks(["x"], size, skip))
+    rows = [list(range(n_rows))[i : i + (size or 99)] for i in range(0, n_rows, size or 99)]
+    kept = [[x for x in row if x >= skip] for row in rows]
+    assert [chunk.table["x"].to_pylist() for chunk in chunks] == [row for row in kept if row]
+    assert [chunk.start for chunk in chunks] == [row[0] for row in kept if row]
+
+
+def test_chunks_of_a_csv_file(tmp_path):
+    """Also of one that Arrow reads in several blocks."""
+    content = b"x,pad\n" + b"".join(b"%d,%s\n" % (i, b"." * 100) for i in range(30_000))
+    table = open_table(str(write(tmp_path / "data", content)))
+    chunks = list(table.chunks(["x"], 7_000, skip=10_000))
+    assert [len(chunk) for chunk in chunks] == [4_000, 7_000, 7_000, 2_000]
+    found = np.concatenate([read_numbers(chunk, ["x"]).ravel() for chunk in chunks])
+    np.testing.assert_array_equal(found, np.arange(10_000, 30_000))
+
+
+def test_parquet_of_every_kind():
+    kinds = {
+        "int": pa.array([1, None, 3], pa.int32()),
+        "unsigned": pa.array([1, None, 3], pa.uint8()),
+        "float": pa.array([1.0, float("nan"), 3.0], pa.float32()),
+        "text": pa.array(["1", "", " 3.0 "]),
+        "large": pa.array(["1", None, "3"], pa.large_string()),
+        "category": pa.array(["1", None, "3"]).dictionary_encode(),
+        "decimal": pa.array([1, None, 3], pa.decimal128(5, 2)),
+    }
+    chunk = Chunk("file", 0, pa.table(kinds))
+    expected = np.repeat([[1.0], [np.nan], [3.0]], len(kinds), axis=1)
+    np.testing.assert_array_equal(read_numbers(chunk, list(kinds)), expected)
+    truth = Chunk("file", 0, pa.table({"x": [True, None, False], "nothing": pa.nulls(3)}))
+    expected = [[1, np.nan], [np.nan, np.nan], [0, np.nan]]
+    np.testing.assert_array_equal(read_numbers(truth, ["x", "nothing"]), expected)
+
+
+@pytest.mark.parametrize(
+    "values", [[date(2020, 1, 1)], [[1.0]], ["x"], [b"\xff"], ["1_0"], ["1,5"], ["0x10"]], ids=str
+)
+def test_what_is_no_number(values):
+    with pytest.raises(ValueError, match=r"file: not numbers: x .*row 1 of x is"):
+        read_numbers(column(values), ["x"])
+
+
+def test_cells_that_are_missing():
+    texts = [text for word in MISSING for text in (word, word.upper(), f" {word} ")]
+    assert np.isnan(read_numbers(column([*texts, "1e3"]), ["x"])[:-1]).all()
+    assert read_numbers(column(["True", "false", "-0.5", "?"]), ["x"]).ravel()[:3].tolist() == [
+        1, 0, -0.5,
+    ]  # fmt: skip
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_numbers_are_read_exactly(numbers):
+    texts = [repr(number) for number in numbers]
+    np.testing.assert_array_equal(read_numbers(column(texts), ["x"]).ravel(), numbers)
+
+
+def test_labels_are_texts():
+    texts = ["1", "1.0", "007", "NA", "None", "True", " b ", "", "nan"]
+    assert read_labels(column(texts), "x").tolist() == [*texts[:6], "b", "", "nan"]
+    assert read_labels(column([1, None, 3]), "x").tolist() == ["1", "", "3"]
+    assert read_labels(column([1.0, float("nan")]), "x").tolist() == ["1.0", ""]
+    assert read_labels(column([True, False]), "x").tolist() == ["True", "False"]
+    category = pa.array(["b", None, "a"]).dictionary_encode()
+    assert read_labels(column(category), "x").tolist() == ["b", "", "a"]
+    with pytest.raises(ValueError, match="nested values"):
+        read_labels(column([[1]]), "x")
+
+
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_labels_are_the_same_in_every_chunk_and_command(tmp_path, monkeypatch, capsys, size):
+    """Whatever they look like: numbers in a chunk and words in the next, zeros in front, NA."""
+    monkeypatch.chdir(tmp_path)
+    labels = ["1", "2", "1.0", "007", "7", "NA", "True", "b", "null", "1e2"]
+    frame = pd.DataFrame({"x": range(10), "y": labels})
+    frame.to_csv("data.csv", index=False)
+    frame.to_parquet("data.parquet")
+    for path in ("data.csv", "data.parquet"):
+        main(["fit", path, "--target", "y", "-o", "model", "--chunk-size", str(size), "-q"])
+        assert load("model").classes_.tolist() == sorted(labels)
+        for other in ("data.csv", "data.parquet"):
+            capsys.readouterr()
+            main(["predict", "model", other, "-q"])
+            assert capsys.readouterr().out.split() == ["prediction", *labels]
+            main(["evaluate", "model", other, "--target", "y", "--json"])
+            assert json.loads(capsys.readouterr().out)["accuracy"] == 1
+
+
+@pytest.mark.parametrize("kind", ["csv", "gzip", "parquet"])
+def test_fit_and_predict_from_standard_input(tmp_path, monkeypatch, capsys, kind):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"x": np.arange(50.0), "y": np.arange(50) // 10})
+    if kind == "parquet":
+        frame.to_parquet("data")
+    else:
+        frame.to_csv("data", index=False, compression="gzip" if kind == "gzip" else None)
+    for argv in (
+        ["fit", "-", "--target", "y", "-o", "model", "--chunk-size", "7"],
+        ["predict", "model", "-", "--chunk-size", "7"],
+    ):
+        with (tmp_path / "data").open("rb") as file:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(file))
+            assert main([*argv, "-q"]) == 0
+    assert capsys.readouterr().out.split()[1:] == frame["y"].astype(str).tolist()
+
+
+def test_names_of_parquet_columns_are_trimmed(tmp_path):
+    pq.write_table(pa.table({" a.b ": [1], "c": [2]}), tmp_path / "data")
+    table = open_table(str(tmp_path / "data"))
+    assert table.columns == ["a.b", "c"]
+    assert read(tmp_path / "data", ["c", "a.b"]) == [{"c": 2, "a.b": 1}]
+
+
+def test_damaged_parquet(tmp_path):
+    path = write(tmp_path / "data", b"PAR1" + b"x" * 100)
+    with pytest.raises(ValueError, match="data: "):
+        open_table(str(path))
