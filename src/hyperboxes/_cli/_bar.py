@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from hyperboxes._cli._tables import Chunk
 
@@ -21,7 +22,7 @@ def progress(
 
     Without `total` it shows that something goes on, and how many rows are done.
     """
-    bar = None if args.quiet or not sys.stderr.isatty() else _make_bar()
+    bar = None if args.quiet or not sys.stderr.isatty() else _make_bar(total is not None)
     if bar is None:
         yield None
         return
@@ -43,20 +44,18 @@ def watched(args: argparse.Namespace, title: str, chunks: Iterable[Chunk]) -> It
                 tell(chunk.start + len(chunk), "")
 
 
-def _make_bar():  # type: ignore[no-untyped-def]
+def _make_bar(has_end: bool) -> Any:
     try:
+        from rich import progress as rich
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-        from rich.progress import TimeRemainingColumn as Remaining
     except ImportError:
         return None
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[remark]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        Remaining(),
+    return rich.Progress(
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.TextColumn("{task.fields[remark]}"),
+        rich.TimeElapsedColumn(),
+        *((rich.TextColumn("left"), rich.TimeRemainingColumn()) if has_end else ()),
         console=Console(stderr=True),
         transient=True,
     )

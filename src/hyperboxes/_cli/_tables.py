@@ -151,7 +151,8 @@ class Source:
         stream: Any = sys.stdin.buffer if is_stdin else Path(path).open("rb")  # noqa: SIM115 (a pipe)
         name = "standard input" if is_stdin else path
         if again or stream.peek(4)[:4] == _PARQUET:
-            return cls(name, content=stream.read())
+            with stream:
+                return cls(name, content=stream.read())
         return cls(name, stream=stream)
 
     @property
