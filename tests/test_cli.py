@@ -553,6 +553,32 @@ def test_targets_that_are_no_class(refuse, run, monkeypatch):
     assert "price has more than 10 different values, so it is no class" in refuse(*argv)
 
 
+def test_progress_is_shown_in_terminals(run, monkeypatch):
+    for stream in ("stdout", "stderr"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    commands = (
+        ["fit", "train.csv", "--target", "species", "-o", "new", "--chunk-size", "10"],
+        ["fit", "train.csv", "--target", "species", "-o", "new", "--learner", "agglo2"],
+        ["predict", "model.hyperboxes", "test.csv", "-o", "out.csv"],
+        ["evaluate", "model.hyperboxes", "test.csv", "--target", "species", "--json"],
+    )
+    for argv, title in zip(
+        commands, ("Looking", "Learning", "Predicting", "Evaluating"), strict=True
+    ):
+        code, out, err = run(*argv)
+        assert code == 0
+        assert title in err
+        assert title not in out
+        assert title not in run(*argv, "--quiet")[2]
+
+
+def test_fit_works_without_rich(get, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setitem(sys.modules, "rich", None)
+    get("fit", "train.csv", "--target", "species", "-o", "new")
+
+
 def test_demo(get, folder, monkeypatch):
     out = get("demo", "-o", "sub/demo")
     commands = [line for line in out.splitlines() if line.startswith("$ hyperboxes ")]

@@ -21,6 +21,7 @@ EXAMPLES = """\
 """
 
 FEATURES = ["worst radius", "worst texture", "worst smoothness", "worst concave points"]
+IN_PICTURE = ["worst radius", "worst concave points"]
 TARGET = "diagnosis"
 THETA = 0.4  # large boxes: few rules
 
@@ -49,11 +50,19 @@ def run(args: argparse.Namespace) -> None:
         f"Breast cancer: {len(data)} samples, {len(FEATURES)} measurements, benign or malignant.\n"
         f"Two thirds are in {train}, the others in {test}."
     )
-    _do("Train a model", "fit", train, "--target", TARGET, "--theta", str(THETA), "-o", model)
-    _do("Is it any good? On samples it has not seen", "evaluate", model, test, "--target", TARGET)
-    _do("What has it learned? The largest of its boxes", "rules", model, "--max-rules", "3")
+    _do(args, "Train a model", "fit", train, "--target", TARGET, "--theta", str(THETA), "-o", model)
+    _do(
+        args,
+        "Is it any good? On samples it has not seen",
+        "evaluate",
+        model,
+        test,
+        "--target",
+        TARGET,
+    )
+    _do(args, "What has it learned? The largest of its boxes", "rules", model, "--max-rules", "3")
     title, row = _find_hard_row(model, test)
-    _do(title, "explain", model, test, "--row", row)
+    _do(args, title, "explain", model, test, "--row", row)
     _draw(args, data, folder / "demo.png")
     _say_what_next(model, test, train)
 
@@ -75,12 +84,12 @@ def _split(data: Any, *paths: str) -> None:
         part.to_csv(path, index=False)
 
 
-def _do(title: str, *command: str) -> None:
+def _do(args: argparse.Namespace, title: str, *command: str) -> None:
     """Run a command as the user would."""
     from hyperboxes._cli import main
 
     print(f"\n== {title}\n$ hyperboxes {shlex.join(command)}\n", flush=True)
-    if code := main(command):
+    if code := main([*command, *(["--quiet"] if args.quiet else [])]):
         raise SystemExit(code)
 
 
@@ -99,14 +108,28 @@ def _find_hard_row(model_path: str, path: str) -> tuple[str, str]:
 
 
 def _draw(args: argparse.Namespace, data: Any, path: Path) -> None:
-    """Draw the picture if matplotlib is there."""
-    from hyperboxes._cli._picture import draw_picture
+    """Draw boxes of two measurements, and how learning from a stream goes, if that is possible."""
+    from hyperboxes import BoxesDisplay, GrowthDisplay, ImprovedOnlineGFMM
 
     try:
-        draw_picture(data, TARGET, [FEATURES[0], FEATURES[3]], THETA, path)
-        print(f"\n== What boxes look like: {path}")
+        figure = need("matplotlib.figure", "plot", "It").Figure((10, 4.2), layout="constrained")
     except ImportError as error:
-        note(args, f"No picture: {error}")
+        note(args, f"No picture is drawn. {error}")
+        return
+    left, right = figure.subplots(1, 2)
+    X, y = data[FEATURES], data[TARGET]
+    flat = ImprovedOnlineGFMM(theta=THETA).fit(X[IN_PICTURE], y)
+    BoxesDisplay.from_estimator(flat, X[IN_PICTURE], y, ax=left, legend=False)
+    left.set_title(f"{len(flat.hyperboxes_)} boxes learned from {len(y)} samples")
+    stream = GrowthDisplay.from_estimator(
+        ImprovedOnlineGFMM(theta=THETA), X, y, batch_size=50, ax=right, legend=False
+    )
+    right.set_title("Learning from a stream")
+    left.legend(loc="lower right")
+    right.legend()
+    stream.axes_[1].legend(loc="upper left")
+    figure.savefig(path, dpi=120)
+    print(f"\n== What boxes look like, and how it learns from a stream\nin {path}")
 
 
 def _say_what_next(model: str, test: str, train: str) -> None:
