@@ -18,20 +18,23 @@ from tests.test_online import same_boxes
 
 N_ROWS = 3000
 ARGV = ["fit", "data.csv", "--target", "y", "--theta", "0.05", "--chunk-size", "100"]
-EVERY = ["--checkpoint-every", "200"]
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Work in a folder with data, and the model that an undisturbed run gives."""
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.random((N_ROWS, 3)).round(6), columns=list("abc"))
-    frame.mask(rng.random(frame.shape) < 0.05).assign(y=rng.integers(0, 3, N_ROWS)).to_csv(
-        "data.csv", index=False
-    )
+    write_data("data.csv", N_ROWS)
     assert main([*ARGV, "-o", "whole", "-q"]) == 0
     return tmp_path
+
+
+def write_data(path, n_rows):
+    """Write noise with holes, which makes many boxes."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((n_rows, 3)).round(6), columns=list("abc"))
+    frame = frame.mask(rng.random(frame.shape) < 0.05)
+    frame.assign(y=rng.integers(0, 3, n_rows)).to_csv(path, index=False)
 
 
 def interrupt_after(n_chunks, monkeypatch, error=KeyboardInterrupt):
@@ -66,24 +69,32 @@ def n_learned(path):
     return int(load(path).hyperboxes_.counts.sum()) if path.exists() else 0
 
 
+def changed(path):
+    """Return when a file was last replaced, None if there is none."""
+    return path.stat().st_mtime_ns if path.exists() else None
+
+
 def test_killed_runs_go_on_to_the_same_file(folder):
-    """SIGKILL again and again, whenever a checkpoint has moved on, until a run gets through."""
+    """SIGKILL whenever the checkpoint has moved on, again and again; then a run gets through."""
+    write_data("long.csv", 20_000)
+    argv = ["fit", "long.csv", *ARGV[2:]]
+    assert main([*argv, "-o", "whole"]) == 0
     saved = folder / "model.checkpoint" / "model.hyperboxes"
-    seen = []
-    for _ in range(4):
-        process = run_process(*ARGV, "-o", "model", "--resume", "--checkpoint-every", "100")
-        before = n_learned(saved)
-        while process.poll() is None and n_learned(saved) <= before:
-            time.sleep(0.001)
+    seen = [0]
+    for _ in range(3):
+        before = changed(saved)
+        process = run_process(*argv, "-o", "model", "--resume", "--checkpoint-every", "100")
+        while process.poll() is None and changed(saved) == before:
+            time.sleep(0.005)
         process.kill()
         process.communicate()
         seen.append(n_learned(saved))
-        if (folder / "model").exists():
-            break
-    assert sum(number > 0 for number in seen) >= 2
-    process = run_process(*ARGV, "-o", "model", "--resume", *EVERY)
+    assert seen == sorted(set(seen))  # each of them got farther
+    assert seen[-1] % 100 == 0
+    process = run_process(*argv, "-o", "model", "--resume")
     _, err = process.communicate()
     assert process.returncode == 0, err
+    assert f"Going on after {seen[-1]:,} of 20,000 rows" in err
     assert (folder / "model").read_bytes() == (folder / "whole").read_bytes()
     assert not (folder / "model.checkpoint").exists()
 
@@ -136,14 +147,12 @@ def test_interrupted_within_a_chunk(folder, monkeypatch):
 
 
 def test_ctrl_c(folder):
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.random((200_000, 6)), columns=list("abcdef"))
-    data.assign(y=rng.integers(0, 2, len(data))).to_parquet("big.parquet")
-    argv = ["fit", "big.parquet", "--target", "y", "--theta", "0.1", "--chunk-size", "500"]
-    process = run_process(*argv, "-o", "model", "--checkpoint-every", "500")
+    write_data("long.csv", 20_000)
+    argv = ["fit", "long.csv", *ARGV[2:], "-o", "model", "--checkpoint-every", "100"]
+    process = run_process(*argv)
     saved = folder / "model.checkpoint" / "model.hyperboxes"
     while process.poll() is None and not saved.exists():
-        time.sleep(0.01)
+        time.sleep(0.005)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
