@@ -54,7 +54,8 @@ class MinMaxScale:
         return np.where(at_high, self.high, restored)
 
     def _round(self, values: np.ndarray) -> np.ndarray:
-        digits = np.clip(15 - np.ceil(np.log10(self.span)), -300, 300).astype(int)
+        # Beyond 22 digits `round` divides by a power of ten that no float64 is.
+        digits = np.clip(15 - np.ceil(np.log10(self.span)), -300, 22).astype(int)
         columns = zip(values.T, digits.tolist(), strict=True)
         with np.errstate(over="ignore", invalid="ignore"):
             return np.column_stack([np.round(column, digit) for column, digit in columns])
