@@ -411,7 +411,8 @@ def _nearest(
 def decider(model: Model, label: int, xl: Array, xu: Array, gamma: Array) -> int:
     """Return the box of a class that decides for it (not in the paper)."""
     b_win, I_win = _nearest(model, np.flatnonzero(model.labels == label), xl, xu, gamma)
-    if b_win == 1:
+    others = np.flatnonzero((model.labels != label) & (model.labels != UNLABELLED))
+    if b_win == 1 and len(others) and _nearest(model, others, xl, xu, gamma)[0] == 1:
         for i in I_win:
             if model.counts[i] == 1:
                 return i

@@ -144,9 +144,9 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the box that decides the class of each sample.
 
-        It is the one of the predicted class with the largest membership. Of equals, one that holds
-        the sample and has absorbed a single training sample, else the one that has absorbed the
-        most, then the oldest.
+        It is the one of the predicted class with the largest membership; of equals the one that has
+        absorbed the most training samples, then the oldest. Where boxes of several classes hold the
+        sample, and one that has absorbed a single training sample wins, it is the oldest such.
 
         Parameters
         ----------
@@ -199,8 +199,12 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         used = np.zeros(len(self._boxes), np.bool_)
 
         def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-            classes = self._winners(*self._find_nearest(xl, xu, winners_only=True))
-            return self._find_boxes(xl, xu, classes, used)
+            best, votes, single = self._find_nearest(xl, xu, winners_only=True)
+            classes = self._winners(best, votes, single)
+            boxes = self._find_boxes(xl, xu, classes, used)
+            single = single[np.arange(len(classes)), classes]
+            is_settled = ((best == 1.0).sum(axis=1) > 1) & (single < len(self._boxes))
+            return np.where(is_settled, single, boxes)
 
         return self._ask_boxes(X, X_upper, answer, len(self.classes_)), used
 

@@ -174,9 +174,8 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the cluster of the box with the largest membership for each sample.
 
-        Of equals, a box that holds the sample and has absorbed a single training sample wins, else
-        the one that has absorbed the most, then the oldest. Beyond the reach of all boxes (every
-        membership 0) the nearest box wins.
+        Of equals the one that has absorbed the most training samples wins, then the oldest. Beyond
+        the reach of all boxes (every membership 0) the nearest box wins.
 
         Parameters
         ----------

@@ -80,7 +80,8 @@ def explain(
     samples = _Ends(lower, check_upper(model, lower, X_upper))
     context = _Context.of(model, samples, feature_names, class_names)
     predictions, memberships = model.predict(X, X_upper), model.membership(X, X_upper)
-    winning, competing = _find_boxes(context, samples, predictions, memberships)
+    winning = model.apply(X, X_upper)
+    competing = _find_competing(context, samples, winning)
     changed = context.moved_into(competing, samples)
     with warnings.catch_warnings():  # the changed samples have no names of columns
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -188,27 +189,21 @@ class _Context:
         return None
 
 
-def _find_boxes(
-    context: _Context, samples: _Ends, predictions: np.ndarray, memberships: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the boxes that decided and the closest of the other classes (-1: none)."""
+def _find_competing(context: _Context, samples: _Ends, winning: np.ndarray) -> np.ndarray:
+    """Return the closest box of another class than that of the box that decided (-1: none)."""
     labelled = np.flatnonzero(context.boxes.labels >= 0)
     labels, counts = context.boxes.labels[labelled], context.boxes.counts[labelled]
-    codes = context.code(predictions)
-    shared = (memberships == 1.0).sum(axis=1) > 1
-    winning, competing = np.empty(len(codes), int), np.full(len(codes), -1)
+    codes = context.boxes.labels[winning]
+    competing = np.full(len(codes), -1)
     size = max(_PAIRS_AT_ONCE // len(labelled), 1)
     for rows in (slice(start, start + size) for start in range(0, len(codes), size)):
         closeness = _closeness(context, labelled, samples[rows])
-        own = labels == codes[rows, None]
-        tied = _closest(closeness, own)
-        single = tied & (counts == 1) & shared[rows, None]
-        tied = np.where(single.any(axis=1, keepdims=True), single, tied)
-        winning[rows] = labelled[np.where(tied, counts, -1).argmax(axis=1)]
-        rivals = _closest(closeness, ~own)
+        among = labels != codes[rows, None]
+        best = closeness.max(axis=1, keepdims=True, where=among, initial=-np.inf)
+        rivals = among & (closeness == best)
         nearest = labelled[np.where(rivals, counts, -1).argmax(axis=1)]
         competing[rows] = np.where(rivals.any(axis=1), nearest, -1)
-    return winning, competing
+    return competing
 
 
 def _closeness(context: _Context, boxes: np.ndarray, samples: _Ends) -> np.ndarray:
@@ -222,12 +217,6 @@ def _closeness(context: _Context, boxes: np.ndarray, samples: _Ends) -> np.ndarr
             apart = np.maximum(xu[:, j, None] - w[:, j], v[:, j] - xl[:, j, None])
             np.fmax(gaps, slope * apart, out=gaps)
     return np.where(gaps < 1.0, 1.0 - gaps, -gaps)
-
-
-def _closest(closeness: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """Return which of some boxes are closest to each sample."""
-    best = closeness.max(axis=1, keepdims=True, where=among, initial=-np.inf)
-    return among & (closeness == best)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,7 +6,7 @@ import numpy as np
 
 from hyperboxes._kernels.geometry import hull
 from hyperboxes._kernels.jit import formula, kernel, part
-from hyperboxes._kernels.search import TOGETHER, find_nearest, make_space
+from hyperboxes._kernels.search import TOGETHER, find_nearest, make_space, precedes
 
 
 @formula
@@ -61,8 +61,8 @@ def nearest_by_class(xl, xu, start, boxes, gamma, winners_only, work, best, vote
 def nearest_boxes(xl, xu, labels, start, boxes, gamma, work, out, used):
     """Find for each sample, from a row on, the nearest box of a label.
 
-    Of equals, at membership 1 the oldest that holds one sample only, else the one that holds the
-    most, then the oldest. All equals are marked as `used`. Returns the row where `work` ended.
+    Of equals the one that holds the most samples, then the oldest. All equals are marked as `used`.
+    Returns the row where `work` ended.
     """
     counts = boxes[3]
     n_features = xl.shape[1]
@@ -93,19 +93,9 @@ def _nearest(ids, gaps, n_found, counts, used):
         if closeness(gaps[f]) == top:
             box = ids[f]
             used[box] = True
-            if best < 0 or _goes_before(box, best, counts, top == 1.0):
+            if best < 0 or precedes(counts[box], box, counts[best], best):
                 best = box
     return best
-
-
-@formula
-def _goes_before(box, other, counts, is_held):
-    """Whether a box goes before another that is as near."""
-    if counts[box] == counts[other]:
-        return box < other
-    if is_held and (counts[box] == 1 or counts[other] == 1):
-        return counts[box] == 1
-    return counts[box] > counts[other]
 
 
 @formula
