@@ -16,6 +16,7 @@ from hyperboxes._plots import (
     ParallelCoordinatesDisplay,
 )
 from hyperboxes._prune import Pruning, prune
+from hyperboxes._report import export_html
 from hyperboxes._rules import export_frame, export_text
 from hyperboxes._saving import load, save
 from hyperboxes._sql import export_sql
@@ -36,6 +37,7 @@ __all__ = [
     "Pruning",
     "explain",
     "export_frame",
+    "export_html",
     "export_sql",
     "export_text",
     "load",

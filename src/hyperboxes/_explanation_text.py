@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from hyperboxes._explanation import ExplainedBox, Explanation
+    from hyperboxes._explanation import Change, ExplainedBox, Explanation
 
 _MOST_CLASSES = 6
 _WIDTH = 79
@@ -59,9 +59,14 @@ def memberships(explanation: Explanation) -> str:
     ]
     if len(order) > len(parts):
         parts.append(f"{len(order) - len(parts)} more")
-    largest = explanation.memberships[order[0]]
+    return f"Memberships: {', '.join(parts)}. {tie(explanation)}".rstrip()
+
+
+def tie(explanation: Explanation) -> str:
+    """Return what settled a tie of classes; nothing if there is none."""
+    largest = explanation.memberships.max()
     tied = largest > 0 and (explanation.memberships == largest).sum() > 1
-    return f"Memberships: {', '.join(parts)}.{f' A tie: {_reason(explanation)}.' if tied else ''}"
+    return f"A tie: {_reason(explanation)}." if tied else ""
 
 
 def _reason(explanation: Explanation) -> str:
@@ -154,14 +159,18 @@ def change(explanation: Explanation, max_features: int) -> list[str]:
     ]
     if len(change.features) > len(steps):
         steps.append(_features(len(change.features) - len(steps), "more"))
+    into = f"Into box {competing.index} ({competing.class_name}): {', '.join(steps)}."
+    return [into, outcome(change)]
+
+
+def outcome(change: Change) -> str:
+    """Return what the model says of the changed sample."""
     if change.succeeds:
-        outcome = f"Then the model predicts {change.class_name}."
-    else:
-        outcome = (
-            f"Even then the model predicts {change.class_name}, a box of which holds the "
-            "changed sample, too."
-        )
-    return [f"Into box {competing.index} ({competing.class_name}): {', '.join(steps)}.", outcome]
+        return f"Then the model predicts {change.class_name}."
+    return (
+        f"Even then the model predicts {change.class_name}, a box of which holds the changed "
+        "sample, too."
+    )
 
 
 def _table(explanation: Explanation, features: list[int]) -> list[str]:

@@ -102,16 +102,16 @@ def export_text(
     <BLANKLINE>
     15 more boxes from 93 training samples: left out (max_rules=2).
     """
-    _check_number("max_rules", max_rules, 1)
-    _check_number("decimals", decimals, 0)
-    _check_number("width", width, 1)
+    check_number("max_rules", max_rules, 1)
+    check_number("decimals", decimals, 0)
+    check_number("width", width, 1)
     boxes = model.hyperboxes_
     features = name_features(model, feature_names)
     classes = [*name_classes(model, class_names), NO_LABEL]
     quality = Quality.measure(model, X, y, X_upper)
     order = np.argsort(-boxes.counts, kind="stable")[:max_rules]
     rounding = Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper]), decimals)
-    ends = (None, None) if all_bounds else _ends(model)
+    ends = (None, None) if all_bounds else value_ends(model)
     rules = [list(_conditions(boxes, box, rounding, *ends)) for box in order]
     paragraphs = [
         _summary(boxes, all_bounds),
@@ -203,7 +203,7 @@ class Quality:
             model, X, reset=False, dtype=np.float64, order="F", ensure_all_finite="allow-nan"
         )
         upper = check_upper(model, lower, X_upper)
-        codes = None if y is None else _codes(model, y, len(lower))
+        codes = None if y is None else label_codes(model, y, len(lower))[0]
         boxes = model.hyperboxes_
         scale = MinMaxScale(model.data_min_, model.data_max_)
         lower, upper = scale.transform(lower), scale.transform(upper)
@@ -212,7 +212,7 @@ class Quality:
         for box, (low, high) in enumerate(bounds):
             held = rows_between(upper, lower, low, high)
             coverage[box] = len(held) / len(lower)
-            if codes is not None and len(known := codes[held][codes[held] != _UNKNOWN]):
+            if codes is not None and len(known := codes[held][codes[held] >= 0]):
                 precision[box] = (known == boxes.labels[box]).mean()
         return cls(coverage, None if codes is None else precision)
 
@@ -223,20 +223,24 @@ class Quality:
                 yield name, values
 
 
-# What `_codes` gives samples without a label, and labels that the model does not know.
-_UNKNOWN, _FOREIGN = -3, -2
+def label_codes(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[Any]]:
+    """Return labels as indices into the model's classes, and the labels that it does not know.
 
-
-def _codes(model: Any, y: Any, n_samples: int) -> np.ndarray:
-    """Return labels as indices into the model's classes."""
+    These have the numbers after the classes. Samples without a label have -1: those of the model's
+    `unlabeled`, None and NaN.
+    """
     y = column_or_1d(y)
     if len(y) != n_samples:
         raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
-    has_label, labels = find_labels(y, getattr(model, "unlabeled", None))
-    index = {label: code for code, label in enumerate(box_labels(model))}
-    codes = np.full(n_samples, _UNKNOWN)
-    codes[has_label] = [index.get(label, _FOREIGN) for label in labels]
-    return codes
+    has_label, _ = find_labels(y, getattr(model, "unlabeled", None))
+    classes = box_labels(model).tolist()
+    index = {label: code for code, label in enumerate(classes)}
+    codes = np.full(n_samples, -1)
+    for row in np.flatnonzero(has_label):
+        label = y[row].item() if isinstance(y[row], np.generic) else y[row]
+        if label is not None and label == label:
+            codes[row] = index.setdefault(label, len(index))
+    return codes, list(index)[len(classes) :]
 
 
 def rows_between(
@@ -267,13 +271,14 @@ def _classes(model: Any, class_names: Any) -> np.ndarray:
     return of_boxes
 
 
-def _check_number(name: str, value: Any, least: int) -> None:
+def check_number(name: str, value: Any, least: int) -> None:
+    """Refuse what is neither None nor a whole number that is large enough."""
     if value is None or (isinstance(value, int | np.integer) and value >= least):
         return
     raise ValueError(f"{name} must be a whole number of at least {least} or None, got {value!r}.")
 
 
-def _ends(model: Any) -> tuple[np.ndarray, np.ndarray]:
+def value_ends(model: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the range of what was learned: later batches may go beyond that of scaling."""
     boxes = model.hyperboxes_
     low, high = np.fmin.reduce(boxes.lower, axis=0), np.fmax.reduce(boxes.upper, axis=0)

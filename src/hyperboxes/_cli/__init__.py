@@ -16,7 +16,7 @@ from importlib import import_module
 from hyperboxes import __version__
 from hyperboxes._cli._common import UsageError
 
-COMMANDS = ("fit", "predict", "evaluate", "rules", "explain", "demo")
+COMMANDS = ("fit", "predict", "evaluate", "rules", "explain", "report", "demo")
 
 # What shells report of programs that Ctrl-C or a closed pipe has ended.
 _INTERRUPTED = 130

@@ -8,6 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from hyperboxes._scores import by_class, overall
+
 
 def as_known(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return texts of labels in the words of the model, whose classes may be numbers.
@@ -79,23 +81,13 @@ class Scores:
     def of(cls, confusion: Confusion, n_boxes: int) -> Self:
         """Compute the scores; balanced accuracy is the mean recall of classes that occur."""
         names, matrix = confusion.table()
-        right, support, predicted = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
-        occurs = support > 0
-        by_class = {
-            name: {
-                "precision": _ratio(right[i], predicted[i]),
-                "recall": _ratio(right[i], support[i]),
-                "f1": _ratio(2 * right[i], support[i] + predicted[i]),
-                "support": int(support[i]),
-            }
-            for i, name in enumerate(names)
-        }
+        accuracy, balanced_accuracy = overall(matrix)
         return cls(
             n_samples=int(matrix.sum()),
             n_boxes=n_boxes,
-            accuracy=float(right.sum() / matrix.sum()),
-            balanced_accuracy=float((right[occurs] / support[occurs]).mean()),
-            by_class=by_class,
+            accuracy=accuracy,
+            balanced_accuracy=balanced_accuracy,
+            by_class=dict(zip(names, by_class(matrix), strict=True)),
             matrix=matrix.tolist(),
         )
 
@@ -104,10 +96,6 @@ class Scores:
         values = asdict(self)
         values["confusion_matrix"] = {"classes": list(self.by_class), "rows": values.pop("matrix")}
         return values
-
-
-def _ratio(part: Any, whole: Any) -> float | None:
-    return float(part / whole) if whole else None
 
 
 def _by_number(name: str) -> tuple[int, float, str]:

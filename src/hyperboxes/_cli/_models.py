@@ -8,7 +8,9 @@ from typing import Any
 
 from hyperboxes._cli._columns import read_numbers
 from hyperboxes._cli._common import add_features, listing, note
-from hyperboxes._cli._tables import Chunk, Table
+from hyperboxes._cli._labels import as_classes
+from hyperboxes._cli._survey import check_labels
+from hyperboxes._cli._tables import Chunk, Table, open_table
 from hyperboxes._extras import need
 
 
@@ -40,6 +42,32 @@ def load_model(path: str) -> Any:
     from hyperboxes import load
 
     return load(path)
+
+
+def check_classifier(model: Any, path: str) -> None:
+    """Refuse a model that has no classes."""
+    if not hasattr(model, "classes_"):
+        raise ValueError(f"{path} is no classifier: it has no classes to compare")
+
+
+def read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
+    """Return all rows of the data, and their labels if --target is given, None for no label."""
+    table = open_table(args.data, args.sep)
+    others = [] if args.target is None else [args.target]
+    asked = find_features(args, model, table, *others)
+    table.check(others)
+    chunk = next(table.chunks([*asked.columns, *others]), None)
+    if chunk is None:
+        raise ValueError(f"{table.name} has no rows")
+    if args.target is None:
+        return asked.samples(chunk), None
+    check_classifier(model, args.model)
+    unlabeled = model.unlabeled if args.unlabeled is None else args.unlabeled
+    labels = check_labels(chunk, args.target, unlabeled)
+    classes = as_classes(labels, model.classes_).astype(object)
+    if unlabeled is not None:
+        classes[labels == str(unlabeled)] = None
+    return asked.samples(chunk), classes
 
 
 def find_features(args: argparse.Namespace, model: Any, table: Table, *others: str) -> Asked:

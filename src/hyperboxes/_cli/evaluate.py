@@ -21,7 +21,7 @@ from hyperboxes._cli._common import (
     print_json,
 )
 from hyperboxes._cli._labels import Confusion, Scores
-from hyperboxes._cli._models import add_matching, find_features, load_model
+from hyperboxes._cli._models import add_matching, check_classifier, find_features, load_model
 from hyperboxes._cli._survey import check_labels
 from hyperboxes._cli._tables import open_table
 
@@ -50,8 +50,7 @@ def run(args: argparse.Namespace) -> None:
     table = open_table(args.data, args.sep)
     table.check([args.target])
     asked = find_features(args, load_model(args.model), table, args.target)
-    if not hasattr(asked.model, "classes_"):
-        raise ValueError(f"{args.model} is no classifier: it has no classes to compare")
+    check_classifier(asked.model, args.model)
     unlabeled = asked.model.unlabeled if args.unlabeled is None else args.unlabeled
     confusion = Confusion(asked.model.classes_)
     chunks = table.chunks([*asked.columns, args.target], args.chunk_size)

@@ -22,10 +22,7 @@ from hyperboxes._cli._common import (
     positive,
     print_json,
 )
-from hyperboxes._cli._labels import as_classes
-from hyperboxes._cli._models import add_matching, find_features, load_model
-from hyperboxes._cli._survey import check_labels
-from hyperboxes._cli._tables import open_table
+from hyperboxes._cli._models import add_matching, load_model, read_samples
 
 HELP = "print the boxes of a model as rules"
 EXAMPLES = """\
@@ -61,24 +58,8 @@ def run(args: argparse.Namespace) -> None:
     if args.format != "sql" and args.table is not None:
         raise UsageError("--table needs --format sql")
     model = load_model(args.model)
-    samples = () if args.data is None else _read_samples(args, model)
+    samples = () if args.data is None else read_samples(args, model)
     _PRINTERS[args.format](args, model, *samples)
-
-
-def _read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
-    """Return the rows of the data, and their labels if there are any."""
-    table = open_table(args.data, args.sep)
-    others = [] if args.target is None else [args.target]
-    asked = find_features(args, model, table, *others)
-    table.check(others)
-    chunk = next(table.chunks([*asked.columns, *others]), None)
-    if chunk is None:
-        raise ValueError(f"{table.name} has no rows")
-    if args.target is None:
-        return asked.samples(chunk), None
-    unlabeled = model.unlabeled if args.unlabeled is None else args.unlabeled
-    labels = check_labels(chunk, args.target, unlabeled)
-    return asked.samples(chunk), as_classes(labels, model.classes_)
 
 
 def _print_text(args: argparse.Namespace, model: Any, X: Any = None, y: Any = None) -> None:

@@ -1,0 +1,79 @@
+"""Write a report on a model and a table with labels: one HTML page, to open in any browser.
+
+It says what the model is and how good it is, lists its rules to search and sort, and explains the
+predictions for single rows, with pictures. It needs no network and no other files. Take rows that
+the model has not learned. Row 1 is the first below the names of the columns.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from hyperboxes._cli._common import (
+    STDIO,
+    add_data,
+    add_model,
+    add_target,
+    note,
+    positive,
+)
+from hyperboxes._cli._files import check_output
+from hyperboxes._cli._models import add_matching, check_classifier, load_model, read_samples
+
+HELP = "write a report as an HTML page"
+EXAMPLES = """\
+  hyperboxes report iris.hyperboxes test.csv --target species -o report.html
+  hyperboxes report iris.hyperboxes test.csv --target species --title "Iris flowers" -o iris.html
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    add_model(parser)
+    add_data(parser)
+    add_target(parser)
+    add_matching(parser)
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="page to write; - for standard output"
+    )
+    parser.add_argument("--title", metavar="TEXT", help="heading of the page")
+    parser.add_argument(
+        "--max-samples",
+        type=positive,
+        default=500,
+        metavar="N",
+        help="rows that can be looked at, wrong predictions first; default: 500",
+    )
+    parser.add_argument(
+        "--max-rules",
+        type=positive,
+        default=5000,
+        metavar="N",
+        help="rules in the page, those of the largest support; default: 5000",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Write the report."""
+    from hyperboxes import export_html
+    from hyperboxes._files import replace_file
+
+    if args.output != STDIO:
+        check_output(args.output, args.data, args.model)
+    model = load_model(args.model)
+    check_classifier(model, args.model)
+    X, y = read_samples(args, model)
+    limits = {"max_samples": args.max_samples, "max_rules": args.max_rules}
+    page = export_html(model, X, y, title=args.title or _title(args), **limits)
+    if args.output == STDIO:
+        print(page)
+        return
+    replace_file(args.output, page.encode())
+    note(args, f"{args.output}: {len(y):,} rows, {len(page.encode()) / 1e6:.1f} MB")
+
+
+def _title(args: argparse.Namespace) -> str:
+    """Name the files that the report is about."""
+    data = "standard input" if args.data == STDIO else Path(args.data).name
+    return f"{Path(args.model).name} on {data}"

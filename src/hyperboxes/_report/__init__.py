@@ -1,0 +1,85 @@
+"""The report on a model: one HTML page for people who have never heard of boxes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hyperboxes._report._contents import Contents
+from hyperboxes._report._page import write_page
+from hyperboxes._rules import check_number
+
+
+def export_html(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    X_upper: Any = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+    title: str | None = None,
+    max_samples: int | None = 500,
+    max_rules: int | None = 5000,
+) -> str:
+    """Write a report on a fitted classifier and samples with known labels as an HTML page.
+
+    The page says what the model is, how good it is on the samples, lists its rules in a table
+    to search and sort, and explains the prediction for any sample shown, with pictures. It
+    needs nothing but a browser: no network, no other files.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier.
+    X : array-like of shape (n_samples, n_features)
+        The samples, or the lower ends of interval samples. Take samples that the model has not
+        learned, or the report praises it for what it knows by heart.
+    y : array-like of shape (n_samples,)
+        Their labels. Samples whose label is the model's `unlabeled`, None or NaN have none, and
+        do not count in the scores. Labels that the model does not know count as mistakes.
+    X_upper : array-like of shape (n_samples, n_features), default=None
+        The upper ends of interval samples.
+    feature_names : array-like of shape (n_features,), default=None
+        Names of the features. None: those of the training data, or x0, x1, ...
+    class_names : array-like of shape (n_classes,), default=None
+        Names of the classes, in the order of ``classes_``. None: the labels.
+    title : str, default=None
+        The heading of the page. None: one that names the learner.
+    max_samples : int, default=500
+        How many samples can be looked at in the page: wrong predictions first, then others at
+        regular distances. None: all. The scores are always those of all samples.
+    max_rules : int, default=5000
+        How many rules the page has at most: those with the largest support. None: all. Boxes
+        that explain a sample shown are always there.
+
+    Returns
+    -------
+    page : str
+        The page. Write it to a file in UTF-8. Rows are numbered from 1.
+
+    See Also
+    --------
+    explain : The explanations alone.
+    export_text : The rules as a text.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> from hyperboxes import ImprovedOnlineGFMM, export_html
+    >>> iris = load_iris(as_frame=True)
+    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(iris.data[::2], iris.target[::2])
+    >>> page = export_html(model, iris.data[1::2], iris.target[1::2],
+    ...                    class_names=iris.target_names, title="Iris flowers")
+    >>> Path("iris.html").write_text(page, encoding="utf-8")  # doctest: +SKIP
+    >>> page[:15]
+    '<!doctype html>'
+    """
+    if not hasattr(model, "membership"):
+        raise TypeError(f"export_html needs a classifier, which {type(model).__name__} is not.")
+    check_number("max_samples", max_samples, 1)
+    check_number("max_rules", max_rules, 1)
+    contents = Contents.gather(
+        model, X, y, X_upper, feature_names, class_names, max_samples, max_rules
+    )
+    return write_page(contents, title or f"A model of boxes: {type(model).__name__}")

@@ -1,0 +1,111 @@
+"""What a report tells: labels beside predictions, and the samples and boxes that it shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from hyperboxes._explanations import Explanations, explain
+from hyperboxes._hyperboxes import Hyperboxes
+from hyperboxes._rules import Quality, label_codes, value_ends
+from hyperboxes._wording import Decimals, name_classes, name_features
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """All that a page is made from.
+
+    Labels are codes: indices into `labels`, the model's classes and then labels in `y` that it
+    does not know; -1 is no label.
+    """
+
+    model: Any
+    boxes: Hyperboxes
+    feature_names: list[str]
+    labels: list[str]
+    true: np.ndarray
+    predicted: np.ndarray
+    rows: np.ndarray
+    explanations: Explanations
+    shown_boxes: np.ndarray
+    quality: Quality
+    ends: tuple[np.ndarray, np.ndarray]
+    rounding: Decimals
+
+    @classmethod
+    def gather(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        X_upper: Any,
+        feature_names: Any,
+        class_names: Any,
+        max_samples: int | None,
+        max_rules: int | None,
+    ) -> Self:
+        """Ask the model about all samples, and choose what to show."""
+        names = {"feature_names": feature_names, "class_names": class_names}
+        quality = Quality.measure(model, X, y, X_upper)
+        predicted = np.searchsorted(model.classes_, model.predict(X, X_upper))
+        true, strangers = label_codes(model, y, len(predicted))
+        if (true < 0).all():
+            raise ValueError("y holds no label: a report compares predictions with labels.")
+        rows = choose_samples(true, predicted, max_samples)
+        upper = None if X_upper is None else _safe_indexing(X_upper, rows)
+        explanations = explain(model, _safe_indexing(X, rows), X_upper=upper, **names)
+        boxes = model.hyperboxes_
+        used = np.union1d(explanations.winning, explanations.competing)
+        return cls(
+            model,
+            boxes,
+            name_features(model, feature_names),
+            name_classes(model, class_names) + [f"{label} (unknown)" for label in strangers],
+            true,
+            predicted,
+            rows,
+            explanations,
+            choose_boxes(boxes, used[used >= 0], max_rules),
+            quality,
+            value_ends(model),
+            Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper])),
+        )
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes the model has; further labels it does not know."""
+        return len(self.model.classes_)
+
+    def confusion(self) -> np.ndarray:
+        """Return how often each label (rows) was taken for each (columns)."""
+        matrix = np.zeros((len(self.labels), len(self.labels)), np.int64)
+        known = self.true >= 0
+        np.add.at(matrix, (self.true[known], self.predicted[known]), 1)
+        return matrix
+
+
+def choose_samples(true: np.ndarray, predicted: np.ndarray, most: int | None) -> np.ndarray:
+    """Return rows to show, in order: wrong ones as far as they fit, then others evenly spread."""
+    most = len(true) if most is None else most
+    is_wrong = (true >= 0) & (true != predicted)
+    wrong = _spread(np.flatnonzero(is_wrong), most)
+    others = _spread(np.flatnonzero(~is_wrong), most - len(wrong))
+    return np.sort(np.concatenate([wrong, others]))
+
+
+def _spread(rows: np.ndarray, most: int) -> np.ndarray:
+    """Return some rows at regular distances, all if they fit."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.arange(most) * len(rows) // max(most, 1)]
+
+
+def choose_boxes(boxes: Hyperboxes, needed: np.ndarray, most: int | None) -> np.ndarray:
+    """Return boxes to show, in order: those needed, then those with the largest support."""
+    most = len(boxes) if most is None else most
+    by_support = np.argsort(-boxes.counts, kind="stable")
+    others = by_support[~np.isin(by_support, needed)]
+    return np.sort(np.concatenate([needed, others[: max(most - len(needed), 0)]]))

@@ -1,0 +1,138 @@
+"""The data that the page's scripts work with: plain values for JSON, with no idle digits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hyperboxes import _explanation_text as words
+from hyperboxes._explanation import Explanation
+from hyperboxes._report._contents import Contents
+from hyperboxes._wording import Decimals
+
+# Digits beyond those that are written, for pictures and for intervals that are very short.
+_MORE_DIGITS = 4
+# Rounding to more decimals would only add errors.
+_MOST_DECIMALS = 12
+_MEMBERSHIP_DECIMALS = 6
+
+
+def collect(contents: Contents) -> dict[str, Any]:
+    """Return what the scripts need; `null` stands for what is not known."""
+    return {
+        "features": _features(contents),
+        "labels": contents.labels,
+        "nClasses": contents.n_classes,
+        "nSamples": len(contents.true),
+        "nBoxes": len(contents.boxes),
+        "boxes": _boxes(contents),
+        "samples": _samples(contents),
+    }
+
+
+def _features(contents: Contents) -> list[dict[str, Any]]:
+    """Return names and decimals, the range to draw and the range of what was learned."""
+    shown = contents.explanations
+    least, most = contents.ends
+    lows = np.fmin.reduce([least, *(e.lower for e in shown)])
+    highs = np.fmax.reduce([most, *(e.upper for e in shown)])
+    return [
+        {
+            "name": name,
+            "places": contents.rounding.places[j],
+            "least": _number(least[j]),
+            "most": _number(most[j]),
+            "low": _number(lows[j]),
+            "high": _number(highs[j]),
+        }
+        for j, name in enumerate(contents.feature_names)
+    ]
+
+
+def _boxes(contents: Contents) -> dict[str, Any]:
+    boxes, shown = contents.boxes, contents.shown_boxes
+    quality = contents.quality
+    assert quality.coverage is not None
+    assert quality.precision is not None
+    return {
+        "index": shown.tolist(),
+        "label": boxes.labels[shown].tolist(),
+        "count": boxes.counts[shown].tolist(),
+        "coverage": _plain(np.round(quality.coverage[shown], _MEMBERSHIP_DECIMALS)),
+        "precision": _plain(np.round(quality.precision[shown], _MEMBERSHIP_DECIMALS)),
+        "lower": [_plain(row) for row in _rounded(boxes.lower[shown], contents.rounding)],
+        "upper": [_plain(row) for row in _rounded(boxes.upper[shown], contents.rounding)],
+    }
+
+
+def _samples(contents: Contents) -> list[dict[str, Any]]:
+    place = {box: i for i, box in enumerate(contents.shown_boxes.tolist())}
+    true, predicted = contents.true[contents.rows], contents.predicted[contents.rows]
+    return [
+        {"row": row + 1, "true": label, "predicted": prediction}
+        | _explained(explanation, place, contents.rounding)
+        for row, label, prediction, explanation in zip(
+            contents.rows.tolist(),
+            true.tolist(),
+            predicted.tolist(),
+            contents.explanations,
+            strict=True,
+        )
+    ]
+
+
+def _explained(
+    explanation: Explanation, place: dict[int, int], rounding: Decimals
+) -> dict[str, Any]:
+    """Return an explanation; boxes are named by their place among those shown."""
+    lower, upper = _rounded(np.stack([explanation.lower, explanation.upper]), rounding)
+    competing = explanation.competing
+    values = {
+        "lower": _plain(lower),
+        "memberships": _plain(np.round(explanation.memberships, _MEMBERSHIP_DECIMALS)),
+        "winning": place[explanation.winning.index],
+        "competing": None if competing is None else place[competing.index],
+        "deciding": explanation.deciding,
+        "weighty": explanation.features_by_weight(),
+        "why": words.headline(explanation),
+        "tie": words.tie(explanation),
+        "change": _change(explanation, rounding),
+    }
+    is_point = np.array_equal(lower, upper, equal_nan=True)
+    return values if is_point else values | {"upper": _plain(upper)}
+
+
+def _change(explanation: Explanation, rounding: Decimals) -> dict[str, Any] | None:
+    """Return which features change to what, in their order, and what comes of it."""
+    change = explanation.change
+    if change is None:
+        return None
+    ends = _rounded(np.stack([change.lower, change.upper]), rounding)[:, change.features]
+    return {
+        "features": change.features.tolist(),
+        "ends": [_plain(pair) for pair in ends.T],
+        "outcome": words.outcome(change),
+    }
+
+
+def _rounded(values: np.ndarray, rounding: Decimals) -> np.ndarray:
+    """Round each feature to some more digits than are written."""
+    rounded = values.astype(float)
+    for j, places in enumerate(rounding.places):
+        if places + _MORE_DIGITS <= _MOST_DECIMALS:
+            with np.errstate(over="ignore", invalid="ignore"):
+                column = np.round(values[:, j], places + _MORE_DIGITS)
+            rounded[:, j] = np.where(np.isfinite(column), column, values[:, j])
+    return rounded
+
+
+def _plain(values: np.ndarray) -> list[Any]:
+    return [_number(value) for value in values.tolist()]
+
+
+def _number(value: float) -> Any:
+    """Return a number as short as JSON can have it."""
+    if np.isnan(value):
+        return None
+    return int(value) if abs(value) < 2**53 and value == int(value) else float(value)

@@ -1,0 +1,4 @@
+// All is defined: begin.
+
+startRules();
+startSamples();
