@@ -34,9 +34,10 @@ def collect(contents: Contents) -> dict[str, Any]:
 def _features(contents: Contents) -> list[dict[str, Any]]:
     """Return names and decimals, the range to draw and the range of what was learned."""
     shown = contents.explanations
-    least, most = contents.ends
-    lows = np.fmin.reduce([least, *(e.lower for e in shown)])
-    highs = np.fmax.reduce([most, *(e.upper for e in shown)])
+    lowest = np.fmin.reduce([contents.ends[0], *(e.lower for e in shown)])
+    highest = np.fmax.reduce([contents.ends[1], *(e.upper for e in shown)])
+    ends = np.stack([*contents.ends, lowest, highest])
+    least, most, lows, highs = _rounded(ends, contents.rounding)
     return [
         {
             "name": name,
@@ -120,9 +121,10 @@ def _rounded(values: np.ndarray, rounding: Decimals) -> np.ndarray:
     """Round each feature to some more digits than are written."""
     rounded = values.astype(float)
     for j, places in enumerate(rounding.places):
-        if places + _MORE_DIGITS <= _MOST_DECIMALS:
+        decimals = max(places, 0) + _MORE_DIGITS
+        if decimals <= _MOST_DECIMALS:
             with np.errstate(over="ignore", invalid="ignore"):
-                column = np.round(values[:, j], places + _MORE_DIGITS)
+                column = np.round(values[:, j], decimals)
             rounded[:, j] = np.where(np.isfinite(column), column, values[:, j])
     return rounded
 

@@ -5,9 +5,12 @@ const MOST_DIGITS = 15;
 const MORE_DIGITS = 4; // that the data has beyond those that are written
 
 function writeNumber(value, places) {
-  if (value === 0 || (places <= MOST_DECIMALS && Math.abs(value) < 10 ** MOST_DIGITS)) {
-    const text = value.toFixed(Math.max(Math.min(places, MOST_DECIMALS), 0));
+  if (places <= MOST_DECIMALS && Math.abs(value) < 10 ** MOST_DIGITS) {
+    const text = value.toFixed(Math.max(places, 0));
     return Number(text) === 0 ? text.replace("-", "") : text;
+  }
+  if (value === 0) {
+    return "0";
   }
   const digits = Math.floor(Math.log10(Math.abs(value))) + places;
   return value.toExponential(Math.min(Math.max(digits, 2), 16));

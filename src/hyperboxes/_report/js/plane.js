@@ -28,30 +28,31 @@ function planeScales(x, y, width, height) {
   };
 }
 
-/** Four to eight round numbers in the range of a feature. */
+/** Four to eight round numbers in the range of a feature, each with its text. */
 function ticksOf(feature) {
   const { low, high } = report.features[feature];
   const span = high - low;
   if (!(span > 0 && Number.isFinite(span))) {
-    return [low];
+    return [...new Set([low, high])].map((value) => [value, formatNumber(feature, value)]);
   }
   const power = 10 ** Math.floor(Math.log10(span / 4));
   const step = [5, 2, 1].map((factor) => factor * power).find((size) => span / size >= 3.5) ?? power;
   const first = Math.ceil(low / step);
   const number = Math.floor(high / step) - first + 1;
-  return Array.from({ length: Math.min(number, 12) }, (_, k) => Number(((first + k) * step).toPrecision(12)));
+  const values = Array.from({ length: Math.min(number, 12) }, (_, k) => Number(((first + k) * step).toPrecision(12)));
+  return values.map((value) => [value, tickText(value, step)]);
 }
 
 function axes(x, y, scales) {
   const { left, right, top, bottom } = scales;
   const parts = [svg("rect", { class: "frame", x: left, y: top, width: right - left, height: bottom - top })];
-  for (const value of ticksOf(x)) {
+  for (const [value, text] of ticksOf(x)) {
     parts.push(svg("path", { class: "axis", d: `M${scales.x(value)} ${bottom}v5` }));
-    parts.push(svg("text", { x: scales.x(value), y: bottom + 18, "text-anchor": "middle" }, tickText(value)));
+    parts.push(svg("text", { x: scales.x(value), y: bottom + 18, "text-anchor": "middle" }, text));
   }
-  for (const value of ticksOf(y)) {
+  for (const [value, text] of ticksOf(y)) {
     parts.push(svg("path", { class: "axis", d: `M${left} ${scales.y(value)}h-5` }));
-    parts.push(svg("text", { x: left - 8, y: scales.y(value) + 4, "text-anchor": "end" }, tickText(value)));
+    parts.push(svg("text", { x: left - 8, y: scales.y(value) + 4, "text-anchor": "end" }, text));
   }
   const middle = (top + bottom) / 2;
   parts.push(svg("text", { x: (left + right) / 2, y: bottom + 37, "text-anchor": "middle" }, shorten(report.features[x].name)));
@@ -60,8 +61,14 @@ function axes(x, y, scales) {
   return parts;
 }
 
-function tickText(value) {
-  return Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(1) : String(value);
+/** Short, but with the digits in which neighbours differ. */
+function tickText(value, step) {
+  const size = Math.abs(value);
+  if (size === 0 || (size >= 1e-3 && size < 1e5)) {
+    return String(value);
+  }
+  const digits = Math.ceil(Math.log10(size / step));
+  return value.toExponential(Math.min(Math.max(digits, 1), 9));
 }
 
 function shorten(name, length = 36) {

@@ -60,8 +60,8 @@ function chooseRow(row) {
   const exists = Number.isInteger(row) && row >= 1 && row <= report.nSamples;
   const reason = exists
     ? "is not among the samples that this page holds"
-    : `does not exist: rows go from 1 to ${report.nSamples}`;
-  say(`Row ${row} ${reason}.`);
+    : `does not exist: rows go from 1 to ${formatCount(report.nSamples)}`;
+  say(`Row ${Number.isNaN(row) ? "?" : row} ${reason}.`);
 }
 
 function say(text) {

@@ -1,0 +1,424 @@
+"""The report in a real browser: Chromium, driven as people drive it.
+
+Skipped where Chromium and its driver are not installed (Debian: chromium, chromium-driver).
+"""
+
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits, load_iris
+
+from hyperboxes import ImprovedOnlineGFMM, explain, export_html
+from hyperboxes._rules import _conditions, value_ends
+from hyperboxes._wording import Decimals
+from tests.test_report import HOSTILE
+
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    BROWSER is None or DRIVER is None,
+    reason="no browser: install Chromium and its driver (apt-get install chromium chromium-driver)",
+)
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+nan = float("nan")
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    """Start a browser with a profile of its own."""
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+class Window:
+    """A report in the browser."""
+
+    def __init__(self, driver, path, width=1200, scheme="light"):
+        self.driver = driver
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        driver.get(path.as_uri())
+
+    def find(self, selector):
+        """Return the one element."""
+        return self.driver.find_element("css selector", selector)
+
+    def all(self, selector):
+        """Return all such elements."""
+        return self.driver.find_elements("css selector", selector)
+
+    def text(self, selector):
+        """Return what is to be read."""
+        return self.find(selector).text
+
+    def texts(self, selector):
+        """Return what is to be read in each element, also out of sight."""
+        script = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
+        return self.driver.execute_script(script, selector)
+
+    def click(self, selector):
+        """Click with the mouse."""
+        self.driver.execute_script(
+            "arguments[0].scrollIntoView({block: 'center'})", self.find(selector)
+        )
+        self.find(selector).click()
+
+    def choose(self, selector, text):
+        """Choose an entry of a drop-down list."""
+        from selenium.webdriver.support.ui import Select
+
+        Select(self.find(selector)).select_by_visible_text(text)
+
+    def write(self, selector, text):
+        """Type into a field, over what is there, and press Enter."""
+        from selenium.webdriver.common.keys import Keys
+
+        self.find(selector).send_keys(Keys.CONTROL, "a", Keys.NULL, text, Keys.ENTER)
+
+    def evaluate(self, script, *args):
+        """Return what a script returns."""
+        return self.driver.execute_script(script, *args)
+
+    def complaints(self):
+        """Return what is in the console."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+
+@pytest.fixture
+def show(driver, tmp_path):
+    """Write a report and open it; at the end nobody has complained."""
+    windows = []
+
+    def show(model, X, y, *, width=1200, scheme="light", **options):
+        path = tmp_path / "report.html"
+        path.write_text(export_html(model, X, y, **options), "utf-8")
+        windows.append(Window(driver, path, width, scheme))
+        return windows[-1]
+
+    yield show
+    for window in windows:
+        assert window.complaints() == []
+
+
+IRIS = load_iris(as_frame=True)
+X, Y = IRIS.data[1::2], IRIS.target[1::2]
+NAMES = list(IRIS.target_names)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    """Return a model of half of the data."""
+    return ImprovedOnlineGFMM(theta=0.3).fit(IRIS.data[::2], IRIS.target[::2])
+
+
+@pytest.fixture
+def window(show, iris):
+    """Return the report on the other half."""
+    return show(iris, X, Y, class_names=NAMES, title="Flowers")
+
+
+def column(window, number):
+    return window.texts(f"#rule-table tbody tr > :nth-child({number})")
+
+
+def test_rules_are_searched_filtered_and_sorted(window, iris):
+    from selenium.webdriver.common.keys import Keys
+
+    counts = iris.hyperboxes_.counts
+    assert column(window, 3) == [str(count) for count in sorted(counts, reverse=True)]
+    window.choose("#rule-class", "versicolor")
+    assert set(column(window, 2)) == {"versicolor"}
+    assert window.text("#rule-summary") == f"{(iris.hyperboxes_.labels == 1).sum()} of 13 rules."
+    window.choose("#rule-class", "all")
+    window.write("#rule-query", "VIRGINICA width >= 1.8")
+    assert column(window, 1) == ["7"]
+    window.write("#rule-query", "no such thing")
+    assert column(window, 1) == []
+    window.write("#rule-query", Keys.BACKSPACE)
+    window.click("th[data-key=index] button")
+    assert column(window, 1) == [str(box) for box in range(13)]
+    window.click("th[data-key=index] button")
+    assert column(window, 1) == [str(box) for box in reversed(range(13))]
+    assert window.find("th[data-key=index]").get_attribute("aria-sort") == "descending"
+
+
+def test_unknown_precision_comes_last_either_way(window):
+    window.choose("#rule-sort", "precision")
+    shares = column(window, 5)
+    known = [float(share[:-1]) for share in shares if share != "\N{EN DASH}"]
+    assert 0 < len(known) < len(shares)
+    assert known == sorted(known, reverse=True)
+    window.click("th[data-key=precision] button")
+    assert column(window, 5)[: len(known)] == [f"{share:.1f}%" for share in sorted(known)]
+
+
+def test_rules_turn_pages(window):
+    window.choose("#rule-size", "10")
+    assert len(column(window, 1)) == 10
+    assert window.text("#rule-page") == "page 1 of 2"
+    assert not window.find("#rule-previous").is_enabled()
+    window.click("#rule-next")
+    assert len(column(window, 1)) == 3
+    assert not window.find("#rule-next").is_enabled()
+    window.write("#rule-query", "setosa")
+    assert window.text("#rule-page") == "page 1 of 1"
+
+
+@pytest.mark.parametrize("scale", [1e-13, 1e-3, 1, 1e5, 1e18])
+def test_conditions_read_as_in_the_text(show, scale):
+    rng = np.random.default_rng(0)
+    samples = rng.normal(size=(60, 3)) * scale + [0, 3 * scale, 0]
+    labels = (samples[:, 0] > 0).astype(int)
+    samples[::9, 2] = nan
+    model = ImprovedOnlineGFMM(theta=0.4).fit(samples, labels)
+    window = show(model, samples, labels)
+    window.choose("#rule-size", "100")
+    window.click("th[data-key=index] button")
+    boxes = model.hyperboxes_
+    rounding = Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper]))
+    expected = []
+    for box in range(len(boxes)):
+        pairs = _conditions(boxes, box, rounding, *value_ends(model))
+        # Python writes 1e-09 where JavaScript writes 1e-9.
+        texts = [f"x{j} {text}".replace("e-0", "e-").replace("e+0", "e+") for j, text in pairs]
+        expected.append("".join(texts) or "always")
+    assert column(window, 6) == expected
+
+
+def test_samples_are_walked_through(window):
+    assert window.text("#sample-place") == "1 of 75"
+    assert not window.find("#sample-previous").is_enabled()
+    window.click("#sample-next")
+    assert window.text("#sample-title").startswith("Row 2: predicted setosa, true class setosa")
+    window.click("#sample-previous")
+    assert window.text("#sample-title").startswith("Row 1:")
+    window.write("#sample-row", "60")
+    assert window.text("#sample-place") == "60 of 75"
+    window.write("#sample-row", "76")
+    assert window.text("#sample-message") == "Row 76 does not exist: rows go from 1 to 75."
+    assert window.text("#sample-title").startswith("Row 60:")
+
+
+def test_samples_are_filtered(window, iris):
+    predicted = iris.predict(X)
+    wrong = np.flatnonzero(predicted != Y)
+    window.choose("#sample-kind", "wrong predictions")
+    assert window.text("#sample-place") == f"1 of {len(wrong)}"
+    for row in wrong:
+        title = f"Row {row + 1}: predicted {NAMES[predicted[row]]}, true class {NAMES[Y.iloc[row]]}"
+        assert window.text("#sample-title") == f"{title} ✗ wrong"
+        if row != wrong[-1]:
+            window.click("#sample-next")
+    window.choose("#sample-true", "setosa")
+    assert "No sample in this page is like that" in window.text("#sample-message")
+    assert not window.find("#sample").is_displayed()
+    window.write("#sample-row", "1")  # beyond the filters, which are reset
+    assert window.text("#sample-place") == "1 of 75"
+    window.choose("#sample-order", "least certain first")
+    ordered = np.sort(iris.membership(X), axis=1)
+    lead = ordered[:, -1] - ordered[:, -2]
+    window.evaluate("sampleState.place = 0; showSample()")
+    least = int(window.find("#sample-row").get_attribute("value")) - 1
+    assert lead[least] == pytest.approx(lead.min())
+    window.choose("#sample-kind", "in no box")
+    assert window.text("#sample-place").endswith(f" of {(ordered[:, -1] < 1).sum()}")
+
+
+def test_a_cell_of_the_matrix_shows_its_samples(window, iris):
+    number = int(((iris.predict(X) == 1) & (Y == 2)).sum())
+    window.click('#confusion button[data-true="2"][data-predicted="1"]')
+    assert window.text("#sample-place") == f"1 of {number}"
+    assert "predicted versicolor, true class virginica" in window.text("#sample-title")
+
+
+def test_a_sample_is_explained(window, iris):
+    row = 38
+    explanation = explain(iris, X, class_names=NAMES)[row]
+    window.write("#sample-row", str(row + 1))
+    assert window.text("#sample-why") == "versicolor: box 3 (8 training samples) is the closest."
+    bars = window.texts(".bar span:first-child")
+    assert bars == ["versicolor (predicted, true)", "virginica", "setosa"]
+    order = np.argsort(-explanation.memberships, kind="stable")
+    widths = window.evaluate(
+        "const bars = [...document.querySelectorAll('.bar rect:last-child')];"
+        "return bars.map(bar => bar.width.baseVal.value)"
+    )
+    np.testing.assert_allclose(widths, 100 * explanation.memberships[order], atol=0.01)
+    rows = window.texts("#strip-table tbody tr")
+    assert rows[0] == "petal width (cm) decides1.71.3 to 1.6 0.1 above1.8 to 2.5 0.1 below"
+    assert rows[1] == "petal length (cm)5.04.3 to 4.9 0.1 above4.8 to 6.0 inside"
+    assert len(rows) == 4
+    label = window.find("#strip-table svg").get_attribute("aria-label")
+    assert label.startswith("sample 1.7; box 3, versicolor 1.3 to 1.6; box 7, virginica 1.8 to 2.5")
+    change = window.text("#sample-change")
+    assert "petal width (cm) 1.7 → 1.8" in change
+    assert change.endswith("Then the model predicts virginica.")
+
+
+def place_of(window, selector):
+    """Return the middle of a shape on the screen."""
+    return window.evaluate(
+        "const r = document.querySelector(arguments[0]).getBoundingClientRect();"
+        "return [r.left + r.width / 2, r.top + r.height / 2]",
+        selector,
+    )
+
+
+def test_the_plane_shows_what_is_asked_for(window):
+    window.write("#sample-row", "39")
+    assert "by petal width (cm) (across) and petal length (cm) (up)" in window.find(
+        "#plane svg"
+    ).get_attribute("aria-label")
+    window.choose("#plane-x", "sepal length (cm)")
+    window.choose("#plane-y", "sepal width (cm)")
+    assert "sepal width (cm) (up)" in window.find("#plane svg").get_attribute("aria-label")
+    boxes = "return document.querySelector('#plane .thin.other').getAttribute('d')"
+    assert window.evaluate(boxes) == ""
+    window.choose("#plane-boxes", "all")
+    assert window.evaluate(boxes).count("z") == 3  # of setosa
+    window.choose("#plane-boxes", "that hold it in all other features")
+    assert window.evaluate(boxes) == ""
+
+
+def test_a_click_in_the_plane_chooses_a_sample(window):
+    from selenium.webdriver import ActionChains
+
+    window.choose("#plane-x", "petal length (cm)")
+    window.choose("#plane-y", "petal width (cm)")
+    window.write("#sample-row", "70")
+    (left, top), (x0, y0) = (place_of(window, f"#plane {c}") for c in (".chosen circle", ".frame"))
+    window.write("#sample-row", "1")
+    window.evaluate("document.querySelector('#plane').scrollIntoView({block: 'center'})")
+    mouse, frame = ActionChains(window.driver), window.find("#plane .frame")
+    mouse.move_to_element_with_offset(frame, round(left - x0), round(top - y0)).click().perform()
+    assert window.text("#sample-title").startswith("Row 70:")
+
+
+def test_the_keyboard_is_enough(window):
+    from selenium.webdriver.common.keys import Keys
+
+    window.find("th[data-key=coverage] button").send_keys(Keys.ENTER)
+    assert window.find("th[data-key=coverage]").get_attribute("aria-sort") == "descending"
+    window.find("#sample-next").send_keys(Keys.SPACE)
+    assert window.text("#sample-place") == "2 of 75"
+    window.find("#sample-kind").send_keys("wrong")
+    assert window.text("#sample-place").startswith("1 of ")
+    script = "return getComputedStyle(document.activeElement).outlineStyle"
+    assert window.evaluate(script) != "none"
+
+
+def test_names_are_texts(show):
+    table = pd.DataFrame({HOSTILE: [0.0, 1, 2, 3], "b": [0.0, 1, 2, 3]})
+    labels = np.array([HOSTILE, HOSTILE, "b", "b"], object)
+    model = ImprovedOnlineGFMM(theta=0.5).fit(table, labels)
+    window = show(model, table, labels, title=HOSTILE)
+    assert window.evaluate("return window.hacked") is None
+    assert window.all("img") == []
+    assert window.text("h1") == HOSTILE
+    assert HOSTILE in window.texts("#rule-table tbody tr")[0]
+    assert HOSTILE in window.text("#sample-title")
+    assert HOSTILE in window.text("#strip-table")
+
+
+def test_scripts_of_others_do_not_run(show, iris):
+    window = show(iris, X, Y)
+    window.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"hacked = 1\">');"
+        "const script = document.createElement('script'); script.textContent = 'window.hacked = 1';"
+        "document.body.append(script)"
+    )
+    assert window.evaluate("return window.hacked") is None
+    complaints = window.complaints()
+    assert complaints
+    assert all("Content Security Policy" in text for text in complaints)
+
+
+def one_feature(rng):
+    samples = rng.normal(size=(40, 1))
+    return ImprovedOnlineGFMM(theta=0.2), samples, samples[:, 0] > 0
+
+
+def one_class(rng):
+    return ImprovedOnlineGFMM(), rng.normal(size=(20, 3)), np.array(["only"] * 20)
+
+
+def missing_and_unlabelled(rng):
+    samples = rng.normal(size=(80, 4))
+    samples[rng.random(samples.shape) < 0.3] = nan
+    labels = rng.integers(0, 3, 80)
+    labels[::4] = -1
+    return ImprovedOnlineGFMM(theta=0.2, unlabeled=-1), samples, labels
+
+
+def many_of_everything(rng):
+    samples = rng.normal(size=(2300, 60))
+    labels = np.array([f"class of a long name {chr(65 + k)}" for k in rng.integers(0, 26, 2300)])
+    return ImprovedOnlineGFMM(theta=0.05), samples, labels
+
+
+def digits(_):
+    samples, labels = load_digits(return_X_y=True)
+    return ImprovedOnlineGFMM(theta=0.5), samples[:600], labels[:600]
+
+
+@pytest.mark.parametrize(
+    "make", [one_feature, one_class, missing_and_unlabelled, many_of_everything, digits]
+)
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (360, "dark")])
+def test_pages_of_all_sorts(show, make, width, scheme):
+    """Nothing is wider than the window, and every sample can be shown."""
+    model, samples, labels = make(np.random.default_rng(0))
+    model.fit(samples, labels)
+    window = show(model, samples, labels, width=width, scheme=scheme, max_samples=100)
+    assert window.evaluate("return document.documentElement.scrollWidth") <= width
+    colour = window.evaluate("return getComputedStyle(document.body).backgroundColor")
+    assert colour == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)")
+    n_samples = min(len(samples), 100)
+    for place in range(n_samples):
+        window.evaluate("sampleState.place = arguments[0]; showSample()", place)
+    assert window.text("#sample-place") == f"{n_samples} of {n_samples}"
+    assert "NaN" not in window.evaluate("return document.body.outerHTML").split("<script")[0]
+    assert window.find("#plane-figure").is_displayed() == (samples.shape[1] > 1)
+    if window.find("#strip-more").is_displayed():
+        window.click("#strip-more")
+    assert len(window.all("#strip-table tbody tr")) == samples.shape[1]
+
+
+def test_missing_values_are_named(show):
+    model, samples, labels = missing_and_unlabelled(np.random.default_rng(0))
+    window = show(model.fit(samples, labels), samples, labels)
+    row = int(np.flatnonzero(np.isnan(samples).any(axis=1))[0])
+    window.write("#sample-row", str(row + 1))
+    values = window.texts("#strip-table tbody td:nth-child(2)")
+    assert values.count("missing") == np.isnan(samples[row]).sum()
+    window.choose("#sample-kind", "without a label")
+    assert window.text("#sample-place") == "1 of 20"
+    assert window.text("#sample-title").endswith("true class not known")
+    window.choose("#rule-class", "(no label)")
+    assert set(column(window, 2)) == {"(no label)"}
+
+
+def test_it_prints(window):
+    assert len(window.driver.print_page()) > 20_000
