@@ -277,6 +277,12 @@ def test_a_sample_is_explained(window, iris):
     assert change.endswith("Then the model predicts virginica.")
 
 
+def test_small_changes_are_told_apart(show):
+    model = ImprovedOnlineGFMM(theta=0.6).fit([[0], [0.5], [0.50001], [1]], list("aabb"))
+    window = show(model, [[0.5]], ["a"])
+    assert window.texts("#sample-change li") == ["x0 0.50000 → 0.50001"]
+
+
 def place_of(window, selector):
     """Return the middle of a shape on the screen."""
     return window.evaluate(

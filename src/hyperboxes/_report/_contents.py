@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from hyperboxes._explanations import Explanations, explain
+from hyperboxes._explanation import Explanation
+from hyperboxes._explanations import explain
 from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._rules import Quality, label_codes, value_ends
 from hyperboxes._wording import Decimals, name_classes, name_features
@@ -29,7 +30,7 @@ class Contents:
     true: np.ndarray
     predicted: np.ndarray
     rows: np.ndarray
-    explanations: Explanations
+    explanations: list[Explanation]
     shown_boxes: np.ndarray
     quality: Quality
     ends: tuple[np.ndarray, np.ndarray]
@@ -67,7 +68,7 @@ class Contents:
             true,
             predicted,
             rows,
-            explanations,
+            list(explanations),
             choose_boxes(boxes, used[used >= 0], max_rules),
             quality,
             value_ends(model),

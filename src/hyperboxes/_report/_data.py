@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from hyperboxes import _explanation_text as words
-from hyperboxes._explanation import Explanation
+from hyperboxes._explanation import Change, Explanation
 from hyperboxes._report._contents import Contents
 from hyperboxes._wording import Decimals
 
@@ -15,7 +16,7 @@ from hyperboxes._wording import Decimals
 _MORE_DIGITS = 4
 # Rounding to more decimals would only add errors.
 _MOST_DECIMALS = 12
-_MEMBERSHIP_DECIMALS = 6
+_MEMBERSHIP_DECIMALS = 9
 
 
 def collect(contents: Contents) -> dict[str, Any]:
@@ -37,15 +38,15 @@ def _features(contents: Contents) -> list[dict[str, Any]]:
     lowest = np.fmin.reduce([contents.ends[0], *(e.lower for e in shown)])
     highest = np.fmax.reduce([contents.ends[1], *(e.upper for e in shown)])
     ends = np.stack([*contents.ends, lowest, highest])
-    least, most, lows, highs = _rounded(ends, contents.rounding)
+    least, most, low, high = map(_plain, _rounded(ends, contents.rounding))
     return [
         {
             "name": name,
             "places": contents.rounding.places[j],
-            "least": _number(least[j]),
-            "most": _number(most[j]),
-            "low": _number(lows[j]),
-            "high": _number(highs[j]),
+            "least": least[j],
+            "most": most[j],
+            "low": low[j],
+            "high": high[j],
         }
         for j, name in enumerate(contents.feature_names)
     ]
@@ -69,25 +70,34 @@ def _boxes(contents: Contents) -> dict[str, Any]:
 
 def _samples(contents: Contents) -> list[dict[str, Any]]:
     place = {box: i for i, box in enumerate(contents.shown_boxes.tolist())}
-    true, predicted = contents.true[contents.rows], contents.predicted[contents.rows]
+    labels = zip(
+        contents.rows.tolist(),
+        contents.true[contents.rows].tolist(),
+        contents.predicted[contents.rows].tolist(),
+        strict=True,
+    )
+    ends = _ends_of(contents.explanations, contents.rounding)
+    changed = _ends_of([e.change or e for e in contents.explanations], contents.rounding)
     return [
-        {"row": row + 1, "true": label, "predicted": prediction}
-        | _explained(explanation, place, contents.rounding)
-        for row, label, prediction, explanation in zip(
-            contents.rows.tolist(),
-            true.tolist(),
-            predicted.tolist(),
-            contents.explanations,
-            strict=True,
+        {"row": row + 1, "true": true, "predicted": predicted}
+        | _explained(explanation, place, *ends[:, i])
+        | {"change": _change(explanation, changed[:, i])}
+        for i, ((row, true, predicted), explanation) in enumerate(
+            zip(labels, contents.explanations, strict=True)
         )
     ]
 
 
+def _ends_of(samples: Sequence[Explanation | Change], rounding: Decimals) -> np.ndarray:
+    """Return the lower and the upper ends of all samples."""
+    both = [[sample.lower for sample in samples], [sample.upper for sample in samples]]
+    return np.stack([_rounded(np.stack(rows), rounding) for rows in both])
+
+
 def _explained(
-    explanation: Explanation, place: dict[int, int], rounding: Decimals
+    explanation: Explanation, place: dict[int, int], lower: np.ndarray, upper: np.ndarray
 ) -> dict[str, Any]:
     """Return an explanation; boxes are named by their place among those shown."""
-    lower, upper = _rounded(np.stack([explanation.lower, explanation.upper]), rounding)
     competing = explanation.competing
     values = {
         "lower": _plain(lower),
@@ -98,21 +108,19 @@ def _explained(
         "weighty": explanation.features_by_weight(),
         "why": words.headline(explanation),
         "tie": words.tie(explanation),
-        "change": _change(explanation, rounding),
     }
     is_point = np.array_equal(lower, upper, equal_nan=True)
     return values if is_point else values | {"upper": _plain(upper)}
 
 
-def _change(explanation: Explanation, rounding: Decimals) -> dict[str, Any] | None:
+def _change(explanation: Explanation, ends: np.ndarray) -> dict[str, Any] | None:
     """Return which features change to what, in their order, and what comes of it."""
     change = explanation.change
     if change is None:
         return None
-    ends = _rounded(np.stack([change.lower, change.upper]), rounding)[:, change.features]
     return {
         "features": change.features.tolist(),
-        "ends": [_plain(pair) for pair in ends.T],
+        "ends": [_plain(pair) for pair in ends[:, change.features].T],
         "outcome": words.outcome(change),
     }
 
@@ -135,6 +143,6 @@ def _plain(values: np.ndarray) -> list[Any]:
 
 def _number(value: float) -> Any:
     """Return a number as short as JSON can have it."""
-    if np.isnan(value):
+    if value != value:
         return None
-    return int(value) if abs(value) < 2**53 and value == int(value) else float(value)
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value

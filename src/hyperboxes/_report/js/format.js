@@ -16,8 +16,8 @@ function writeNumber(value, places) {
   return value.toExponential(Math.min(Math.max(digits, 2), 16));
 }
 
-function formatNumber(feature, value) {
-  return writeNumber(value, report.features[feature].places);
+function formatNumber(feature, value, more = 0) {
+  return writeNumber(value, report.features[feature].places + more);
 }
 
 /** A distance of a sample from a box, which is shown even if it is tiny. */
@@ -26,19 +26,23 @@ function formatDistance(feature, distance) {
   return Number(text) === 0 ? String(Number(distance.toPrecision(1))) : text;
 }
 
+/** How many digits beyond the usual tell two lists of values apart. */
+function digitsApart(feature, some, others) {
+  const write = (values, more) => values.map((value) => formatNumber(feature, value, more)).join();
+  let more = 0;
+  while (more < MORE_DIGITS && write(some, more) === write(others, more)) {
+    more += 1;
+  }
+  return more;
+}
+
 /** "= 3" for a point, else both ends, with decimals that tell them apart. */
-function formatInterval(feature, low, high) {
-  const places = report.features[feature].places;
+function formatInterval(feature, low, high, more = 0) {
   if (low === high) {
-    return `= ${writeNumber(low, places)}`;
+    return `= ${formatNumber(feature, low, more)}`;
   }
-  for (let more = 0; more <= MORE_DIGITS; more += 1) {
-    const [first, last] = [writeNumber(low, places + more), writeNumber(high, places + more)];
-    if (first !== last) {
-      return `${first} to ${last}`;
-    }
-  }
-  return `${low} to ${high}`;
+  const digits = Math.max(more, digitsApart(feature, [low], [high]));
+  return `${formatNumber(feature, low, digits)} to ${formatNumber(feature, high, digits)}`;
 }
 
 /** The values of a sample in a feature: a number, the ends of an interval, or "missing". */
@@ -46,11 +50,11 @@ function formatValue(sample, feature) {
   return formatEnds(feature, ...valueEnds(sample, feature));
 }
 
-function formatEnds(feature, low, high) {
+function formatEnds(feature, low, high, more = 0) {
   if (low === null) {
     return "missing";
   }
-  return low === high ? formatNumber(feature, low) : formatInterval(feature, low, high);
+  return low === high ? formatNumber(feature, low, more) : formatInterval(feature, low, high, more);
 }
 
 /** A membership that shows 1 and 0 only where it is that. */

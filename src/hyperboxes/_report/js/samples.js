@@ -70,7 +70,7 @@ function say(text) {
   message.textContent = text;
 }
 
-function step(by) {
+function move(by) {
   sampleState.place += by;
   showSample();
 }
@@ -136,10 +136,15 @@ function changeLines(sample) {
     return [element("p", {}, `Little: ${box} holds the sample, too.`)];
   }
   const steps = change.features.map((j, place) =>
-    element("li", {}, `${report.features[j].name} ${formatValue(sample, j)} → `, element("b", {}, formatEnds(j, ...change.ends[place]))),
+    element("li", {}, `${report.features[j].name} `, ...changeStep(j, valueEnds(sample, j), change.ends[place])),
   );
   const list = element("ul", { class: "conditions" }, ...clipped(steps, MOST_CHANGES));
   return [element("p", {}, `The least that puts the sample into ${box}:`), list, element("p", {}, change.outcome)];
+}
+
+function changeStep(feature, from, to) {
+  const more = digitsApart(feature, from, to);
+  return [`${formatEnds(feature, ...from, more)} → `, element("b", {}, formatEnds(feature, ...to, more))];
 }
 
 /** Show the samples of one cell of the confusion matrix. */
@@ -175,8 +180,8 @@ function startSamples() {
     byId(id).addEventListener("change", filterSamples);
   }
   byId("sample-row").addEventListener("change", (event) => chooseRow(event.target.valueAsNumber));
-  byId("sample-previous").addEventListener("click", () => step(-1));
-  byId("sample-next").addEventListener("click", () => step(1));
+  byId("sample-previous").addEventListener("click", () => move(-1));
+  byId("sample-next").addEventListener("click", () => move(1));
   for (const button of document.querySelectorAll("#confusion button")) {
     button.addEventListener("click", () => showConfused(button));
   }
