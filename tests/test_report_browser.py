@@ -308,6 +308,17 @@ def test_the_plane_shows_what_is_asked_for(window):
     assert window.evaluate(boxes) == ""
 
 
+def test_flat_boxes_are_seen_in_the_plane(show):
+    model = ImprovedOnlineGFMM(theta=0.1).fit([[0, 0], [1, 1]], ["a", "b"])
+    window = show(model, [[0.1, 0.1]], ["a"])
+    for role in ("winning", "competing"):
+        size = window.evaluate(
+            "const r = document.querySelector(arguments[0]).getBBox(); return [r.width, r.height]",
+            f"#plane .box.{role}:not(.thin)",
+        )
+        assert size == pytest.approx([7, 7], abs=0.2)
+
+
 def test_a_click_in_the_plane_chooses_a_sample(window):
     from selenium.webdriver import ActionChains
 

@@ -2,6 +2,7 @@
 
 const MARGIN = { left: 58, right: 14, top: 12, bottom: 44 };
 const NEAR_ENOUGH = 16; // pixels from a click
+const LEAST_SIDE = 7; // pixels of the winning and the competing box, which may be flat
 const AUTOMATIC = "";
 const planeState = { x: AUTOMATIC, y: AUTOMATIC, sample: null };
 
@@ -76,14 +77,18 @@ function shorten(name, length = 36) {
 }
 
 /** The outline of a box as a path; where it has no bounds it reaches from side to side. */
-function outline(box, x, y, scales) {
+function outline(box, x, y, scales, least = 0) {
   const [left, right] = boxEnds(box, x);
   const [bottom, top] = boxEnds(box, y);
-  const x0 = left === null ? scales.left : scales.x(left);
-  const x1 = right === null ? scales.right : scales.x(right);
-  const y0 = top === null ? scales.top : scales.y(top);
-  const y1 = bottom === null ? scales.bottom : scales.y(bottom);
+  const [x0, x1] = left === null ? [scales.left, scales.right] : widened(scales.x(left), scales.x(right), least);
+  const [y0, y1] = top === null ? [scales.top, scales.bottom] : widened(scales.y(top), scales.y(bottom), least);
   return `M${x0.toFixed(1)} ${y0.toFixed(1)}H${x1.toFixed(1)}V${y1.toFixed(1)}H${x0.toFixed(1)}z`;
+}
+
+/** An interval of pixels, long enough to be seen. */
+function widened(first, last, least) {
+  const more = Math.max(least - (last - first), 0) / 2;
+  return [first - more, last + more];
 }
 
 /** What a class is to the chosen sample, which gives its colour and marker. */
@@ -114,7 +119,7 @@ function boxPaths(sample, x, y, scales) {
     outlines[roleOfLabel(sample, report.boxes.label[box])].push(outline(box, x, y, scales));
   }
   const paths = Object.entries(outlines).map(([role, all]) => svg("path", { class: `thin box ${role}`, d: all.join("") }));
-  const main = rolesOf(sample).map(([role, box]) => svg("path", { class: `box ${role}`, d: outline(box, x, y, scales) }));
+  const main = rolesOf(sample).map(([role, box]) => svg("path", { class: `box ${role}`, d: outline(box, x, y, scales, LEAST_SIDE) }));
   return [...paths, ...main.reverse()];
 }
 
