@@ -29,7 +29,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.docs
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build $(ARGS)
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs docs/_build $(ARGS)
 
 bench-peers: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.peers $(ARGS)

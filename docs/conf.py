@@ -34,6 +34,9 @@ extensions = [
 ]
 exclude_patterns = ["_build", "**/GALLERY_HEADER.rst"]
 templates_path = ["_templates"]
+default_role = "code"
+smartquotes = False  # docstrings show quotes that are meant to be typed
+toc_object_entries_show_parents = "hide"
 nitpicky = True
 nitpick_ignore = [("py:obj", "joblib.parallel_config")]  # other projects' pages are not fetched
 
