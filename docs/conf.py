@@ -6,6 +6,7 @@ Pages are Markdown that can be read in the repository too; the build needs no ne
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from numpydoc.docscrape_sphinx import SphinxDocString
 
@@ -17,7 +18,7 @@ os.environ.setdefault("MPLBACKEND", "agg")
 
 project = "hyperboxes"
 author = "The hyperboxes developers"
-copyright = author  # noqa: A001
+copyright = author
 version = release = hyperboxes.__version__
 
 extensions = [
@@ -35,6 +36,7 @@ extensions = [
 exclude_patterns = ["_build", "**/GALLERY_HEADER.rst"]
 templates_path = ["_templates"]
 default_role = "code"
+highlight_language = "none"  # code says what it is
 smartquotes = False  # docstrings show quotes that are meant to be typed
 toc_object_entries_show_parents = "hide"
 nitpicky = True
@@ -57,6 +59,19 @@ numpydoc_show_class_members = False  # the template lists them
 _process = SphinxDocString._process_param
 SphinxDocString._process_param = lambda self, name, text, _: _process(self, name, text, False)
 
+
+def hide_signature(_app: Any, what: str, _name: str, thing: Any, *_: Any) -> tuple[str, str] | None:
+    """Leave out how to make what users do not make: its docstring has no parameters."""
+    if what == "class" and "Parameters\n" not in (thing.__doc__ or ""):
+        return "", ""
+    return None
+
+
+def setup(app: Any) -> None:
+    """Connect it."""
+    app.connect("autodoc-process-signature", hide_signature)
+
+
 # --- The gallery
 
 sphinx_gallery_conf = {
@@ -69,6 +84,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "abort_on_example_error": True,
     "show_memory": False,
+    "capture_repr": ("_repr_html_",),  # what is worth seeing is printed
 }
 
 # --- The site

@@ -29,7 +29,7 @@ class CommandHelp(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the literal block."""
-        os.environ["COLUMNS"] = "88"
+        os.environ["COLUMNS"] = "80"
         text = find_parser(" ".join(self.arguments)).format_help().rstrip()
         return [nodes.literal_block(text, text, language="text")]
 
