@@ -11,7 +11,7 @@ ARGS ?=
 KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
-.PHONY: demo test lint format bench-peers bench-scale bench-missing bench-labels bench-merging bench-pruning reproduce reproduce-quick clean
+.PHONY: demo test lint format docs bench-peers bench-scale bench-missing bench-labels bench-merging bench-pruning reproduce reproduce-quick clean
 
 demo: $(VENV)/.demo
 	$(BIN)/hyperboxes demo
@@ -27,6 +27,9 @@ lint: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs docs/_build $(ARGS)
 
 bench-peers: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.peers $(ARGS)
@@ -53,7 +56,7 @@ reproduce-quick: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.reproduce --quick $(ARGS)
 
 clean:
-	rm -rf $(VENV) .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis dist docs/_build docs/gallery docs/generated
 
 # $(VENV)/.dev stands for "the extra dev is installed".
 $(VENV)/.%: pyproject.toml

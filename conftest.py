@@ -8,6 +8,9 @@ import hypothesis
 
 ROOT = Path(__file__).parent
 
+# Those who test need not have what builds the documentation.
+collect_ignore = ["docs/conf.py"]
+
 
 def _kernel_cache() -> str:
     """Return a Numba cache folder of its own for each state of the kernel sources.

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from examples import choosing, clustering, plots
+from examples import choosing, clustering, introduction, plots
 
 
 @pytest.mark.parametrize("example", [choosing, clustering])
@@ -15,10 +15,18 @@ def test_examples_of_one_picture(example, monkeypatch, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_plots(monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "argv", ["plots.py", "--output", str(tmp_path)])
-    plots.main()
+@pytest.mark.parametrize(
+    ("example", "pictures"),
+    [
+        (introduction, ["boxes", "growth", "membership", "theta"]),
+        (plots, ["boxes", "growth", "parallel", "sizes"]),
+    ],
+)
+def test_examples_of_several_pictures(example, pictures, monkeypatch, tmp_path):
+    name = example.__name__.rpartition(".")[2]
+    monkeypatch.setattr(sys, "argv", ["example.py", "--output", str(tmp_path)])
+    example.main()
     drawn = sorted(picture.stem for picture in tmp_path.iterdir())
-    assert drawn == ["plots-boxes", "plots-growth", "plots-parallel", "plots-sizes"]
+    assert drawn == [f"{name}-{picture}" for picture in pictures]
     for picture in tmp_path.iterdir():
         assert picture.read_bytes().startswith(b"\x89PNG")

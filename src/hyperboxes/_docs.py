@@ -61,11 +61,11 @@ n_candidates_ : int
     that succeeds; none for a sample that a box holds already. With ``selection="lemma"`` and
     ``"all"`` as the paper counts, with ``"index"`` those that were really tried, which may
     depend on how samples are divided into batches.
-data_min_, data_max_ : ndarray of shape (n_features_in_,)
+data_min_, data_max_ : ndarray of shape (n_features,)
     The range of each feature that is mapped to [0, 1]; 0 and 1 with ``scaling=None``.
 n_features_in_ : int
     Number of features.
-feature_names_in_ : ndarray of shape (n_features_in_,)
+feature_names_in_ : ndarray of shape (n_features,)
     Names of the features, where `X` has columns with names.
 """,
     "classes": """

@@ -1,0 +1,28 @@
+"""Links to Markdown files outside of docs/ lead to the pages that include these files.
+
+So the same link works in the repository and on the site.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sphinx.application import Sphinx
+
+PAGES = {
+    "../benchmarks/results/summary.md": "results.md",
+    "../CHANGELOG.md": "changelog.md",
+    "../CONTRIBUTING.md": "contributing.md",
+}
+
+
+def redirect(_app: Sphinx, _docname: str, source: list[str]) -> None:
+    """Change the links of a page before it is read."""
+    for file, page in PAGES.items():
+        source[0] = source[0].replace(f"]({file}", f"]({page}")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the change."""
+    app.connect("source-read", redirect)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,41 @@
+"""The reference on the site has every public name and command, and pages link to what there is.
+
+`make docs` checks the links on the site; here it is those that are followed in the repository.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import hyperboxes
+from hyperboxes._cli import COMMANDS
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [*ROOT.glob("*.md"), *DOCS.glob("*.md")]
+
+
+def test_the_reference_lists_all_public_names():
+    blocks = re.findall(r":nosignatures:\n\n(.*?)```", (DOCS / "api.md").read_text(), re.DOTALL)
+    names = [name for block in blocks for name in block.split()]
+    assert sorted(names) == sorted(hyperboxes.__all__)
+
+
+def test_the_reference_lists_all_commands():
+    text = (DOCS / "command-reference.md").read_text()
+    shown = re.findall(r"^## (\w+)\n\n```\{command-help\} (\w+)$", text, re.MULTILINE)
+    assert shown == [(command, command) for command in COMMANDS]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files(page):
+    text = re.sub(r"`[^`]*`", "", page.read_text())
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
+    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert missing == []
+
+
+def test_pages_have_links():
+    assert "](docs/choosing.md)" in (ROOT / "README.md").read_text()
+    assert len(PAGES) > 25
