@@ -1,0 +1,71 @@
+"""
+Reading the rules
+=================
+
+A model is a list of rules. Read them as text, sift them as a table, and run them in a database.
+"""
+
+# %%
+# A model to be read
+# ------------------
+# Four measurements of cell nuclei, benign or malignant. For reading, take few features and large
+# boxes.
+
+import sqlite3
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+
+from hyperboxes import AgglomerativeGFMM, BoxSizesDisplay, export_frame, export_sql, export_text
+
+data = load_breast_cancer(as_frame=True)
+X = data.data[["worst radius", "worst texture", "worst smoothness", "worst concave points"]]
+y = data.target_names[data.target]
+X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
+model = AgglomerativeGFMM(theta=0.7).fit(X_train, y_train)
+print(f"{len(model.hyperboxes_)} boxes, accuracy {model.score(X_test, y_test):.3f}")
+
+# %%
+# As text
+# -------
+# The boxes that hold the most samples come first. With samples that were not trained on, a rule
+# also tells its coverage and how often it is right.
+
+print(export_text(model, X_test, y_test, max_rules=3))
+
+# %%
+# How many are worth reading?
+# ---------------------------
+# Each dot is a box. A handful hold nearly all samples; the rest are for exceptions.
+
+BoxSizesDisplay.from_estimator(model)
+plt.show()
+
+# %%
+# As a table
+# ----------
+# ``export_frame`` gives a pandas data frame with the exact bounds. Which rules err on new samples?
+
+frame = export_frame(model, X_test, y_test)
+print(frame.loc[frame["precision"] < 1, ["class", "support", "coverage", "precision"]])
+
+# %%
+# In a database
+# -------------
+# ``export_sql`` writes a query that any database understands. Here SQLite runs it, which comes with
+# Python.
+
+connection = sqlite3.connect(":memory:")
+X_test.to_sql("nuclei", connection, index=False)
+answers = connection.execute(export_sql(model, table="nuclei")).fetchall()
+connection.close()
+
+# %%
+# It answers where a box holds the row, exactly as the model does. For rows in no box it says NULL:
+# a database cannot tell which box is the nearest. That is the price, and it is to be known:
+
+predicted = model.predict(X_test)
+found = [(row[-1], label) for row, label in zip(answers, predicted, strict=True) if row[-1]]
+agree = sum(answer == label for answer, label in found)
+print(f"{len(found)} of {len(X_test)} rows answered, {agree} of them as the model predicts")
