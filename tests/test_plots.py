@@ -25,7 +25,14 @@ from hyperboxes import (
     ParallelCoordinatesDisplay,
 )
 from hyperboxes._plots.styles import shorten
-from tests.drawn import assert_legible, iris, iris_arrays, legend_names, letters
+from tests.drawn import (
+    assert_legible,
+    iris,
+    iris_arrays,
+    legend_names,
+    letters,
+    shown_texts,
+)
 from tests.strategies import problems
 
 NAN = float("nan")
@@ -396,3 +403,17 @@ def test_names_are_shortened_in_the_middle():
     assert shorten("short") == "short"
     assert shorten("the same beginning 1", 9) == "the …ng 1"
     assert len(shorten("x" * 100, 24)) == 24
+
+
+def test_growth_over_many_samples_keeps_numbers_apart():
+    display = GrowthDisplay(
+        n_samples=20_000 * np.arange(1, 11),
+        n_boxes=np.full((10, 10), 400),
+        n_tested=np.full(10, 20_000),
+        n_right=np.full(10, 19_500),
+        classes=np.arange(10),
+    ).plot()
+    numbers = [box for text, box in shown_texts(display.figure_) if text.endswith("0000")]
+    assert len(numbers) >= 3
+    for one, other in itertools.pairwise(sorted(numbers, key=lambda box: box.x0)):
+        assert other.x0 - one.x1 > 5

@@ -237,6 +237,7 @@ class GrowthDisplay(PanelsDisplay):
         self._draw_boxes(axes[-1])
         axes[-1].set(xlabel="samples learned", ylabel="boxes")
         axes[-1].margins(x=0.02)
+        axes[-1].locator_params(axis="x", nbins=5)  # numbers of samples may be long
         if legend:
             for panel in axes:
                 draw_legend(panel)
