@@ -2,8 +2,8 @@
 Clusters of boxes
 =================
 
-Boxes learned without labels, joined where they lie near each other: clusters of any shape, which can
-be read as rules.
+Boxes learned without labels, joined where they lie near each other: clusters of any shape,
+which can be read as rules.
 """
 
 # %%
@@ -20,8 +20,8 @@ from sklearn.metrics import adjusted_rand_score
 from hyperboxes import BoxesDisplay, HyperboxClustering, export_text
 
 moons, _ = make_moons(400, noise=0.06, random_state=0)
-X = np.vstack([moons, np.random.default_rng(0).uniform([-1.5, -1], [2.5, 1.5], (40, 2))])
-shapes = HyperboxClustering(theta=0.08, max_gap=0.03, min_samples=3).fit(X)
+X = np.vstack([moons, np.random.default_rng(0).uniform([-1.5, -1], [2.5, 1.5], (30, 2))])
+shapes = HyperboxClustering(theta=0.1, min_samples=4).fit(X)
 print(f"{shapes.n_clusters_} clusters, {(shapes.labels_ < 0).sum()} samples are noise")
 
 # %%

@@ -37,10 +37,11 @@ print(f"{len(model.hyperboxes_)} boxes, accuracy {model.score(X_test, y_test):.3
 # %%
 # The picture
 # -----------
-# Boxes have four sides here, of which two are drawn, with the flowers the model has not seen. The
-# tint is what it says where it knows these two measurements only. Setosa is far away from
-# the others. Versicolor and virginica meet, so boxes are small there. They seem to overlap because
-# the picture leaves two measurements out; in all four no boxes of two species share a point.
+# Boxes have a side for each of four measurements, of which two are drawn, with the flowers the
+# model has not seen. The tint is what it says where it knows these two measurements only. Setosa
+# is far away from the others. Versicolor and virginica meet, so boxes are small there. They seem
+# to overlap because the picture leaves two measurements out; in all four no boxes of two species
+# share a point.
 
 BoxesDisplay.from_estimator(
     model, X_test, y_test, features=["petal length (cm)", "petal width (cm)"]

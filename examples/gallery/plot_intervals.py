@@ -70,10 +70,10 @@ plt.show()
 # %%
 # Uncertain measurements
 # ----------------------
-# Prediction takes intervals, too. A wine whose flavanoids are known to 0.5 only: the membership
-# says how far all of its values may lie outside of the boxes.
+# Prediction takes intervals, too. Let all measurements of a wine be known to 5 % of their range:
+# the membership is then that of the worst values it may have.
 
 one = X_test.iloc[[0]]
-blur = 0.5 * (X_test.columns == "flavanoids")
+blur = 0.05 * (ranges[1] - ranges[0])
 print("exact    ", models[0].membership(one).round(2)[0])
 print("uncertain", models[0].membership(one - blur, X_upper=one + blur).round(2)[0])

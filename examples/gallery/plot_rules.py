@@ -37,7 +37,7 @@ print(export_text(model, X_test, y_test, max_rules=3))
 # %%
 # How many are worth reading?
 # ---------------------------
-# Each dot is a box. A handful hold nearly all samples; the rest are for exceptions.
+# Each dot is a box. A third of them hold most of the samples; the small ones are for exceptions.
 
 BoxSizesDisplay.from_estimator(model)
 plt.show()
