@@ -57,7 +57,8 @@ def run(theta, react):
 # alone recovers, for most new images lie elsewhere, but it carries its old boxes along; pruning
 # finds little to drop. With large boxes (right) the old ones stand in the way of the new ones:
 # left alone the model takes some 500 images to recover, pruned somewhat fewer. Starting anew is
-# best at once, here; where drift is slow or old images come back, it throws away too much.
+# best at once, here; where drift is slow or old images come back, it throws away too much. And not
+# all drift hurts: were images inverted instead, small boxes would do as well left alone.
 
 looks = {"leave alone": ("#D55E00", "-"), "prune": ("#009E73", "--"), "restart": ("#0072B2", ":")}
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", sharey=True)
