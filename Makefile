@@ -17,7 +17,7 @@ demo: $(VENV)/.demo
 	$(BIN)/hyperboxes demo
 
 test: lint
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile $(ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
