@@ -11,13 +11,18 @@ ARGS ?=
 KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
-.PHONY: demo test lint format docs bench-peers bench-scale bench-missing bench-labels bench-merging bench-pruning reproduce reproduce-quick clean
+.PHONY: demo test test-oldest lint format docs bench-peers bench-scale bench-missing bench-labels bench-merging bench-pruning reproduce reproduce-quick clean
 
 demo: $(VENV)/.demo
 	$(BIN)/hyperboxes demo
 
 test: lint
 	$(BIN)/python -m pytest --numprocesses logical --dist loadfile $(ARGS)
+
+# The lower bounds of pyproject.toml, in an environment and a kernel cache of their own.
+test-oldest: export NUMBA_CACHE_DIR := $(NUMBA_CACHE_DIR)-oldest
+test-oldest: $(VENV)-oldest/.test
+	$(VENV)-oldest/bin/python -m pytest $(ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -62,4 +67,11 @@ clean:
 $(VENV)/.%: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	touch $@
+
+$(VENV)-oldest/.test: pyproject.toml tools/oldest.py
+	$(PYTHON) -m venv --clear $(VENV)-oldest
+	$(PYTHON) tools/oldest.py test > $(VENV)-oldest/constraints.txt
+	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint $(VENV)-oldest/constraints.txt --editable ".[test]"
 	touch $@
