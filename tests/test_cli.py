@@ -1,4 +1,4 @@
-"""The command line: what the commands write, their errors and exit codes."""
+"""The command line: what the commands write and say."""
 
 import csv
 import gzip
@@ -10,7 +10,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_iris
 from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
@@ -20,67 +19,9 @@ from sklearn.metrics import (
 
 import hyperboxes
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, load, save
-from hyperboxes._cli import COMMANDS, fit, main
+from hyperboxes._cli import COMMANDS, fit
+from tests.commands import FEATURES, IRIS, TEST, TRAIN
 from tests.test_online import same_boxes
-
-IRIS = load_iris(as_frame=True)
-FEATURES = list(IRIS.data.columns)
-TABLE = IRIS.data.assign(species=IRIS.target_names[IRIS.target]).sample(frac=1, random_state=0)
-TRAIN, TEST = TABLE[:100], TABLE[100:]
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """Work in a folder with the data and a model of it."""
-    monkeypatch.chdir(tmp_path)
-    TRAIN.to_csv("train.csv", index=False)
-    TEST.to_csv("test.csv", index=False)
-    model = ImprovedOnlineGFMM(theta=0.3).fit(TRAIN[FEATURES], TRAIN["species"].to_numpy(str))
-    save(model, "model.hyperboxes")
-    return tmp_path
-
-
-@pytest.fixture
-def run(folder, capsys):
-    """Run a command and return its exit code, output and errors."""
-
-    def run(*argv):
-        capsys.readouterr()
-        try:
-            code = main([str(arg) for arg in argv])
-        except SystemExit as exit_:
-            code = exit_.code
-        return code, *capsys.readouterr()
-
-    return run
-
-
-@pytest.fixture
-def get(run):
-    """Run a command that succeeds and return its output."""
-
-    def get(*argv):
-        code, out, err = run(*argv)
-        assert code == 0, err
-        return out
-
-    return get
-
-
-@pytest.fixture
-def refuse(run):
-    """Run a command that fails and return its one line of complaint."""
-
-    def refuse(*argv, code=1):
-        found, out, err = run(*argv)
-        assert found == code, err
-        assert out == ""
-        lines = [line for line in err.splitlines() if not line.startswith("Columns that are no")]
-        assert len(lines) == 1, err
-        assert lines[0].startswith("hyperboxes: error: ")
-        return lines[0]
-
-    return refuse
 
 
 def model_now(name="model.hyperboxes"):
@@ -399,158 +340,6 @@ def test_models_without_names_of_features(get, refuse):
     assert "without names of its 4 features" in refuse("predict", "nameless", "test.csv")
     message = refuse("predict", "nameless", "test.csv", "--features", "species")
     assert "names 1 columns, but the model has 4 features" in message
-
-
-FIT = ["fit", "train.csv", "-o", "new"]
-BAD_DATA = [
-    ([*FIT, "--target", "colour"], "train.csv has no column 'colour'; its columns are sepal"),
-    ([*FIT, "--target", "species", "--drop", "id,x"], "no column 'id', 'x'; its columns"),
-    ([*FIT, "--target", "species", "--features", "species"], "species is the target"),
-    (["fit", "none.csv", "-o", "new", "--target", "a"], "No such file or directory: none.csv"),
-    (["fit", ".", "-o", "new", "--target", "a"], "Is a directory: ."),
-    (["fit", "train.csv", "-o", "no/new", "--target", "species"], "No such folder: no"),
-    (["fit", "train.csv", "-o", ".", "--target", "species"], "Is a folder, not a file: ."),
-    (["predict", "none", "test.csv"], "No such file or directory: none"),
-    (["predict", "train.csv", "test.csv"], "Cannot load 'train.csv'"),
-    (["predict", "model.hyperboxes", "short.csv"], "short.csv has no column 'sepal width (cm)'"),
-    (["predict", "model.hyperboxes", "test.csv", "--keep", "--column", "species"], "a --column"),
-    (["explain", "model.hyperboxes", "test.csv", "--row", "51"], "has 50 rows, so there is no row"),
-    (["evaluate", "model.hyperboxes", "holes.csv", "--target", "species"], "row 3 has no species"),
-    (["fit", "holes.csv", "-o", "new", "--target", "species"], 'add --unlabeled ""'),
-    (["fit", "empty.csv", "-o", "new", "--target", "species"], "empty.csv is empty"),
-    (["fit", "header.csv", "-o", "new", "--target", "y"], "header.csv has no rows"),
-    (["predict", "model.hyperboxes", "names.csv"], "names.csv has no rows"),
-    (["fit", "blank.csv", "-o", "new", "--target", "y"], "a column has no name"),
-    (["fit", "twice.csv", "-o", "new", "--target", "y"], "two columns are named 'x'"),
-    (["fit", "only.csv", "-o", "new", "--target", "y"], "only.csv has no columns but y"),
-    (["fit", "words.csv", "-o", "new", "--target", "y"], "not numbers: colour, day (row 1 of"),
-    (["fit", "ragged.csv", "-o", "new", "--target", "y"], "row 2: expected 2 cells, got 3"),
-    (["fit", "latin.csv", "-o", "new", "--target", "y"], "latin.csv: it is not in UTF-8"),
-    (["fit", "infinite.csv", "-o", "new", "--target", "y"], "row 2 of x is infinite"),
-    (["fit", "header.csv", "-o", "new", "--target", "y", "--sep", ";"], "no column 'y'"),
-    (["fit", "none.csv.gz", "-o", "new", "--target", "y"], "No such file"),
-    (
-        ["fit", "marks.csv", "-o", "new", "--target", "y", "--unlabeled", "?"],
-        "no row has a label, every y is '?'",
-    ),
-    (
-        [
-            "fit",
-            "marks.csv",
-            "-o",
-            "new",
-            "--target",
-            "y",
-            "--unlabeled",
-            "?",
-            "--learner",
-            "agglo2",
-        ],
-        "y holds no label",
-    ),
-]
-
-
-@pytest.mark.parametrize(("argv", "message"), BAD_DATA, ids=lambda value: str(value)[:40])
-def test_bad_data(refuse, folder, argv, message):
-    files = {
-        "short.csv": b"sepal length (cm),petal length (cm),petal width (cm)\n1,2,3\n",
-        "holes.csv": b",".join(name.encode() for name in FEATURES)
-        + b",species\n1,2,3,4,a\n1,2,3,4,b\n1,2,3,4,\n",
-        "empty.csv": b"\n\n",
-        "header.csv": b"x,y\n",
-        "names.csv": b",".join(name.encode() for name in FEATURES),
-        "blank.csv": b"x,,y\n1,2,a\n",
-        "twice.csv": b"x,x,y\n1,2,a\n",
-        "only.csv": b"y\na\n",
-        "words.csv": b"x,colour,day,y\n1,red,2020-01-01,a\n",
-        "ragged.csv": b"x,y\n1,a\n1,a,5\n",
-        "latin.csv": "x,y\n1,é\n".encode("latin-1"),
-        "infinite.csv": b"x,y\n1,a\ninf,b\n",
-        "marks.csv": b"x,y\n1,?\n2,?\n",
-    }
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert message in refuse(*argv)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-
-
-BAD_USAGE = [
-    ([*FIT, "--target", "species", "--learner", "agglo2", "--chunk-size", "9"], "all samples at"),
-    ([*FIT, "--target", "species", "--learner", "agglo-sm", "--resume"], "all samples at once"),
-    ([*FIT, "--target", "species", "--gamma", "1,2"], "--gamma has 2 numbers, but there are 4"),
-    (["fit", "train.csv", "-o", "train.csv", "--target", "species"], "train.csv is read from"),
-    (["fit", "train.csv", "-o", "-", "--target", "species"], "name a file"),
-    (["fit", "-", "-o", "new", "--target", "species", "--resume"], "checkpoints need a file"),
-    (["fit", "/dev/null", "-o", "new", "--target", "species", "--resume"], "need a file"),
-    (["predict", "model.hyperboxes", "test.csv", "-o", "test.csv"], "test.csv is read from"),
-    (["predict", "model.hyperboxes", "test.csv", "-o", "model.hyperboxes"], "is read from"),
-    (["predict", "model.hyperboxes", "test.csv", "--json", "-o", "a.parquet"], "Parquet"),
-    (["rules", "model.hyperboxes", "--target", "species"], "--data, which is not given"),
-    (["rules", "model.hyperboxes", "--format", "sql", "--max-rules", "3"], "takes all rules"),
-    (["rules", "model.hyperboxes", "--table", "t"], "--table needs --format sql"),
-]
-
-
-@pytest.mark.parametrize(("argv", "message"), BAD_USAGE, ids=lambda value: str(value)[:40])
-def test_options_that_do_not_go_together(refuse, argv, message):
-    assert message in refuse(*argv, code=2)
-
-
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        ([], "required: COMMAND"),
-        (["fly"], "invalid choice: 'fly'"),
-        (["fit", "train.csv"], "required: --target, -o"),
-        ([*FIT, "--target", "species", "--theta", "0"], "invalid positive number value: '0'"),
-        ([*FIT, "--target", "species", "--theta", "nan"], "invalid positive number value: 'nan'"),
-        ([*FIT, "--target", "species", "--gamma", "1,x"], "invalid positive number or list"),
-        ([*FIT, "--target", "species", "--chunk-size", "0"], "not a positive integer: '0'"),
-        ([*FIT, "--target", "species", "--chunk-size", "x"], "not a positive integer: 'x'"),
-        ([*FIT, "--target", "species", "--drop", "a,,b"], "no names of columns: 'a,,b'"),
-        ([*FIT, "--target", "species", "--drop", "a,a"], "a name occurs twice"),
-        ([*FIT, "--target", "species", "--drop", "a", "--features", "b"], "not allowed with"),
-        ([*FIT, "--target", "species", "--checkpoint-every", "soon"], "is not a number of rows"),
-        ([*FIT, "--target", "species", "--sep", "::"], "not a single character"),
-        (["explain", "model.hyperboxes", "test.csv", "--row", "0"], "not a positive integer: '0'"),
-    ],
-    ids=str,
-)
-def test_usage_errors(run, argv, message):
-    code, out, err = run(*argv)
-    assert (code, out) == (2, "")
-    assert message in err
-
-
-def test_debug_shows_where(folder):
-    with pytest.raises(ValueError, match="no column 'colour'"):
-        main([*FIT, "--target", "colour", "--debug"])
-
-
-def test_unexpected_errors_are_named(refuse, monkeypatch):
-    def fail(*_):
-        raise RuntimeError("two\nlines")
-
-    monkeypatch.setattr("hyperboxes._cli.fit.run", fail)
-    assert "RuntimeError: two lines (--debug shows where)" in refuse(*FIT, "--target", "species")
-
-
-def test_packages_of_the_extra_are_named(refuse, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    message = refuse(*FIT, "--target", "species")
-    assert "The command line needs pyarrow: pip install 'hyperboxes[cli]'" in message
-
-
-def test_targets_that_are_no_class(refuse, run, monkeypatch):
-    pd.DataFrame({"x": range(20), "price": np.arange(20) / 7}).to_csv("prices.csv", index=False)
-    argv = ["fit", "prices.csv", "--target", "price", "-o", "new"]
-    code, _, err = run(*argv)
-    assert code == 0
-    assert "most values of price occur once. Is it a class?" in err
-    monkeypatch.setattr("hyperboxes._cli._survey._MOST_CLASSES", 10)
-    assert "price has more than 10 different values, so it is no class" in refuse(*argv)
 
 
 def test_progress_is_shown_in_terminals(run, monkeypatch):

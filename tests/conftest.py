@@ -1,0 +1,61 @@
+"""Fixtures of the tests of the command line."""
+
+import pytest
+
+from hyperboxes import ImprovedOnlineGFMM, save
+from hyperboxes._cli import main
+from tests.commands import FEATURES, TEST, TRAIN
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Work in a folder with the data and a model of it."""
+    monkeypatch.chdir(tmp_path)
+    TRAIN.to_csv("train.csv", index=False)
+    TEST.to_csv("test.csv", index=False)
+    model = ImprovedOnlineGFMM(theta=0.3).fit(TRAIN[FEATURES], TRAIN["species"].to_numpy(str))
+    save(model, "model.hyperboxes")
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder, capsys):
+    """Run a command and return its exit code, output and errors."""
+
+    def run(*argv):
+        capsys.readouterr()
+        try:
+            code = main([str(arg) for arg in argv])
+        except SystemExit as exit_:
+            code = exit_.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def get(run):
+    """Run a command that succeeds and return its output."""
+
+    def get(*argv):
+        code, out, err = run(*argv)
+        assert code == 0, err
+        return out
+
+    return get
+
+
+@pytest.fixture
+def refuse(run):
+    """Run a command that fails and return its one line of complaint."""
+
+    def refuse(*argv, code=1):
+        found, out, err = run(*argv)
+        assert found == code, err
+        assert out == ""
+        lines = [line for line in err.splitlines() if not line.startswith("Columns that are no")]
+        assert len(lines) == 1, err
+        assert lines[0].startswith("hyperboxes: error: ")
+        return lines[0]
+
+    return refuse
