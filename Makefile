@@ -11,7 +11,7 @@ ARGS ?=
 KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
-.PHONY: demo test test-oldest lint format docs bench-peers bench-scale bench-missing bench-labels bench-merging bench-pruning reproduce reproduce-quick clean
+.PHONY: demo test test-oldest dist lint format docs bench-peers bench-scale bench-missing bench-labels bench-merging bench-pruning reproduce reproduce-quick clean
 
 demo: $(VENV)/.demo
 	$(BIN)/hyperboxes demo
@@ -23,6 +23,13 @@ test: lint
 test-oldest: export NUMBA_CACHE_DIR := $(NUMBA_CACHE_DIR)-oldest
 test-oldest: $(VENV)-oldest/.test
 	$(VENV)-oldest/bin/python -m pytest $(ARGS)
+
+# Wheel and sdist, checked, and tested without the checkout; ARGS replaces the suite.
+dist: $(VENV)/.release
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py dist $(ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -61,7 +68,7 @@ reproduce-quick: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.reproduce --quick $(ARGS)
 
 clean:
-	rm -rf $(VENV) .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis dist docs/_build docs/gallery docs/generated
+	rm -rf $(VENV) $(VENV)-oldest .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis dist docs/_build docs/gallery docs/generated
 
 # $(VENV)/.dev stands for "the extra dev is installed".
 $(VENV)/.%: pyproject.toml

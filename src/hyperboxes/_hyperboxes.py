@@ -31,8 +31,8 @@ class Hyperboxes:
     >>> boxes = model.hyperboxes_
     >>> boxes
     Hyperboxes(n_boxes=2, n_features=1, n_samples=3)
-    >>> boxes.lower[0], boxes.upper[0], model.classes_[boxes.labels[0]], boxes.counts[0]
-    (array([1.]), array([2.]), np.str_('a'), np.int64(2))
+    >>> print(boxes.lower[0], boxes.upper[0], model.classes_[boxes.labels[0]], boxes.counts[0])
+    [1.] [2.] a 2
     """
 
     lower: np.ndarray
