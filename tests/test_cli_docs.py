@@ -14,7 +14,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
 
 def sessions():
     """Yield each command on the page and what it prints."""
-    for block in re.findall(r"```console\n(.*?)```", PAGE.read_text(), re.DOTALL):
+    for block in re.findall(r"```console\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL):
         for session in re.split(r"^\$ hyperboxes ", block, flags=re.MULTILINE)[1:]:
             command, _, output = session.partition("\n")
             yield command, output

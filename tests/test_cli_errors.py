@@ -1,5 +1,6 @@
 """The command line on bad data and bad usage: one line that says what to do, and nothing lost."""
 
+import os
 import sys
 
 import numpy as np
@@ -91,7 +92,7 @@ BAD_USAGE = [
     (["fit", "train.csv", "-o", "train.csv", "--target", "species"], "train.csv is read from"),
     (["fit", "train.csv", "-o", "-", "--target", "species"], "name a file"),
     (["fit", "-", "-o", "new", "--target", "species", "--resume"], "checkpoints need a file"),
-    (["fit", "/dev/null", "-o", "new", "--target", "species", "--resume"], "need a file"),
+    (["fit", os.devnull, "-o", "new", "--target", "species", "--resume"], "need a file"),
     (["predict", "model.hyperboxes", "test.csv", "-o", "test.csv"], "test.csv is read from"),
     (["predict", "model.hyperboxes", "test.csv", "-o", "model.hyperboxes"], "is read from"),
     (["predict", "model.hyperboxes", "test.csv", "--json", "-o", "a.parquet"], "Parquet"),

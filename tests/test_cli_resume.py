@@ -14,6 +14,7 @@ import pytest
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, load
 from hyperboxes._cli import main
 from hyperboxes._cli._checkpoint import Every
+from tests.test_files import on_posix
 from tests.test_online import same_boxes
 
 N_ROWS = 3000
@@ -146,6 +147,7 @@ def test_interrupted_within_a_chunk(folder, monkeypatch):
     assert load("model").get_params() == load("whole").get_params()
 
 
+@on_posix
 def test_ctrl_c(folder):
     write_data("long.csv", 20_000)
     argv = ["fit", "long.csv", *ARGV[2:], "-o", "model", "--checkpoint-every", "100"]

@@ -20,6 +20,7 @@ from hyperboxes import load
 from hyperboxes._cli import main
 from hyperboxes._cli._columns import MISSING, read_labels, read_numbers
 from hyperboxes._cli._tables import Chunk, open_table
+from tests.test_files import on_posix
 
 
 def read(path, columns=None, **options):
@@ -68,6 +69,7 @@ def test_cells_with_commas_quotes_and_line_breaks(tmp_path):
     assert read(path) == [{"a": "1,5", "b,c": 'say "x"\nand y'}]
 
 
+@on_posix
 def test_pipes_are_read_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=write, args=(tmp_path / "pipe", b"a,b\n1,x\n"))
@@ -76,6 +78,7 @@ def test_pipes_are_read_once(tmp_path):
     writer.join()
 
 
+@on_posix
 def test_fit_from_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     content = b"a,b\n1,x\n2,y\n"

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
+from tests.test_files import on_posix
 from tests.test_online import same_boxes
 
 X, Y = load_iris(return_X_y=True)
@@ -100,6 +101,7 @@ def test_an_interrupted_partial_fit_keeps_what_it_learned(cls):
     assert same_boxes(model, cls(scaling=None).fit(data, Y))
 
 
+@on_posix
 @every_learner
 def test_ctrl_c_is_heard_between_slices_of_work(cls, monkeypatch):
     """A signal during a batch ends it after the running kernel call, with whole samples."""
