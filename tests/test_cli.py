@@ -163,7 +163,7 @@ def test_predict(get):
     out = get("predict", "model.hyperboxes", "test.csv", "--chunk-size", 8)
     assert out.splitlines() == ["prediction", *model.predict(TEST[FEATURES])]
     out = get("predict", "model.hyperboxes", "test.csv", "--proba", "--membership", "--jobs", 2)
-    frame = pd.read_csv(pd.io.common.StringIO(out))
+    frame = pd.read_csv(pd.io.common.StringIO(out), float_precision="round_trip")
     names = model.classes_.tolist()
     assert list(frame) == [
         "prediction",

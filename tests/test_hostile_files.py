@@ -238,6 +238,8 @@ def test_wrong_json(text):
         ("unlabeled", {"scalar": 1, "dtype": "<M8[D]"}),
         ("unlabeled", {"scalar": 1, "dtype": "|V999999999"}),
         ("unlabeled", {"scalar": 300, "dtype": "|u1"}),
+        ("unlabeled", {"scalar": 1.5, "dtype": "<i8"}),
+        ("gamma", {"array": [1, 300], "dtype": "|u1"}),
         ("unlabeled", {"scalar": None, "dtype": "<i8"}),
         ("unlabeled", {"scalar": "x", "dtype": "<f8"}),
         ("gamma", {"array": [1.0, None], "dtype": "<i8"}),

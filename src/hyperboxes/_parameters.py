@@ -58,7 +58,8 @@ def _scalar_to_json(value: Any) -> Any:
 def _from_json(value: Any, depth: int = 2, in_array: bool = False) -> Any:
     match value:
         case {"array": items, "dtype": str(descr)} if depth and len(value) == 2 and not in_array:
-            return np.array(_from_json(items, depth, in_array=True), _number_type(descr))
+            plain = _from_json(items, depth, in_array=True)
+            return _unwrapped(np.array(plain, _number_type(descr)), plain)
         case list() if depth:
             return [_from_json(item, depth - 1, in_array) for item in value]
     return _scalar_from_json(value)
@@ -67,8 +68,16 @@ def _from_json(value: Any, depth: int = 2, in_array: bool = False) -> Any:
 def _scalar_from_json(value: Any) -> Any:
     match value:
         case {"scalar": item, "dtype": str(descr)} if len(value) == 2 and is_plain(descr):
-            return np.dtype(descr).type(_plain_from_json(item))
+            plain = _plain_from_json(item)
+            return _unwrapped(np.dtype(descr).type(plain), plain)
     return _plain_from_json(value)
+
+
+def _unwrapped(made: Any, plain: Any) -> Any:
+    """Return what NumPy made of integers, if it is those: NumPy 1 wraps those that do not fit."""
+    if made.dtype.kind in "iu" and made.tolist() != plain:
+        raise OverflowError(f"it does not fit the type {made.dtype}")
+    return made
 
 
 def _plain_from_json(value: Any) -> Any:
