@@ -16,13 +16,15 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum 
 demo: $(VENV)/.demo
 	$(BIN)/hyperboxes demo
 
+PYTEST := -m pytest --numprocesses logical --dist loadfile
+
 test: lint
-	$(BIN)/python -m pytest --numprocesses logical --dist loadfile $(ARGS)
+	$(BIN)/python $(PYTEST) $(ARGS)
 
 # The lower bounds of pyproject.toml, in an environment and a kernel cache of their own.
 test-oldest: export NUMBA_CACHE_DIR := $(NUMBA_CACHE_DIR)-oldest
 test-oldest: $(VENV)-oldest/.test
-	$(VENV)-oldest/bin/python -m pytest $(ARGS)
+	$(VENV)-oldest/bin/python $(PYTEST) $(ARGS)
 
 # Wheel and sdist, checked, and tested without the checkout; ARGS replaces the suite.
 dist: $(VENV)/.release

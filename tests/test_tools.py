@@ -1,8 +1,14 @@
-"""The tools of the release: the lower bounds that are tested are those that are declared."""
+"""Releases: one version everywhere, and the lower bounds that are tested are those declared."""
+
+import re
+from pathlib import Path
 
 import pytest
 
+import hyperboxes
 from tools.oldest import oldest
+
+ROOT = Path(__file__).parent.parent
 
 PROJECT = {
     "dependencies": ["numpy>=1.26", "scikit-learn>=1.9"],
@@ -35,3 +41,14 @@ def test_lower_bounds_of_an_extra_and_of_the_extras_in_it():
 def test_bounds_that_would_not_be_tested(extra, message):
     with pytest.raises(ValueError, match=message):
         oldest(PROJECT, extra)
+
+
+def find(file, pattern):
+    return re.search(pattern, (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE).groups()
+
+
+def test_package_changelog_and_citation_name_the_same_release():
+    latest = find("CHANGELOG.md", r"^## \[([0-9.]+)\] - (\S+)$")
+    assert find("CITATION.cff", r"^version: (\S+)\ndate-released: (\S+)$") == latest
+    if "dev" not in hyperboxes.__version__:
+        assert hyperboxes.__version__ == latest[0]

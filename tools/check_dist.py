@@ -16,6 +16,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 PICTURES = {"docs/demo.png"}  # what the README shows
+PYTEST = ["-m", "pytest", "-c", "pyproject.toml", "--numprocesses", "logical", "--dist", "loadfile"]
 SUITE = ["--pyargs", "hyperboxes", "tests", "docs", "README.md"]
 
 
@@ -85,7 +86,7 @@ def main() -> int:
         tests = unpack(sdist, temporary / "sdist")
         python = install(wheel, temporary / "venv")
         check_origin(python, tests, environment)
-        pytest = [python, "-m", "pytest", "-c", "pyproject.toml", *(sys.argv[2:] or SUITE)]
+        pytest = [python, *PYTEST, *(sys.argv[2:] or SUITE)]
         return subprocess.run(pytest, cwd=tests, env=environment, check=False).returncode
 
 
