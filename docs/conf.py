@@ -13,7 +13,7 @@ from numpydoc.docscrape_sphinx import SphinxDocString
 import hyperboxes
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "_ext"))
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]  # the latter for `tests`
 os.environ.setdefault("MPLBACKEND", "agg")
 
 project = "hyperboxes"
@@ -32,6 +32,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "strict_gallery",
     "trimmed_blocks",
 ]
 exclude_patterns = ["_build", "**/GALLERY_HEADER.rst"]

@@ -1,10 +1,11 @@
-"""Links to Markdown files outside of docs/ lead to the pages that include these files.
+"""Links to files outside of docs/ lead to the pages that are made of these files.
 
 So the same link works in the repository and on the site.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -20,6 +21,7 @@ def redirect(_app: Sphinx, _docname: str, source: list[str]) -> None:
     """Change the links of a page before it is read."""
     for file, page in PAGES.items():
         source[0] = source[0].replace(f"]({file}", f"]({page}")
+    source[0] = re.sub(r"\]\(\.\./examples/(gallery/\w+)\.py", r"](\1.rst", source[0])
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
