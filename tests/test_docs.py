@@ -39,3 +39,15 @@ def test_links_lead_to_files(page):
 def test_pages_have_links():
     assert "](docs/choosing.md)" in (ROOT / "README.md").read_text()
     assert len(PAGES) > 25
+
+
+def test_how_to_install_is_told_in_one_place():
+    assert [page.name for page in DOCS.glob("*.md") if "pip install" in page.read_text()] == [
+        "quickstart.md"
+    ]
+
+
+def test_pages_lead_to_all_examples():
+    text = "".join(page.read_text() for page in DOCS.glob("*.md"))
+    examples = (ROOT / "examples" / "gallery").glob("*.py")
+    assert [e.name for e in examples if f"](../examples/gallery/{e.name})" not in text] == []
