@@ -86,6 +86,8 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "abort_on_example_error": True,
     "show_memory": False,
+    "min_reported_time": float("inf"),  # how long a script took is no news
+    "show_signature": False,
     "capture_repr": ("_repr_html_",),  # what is worth seeing is printed
 }
 

@@ -59,7 +59,9 @@ class Strictness:
             warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
         else:
             self.filters.__exit__(None, None, None)
-            if left := set(GALLERY.iterdir()) - self.files:
+            left = set(GALLERY.iterdir()) - self.files
+            del self.filters, self.files  # Sphinx pickles its settings
+            if left:
                 raise ExtensionError(f"{script} leaves {', '.join(map(str, left))} behind")
 
 

@@ -8,8 +8,8 @@ A file is read in pieces and learned as it goes. The boxes are those of learning
 # %%
 # A large file
 # ------------
-# 200,000 rows of eight numbers and a class, written to a temporary folder. They are made of 1,797
-# handwritten digits, reduced to eight components: each is drawn some hundred times, and blurred.
+# 100,000 rows of eight numbers and a class, written to a temporary folder. They are made of 1,797
+# handwritten digits, reduced to eight components: each is drawn some fifty times, and blurred.
 # So accuracy says nothing about handwriting here; size is what this is about.
 
 from pathlib import Path
@@ -23,7 +23,7 @@ from sklearn.decomposition import PCA
 
 from hyperboxes import GrowthDisplay, ImprovedOnlineGFMM
 
-N_ROWS, CHUNK = 200_000, 20_000
+N_ROWS, CHUNK = 100_000, 10_000
 digits, labels = load_digits(return_X_y=True)
 components = PCA(8, random_state=0).fit_transform(digits)
 rng = np.random.default_rng(0)

@@ -81,6 +81,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
     See Also
     --------
     OnlineGFMM : The original online learner, which lets boxes overlap and then shrinks them.
+    AgglomerativeGFMM : Merges the most similar boxes first; all data must be at hand.
 
     Notes
     -----
@@ -147,6 +148,7 @@ class OnlineGFMM(_OnlineGFMM):
     See Also
     --------
     ImprovedOnlineGFMM : Grows only where nothing overlaps, so no sample loses its box.
+    AgglomerativeGFMM : Merges the most similar boxes first; all data must be at hand.
 
     Notes
     -----
