@@ -143,16 +143,21 @@ def _processor() -> str:
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]], *, left: int = 1) -> str:
-    """Align columns of text, the first `left` to the left, the others to the right."""
-    lines = [list(header), *map(list, rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
+    """Lay out a table as text, the first `left` columns to the left, the others to the right."""
+    return "\n".join(map("  ".join, align([header, *rows], left)))
+
+
+def align(lines: Iterable[Iterable[str]], left: int) -> list[list[str]]:
+    """Pad cells to the width of their column, the first `left` columns on the right."""
+    cells = [list(line) for line in lines]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        [
             cell.ljust(width) if place < left else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in lines
-    )
+        ]
+        for line in cells
+    ]
 
 
 def yes_no(met: bool) -> str:

@@ -16,7 +16,7 @@ from benchmarks.timing import machine, progress, table
 REPEATS = 5
 QUICK_LIMIT = 400  # samples
 
-# Accuracies by contender and level.
+# Accuracies, or numbers of boxes, by contender and level.
 Scores = dict[tuple[str, float], float]
 
 
@@ -46,7 +46,7 @@ def run(
     for name, result in zip(chosen, Parallel(-1, return_as="generator")(tasks), strict=True):
         progress(name)
         scores.append(result)
-    print(f"\nMean accuracy over {len(scores)} sets, {repeats} x 2-fold cross-validation\n")
+    print(f"\nMeans over {len(scores)} sets, {repeats} x 2-fold cross-validation\n")
     print(mean_table(scores, handicap, levels, form))
 
 
@@ -63,15 +63,15 @@ def validate(
     y: np.ndarray,
     n_repeats: int,
     levels: Iterable[float],
-    accuracies: Callable[[np.ndarray, np.ndarray, float, int], Scores],
+    score: Callable[[np.ndarray, np.ndarray, float, int], Scores],
 ) -> Scores:
-    """Return means over folds of what `accuracies(train, test, level, seed)` returns."""
+    """Return means over folds of what `score(train, test, level, seed)` returns."""
     splitter = RepeatedStratifiedKFold(n_splits=2, n_repeats=n_repeats, random_state=0)
     folds: dict[tuple[str, float], list[float]] = {}
     for level in levels:
         for seed, (train, test) in enumerate(splitter.split(X, y)):
-            for key, accuracy in accuracies(train, test, level, seed).items():
-                folds.setdefault(key, []).append(accuracy)
+            for key, value in score(train, test, level, seed).items():
+                folds.setdefault(key, []).append(value)
     return {key: float(np.mean(values)) for key, values in folds.items()}
 
 

@@ -7,20 +7,18 @@ from pathlib import Path
 
 import pandas as pd
 
+from benchmarks.timing import align
+
 
 def markdown(header: Iterable[str], rows: Iterable[Iterable[str]], *, left: int = 1) -> str:
     """Lay out a table, the first `left` columns to the left, the others to the right."""
-    lines = [list(header), *map(list, rows)]
-    widths = [max(2, *map(len, column)) for column in zip(*lines, strict=True)]
-    rule = [f"{'':->{width - 1}}{'-' if n < left else ':'}" for n, width in enumerate(widths)]
-    aligned = [
-        [
-            cell.ljust(width) if place < left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        for line in [lines[0], rule, *lines[1:]]
+    names = list(header)
+    lines = align([names, ["--"] * len(names), *rows], left)
+    lines[1] = [
+        "-" * (len(cell) - 1) + ("-" if place < left else ":")
+        for place, cell in enumerate(lines[1])
     ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in aligned)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def write(path: Path, *paragraphs: str) -> None:

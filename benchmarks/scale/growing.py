@@ -36,7 +36,7 @@ MARKERS = "osv^D"
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "scale.png"
 
 # Slopes that are wanted, at most.
-WANTED_SLOPES = {f"{IOL}, index": 1.3}  # at most
+WANTED_SLOPES = {f"{IOL}, index": 1.3}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""`make bench-peers`: this package beside hyperbox-brain."""
