@@ -1,0 +1,130 @@
+"""Files of saved models, built by hand: one of format 1 as documented, and what is near it."""
+
+import hashlib
+import io
+import json
+import struct
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hyperboxes
+from hyperboxes import ImprovedOnlineGFMM, ModelFileError, load
+
+
+def npy(descr, shape, content):
+    """Build an array file by hand, as NumPy's documentation of the format has it."""
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (-(11 + len(header)) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + content
+
+
+def zipped(members):
+    """Build a zip file as saved models have it."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in members.items():
+            member = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            member.create_system, member.external_attr = 3, 0o644 << 16
+            archive.writestr(member, content)
+    return file.getvalue()
+
+
+def sums(members):
+    """Return the checksums of members."""
+    lines = [f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members)]
+    return "".join(lines).encode()
+
+
+GOLDEN_JSON = """{
+ "classes_are_objects": false,
+ "estimator": "ImprovedOnlineGFMM",
+ "feature_names": [
+  "length",
+  "width"
+ ],
+ "format": "hyperboxes",
+ "format_version": 1,
+ "hyperboxes_version": "VERSION",
+ "n_candidates": 3,
+ "parameters": {
+  "gamma": [
+   1.0,
+   2
+  ],
+  "n_jobs": null,
+  "overlap": "closed",
+  "scaling": "minmax",
+  "selection": "all",
+  "theta": {
+   "dtype": "<f8",
+   "scalar": 0.5
+  },
+  "unlabeled": "?"
+ }
+}"""
+
+
+def golden_members():
+    """Return the members of a file of format 1, written out by hand."""
+    nan = float("nan")
+    members = {
+        "model.json": GOLDEN_JSON.replace("VERSION", hyperboxes.__version__).encode(),
+        "classes.npy": npy("<U1", "(2,)", "ab".encode("utf-32-le")),
+        "counts.npy": npy("<i8", "(3,)", struct.pack("<3q", 2, 1, 1)),
+        "gamma.npy": npy("<f8", "(2,)", struct.pack("<2d", 1.0, 2.0)),
+        "labels.npy": npy("<i8", "(3,)", struct.pack("<3q", 0, 1, -1)),
+        "lower.npy": npy("<f8", "(3, 2)", struct.pack("<6d", 0.0, 0.0, 1.0, nan, 0.0, 1.0)),
+        "scale_high.npy": npy("<f8", "(2,)", struct.pack("<2d", 9.0, 4.0)),
+        "scale_low.npy": npy("<f8", "(2,)", struct.pack("<2d", 1.0, 0.0)),
+        "upper.npy": npy("<f8", "(3, 2)", struct.pack("<6d", 0.5, 0.0, 1.0, nan, 0.0, 1.0)),
+    }
+    return members | {"SHA256SUMS": sums(members)}
+
+
+def golden_model():
+    """Train the model that `golden_members` describes."""
+    nan = float("nan")
+    frame = pd.DataFrame({"length": [1, 5, 9, 1], "width": [0, 0, nan, 4.0]})
+    model = ImprovedOnlineGFMM(np.float64(0.5), gamma=[1.0, 2], selection="all", unlabeled="?")
+    return model.fit(frame, ["a", "a", "b", "?"])
+
+
+def sealed(members):
+    """Build a file whose checksums are right."""
+    members = {name: content for name, content in members.items() if name != "SHA256SUMS"}
+    return zipped(members | {"SHA256SUMS": sums(members)})
+
+
+def with_member(name, content):
+    """Build a file in which a member is another; None: it is missing."""
+    members = golden_members() | {name: content}
+    return sealed({key: value for key, value in members.items() if value is not None})
+
+
+def with_header(**changes):
+    """Build a file in which keys of the header have other values; `...`: they are missing."""
+    header = json.loads(golden_members()["model.json"]) | changes
+    header = {key: value for key, value in header.items() if value is not ...}
+    return with_member("model.json", json.dumps(header).encode())
+
+
+def with_parameter(name, value):
+    """Build a file with another value of a parameter."""
+    parameters = json.loads(golden_members()["model.json"])["parameters"]
+    return with_header(parameters=parameters | {name: value})
+
+
+def with_numbers(name, *numbers, descr="<f8", shape=None):
+    """Build a file with other numbers in an array."""
+    content = np.array(numbers, descr).tobytes()
+    return with_member(f"{name}.npy", npy(descr, shape or f"({len(numbers)},)", content))
+
+
+def refusal(content):
+    """Return the message with which the file is refused; it takes one line."""
+    with pytest.raises(ModelFileError, match=r"^Cannot load the file: [^\n]*\.$") as caught:
+        load(io.BytesIO(content))
+    return str(caught.value)
