@@ -2,6 +2,7 @@
 
 import io
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -138,6 +139,20 @@ def test_an_error_leaves_the_old_file_and_nothing_else(model, tmp_path, monkeypa
     monkeypatch.undo()
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+@on_posix
+def test_file_systems_that_cannot_sync_folders(model, tmp_path, monkeypatch):
+    sync = os.fsync
+
+    def sync_files(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError("Invalid argument")
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", sync_files)
+    save(model, tmp_path / "model")
+    assert_same_model(load(tmp_path / "model"), model)
 
 
 _KILLED_WHILE_SAVING = """

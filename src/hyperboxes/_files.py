@@ -7,7 +7,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -64,8 +64,10 @@ def _mode(target: Path) -> int | None:
 
 
 def _sync_directory(folder: Path) -> None:
-    """Have the new name on disk, where the system can be asked for it."""
-    if hasattr(os, "O_DIRECTORY"):
+    """Have the new name on disk, where the system and the file system can be asked for it."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    with suppress(OSError):  # the file is replaced, whatever comes of this
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(descriptor)
