@@ -113,6 +113,11 @@ def to_onnx(model: Any) -> ModelProto:
         (n_samples, n_classes), what `membership` says. Both are the same bit for bit. Labels are
         int64 for integers, otherwise of the type of ``classes_``.
 
+    See Also
+    --------
+    export_sql : A model as a query, to predict in a database.
+    save : A model as a file, from which Python can go on learning.
+
     Notes
     -----
     Every sample is compared with every box: a call takes time in proportion to ``n_samples *

@@ -63,7 +63,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     Parameters
     ----------
     model : estimator
-        A fitted model of this package. Callbacks and metadata requests set on it are not saved.
+        A fitted model of this package. Callbacks and metadata requests set on it are not saved,
+        nor what it says of samples: ``labels_`` of `HyperboxClustering`, and ``pruning_``.
     path : path-like or binary file
         Where to save; ``.hyperboxes`` is the usual suffix. An open file is written to from where it
         stands.
@@ -112,6 +113,10 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     ------
     ModelFileError
         If this is no saved model, is damaged or cut off, or is of a newer format.
+
+    See Also
+    --------
+    save : The way here.
 
     Examples
     --------
