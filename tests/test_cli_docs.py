@@ -7,7 +7,7 @@ import shlex
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from hyperboxes._cli import main
+from hyperboxes._cli import demo, main
 
 PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
 
@@ -27,9 +27,9 @@ def without_seconds(text):
 
 def test_the_commands_on_the_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    demo._split(demo._load(), "train.csv", "test.csv")
     terminal = io.StringIO()
     with redirect_stdout(terminal), redirect_stderr(terminal):
-        assert main(["demo", "-o", "."]) == 0
         for command, expected in sessions():
             terminal.seek(0)
             terminal.truncate()

@@ -1,5 +1,6 @@
 """The command line on bad data and bad usage: one line that says what to do, and nothing lost."""
 
+import gzip
 import os
 import sys
 
@@ -19,16 +20,33 @@ BAD_DATA = [
     (["fit", ".", "-o", "new", "--target", "a"], "Is a directory: ."),
     (["fit", "train.csv", "-o", "no/new", "--target", "species"], "No such folder: no"),
     (["fit", "train.csv", "-o", ".", "--target", "species"], "Is a folder, not a file: ."),
+    (
+        ["evaluate", "model.hyperboxes", "test.csv", "--target", "petal width (cm)"],
+        "petal width (cm) is a feature of the model, so it cannot be the target",
+    ),
+    (["evaluate", "model.hyperboxes", "test.csv", "--target", "colour"], "no column 'colour'"),
     (["predict", "none", "test.csv"], "No such file or directory: none"),
     (["predict", "train.csv", "test.csv"], "Cannot load 'train.csv'"),
     (["predict", "model.hyperboxes", "short.csv"], "short.csv has no column 'sepal width (cm)'"),
-    (["predict", "model.hyperboxes", "test.csv", "--keep", "--column", "species"], "a --column"),
+    (
+        ["predict", "model.hyperboxes", "test.csv", "--keep", "--column", "species"],
+        "another --column",
+    ),
+    (
+        ["predict", "model.hyperboxes", "test.csv", "--proba", "--column", "proba_setosa"],
+        "two columns named 'proba_setosa'",
+    ),
     (["explain", "model.hyperboxes", "test.csv", "--row", "51"], "has 50 rows, so there is no row"),
+    (["explain", "model.hyperboxes", "oops.csv", "--row", "1", "3"], "row 3 of petal width (cm)"),
     (["evaluate", "model.hyperboxes", "holes.csv", "--target", "species"], "row 3 has no species"),
     (["fit", "holes.csv", "-o", "new", "--target", "species"], 'add --unlabeled ""'),
     (["fit", "empty.csv", "-o", "new", "--target", "species"], "empty.csv is empty"),
     (["fit", "header.csv", "-o", "new", "--target", "y"], "header.csv has no rows"),
     (["predict", "model.hyperboxes", "names.csv"], "names.csv has no rows"),
+    (
+        ["fit", "mac.csv", "-o", "new", "--target", "y"],
+        "mac.csv has lines that end with a carriage",
+    ),
     (["fit", "blank.csv", "-o", "new", "--target", "y"], "a column has no name"),
     (["fit", "twice.csv", "-o", "new", "--target", "y"], "two columns are named 'x'"),
     (["fit", "only.csv", "-o", "new", "--target", "y"], "only.csv has no columns but y"),
@@ -38,6 +56,8 @@ BAD_DATA = [
     (["fit", "infinite.csv", "-o", "new", "--target", "y"], "row 2 of x is infinite"),
     (["fit", "header.csv", "-o", "new", "--target", "y", "--sep", ";"], "no column 'y'"),
     (["fit", "none.csv.gz", "-o", "new", "--target", "y"], "No such file"),
+    (["fit", "cut.csv.gz", "-o", "new", "--target", "y"], "cut.csv.gz is damaged or cut off ("),
+    (["fit", "wrong.csv.gz", "-o", "new", "--target", "y"], "wrong.csv.gz is damaged or cut off ("),
     (
         ["fit", "marks.csv", "-o", "new", "--target", "y", "--unlabeled", "?"],
         "no row has a label, every y is '?'",
@@ -62,13 +82,16 @@ BAD_DATA = [
 
 @pytest.mark.parametrize(("argv", "message"), BAD_DATA, ids=lambda value: str(value)[:40])
 def test_bad_data(refuse, folder, argv, message):
+    zipped = gzip.compress(b"x,y\n1,a\n2,b\n")
+    names = ",".join(FEATURES).encode()
     files = {
         "short.csv": b"sepal length (cm),petal length (cm),petal width (cm)\n1,2,3\n",
-        "holes.csv": b",".join(name.encode() for name in FEATURES)
-        + b",species\n1,2,3,4,a\n1,2,3,4,b\n1,2,3,4,\n",
+        "holes.csv": names + b",species\n1,2,3,4,a\n1,2,3,4,b\n1,2,3,4,\n",
+        "oops.csv": names + b"\n1,2,3,4\n1,2,3,4\n1,2,3,oops\n",
         "empty.csv": b"\n\n",
         "header.csv": b"x,y\n",
-        "names.csv": b",".join(name.encode() for name in FEATURES),
+        "names.csv": names,
+        "mac.csv": b"x,y\r1,a\r",
         "blank.csv": b"x,,y\n1,2,a\n",
         "twice.csv": b"x,x,y\n1,2,a\n",
         "only.csv": b"y\na\n",
@@ -77,6 +100,8 @@ def test_bad_data(refuse, folder, argv, message):
         "latin.csv": "x,y\n1,é\n".encode("latin-1"),
         "infinite.csv": b"x,y\n1,a\ninf,b\n",
         "marks.csv": b"x,y\n1,?\n2,?\n",
+        "cut.csv.gz": zipped[:-9],
+        "wrong.csv.gz": zipped[:-8] + bytes(8),
     }
     for name, content in files.items():
         (folder / name).write_bytes(content)
@@ -97,6 +122,7 @@ BAD_USAGE = [
     (["predict", "model.hyperboxes", "test.csv", "-o", "model.hyperboxes"], "is read from"),
     (["predict", "model.hyperboxes", "test.csv", "--json", "-o", "a.parquet"], "Parquet"),
     (["rules", "model.hyperboxes", "--target", "species"], "--data, which is not given"),
+    (["rules", "model.hyperboxes", "--sep", ";"], "--data, which is not given"),
     (["rules", "model.hyperboxes", "--format", "sql", "--max-rules", "3"], "takes all rules"),
     (["rules", "model.hyperboxes", "--table", "t"], "--table needs --format sql"),
 ]
@@ -113,12 +139,13 @@ def test_options_that_do_not_go_together(refuse, argv, message):
         ([], "required: COMMAND"),
         (["fly"], "invalid choice: 'fly'"),
         (["fit", "train.csv"], "required: --target, -o"),
-        ([*FIT, "--target", "species", "--theta", "0"], "invalid positive number value: '0'"),
-        ([*FIT, "--target", "species", "--theta", "nan"], "invalid positive number value: 'nan'"),
-        ([*FIT, "--target", "species", "--gamma", "1,x"], "invalid positive number or list"),
+        ([*FIT, "--target", "species", "--theta", "0"], "not a positive number: '0'"),
+        ([*FIT, "--target", "species", "--theta", "nan"], "not a positive number: 'nan'"),
+        ([*FIT, "--target", "species", "--gamma", "1,x"], "not a positive number: 'x'"),
         ([*FIT, "--target", "species", "--chunk-size", "0"], "not a positive integer: '0'"),
         ([*FIT, "--target", "species", "--chunk-size", "x"], "not a positive integer: 'x'"),
         ([*FIT, "--target", "species", "--drop", "a,,b"], "no names of columns: 'a,,b'"),
+        ([*FIT, "--target", "species", "--drop", "a\nb"], "no names of columns"),
         ([*FIT, "--target", "species", "--drop", "a,a"], "a name occurs twice"),
         ([*FIT, "--target", "species", "--drop", "a", "--features", "b"], "not allowed with"),
         ([*FIT, "--target", "species", "--checkpoint-every", "soon"], "is not a number of rows"),
@@ -157,6 +184,6 @@ def test_targets_that_are_no_class(refuse, run, monkeypatch):
     argv = ["fit", "prices.csv", "--target", "price", "-o", "new"]
     code, _, err = run(*argv)
     assert code == 0
-    assert "most values of price occur once. Is it a class?" in err
+    assert "Note: price has 20 different values. Is it a class?" in err
     monkeypatch.setattr("hyperboxes._cli._survey._MOST_CLASSES", 10)
     assert "price has more than 10 different values, so it is no class" in refuse(*argv)

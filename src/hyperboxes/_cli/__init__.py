@@ -23,7 +23,7 @@ _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
 # Errors about users' input; anything else is named by its type, for a report of it.
-_EXPECTED = (ValueError, OSError, ImportError)
+_EXPECTED = (UsageError, ValueError, OSError, ImportError)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -84,6 +84,6 @@ def _in_one_line(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "out of memory: the online learners read files in pieces, see --chunk-size"
     text = " ".join(str(error).split())
-    if isinstance(error, (*_EXPECTED, UsageError)):
+    if isinstance(error, _EXPECTED):
         return text
     return f"{type(error).__name__}: {text} (--debug shows where)"

@@ -10,12 +10,13 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from hyperboxes._cli._common import positive
 
 _RUN = "run.json"
 _MODEL = "model.hyperboxes"
@@ -34,13 +35,14 @@ class Every:
         """Parse 500000 (rows), 30s, 5m, 1h or never."""
         if text == "never":
             return None
-        match = re.fullmatch(r"([1-9][\d_]*)([smh]?)", text)
-        if match is None:
+        unit = text[-1:] if text[-1:] in _SECONDS else ""
+        try:
+            number = positive(text.removesuffix(unit))
+        except argparse.ArgumentTypeError as error:
             raise argparse.ArgumentTypeError(
                 f"{text!r} is not a number of rows (500000), a time (30s, 5m, 1h) or never"
-            )
-        number = int(match[1])
-        return cls(seconds=number * _SECONDS[match[2]]) if match[2] else cls(rows=number)
+            ) from error
+        return cls(seconds=number * _SECONDS[unit]) if unit else cls(rows=number)
 
 
 class Checkpoint:

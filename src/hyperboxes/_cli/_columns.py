@@ -33,7 +33,7 @@ def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
         row, text = _first_text(chunk, wrong[0])
         raise ValueError(
             f"{chunk.file}: not numbers: {listing(wrong)} (row {row} of {wrong[0]} is {text!r}). "
-            f"Leave such columns out with --drop, or turn them into numbers first"
+            "Turn them into numbers, or train without such columns (fit --drop)"
         )
     if np.isinf(numbers).any():
         i, j = np.argwhere(np.isinf(numbers))[0]

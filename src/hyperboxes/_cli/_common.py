@@ -96,8 +96,9 @@ def add_json(parser: argparse.ArgumentParser, what: str) -> None:
 
 def names(text: str) -> list[str]:
     """Parse names of columns, parted by commas; those with commas are in double quotes."""
-    found = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
-    if not found or "" in found:
+    rows = csv.reader(text.splitlines(keepends=True), skipinitialspace=True)
+    found = [name.strip() for name in next(rows, [])]
+    if not found or "" in found or any(rows):
         raise argparse.ArgumentTypeError(f"no names of columns: {text!r}")
     if len(set(found)) < len(found):
         raise argparse.ArgumentTypeError(f"a name occurs twice: {text!r}")
@@ -122,6 +123,6 @@ def separator(text: str) -> str:
 
 def listing(names: Iterable[str], most: int = 20) -> str:
     """List names for a message, the first of them if there are many."""
-    names = list(names)
+    names = [name or "(no name)" for name in names]
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

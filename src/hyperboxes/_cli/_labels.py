@@ -19,8 +19,11 @@ def as_known(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     if classes.dtype.kind not in "biuf":
         return labels
     names = {float(label): str(label) for label in classes}
+    known = {str(label) for label in classes}
 
     def translate(text: str) -> str:
+        if text in known:  # large integers may be the same as floats
+            return text
         try:
             number = float({"true": "1", "false": "0"}.get(text.lower(), text))
         except ValueError:

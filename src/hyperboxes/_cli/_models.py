@@ -6,9 +6,11 @@ import argparse
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from hyperboxes._cli._columns import read_numbers
 from hyperboxes._cli._common import add_features, listing, note
-from hyperboxes._cli._labels import as_classes
+from hyperboxes._cli._labels import as_classes, as_known
 from hyperboxes._cli._survey import check_labels
 from hyperboxes._cli._tables import Chunk, Table, open_table
 from hyperboxes._extras import need
@@ -21,9 +23,9 @@ class Asked:
     model: Any
     columns: list[str]
 
-    def samples(self, chunk: Chunk) -> Any:
+    def samples(self, *chunks: Chunk) -> Any:
         """Return the rows as the model takes them."""
-        X = read_numbers(chunk, self.columns)
+        X = np.concatenate([read_numbers(chunk, self.columns) for chunk in chunks])
         names = getattr(self.model, "feature_names_in_", None)
         if names is None:
             return X
@@ -47,7 +49,7 @@ def load_model(path: str) -> Any:
 def check_classifier(model: Any, path: str) -> None:
     """Refuse a model that has no classes."""
     if not hasattr(model, "classes_"):
-        raise ValueError(f"{path} is no classifier: it has no classes to compare")
+        raise ValueError(f"{path} is no classifier, but a {type(model).__name__} without classes")
 
 
 def read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
@@ -55,25 +57,39 @@ def read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
     table = open_table(args.data, args.sep)
     others = [] if args.target is None else [args.target]
     asked = find_features(args, model, table, *others)
-    table.check(others)
     chunk = next(table.chunks([*asked.columns, *others]), None)
     if chunk is None:
         raise ValueError(f"{table.name} has no rows")
     if args.target is None:
         return asked.samples(chunk), None
     check_classifier(model, args.model)
-    unlabeled = model.unlabeled if args.unlabeled is None else args.unlabeled
-    labels = check_labels(chunk, args.target, unlabeled)
+    labels, has_label = find_labels(args, model, chunk)
     classes = as_classes(labels, model.classes_).astype(object)
-    if unlabeled is not None:
-        classes[labels == str(unlabeled)] = None
+    classes[~has_label] = None
     return asked.samples(chunk), classes
 
 
+def find_labels(
+    args: argparse.Namespace, model: Any, chunk: Chunk
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the texts of the target, and where they are labels, as --unlabeled or the model says.
+
+    The model's own mark may be a number, which a file may write in several ways.
+    """
+    unlabeled = model.unlabeled if args.unlabeled is None else args.unlabeled
+    labels = check_labels(chunk, args.target, unlabeled)
+    if unlabeled is None:
+        return labels, np.ones(len(labels), bool)
+    return labels, as_known(labels, np.array([unlabeled])) != str(unlabeled)
+
+
 def find_features(args: argparse.Namespace, model: Any, table: Table, *others: str) -> Asked:
-    """Find the model's features in the table; `others` are known not to be such."""
+    """Find the model's features in the table; `others` are read for something else."""
+    table.check(others)
     columns = args.features or _match(model, table, others)
     table.check(columns)
+    if both := [name for name in others if name in columns]:
+        raise ValueError(f"{both[0]} is a feature of the model, so it cannot be the target")
     if len(columns) != model.n_features_in_:
         raise ValueError(
             f"--features names {len(columns)} columns, but the model has {model.n_features_in_} "

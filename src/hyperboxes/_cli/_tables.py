@@ -10,6 +10,7 @@ import csv
 import gzip
 import io
 import sys
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -104,6 +105,8 @@ class CsvTable(Table):
         except pa.ArrowInvalid as error:
             if str(error) != "Empty CSV file":
                 raise ValueError(f"{self.name}: {_reword(str(error))}") from error
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"{self.name} is damaged or cut off ({error})") from error
         finally:
             stream.close()
 
@@ -145,7 +148,7 @@ class Source:
     @classmethod
     def of(cls, path: str, again: bool) -> Source:
         """Find the bytes; a stream that is to be read again, or is Parquet, is kept in memory."""
-        if path != STDIO and (Path(path).is_file() or not Path(path).exists()):
+        if not is_stream(path):
             return cls(path, Path(path))
         is_stdin = path == STDIO
         stream: Any = sys.stdin.buffer if is_stdin else Path(path).open("rb")  # noqa: SIM115 (a pipe)
@@ -170,6 +173,11 @@ class Source:
         return gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIP else raw
 
 
+def is_stream(path: str) -> bool:
+    """Whether what is read there is gone then: standard input, a pipe, a device."""
+    return path == STDIO or (Path(path).exists() and not Path(path).is_file())
+
+
 def open_table(path: str, sep: str | None = None, *, again: bool = False) -> Table:
     """Open a file; `again` says that it will be read more than once."""
     source = Source.of(path, again)
@@ -192,6 +200,10 @@ def _read_header(stream: BinaryIO, name: str, sep: str | None) -> tuple[list[str
         raise ValueError(f"{name} is not in UTF-8: save it in that encoding") from error
     if not text.strip():
         raise ValueError(f"{name} is empty")
+    if "\r" in text:
+        raise ValueError(
+            f"{name} has lines that end with a carriage return: save it with line feeds"
+        )
     sep = sep or next((mark for mark in _SEPARATORS if mark in text), ",")
     return next(csv.reader([text], delimiter=sep)), sep
 

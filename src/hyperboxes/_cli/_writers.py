@@ -1,20 +1,42 @@
-"""Tables that are written some rows at a time: CSV, Parquet, or a JSON object per line."""
+"""What commands write: places that are checked before the work begins, and tables.
+
+Tables are written some rows at a time, as CSV, Parquet, or a JSON object per line.
+"""
 
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
 import io
 import json
+import math
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from hyperboxes._cli._common import STDIO, arrow
+from hyperboxes._cli._common import STDIO, UsageError, arrow
 from hyperboxes._files import replacing
+
+
+def check_output(output: str, *inputs: str) -> None:
+    """Refuse a file that cannot be written to, or that is read from."""
+    if output == STDIO:
+        return
+    path = Path(output)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "Is a folder, not a file", output)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such folder", str(path.parent))
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "Not allowed to write", output)
+    for name in inputs:
+        if name != STDIO and path.exists() and Path(name).exists() and path.samefile(name):
+            raise UsageError(f"{output} is read from: write to another file")
 
 
 class Writer(ABC):
@@ -47,8 +69,7 @@ class JsonWriter(Writer):
 
     def write(self, columns: dict[str, Any]) -> None:
         for row in zip(*map(_to_list, columns.values()), strict=True):
-            # JSON has no NaN.
-            values = {name: None if v != v else v for name, v in zip(columns, row, strict=True)}
+            values = {name: _finite(value) for name, value in zip(columns, row, strict=True)}
             self._stream.write(json.dumps(values, ensure_ascii=False, default=str) + "\n")
 
 
@@ -85,9 +106,8 @@ def open_writer(output: str, *, as_json: bool) -> Iterator[Writer]:
         return
     with _open(Path(output)) as file:
         if is_parquet(output):
-            writer = ParquetWriter(file)
-            yield writer
-            writer.close()
+            with closing(ParquetWriter(file)) as writer:
+                yield writer
             return
         zipped = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if output.endswith(".gz") else None
         with zipped or nullcontext(file) as raw:
@@ -108,3 +128,8 @@ def _open(path: Path) -> AbstractContextManager[Any]:
 
 def _to_list(values: Any) -> list[Any]:
     return values.to_pylist() if hasattr(values, "to_pylist") else values.tolist()
+
+
+def _finite(value: Any) -> Any:
+    """Return a value for JSON, which has no NaN and no infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

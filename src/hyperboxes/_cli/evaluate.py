@@ -21,8 +21,13 @@ from hyperboxes._cli._common import (
     print_json,
 )
 from hyperboxes._cli._labels import Confusion, Scores
-from hyperboxes._cli._models import add_matching, check_classifier, find_features, load_model
-from hyperboxes._cli._survey import check_labels
+from hyperboxes._cli._models import (
+    add_matching,
+    check_classifier,
+    find_features,
+    find_labels,
+    load_model,
+)
 from hyperboxes._cli._tables import open_table
 
 HELP = "compare predictions with true labels"
@@ -48,19 +53,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Evaluate."""
     table = open_table(args.data, args.sep)
-    table.check([args.target])
-    asked = find_features(args, load_model(args.model), table, args.target)
-    check_classifier(asked.model, args.model)
-    unlabeled = asked.model.unlabeled if args.unlabeled is None else args.unlabeled
-    confusion = Confusion(asked.model.classes_)
+    model = load_model(args.model)
+    check_classifier(model, args.model)
+    asked = find_features(args, model, table, args.target)
+    confusion = Confusion(model.classes_)
     chunks = table.chunks([*asked.columns, args.target], args.chunk_size)
     for chunk in watched(args, "Evaluating", chunks):
-        labels = check_labels(chunk, args.target, unlabeled)
-        has_label = np.full(len(labels), unlabeled is None) | (labels != str(unlabeled))
-        confusion.add(labels[has_label], asked.model.predict(asked.samples(chunk))[has_label])
+        labels, has_label = find_labels(args, model, chunk)
+        confusion.add(labels[has_label], model.predict(asked.samples(chunk))[has_label])
     if confusion.n_samples == 0:
         raise ValueError(f"{table.name} has no rows with a label")
-    scores = Scores.of(confusion, n_boxes=len(asked.model.hyperboxes_))
+    scores = Scores.of(confusion, n_boxes=len(model.hyperboxes_))
     if args.json:
         print_json(scores.to_dict())
     else:

@@ -9,7 +9,13 @@ import argparse
 from typing import Any
 
 from hyperboxes._cli._common import add_data, add_json, add_model, positive, print_json
-from hyperboxes._cli._models import Asked, add_matching, find_features, load_model
+from hyperboxes._cli._models import (
+    Asked,
+    add_matching,
+    check_classifier,
+    find_features,
+    load_model,
+)
 from hyperboxes._cli._tables import Chunk, Table, open_table
 
 HELP = "explain what a model says about a row"
@@ -34,9 +40,11 @@ def run(args: argparse.Namespace) -> None:
     """Explain."""
     from hyperboxes import explain
 
+    model = load_model(args.model)
+    check_classifier(model, args.model)
     table = open_table(args.data, args.sep)
-    asked = find_features(args, load_model(args.model), table)
-    explanations = explain(asked.model, _read_rows(args, table, asked))
+    asked = find_features(args, model, table)
+    explanations = explain(model, _read_rows(args, table, asked))
     pairs = list(zip(args.row, explanations, strict=True))
     if args.json:
         print_json([{"row": row, **explanation.to_dict()} for row, explanation in pairs])
@@ -52,5 +60,9 @@ def _read_rows(args: argparse.Namespace, table: Table, asked: Asked) -> Any:
     n_rows = 0 if chunk is None else len(chunk)
     if chunk is None or n_rows < last:
         raise ValueError(f"{table.name} has {n_rows:,} rows, so there is no row {last}")
-    rows = chunk.table.take([row - 1 for row in args.row])
-    return asked.samples(Chunk(chunk.file, 0, rows))
+    return asked.samples(*(_row(chunk, row) for row in args.row))
+
+
+def _row(chunk: Chunk, row: int) -> Chunk:
+    """Return a row of the first chunk."""
+    return Chunk(chunk.file, row - 1, chunk.table.slice(row - 1, 1))

@@ -32,10 +32,10 @@ from hyperboxes._cli._common import (
     note,
     print_json,
 )
-from hyperboxes._cli._files import check_output
 from hyperboxes._cli._survey import Columns
-from hyperboxes._cli._tables import Table, open_table
+from hyperboxes._cli._tables import Table, is_stream, open_table
 from hyperboxes._cli._training import fit_at_once, fit_in_chunks
+from hyperboxes._cli._writers import check_output
 
 HELP = "train a model on a table"
 EXAMPLES = """\
@@ -81,7 +81,7 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--gamma",
-        type=_gamma,
+        type=_positive_numbers,
         metavar="G[,G...]",
         help="how fast membership falls outside boxes, one number or one per feature; default: 1",
     )
@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> None:
 
     began = time.monotonic()
     _check_options(args)
-    output = check_output(args.output, args.data)
+    check_output(args.output, args.data)
     is_online = args.learner in _ONLINE
     table = open_table(args.data, args.sep, again=is_online)
     columns = _choose_columns(args, table)
@@ -116,28 +116,26 @@ def run(args: argparse.Namespace) -> None:
     chunk_size = args.chunk_size or CHUNK_SIZE
     checkpoint = None
     if is_online:
-        checkpoint = _make_checkpoint(args, output, columns, options)
+        checkpoint = _make_checkpoint(args, options)
         model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
     else:
         model = fit_at_once(args, model, table, columns, chunk_size)
-    save(model, output)
+    save(model, args.output)
     if checkpoint is not None:
         checkpoint.remove()
     _report(args, model, time.monotonic() - began)
 
 
 def _check_options(args: argparse.Namespace) -> None:
+    if args.output == STDIO:
+        raise UsageError("a model cannot be written to standard output: name a file")
     if args.learner not in _ONLINE and (args.chunk_size or args.resume or _asks_to_save(args)):
         raise UsageError(
             f"--learner {args.learner} needs all samples at once: --chunk-size, --checkpoint-every "
             "and --resume are for the learners improved and online"
         )
-    if _is_stream(args.data) and (args.resume or _asks_to_save(args)):
+    if is_stream(args.data) and (args.resume or _asks_to_save(args)):
         raise UsageError(f"{args.data} cannot be read again: checkpoints need a file")
-
-
-def _is_stream(data: str) -> bool:
-    return data == STDIO or (Path(data).exists() and not Path(data).is_file())
 
 
 def _asks_to_save(args: argparse.Namespace) -> bool:
@@ -183,13 +181,11 @@ def _make_model(args: argparse.Namespace, columns: Columns) -> tuple[Any, dict[s
     }
 
 
-def _make_checkpoint(
-    args: argparse.Namespace, output: Path, columns: Columns, options: dict[str, Any]
-) -> Checkpoint | None:
+def _make_checkpoint(args: argparse.Namespace, options: dict[str, Any]) -> Checkpoint | None:
     every = getattr(args, "checkpoint_every", Every.parse(_EVERY))
-    if _is_stream(args.data) or (every is None and not args.resume):
+    if is_stream(args.data) or (every is None and not args.resume):
         return None
-    return Checkpoint(output, Path(args.data), every or Every(), options)
+    return Checkpoint(Path(args.output), Path(args.data), every or Every(), options)
 
 
 def _report(args: argparse.Namespace, model: Any, seconds: float) -> None:
@@ -207,26 +203,28 @@ def _report(args: argparse.Namespace, model: Any, seconds: float) -> None:
                 "seconds": round(seconds, 3),
             }
         )
-    size = Path(args.output).stat().st_size
-    note(
-        args,
-        f"{args.output}: {n_boxes:,} boxes from {n_samples:,} samples of {n_classes} classes, "
-        f"{model.n_features_in_} features ({seconds:.1f} s, {math.ceil(size / 1000):,} kB)",
-    )
+    learned = f"{_counted(n_boxes, 'box', 'boxes')} from {_counted(n_samples, 'sample', 'samples')}"
+    classes = _counted(n_classes, "class", "classes")
+    features = _counted(model.n_features_in_, "feature", "features")
+    size = f"{math.ceil(Path(args.output).stat().st_size / 1000):,} kB"
+    note(args, f"{args.output}: {learned} of {classes}, {features} ({seconds:.1f} s, {size})")
     if n_classes > n_samples / 2:
-        note(args, f"Note: most values of {args.target} occur once. Is it a class?")
+        note(args, f"Note: {args.target} has {n_classes:,} different values. Is it a class?")
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def _positive_number(text: str) -> float:
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
     if not 0 < number < math.inf:
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"not a positive number: {text!r}")
     return number
 
 
-def _gamma(text: str) -> list[float]:
+def _positive_numbers(text: str) -> list[float]:
     return [_positive_number(part) for part in text.split(",")]
-
-
-_positive_number.__name__ = "positive number"  # argparse names it in its message
-_gamma.__name__ = "positive number or list of such"

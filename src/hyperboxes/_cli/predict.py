@@ -7,10 +7,9 @@ memory. Results are a CSV table on standard output unless -o says otherwise.
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
-
-import numpy as np
 
 from hyperboxes._cli._bar import watched
 from hyperboxes._cli._common import (
@@ -22,10 +21,15 @@ from hyperboxes._cli._common import (
     add_model,
     positive,
 )
-from hyperboxes._cli._files import check_output
-from hyperboxes._cli._models import Asked, add_matching, find_features, load_model
+from hyperboxes._cli._models import (
+    Asked,
+    add_matching,
+    check_classifier,
+    find_features,
+    load_model,
+)
 from hyperboxes._cli._tables import Chunk, open_table
-from hyperboxes._cli._writers import is_parquet, open_writer
+from hyperboxes._cli._writers import check_output, is_parquet, open_writer
 
 HELP = "predict the classes of the rows of a table"
 EXAMPLES = """\
@@ -65,17 +69,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Predict."""
-    if args.output != STDIO:
-        check_output(args.output, args.data, args.model)
-        if args.json and is_parquet(args.output):
-            raise UsageError("--json does not go with a Parquet file")
+    check_output(args.output, args.data, args.model)
+    if args.json and is_parquet(args.output):
+        raise UsageError("--json does not go with a Parquet file")
+    model = load_model(args.model)
+    if args.proba or args.membership:
+        check_classifier(model, args.model)
     table = open_table(args.data, args.sep)
-    asked = find_features(args, load_model(args.model), table)
-    if hasattr(asked.model, "n_jobs"):
-        asked.model.set_params(n_jobs=args.jobs)
+    asked = find_features(args, model, table)
+    if hasattr(model, "n_jobs"):
+        model.set_params(n_jobs=args.jobs)
     kept = table.columns if args.keep else []
-    if args.column in kept:
-        raise ValueError(f"{table.name} has a column {args.column} already: choose a --column")
+    _check_names([*kept, *_new_names(args, model)])
     wanted = list(dict.fromkeys([*kept, *asked.columns]))
     chunks = table.chunks(wanted, args.chunk_size)
     n_rows = 0
@@ -100,11 +105,27 @@ def _results(
         proba = asked.model.predict_proba(X)
         # Its largest entry is what `predict` says.
         yield args.column, asked.model.classes_[proba.argmax(axis=1)]
-        yield from _by_class("proba", asked, proba)
+        yield from zip(_by_class("proba", asked.model), proba.T, strict=True)
     if args.membership:
-        yield from _by_class("membership", asked, asked.model.membership(X))
+        membership = asked.model.membership(X)
+        yield from zip(_by_class("membership", asked.model), membership.T, strict=True)
 
 
-def _by_class(title: str, asked: Asked, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    for label, column in zip(asked.model.classes_, values.T, strict=True):
-        yield f"{title}_{label}", column
+def _new_names(args: argparse.Namespace, model: Any) -> list[str]:
+    """Return the names of the columns that the output has beside the kept ones."""
+    proba = _by_class("proba", model) if args.proba else []
+    return [args.column, *proba, *(_by_class("membership", model) if args.membership else [])]
+
+
+def _by_class(title: str, model: Any) -> list[str]:
+    return [f"{title}_{label}" for label in model.classes_]
+
+
+def _check_names(names: list[str]) -> None:
+    """Refuse two columns of one name."""
+    (name, count), *_ = Counter(names).most_common(1)
+    if count > 1:
+        raise ValueError(
+            f"The output would have two columns named {name!r}: choose another --column, or leave "
+            "out --keep"
+        )

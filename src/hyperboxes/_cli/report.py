@@ -10,16 +10,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from hyperboxes._cli._common import (
-    STDIO,
-    add_data,
-    add_model,
-    add_target,
-    note,
-    positive,
-)
-from hyperboxes._cli._files import check_output
+from hyperboxes._cli._common import STDIO, add_data, add_model, add_target, note, positive
 from hyperboxes._cli._models import add_matching, check_classifier, load_model, read_samples
+from hyperboxes._cli._writers import check_output
 
 HELP = "write a report as an HTML page"
 EXAMPLES = """\
@@ -59,8 +52,7 @@ def run(args: argparse.Namespace) -> None:
     from hyperboxes import export_html
     from hyperboxes._files import replace_file
 
-    if args.output != STDIO:
-        check_output(args.output, args.data, args.model)
+    check_output(args.output, args.data, args.model)
     model = load_model(args.model)
     check_classifier(model, args.model)
     X, y = read_samples(args, model)
@@ -69,8 +61,9 @@ def run(args: argparse.Namespace) -> None:
     if args.output == STDIO:
         print(page)
         return
-    replace_file(args.output, page.encode())
-    note(args, f"{args.output}: {len(y):,} rows, {len(page.encode()) / 1e6:.1f} MB")
+    content = page.encode()
+    replace_file(args.output, content)
+    note(args, f"{args.output}: {len(y):,} rows, {len(content) / 1e6:.1f} MB")
 
 
 def _title(args: argparse.Namespace) -> str:

@@ -22,7 +22,7 @@ from hyperboxes._cli._common import (
     positive,
     print_json,
 )
-from hyperboxes._cli._models import add_matching, load_model, read_samples
+from hyperboxes._cli._models import add_matching, check_classifier, load_model, read_samples
 
 HELP = "print the boxes of a model as rules"
 EXAMPLES = """\
@@ -51,13 +51,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the rules."""
-    if args.data is None and (args.target is not None or args.features is not None):
-        raise UsageError("--target and --features are columns of --data, which is not given")
+    about_data = (args.target, args.unlabeled, args.features, args.sep)
+    if args.data is None and any(option is not None for option in about_data):
+        raise UsageError(
+            "--target, --unlabeled, --features and --sep are about --data, which is not given"
+        )
     if args.format == "sql" and (args.data is not None or args.max_rules is not None):
         raise UsageError("--format sql takes all rules and no data: no --data, no --max-rules")
     if args.format != "sql" and args.table is not None:
         raise UsageError("--table needs --format sql")
     model = load_model(args.model)
+    if args.format == "sql":
+        check_classifier(model, args.model)
     samples = () if args.data is None else read_samples(args, model)
     _PRINTERS[args.format](args, model, *samples)
 
@@ -80,16 +85,16 @@ def _print_json(args: argparse.Namespace, model: Any, X: Any = None, y: Any = No
     features = [name.removesuffix(" lower") for name in bounds.columns[::2]]
     rules = [
         {
-            "box": int(box),
-            **{name: _plain(fact[name]) for name in facts.columns},
+            "box": box,
+            **{name: _plain(value) for name, value in fact.items()},
             "bounds": {
                 name: None if math.isnan(ends[0]) else ends
                 for name, ends in zip(features, pairs, strict=True)
             },
         }
-        for box, (_, fact), pairs in zip(
-            frame.index,
-            facts.iterrows(),
+        for box, fact, pairs in zip(
+            frame.index.tolist(),
+            facts.to_dict("records"),
             bounds.to_numpy().reshape(len(frame), n_features, 2).tolist(),
             strict=True,
         )
