@@ -21,6 +21,7 @@ from tests.test_online import same_boxes
 
 N_ROWS = 1000
 ARGV = ["fit", "data.csv", "--target", "y", "--theta", "0.05", "--chunk-size", "100"]
+LONG = ["fit", "long.csv", *ARGV[2:]]
 
 
 @pytest.fixture(scope="module")
@@ -81,34 +82,38 @@ def n_learned(path):
     return int(load(path).hyperboxes_.counts.sum()) if path.exists() else 0
 
 
-def changed(path):
-    """Return when a file was last replaced, None if there is none."""
-    return path.stat().st_mtime_ns if path.exists() else None
-
-
-def test_killed_runs_go_on_to_the_same_file(folder):
-    """SIGKILL whenever the checkpoint has moved on, again and again; then a run gets through."""
+def end_once_saved(folder, end):
+    """Start a run of many rows, end it once it has a checkpoint, and return exit code and notes."""
     write_data("long.csv", 20_000)
-    argv = ["fit", "long.csv", *ARGV[2:]]
-    assert main([*argv, "-o", "whole"]) == 0
+    process = run_process(*LONG, "-o", "model", "--checkpoint-every", "100")
     saved = folder / "model.checkpoint" / "model.hyperboxes"
-    seen = [0]
-    for _ in range(2):
-        before = changed(saved)
-        process = run_process(*argv, "-o", "model", "--resume", "--checkpoint-every", "100")
-        while process.poll() is None and changed(saved) == before:
-            time.sleep(0.005)
-        process.kill()
-        process.communicate()
-        seen.append(n_learned(saved))
-    assert seen == sorted(set(seen))  # each of them got farther
-    assert seen[-1] % 100 == 0
-    process = run_process(*argv, "-o", "model", "--resume")
-    _, err = process.communicate()
-    assert process.returncode == 0, err
-    assert f"Going on after {seen[-1]:,} of 20,000 rows" in err
-    assert (folder / "model").read_bytes() == (folder / "whole").read_bytes()
+    while process.poll() is None and not saved.exists():
+        time.sleep(0.005)
+    end(process)
+    out, err = process.communicate()
+    assert out == ""
+    return process.returncode, err
+
+
+def test_a_killed_run_goes_on_to_the_same_file(folder, capsys):
+    end_once_saved(folder, subprocess.Popen.kill)
+    n_rows = n_learned(folder / "model.checkpoint" / "model.hyperboxes")
+    assert n_rows > 0
+    assert n_rows % 100 == 0
+    assert main([*LONG, "-o", "model", "--resume"]) == 0
+    assert f"Going on after {n_rows:,} of 20,000 rows" in capsys.readouterr().err
     assert not (folder / "model.checkpoint").exists()
+    assert main([*LONG, "-o", "whole"]) == 0
+    assert (folder / "model").read_bytes() == (folder / "whole").read_bytes()
+
+
+@on_posix
+def test_ctrl_c(folder):
+    code, err = end_once_saved(folder, lambda process: process.send_signal(signal.SIGINT))
+    assert code == 130
+    n_rows = n_learned(folder / "model.checkpoint" / "model.hyperboxes")
+    assert f"The first {n_rows:,} rows are kept in model.checkpoint" in err
+    assert "Traceback" not in err
 
 
 @pytest.mark.parametrize("learner", ["improved", "online"])
@@ -156,21 +161,6 @@ def test_interrupted_within_a_chunk(folder, monkeypatch):
     assert main([*ARGV, "-o", "model", "--resume"]) == 0
     assert same_boxes(load("model"), load("whole"))
     assert load("model").get_params() == load("whole").get_params()
-
-
-@on_posix
-def test_ctrl_c(folder):
-    write_data("long.csv", 20_000)
-    argv = ["fit", "long.csv", *ARGV[2:], "-o", "model", "--checkpoint-every", "100"]
-    process = run_process(*argv)
-    saved = folder / "model.checkpoint" / "model.hyperboxes"
-    while process.poll() is None and not saved.exists():
-        time.sleep(0.005)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate()
-    assert (process.returncode, out) == (130, "")
-    assert f"The first {n_learned(saved):,} rows are kept in model.checkpoint" in err
-    assert "Traceback" not in err
 
 
 def test_nothing_is_kept_of_a_run_without_checkpoints(folder, monkeypatch, capsys):
