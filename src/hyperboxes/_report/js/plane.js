@@ -112,9 +112,14 @@ function backgroundBoxes(sample, x, y) {
   return [...report.boxes.index.keys()].filter(fits);
 }
 
+/** An empty list for each role, in the order of drawing. */
+function listsByRole() {
+  return { other: [], true: [], competing: [], winning: [] };
+}
+
 /** One path for all boxes of a role: thousands of boxes are a handful of shapes. */
 function boxPaths(sample, x, y, scales) {
-  const outlines = { other: [], true: [], competing: [], winning: [] };
+  const outlines = listsByRole();
   for (const box of backgroundBoxes(sample, x, y)) {
     outlines[roleOfLabel(sample, report.boxes.label[box])].push(outline(box, x, y, scales));
   }
@@ -142,7 +147,7 @@ function pointOf(sample, x, y, scales) {
 }
 
 function pointPaths(sample, x, y, scales) {
-  const marks = { other: [], true: [], competing: [], winning: [] };
+  const marks = listsByRole();
   for (const other of report.samples) {
     const point = pointOf(other, x, y, scales);
     if (point !== null && other !== sample) {
@@ -177,12 +182,12 @@ function chosenMark(sample, x, y, scales) {
 function showPlane(sample) {
   planeState.sample = sample;
   const place = byId("plane");
-  const width = Math.max(Math.round(place.clientWidth), 240);
-  const height = Math.round(Math.min(Math.max(0.75 * width, 240), 460));
   if (report.features.length < 2) {
     byId("plane-figure").hidden = true;
     return;
   }
+  const width = Math.max(Math.round(place.clientWidth), 240);
+  const height = Math.round(Math.min(Math.max(0.75 * width, 240), 460));
   const [x, y] = planeFeatures(sample);
   const scales = planeScales(x, y, width, height);
   const label = `Samples and boxes by ${report.features[x].name} (across) and ${report.features[y].name} (up); the table below has the same in numbers`;
@@ -200,11 +205,15 @@ function showPlane(sample) {
   byId("plane-legend").replaceChildren(...planeLegend(sample, x, y));
 }
 
+function legendEntry(role, text) {
+  const look = { class: "mark", width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" };
+  const mark = svg("svg", look, svg("path", { class: `point ${role}`, d: `M0 0${MARKERS[role]}` }));
+  return element("span", { class: "entry" }, mark, ` ${text}`);
+}
+
 function planeLegend(sample, x, y) {
-  const entry = (role, text) =>
-    element("span", { class: "entry" }, svg("svg", { class: "mark", width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" }, svg("path", { class: `point ${role}`, d: `M0 0${MARKERS[role]}` })), ` ${text}`);
   const codes = new Set([...report.samples.map((other) => other.true), sample.predicted]);
-  const names = { winning: [], competing: [], true: [], other: [] };
+  const names = listsByRole();
   for (const code of codes) {
     names[roleOfLabel(sample, code)].push(labelName(code));
   }
@@ -212,8 +221,9 @@ function planeLegend(sample, x, y) {
     names.competing.push(labelName(report.boxes.label[sample.competing]));
   }
   const entries = Object.entries(names)
+    .reverse()
     .filter(([, all]) => all.length > 0)
-    .map(([role, all]) => entry(role, all.length > 3 ? `${all.length} other classes` : all.join(", ")));
+    .map(([role, all]) => legendEntry(role, all.length > 3 ? `${all.length} other classes` : all.join(", ")));
   const nLeft = report.samples.filter((other) => pointOf(other, x, y, { x: Number, y: Number }) === null).length;
   const left = nLeft > 0 ? ` ${plural(nLeft, "sample lacks", "samples lack")} one of the values.` : "";
   return [...entries, element("span", { class: "entry" }, `⊕ the chosen sample. Markers show true classes; click one to choose it.${left}`)];
