@@ -1,10 +1,18 @@
-"""Fixtures of the tests of the command line."""
+"""Fixtures of the tests of the command line, and of the displays."""
 
+import matplotlib.pyplot as plt
 import pytest
 
 from hyperboxes import ImprovedOnlineGFMM, save
 from hyperboxes._cli import main
 from tests.commands import FEATURES, TEST, TRAIN
+
+
+@pytest.fixture
+def close_figures():
+    """Close what a test has drawn."""
+    yield
+    plt.close("all")
 
 
 @pytest.fixture

@@ -10,16 +10,13 @@ import pytest
 from hypothesis import given, settings
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
-from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
-from sklearn.tree import DecisionTreeClassifier
 
 from hyperboxes import (
     AgglomerativeGFMM,
     BoxesDisplay,
     BoxSizesDisplay,
     GrowthDisplay,
+    HyperboxClustering,
     ImprovedOnlineGFMM,
     OnlineGFMM,
     ParallelCoordinatesDisplay,
@@ -38,10 +35,7 @@ from tests.strategies import problems
 NAN = float("nan")
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("close_figures")
 
 
 def test_parallel_shows_the_best_box_of_each_class():
@@ -75,6 +69,19 @@ def test_parallel_agrees_with_the_model(problem):
     BoxesDisplay.from_estimator(model, problem.xl, problem.y, grid_resolution=5, ax=ax)
     BoxSizesDisplay.from_estimator(model, ax=ax)
     plt.close(fig)
+
+
+def test_numbers_of_many_digits_lie_inside():
+    rng = np.random.default_rng(0)
+    X = rng.lognormal(size=(60, 3))
+    model = ImprovedOnlineGFMM(theta=0.1).fit(X, rng.integers(0, 3, 60))
+    _, ax = plt.subplots()
+    for sample, winner in zip(X, model.apply(X), strict=True):
+        display = ParallelCoordinatesDisplay.from_estimator(model, sample, ax=ax, legend=False)
+        assert display.counts[0] == model.hyperboxes_.counts[winner]
+        assert display.memberships[0] == 1
+        assert display.missed[0] == -1
+        ax.clear()
 
 
 def test_a_lone_sample_decides_ties():
@@ -207,8 +214,11 @@ def test_growth_refuses_numbers_that_do_not_fit(wrong, message):
 
 
 def test_growth_needs_an_online_learner_and_a_stream():
-    with pytest.raises(TypeError, match="no partial_fit"):
-        GrowthDisplay.from_estimator(AgglomerativeGFMM(), [[0.0]], [0])
+    for learner in (AgglomerativeGFMM(), HyperboxClustering()):
+        with pytest.raises(TypeError, match="needs a classifier with partial_fit"):
+            GrowthDisplay.from_estimator(learner, [[0.0]], [0])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        GrowthDisplay.from_estimator(OnlineGFMM(), [[0.0], [1.0]], [0])
     with pytest.raises(ValueError, match="no batches"):
         GrowthDisplay.from_stream(OnlineGFMM(), [], classes=[0])
     with pytest.raises(ValueError, match="batch_size"):
@@ -346,7 +356,7 @@ def test_other_bad_input():
     with pytest.raises(ValueError, match="such as X"):
         ParallelCoordinatesDisplay.from_estimator(model, X)
     unlabelled = OnlineGFMM(unlabeled=-1).partial_fit([[0.0], [1.0]], [-1, -1], classes=[0])
-    with pytest.raises(ValueError, match="none decides"):
+    with pytest.raises(ValueError, match="No box has a label yet"):
         ParallelCoordinatesDisplay.from_estimator(unlabelled, [[0.0]])
     with pytest.raises(ValueError, match="n_boxes"):
         ParallelCoordinatesDisplay.from_estimator(model, X[:1], n_boxes=0)
@@ -355,25 +365,6 @@ def test_other_bad_input():
     with pytest.raises(ValueError, match="no feature 'area'"):
         BoxSizesDisplay.from_estimator(model, feature="area")
     assert plt.get_fignums() == []
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        BoxesDisplay.from_estimator,
-        BoxSizesDisplay.from_estimator,
-        lambda model: ParallelCoordinatesDisplay.from_estimator(model, [[0.0, 0.0]]),
-    ],
-)
-def test_models_must_be_fitted_and_made_of_boxes(draw):
-    with pytest.raises(NotFittedError):
-        draw(ImprovedOnlineGFMM())
-    tree = DecisionTreeClassifier().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1])
-    with pytest.raises(TypeError, match="DecisionTreeClassifier has no hyperboxes_"):
-        draw(tree)
-    pipeline = make_pipeline(MinMaxScaler(), ImprovedOnlineGFMM())
-    with pytest.raises(TypeError, match="hand over the last step"):
-        draw(pipeline.fit([[0.0, 0.0], [1.0, 1.0]], [0, 1]))
 
 
 def test_matplotlib_is_imported_when_it_is_needed():
@@ -403,6 +394,28 @@ def test_names_are_shortened_in_the_middle():
     assert shorten("short") == "short"
     assert shorten("the same beginning 1", 9) == "the …ng 1"
     assert len(shorten("x" * 100, 24)) == 24
+
+
+def test_names_are_no_formulas():
+    """Matplotlib would refuse them, or show them in italics."""
+    X, y = iris_arrays()
+    names = ["$\\frac$", "from $1 to $2", "$", r"a\b"]
+    X = type(iris()[0])(X, columns=names)
+    model = ImprovedOnlineGFMM(theta=0.3).fit(X, [f"a name of $ and a lot of ${k}$" for k in y])
+    for display in (
+        BoxesDisplay.from_estimator(model, regions=False),
+        BoxSizesDisplay.from_estimator(model, feature=1),
+        ParallelCoordinatesDisplay.from_estimator(model, X[:1]),
+    ):
+        texts = [text for text, _ in shown_texts(display.figure_)]
+        assert any(r"\$" in text for text in texts)
+        assert not any(text.replace(r"\$", "").count("$") > 1 for text in texts)
+
+
+def test_two_features_of_one_name_are_drawn():
+    X = type(iris()[0])([[0.0, 1.0], [1.0, 0.0]], columns=["a", "a"])
+    display = BoxesDisplay.from_estimator(ImprovedOnlineGFMM().fit(X, [0, 1]))
+    assert display.feature_names == ["a", "a"]
 
 
 def test_growth_over_many_samples_keeps_numbers_apart():

@@ -2,7 +2,6 @@
 
 import itertools
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
@@ -22,10 +21,7 @@ from tests.drawn import assert_legible, iris, iris_arrays, legend_names, letters
 NAN = float("nan")
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("close_figures")
 
 
 def test_boxes_are_those_of_the_model():
@@ -234,4 +230,13 @@ def test_clusters_are_drawn_like_classes():
     np.testing.assert_array_equal(display.sample_labels, model.labels_)
     assert set(np.unique(display.regions)) == set(model.labels_)
     assert -1 in display.regions
-    assert len(BoxSizesDisplay.from_estimator(model).classes) == model.n_clusters_
+    assert legend_names(display.ax_)[-1] == "noise"
+    sizes = BoxSizesDisplay.from_estimator(model)
+    assert len(sizes.classes) == model.n_clusters_
+    assert legend_names(sizes.axes_[1])[-1] == "noise"
+
+
+def test_labels_that_are_missing_are_none():
+    model = ImprovedOnlineGFMM().fit([[0.0, 0.0], [1.0, 1.0]], ["a", "b"])
+    display = BoxesDisplay.from_estimator(model, np.zeros((3, 2)), ["a", None, NAN])
+    assert display.sample_labels.tolist() == [0, -1, -1]

@@ -345,8 +345,6 @@ def test_bad_options(iris, options, message):
 def test_bad_samples(iris):
     with pytest.raises(ValueError, match="y has 3 labels, but X has 150 samples"):
         export_html(iris, IRIS.data, [0, 1, 2])
-    with pytest.raises(TypeError, match="needs a classifier, which HyperboxClustering is not"):
-        export_html(HyperboxClustering().fit(IRIS.data), IRIS.data, IRIS.target)
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 
 from hyperboxes import ImprovedOnlineGFMM, explain, export_html
-from hyperboxes._rules import _conditions, value_ends
+from hyperboxes._reading import value_ends
+from hyperboxes._rules import conditions
 from hyperboxes._wording import Decimals
 from tests.test_report import HOSTILE
 
@@ -162,6 +163,9 @@ def test_rules_are_searched_filtered_and_sorted(window, iris):
     window.click("th[data-key=index] button")
     assert column(window, 1) == [str(box) for box in reversed(range(13))]
     assert window.find("th[data-key=index]").get_attribute("aria-sort") == "descending"
+    window.click("th[data-key=label] button")
+    assert column(window, 2) == sorted(column(window, 2))
+    assert window.evaluate("return byId('rule-sort').selectedOptions[0].text") == "class"
 
 
 def test_unknown_precision_comes_last_either_way(window):
@@ -200,7 +204,7 @@ def test_conditions_read_as_in_the_text(show, scale):
     rounding = Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper]))
     expected = []
     for box in range(len(boxes)):
-        pairs = _conditions(boxes, box, rounding, *value_ends(model))
+        pairs = conditions(boxes, box, rounding, *value_ends(model))
         # Python writes 1e-09 where JavaScript writes 1e-9.
         texts = [f"x{j} {text}".replace("e-0", "e-").replace("e+0", "e+") for j, text in pairs]
         expected.append("".join(texts) or "always")

@@ -243,12 +243,12 @@ def test_clusters_are_rules_too():
     data = [[0.0], [0.5], [5.0], [9.5], [10.0]]
     model = HyperboxClustering(theta=0.1, min_samples=2).fit(data)
     text = export_text(model, data)
-    assert "box 0  cluster 0   2 samples  coverage 40.0%" in text
-    assert "box 2  cluster 1   2 samples" in text
-    assert "box 1  (no label)  1 sample " in text
+    assert "box 0  cluster 0  2 samples  coverage 40.0%" in text
+    assert "box 2  cluster 1  2 samples" in text
+    assert "box 1  (noise)    1 sample " in text
     frame = export_frame(model, data, model.labels_)
     assert frame["class"].tolist() == [0, None, 1]
-    assert frame["precision"].tolist() == [1, 0, 1]
+    np.testing.assert_array_equal(frame["precision"], [1, nan, 1])  # noise is no label
     assert "near" in export_text(model, class_names=["near", "far"])
     with pytest.raises(ValueError, match="class_names has 1 names, but the model has 2 clusters"):
         export_text(model, class_names=["near"])
@@ -260,8 +260,9 @@ def test_bad_input():
         export_text(model, max_rules=0)
     with pytest.raises(ValueError, match="decimals must be a whole number"):
         export_text(model, decimals=1.5)
-    with pytest.raises(ValueError, match="width must be a whole number"):
-        export_text(model, width=0)
+    for width in (0, None):
+        with pytest.raises(ValueError, match="width must be a whole number of at least 1, got"):
+            export_text(model, width=width)
     with pytest.raises(ValueError, match="pass X as well"):
         export_text(model, y=Y)
     with pytest.raises(ValueError, match="y has 3 labels, but X has 150 samples"):

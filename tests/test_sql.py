@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_iris
-from sklearn.exceptions import NotFittedError
 
-from hyperboxes import HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM, export_sql
+from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, export_sql
 from tests.test_estimators import LEARNERS, every_learner
 
 X, Y = load_iris(return_X_y=True)
@@ -308,10 +307,3 @@ def test_bad_input():
         export_sql(model, column_names=list("abca"))
     with pytest.raises(ValueError, match="class_names has 1 names, but the model has 3 classes"):
         export_sql(model, class_names=["a"])
-
-
-def test_a_fitted_classifier_is_needed():
-    with pytest.raises(TypeError, match="export_sql needs a fitted classifier; HyperboxClustering"):
-        export_sql(HyperboxClustering().fit(X))
-    with pytest.raises(NotFittedError):
-        export_sql(ImprovedOnlineGFMM())

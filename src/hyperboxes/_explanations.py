@@ -5,20 +5,21 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self, overload
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from hyperboxes import _explanation_html
+from hyperboxes._base import NUMBERS
 from hyperboxes._explanation import Change, ExplainedBox, Explanation
 from hyperboxes._hyperboxes import Hyperboxes
+from hyperboxes._reading import read_classifier, read_gamma, read_scale, without_names
 from hyperboxes._scaling import MinMaxScale
-from hyperboxes._validation import check_gamma, check_upper
-from hyperboxes._wording import Decimals, check_classifier, name_classes, name_features
+from hyperboxes._validation import check_upper
+from hyperboxes._wording import Decimals, name_classes, name_features
 
 # Comparisons of a sample with a box at a time: some megabytes.
 _PAIRS_AT_ONCE = 500_000
@@ -53,6 +54,11 @@ def explain(
         A sequence with an `Explanation` for each sample, which can be printed, is a table with
         bars in a notebook, and a dictionary for other programs.
 
+    See Also
+    --------
+    export_html : A page with the explanations of many samples.
+    ParallelCoordinatesDisplay : A picture of a sample and the boxes nearest to it.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -72,19 +78,15 @@ def explain(
     Into box 7 (virginica): petal width (cm) 1.7 -> 1.8.
     Then the model predicts virginica.
     """
-    check_is_fitted(model)
-    check_classifier(model, "explain")
-    lower = validate_data(
-        model, X, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
-    )
+    read_classifier(model, "explain")
+    lower = validate_data(model, X, reset=False, **NUMBERS)
     samples = _Ends(lower, check_upper(model, lower, X_upper))
     context = _Context.of(model, samples, feature_names, class_names)
     predictions, memberships = model.predict(X, X_upper), model.membership(X, X_upper)
     winning = model.apply(X, X_upper)
     competing = _find_competing(context, samples, winning)
     changed = context.moved_into(competing, samples)
-    with warnings.catch_warnings():  # the changed samples have no names of columns
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    with without_names():
         changed_predictions = model.predict(changed.lower, changed.upper)
         changed_memberships = model.membership(changed.lower, changed.upper)
     return Explanations(
@@ -132,8 +134,8 @@ class _Context:
             model.classes_,
             name_classes(model, class_names),
             name_features(model, feature_names),
-            MinMaxScale(model.data_min_, model.data_max_),
-            check_gamma(model.gamma, model.n_features_in_),
+            read_scale(model),
+            read_gamma(model),
             Decimals.by_range(model, values),
         )
 
@@ -223,6 +225,8 @@ def _closeness(context: _Context, boxes: np.ndarray, samples: _Ends) -> np.ndarr
 class Explanations(Sequence[Explanation]):
     """The explanations of several samples: a sequence, with the main results as arrays.
 
+    `explain` makes them.
+
     Attributes
     ----------
     predictions : ndarray of shape (n_samples,)
@@ -232,6 +236,22 @@ class Explanations(Sequence[Explanation]):
     winning, competing : ndarray of int, shape (n_samples,)
         The boxes that decided and their strongest rivals, as indices into ``hyperboxes_``; -1 where
         there is no rival.
+
+    See Also
+    --------
+    explain : Explain samples.
+
+    Examples
+    --------
+    >>> from hyperboxes import ImprovedOnlineGFMM, explain
+    >>> model = ImprovedOnlineGFMM(theta=0.3).fit([[0.0], [1.0], [8.0], [10.0]], [0, 0, 1, 1])
+    >>> explanations = explain(model, [[2.0], [9.0]])
+    >>> explanations
+    Explanations(n_samples=2)
+    >>> explanations.winning, explanations.competing
+    (array([0, 1]), array([1, 0]))
+    >>> [explanation.class_name for explanation in explanations]
+    ['class 0', 'class 1']
     """
 
     predictions: np.ndarray

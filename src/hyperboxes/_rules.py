@@ -10,13 +10,21 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
+from hyperboxes._base import NUMBERS
 from hyperboxes._extras import need
 from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._scaling import MinMaxScale
-from hyperboxes._validation import check_upper, find_labels
-from hyperboxes._wording import NO_LABEL, Decimals, box_labels, name_classes, name_features
+from hyperboxes._reading import (
+    box_labels,
+    check_number,
+    label_codes,
+    read_boxes,
+    read_scale,
+    value_ends,
+)
+from hyperboxes._validation import check_upper
+from hyperboxes._wording import Decimals, name_classes, name_features, name_no_label
 
 _INDENT = "    "
 _BETWEEN_CELLS = "    "
@@ -104,15 +112,15 @@ def export_text(
     """
     check_number("max_rules", max_rules, 1)
     check_number("decimals", decimals, 0)
-    check_number("width", width, 1)
-    boxes = model.hyperboxes_
+    check_number("width", width, 1, optional=False)
+    boxes = read_boxes(model, "export_text")
     features = name_features(model, feature_names)
-    classes = [*name_classes(model, class_names), NO_LABEL]
+    classes = [*name_classes(model, class_names), f"({name_no_label(model)})"]  # -1: the last
     quality = Quality.measure(model, X, y, X_upper)
     order = np.argsort(-boxes.counts, kind="stable")[:max_rules]
     rounding = Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper]), decimals)
     ends = (None, None) if all_bounds else value_ends(model)
-    rules = [list(_conditions(boxes, box, rounding, *ends)) for box in order]
+    rules = [list(conditions(boxes, box, rounding, *ends)) for box in order]
     paragraphs = [
         _summary(boxes, all_bounds),
         *_paragraphs(_headers(boxes, order, classes, quality), rules, features, width),
@@ -148,9 +156,10 @@ def export_frame(
     -------
     frame : pandas.DataFrame
         The index, named "box", is that of ``hyperboxes_``. Columns are "class" (None for a box
-        without a label), "support", "coverage" if `X` is given, "precision" if `y` is (NaN for
-        boxes that hold none of the samples that have a label), and for each feature "<name> lower"
-        and "<name> upper", the exact bounds, NaN where the box does not know the feature.
+        without a label, or of noise), "support", "coverage" if `X` is given, "precision" if `y` is
+        (NaN for boxes that hold none of the samples that have a label), and for each feature
+        "<name> lower" and "<name> upper", the exact bounds, NaN where the box does not know the
+        feature.
 
     See Also
     --------
@@ -174,10 +183,10 @@ def export_frame(
     ['high']
     """
     pandas = need("pandas", "pandas", "export_frame")
-    boxes = model.hyperboxes_
+    boxes = read_boxes(model, "export_frame")
     features = name_features(model, feature_names)
     quality = Quality.measure(model, X, y, X_upper)
-    columns = {"class": _classes(model, class_names), "support": boxes.counts}
+    columns = {"class": _box_classes(model, class_names), "support": boxes.counts}
     columns |= dict(quality.shares())
     for j, name in enumerate(features):
         columns[f"{name} lower"] = boxes.lower[:, j]
@@ -199,13 +208,11 @@ class Quality:
             if y is not None or X_upper is not None:
                 raise ValueError("y and X_upper describe samples: pass X as well.")
             return cls()
-        lower = validate_data(
-            model, X, reset=False, dtype=np.float64, order="F", ensure_all_finite="allow-nan"
-        )
+        lower = validate_data(model, X, reset=False, **{**NUMBERS, "order": "F"})
         upper = check_upper(model, lower, X_upper)
         codes = None if y is None else label_codes(model, y, len(lower))[0]
         boxes = model.hyperboxes_
-        scale = MinMaxScale(model.data_min_, model.data_max_)
+        scale = read_scale(model)
         lower, upper = scale.transform(lower), scale.transform(upper)
         bounds = zip(scale.transform(boxes.lower), scale.transform(boxes.upper), strict=True)
         coverage, precision = np.empty(len(boxes)), np.full(len(boxes), np.nan)
@@ -223,26 +230,6 @@ class Quality:
                 yield name, values
 
 
-def label_codes(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[Any]]:
-    """Return labels as indices into the model's classes, and the labels that it does not know.
-
-    These have the numbers after the classes. Samples without a label have -1: those of the model's
-    `unlabeled`, None and NaN.
-    """
-    y = column_or_1d(y)
-    if len(y) != n_samples:
-        raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
-    has_label, _ = find_labels(y, getattr(model, "unlabeled", None))
-    classes = box_labels(model).tolist()
-    index = {label: code for code, label in enumerate(classes)}
-    codes = np.full(n_samples, -1)
-    for row in np.flatnonzero(has_label):
-        label = y[row].item() if isinstance(y[row], np.generic) else y[row]
-        if label is not None and label == label:
-            codes[row] = index.setdefault(label, len(index))
-    return codes, list(index)[len(classes) :]
-
-
 def rows_between(
     first: np.ndarray, last: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
@@ -258,7 +245,7 @@ def rows_between(
     return rows
 
 
-def _classes(model: Any, class_names: Any) -> np.ndarray:
+def _box_classes(model: Any, class_names: Any) -> np.ndarray:
     """Return the class of each box, None for none."""
     labels = model.hyperboxes_.labels
     classes = box_labels(model)
@@ -271,21 +258,7 @@ def _classes(model: Any, class_names: Any) -> np.ndarray:
     return of_boxes
 
 
-def check_number(name: str, value: Any, least: int) -> None:
-    """Refuse what is neither None nor a whole number that is large enough."""
-    if value is None or (isinstance(value, int | np.integer) and value >= least):
-        return
-    raise ValueError(f"{name} must be a whole number of at least {least} or None, got {value!r}.")
-
-
-def value_ends(model: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the range of what was learned: later batches may go beyond that of scaling."""
-    boxes = model.hyperboxes_
-    low, high = np.fmin.reduce(boxes.lower, axis=0), np.fmax.reduce(boxes.upper, axis=0)
-    return np.fmin(low, model.data_min_), np.fmax(high, model.data_max_)
-
-
-def _conditions(
+def conditions(
     boxes: Hyperboxes,
     box: int,
     rounding: Decimals,

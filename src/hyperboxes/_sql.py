@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from hyperboxes._reading import read_classifier, read_gamma, read_scale
 from hyperboxes._rules import rows_between
-from hyperboxes._scaling import MinMaxScale
-from hyperboxes._validation import check_gamma
-from hyperboxes._wording import check_classifier, name_classes, name_features
+from hyperboxes._wording import name_classes, name_features
 
 # Databases bound the depth of expressions, and a chain of sums is as deep as it is long.
 _MOST_IN_A_CHAIN = 50
@@ -65,6 +63,11 @@ def export_sql(
     sql : str
         The expression or query.
 
+    See Also
+    --------
+    export_text : The rules as a text.
+    to_onnx : The whole model, with the nearest box, as an ONNX graph.
+
     Notes
     -----
     Numbers are double precision literals. Where all bounds of a feature are numbers of few digits,
@@ -86,16 +89,15 @@ def export_sql(
     """
     if quote not in _CLOSING_QUOTES:
         raise ValueError(f"quote must be one of {', '.join(_CLOSING_QUOTES)}, got {quote!r}.")
-    check_is_fitted(model)
-    check_classifier(model, "export_sql")
-    if not (model.hyperboxes_.labels >= 0).any():
+    boxes = read_classifier(model, "export_sql")
+    if not (boxes.labels >= 0).any():
         raise ValueError("No box has a label, so there is no class to give.")
     columns = [
         _identifier(name, quote) for name in name_features(model, column_names, "column_names")
     ]
     labels = model.classes_.tolist() if class_names is None else name_classes(model, class_names)
     if nullable is None:
-        nullable = bool(np.isnan(model.hyperboxes_.lower).any())
+        nullable = bool(np.isnan(boxes.lower).any())
     writer = _Writer(model, columns, [_literal(label, quote) for label in labels])
     case = writer.expression(_literal(default, quote), nullable)
     if table is None:
@@ -227,8 +229,7 @@ def _written_bounds(
     Bounds of many digits need not be the numbers of the training samples, which may lie outside by
     a rounding error that scaling takes away.
     """
-    scale = MinMaxScale(model.data_min_, model.data_max_)
-    gamma = check_gamma(model.gamma, model.n_features_in_)
+    scale, gamma = read_scale(model), read_gamma(model)
     v, w = scale.transform(lower), scale.transform(upper)
 
     def outside_by(gap: np.ndarray) -> np.ndarray:

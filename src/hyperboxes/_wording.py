@@ -10,21 +10,30 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._scaling import MinMaxScale
-
-NO_LABEL = "(no label)"
+from hyperboxes._reading import box_labels, is_classifier, read_scale
 
 # Beyond so many decimals, or digits before the point, numbers are written with an exponent.
 _MOST_DECIMALS = 9
 _MOST_DIGITS = 15
 
 
+def own_feature_names(model: Any) -> list[str]:
+    """Return the names that the features had in the fit, else x0, x1, ..."""
+    default = [f"x{j}" for j in range(model.n_features_in_)]
+    return [str(name) for name in getattr(model, "feature_names_in_", default)]
+
+
 def name_features(model: Any, names: Any, parameter: str = "feature_names") -> list[str]:
-    """Return the caller's names of the features, else those of the fit, else x0, x1, ..."""
+    """Return the caller's names of the features, else the model's own; no two may be the same."""
     if names is None:
-        default = [f"x{j}" for j in range(model.n_features_in_)]
-        return _unique(getattr(model, "feature_names_in_", default), parameter)
-    return _unique(_as_many(names, model.n_features_in_, "features", parameter), parameter)
+        names = own_feature_names(model)
+    names = _as_many(names, model.n_features_in_, "features", parameter)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"Two features are named {twice!r}: pass {parameter} that tell them apart."
+        )
+    return names
 
 
 def name_classes(model: Any, names: Any) -> list[str]:
@@ -40,36 +49,15 @@ def name_classes(model: Any, names: Any) -> list[str]:
     return _as_many(names, len(labels), plural, "class_names")
 
 
-def box_labels(model: Any) -> np.ndarray:
-    """Return what the labels of boxes are indices into: classes, or the numbers of clusters."""
-    return model.classes_ if is_classifier(model) else np.arange(model.n_clusters_)
-
-
-def is_classifier(model: Any) -> bool:
-    """Whether the boxes have classes; else they have clusters."""
-    return hasattr(model, "classes_")
-
-
-def check_classifier(model: Any, what: str) -> None:
-    """Refuse models that find clusters."""
-    if not is_classifier(model):
-        raise TypeError(f"{what} needs a fitted classifier; {type(model).__name__} has no classes.")
+def name_no_label(model: Any) -> str:
+    """Return what the label -1 says of a box or a sample."""
+    return "no label" if is_classifier(model) else "noise"
 
 
 def _as_many(names: Any, number: int, what: str, parameter: str) -> list[str]:
     names = [names] if isinstance(names, str) else [str(name) for name in names]
     if len(names) != number:
         raise ValueError(f"{parameter} has {len(names)} names, but the model has {number} {what}.")
-    return names
-
-
-def _unique(names: Any, parameter: str) -> list[str]:
-    names = [str(name) for name in names]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(
-            f"Two features are named {twice!r}: pass {parameter} that tell them apart."
-        )
     return names
 
 
@@ -88,8 +76,7 @@ class Decimals:
         """
         if decimals is not None:
             return cls([decimals] * model.n_features_in_)
-        scale = MinMaxScale(model.data_min_, model.data_max_)
-        places = [_places(span) for span in scale.span]
+        places = [_places(span) for span in read_scale(model).span]
         columns = zip(values.T, places, strict=True)
         return cls([_without_zeros(column, most) for column, most in columns])
 

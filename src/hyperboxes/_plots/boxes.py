@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils import check_scalar
 
 from hyperboxes._plots.common import (
     Display,
     distances,
-    feature_names,
     find_feature,
     limits_of,
     read_boxes,
-    read_classes,
     read_labels,
     read_samples,
 )
@@ -24,13 +20,18 @@ from hyperboxes._plots.intervals import draw_row, name_rows, rectangles
 from hyperboxes._plots.regions import draw_regions, find_regions, label_regions
 from hyperboxes._plots.styles import (
     COLOURS,
+    NO_LABEL,
     add_class_entries,
+    display_names,
     draw_legend,
     neutral,
+    plain,
     present,
     shorten,
     style_of,
 )
+from hyperboxes._reading import box_labels, check_number
+from hyperboxes._wording import name_no_label, own_feature_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,6 +77,8 @@ class BoxesDisplay(Display):
         Their classes, like `labels`. None: they are not known.
     max_boxes : int, default=300
         How many boxes to draw, those that hold the most samples. None: all.
+    no_label : str, default="no label"
+        What the legend calls the label -1; it is "noise" of a clustering.
 
     Attributes
     ----------
@@ -114,6 +117,7 @@ class BoxesDisplay(Display):
     samples: np.ndarray | None = None
     sample_labels: np.ndarray | None = None
     max_boxes: int | None = 300
+    no_label: str = NO_LABEL
 
     def __post_init__(self) -> None:
         if len(self.limits) == 1 and self.samples is not None and self.sample_labels is None:
@@ -177,19 +181,21 @@ class BoxesDisplay(Display):
             The display, drawn.
         """
         boxes = read_boxes(model, cls.__name__)
-        _check_numbers(max_boxes, max_samples, grid_resolution)
+        check_number("max_boxes", max_boxes, 1)
+        check_number("max_samples", max_samples, 1, optional=False)
+        check_number("grid_resolution", grid_resolution, 2, optional=False)
         columns = _find_columns(model, features)
         data = _read_data(model, X, y, columns, max_samples)
         others = _read_others(model, at, columns)
         lower, upper = boxes.lower[:, columns], boxes.upper[:, columns]
         limits = _find_limits(model, columns, [lower, upper, data["samples"]])
-        names = feature_names(model)
+        names = own_feature_names(model)
         display = cls(
             lower=lower,
             upper=upper,
             labels=boxes.labels,
             counts=boxes.counts,
-            classes=read_classes(model),
+            classes=box_labels(model),
             feature_names=[names[column] for column in columns],
             limits=limits,
             nearness=None
@@ -199,6 +205,7 @@ class BoxesDisplay(Display):
             if regions and (boxes.labels >= 0).any()
             else None,
             max_boxes=max_boxes,
+            no_label=name_no_label(model),
             **data,
         )
         return display.plot(ax, legend=legend, box_kwargs=box_kwargs, scatter_kwargs=scatter_kwargs)
@@ -234,19 +241,17 @@ class BoxesDisplay(Display):
             self._plot_intervals(ax, labels, box_kwargs or {}, scatter_kwargs or {})
         else:
             ax = self._start(ax, (6.4, 4.8))
-            self._plot_plane(ax, labels, box_kwargs or {}, scatter_kwargs or {})
+            self._plot_plane(ax, box_kwargs or {}, scatter_kwargs or {})
             marked = self.sample_labels is not None
-            add_class_entries(ax, labels, self.classes, lines=True, markers=marked)
+            add_class_entries(ax, labels, self._names, lines=True, markers=marked)
             if legend:
                 draw_legend(ax, title=self._notes())
-        ax.set(xlim=self.limits[0], xlabel=shorten(self.feature_names[0], 60))
+        ax.set(xlim=self.limits[0], xlabel=plain(shorten(self.feature_names[0], 60)))
         return self
 
-    def _plot_plane(
-        self, ax: Axes, labels: list[int], box: dict[str, Any], scatter: dict[str, Any]
-    ) -> None:
+    def _plot_plane(self, ax: Axes, box: dict[str, Any], scatter: dict[str, Any]) -> None:
         ax.set(xlim=self.limits[0], ylim=self.limits[1])
-        ax.set_ylabel(shorten(self.feature_names[1], 40))
+        ax.set_ylabel(plain(shorten(self.feature_names[1], 40)))
         if self.regions is not None:
             draw_regions(ax, self.regions, self.limits, self.limits[0])
         if self.samples is not None:
@@ -257,7 +262,7 @@ class BoxesDisplay(Display):
                 ax.scatter(*self.samples[rows].T, zorder=1.5, **options)
         self._draw_outlines(ax, box)
         if self.regions is not None and len(np.unique(self.regions)) > len(COLOURS):
-            label_regions(ax, self.regions, self.limits, self.classes)
+            label_regions(ax, self.regions, self.limits, self._names)
 
     def _draw_outlines(self, ax: Axes, box: dict[str, Any]) -> None:
         from matplotlib.collections import PolyCollection
@@ -284,7 +289,7 @@ class BoxesDisplay(Display):
     def _plot_intervals(
         self, ax: Axes, labels: list[int], box: dict[str, Any], scatter: dict[str, Any]
     ) -> None:
-        name_rows(ax, labels, self.classes)
+        name_rows(ax, labels, self._names)
         if self.regions is not None:
             draw_regions(ax, self.regions, self.limits, np.array([-0.5, len(labels) - 0.5]))
         for row, label in enumerate(labels):
@@ -302,6 +307,10 @@ class BoxesDisplay(Display):
             if self.samples is not None:
                 samples = self.samples[self.sample_labels == label, 0]
             draw_row(ax, row, label, (lower[:, 0], upper[:, 0]), look, samples, scatter)
+
+    @property
+    def _names(self) -> list[str]:
+        return display_names(self.classes, self.no_label)
 
     def _notes(self) -> str:
         """Return what the legend must say about boxes that are not to be seen."""
@@ -347,13 +356,6 @@ class BoxesDisplay(Display):
         if self.nearness is not None:
             colours[:, 3] *= self.nearness[rows] ** 2
         return colours
-
-
-def _check_numbers(max_boxes: Any, max_samples: Any, grid_resolution: Any) -> None:
-    if max_boxes is not None:
-        check_scalar(max_boxes, "max_boxes", Integral, min_val=1)
-    check_scalar(max_samples, "max_samples", Integral, min_val=1)
-    check_scalar(grid_resolution, "grid_resolution", Integral, min_val=2)
 
 
 def _find_limits(model: Any, columns: list[int], parts: list[np.ndarray | None]) -> np.ndarray:

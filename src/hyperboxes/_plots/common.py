@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_array, column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
+from hyperboxes import _reading
+from hyperboxes._base import NUMBERS
 from hyperboxes._extras import need
 from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._validation import encode, find_labels
+from hyperboxes._wording import own_feature_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,38 +58,16 @@ class PanelsDisplay(Display):
 
 
 def read_boxes(model: Any, what: str) -> Hyperboxes:
-    """Return the boxes of a fitted model, for the display `what`."""
+    """Return the boxes of a fitted model, for the display `what`, if they can be drawn."""
     need("matplotlib", "plot", what)
-    check_is_fitted(model)
-    boxes = getattr(model, "hyperboxes_", None)
-    if not isinstance(boxes, Hyperboxes):
-        raise TypeError(
-            f"{what} draws models made of boxes, but {type(model).__name__} has no hyperboxes_. "
-            "Of a Pipeline, hand over the last step, and the samples as transformed for it."
-        )
-    return boxes
-
-
-def read_classes(model: Any) -> np.ndarray:
-    """Return the labels of a model, or the numbers of its clusters."""
-    if hasattr(model, "n_clusters_"):
-        return np.arange(model.n_clusters_)
-    return np.asarray(getattr(model, "classes_", ()))
-
-
-def feature_names(model: Any) -> list[str]:
-    """Return the features' names, made up where the model knows none."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return [f"feature {column}" for column in range(model.n_features_in_)]
-    return [str(name) for name in names]
+    return _reading.read_boxes(model, what)
 
 
 def find_feature(model: Any, feature: Any) -> int:
     """Return the index of a feature given by its name or its index."""
     n_features = model.n_features_in_
     if isinstance(feature, str):
-        names = feature_names(model) if hasattr(model, "feature_names_in_") else []
+        names = own_feature_names(model) if hasattr(model, "feature_names_in_") else []
         if feature in names:
             return names.index(feature)
         known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
@@ -110,7 +89,7 @@ def find_feature(model: Any, feature: Any) -> int:
 def read_samples(model: Any, X: Any) -> np.ndarray:
     """Return samples as the model takes them; a single one may be given as a row."""
     if hasattr(X, "columns"):
-        return validate_data(model, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        return validate_data(model, X, reset=False, **NUMBERS)
     X = np.asarray(X, dtype=np.float64)
     X = check_array(np.atleast_2d(X) if X.ndim == 1 else X, ensure_all_finite="allow-nan")
     if X.shape[1] != model.n_features_in_:
@@ -120,41 +99,25 @@ def read_samples(model: Any, X: Any) -> np.ndarray:
     return X
 
 
-def predict_unnamed(model: Any, X: np.ndarray) -> np.ndarray:
-    """Return what the model predicts for samples whose features are in order but have no names."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        return model.predict(X)
-
-
 def read_labels(model: Any, y: Any, n_samples: int) -> np.ndarray:
-    """Return the labels of samples as indices into the model's classes, -1 for none or noise."""
-    y = column_or_1d(y)
-    if len(y) != n_samples:
-        raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
-    classes, unlabeled = read_classes(model), getattr(model, "unlabeled", -1)
-    _, labels = find_labels(y, unlabeled)
-    if not (known := np.isin(labels, classes)).all():
-        raise ValueError(
-            f"y holds labels that the model does not know: {np.unique(labels[~known]).tolist()}."
-        )
-    codes = encode(y, classes, unlabeled)
-    return np.where(codes < len(classes), codes, -1)
-
-
-def spans(model: Any) -> np.ndarray:
-    """Return what scaling divides each feature by."""
-    span = model.data_max_ - model.data_min_
-    return np.where(span > 0, span, 1.0)
+    """Return the labels of samples as indices into those of the model, -1 for none or noise."""
+    codes, strangers = _reading.label_codes(model, y, n_samples)
+    if strangers:
+        raise ValueError(f"y holds labels that the model does not know: {strangers}.")
+    return codes
 
 
 def distances(model: Any, boxes: Hyperboxes, sample: np.ndarray) -> np.ndarray:
     """Return how far a sample is outside each box in each feature; membership is 1 less the most.
 
-    They are scaled and weighted by gamma, and 0 in a feature that is not known.
+    They are scaled and weighted by gamma. They are 0 in a feature that is not known, and where
+    they are too small to make the membership less than 1.
     """
-    outside = np.fmax(boxes.lower - sample, sample - boxes.upper) / spans(model)
-    return np.asarray(model.gamma, dtype=np.float64) * np.nan_to_num(outside.clip(min=0.0))
+    transform = _reading.read_scale(model).transform
+    x = transform(sample)
+    outside = np.maximum(transform(boxes.lower) - x, x - transform(boxes.upper))
+    gaps = np.fmax(_reading.read_gamma(model) * outside, 0.0)
+    return np.where(1.0 - gaps < 1.0, gaps, 0.0)
 
 
 def limits_of(*parts: Iterable[float] | np.ndarray, margin: float = 0.05) -> tuple[float, float]:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_scalar, column_or_1d
+from sklearn.base import clone, is_classifier
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
 from hyperboxes._boxes import slices
 from hyperboxes._extras import need
 from hyperboxes._plots.common import PanelsDisplay
-from hyperboxes._plots.styles import add_class_entries, draw_legend, neutral, style_of
+from hyperboxes._plots.styles import (
+    add_class_entries,
+    display_names,
+    draw_legend,
+    neutral,
+    style_of,
+)
+from hyperboxes._reading import check_number
 from hyperboxes._validation import find_labels
 
 if TYPE_CHECKING:
@@ -133,7 +139,7 @@ class GrowthDisplay(PanelsDisplay):
 
         Parameters
         ----------
-        model : estimator with `partial_fit`
+        model : classifier with `partial_fit`
             The learner; it is left as it is.
         X : array-like of shape (n_samples, n_features)
             The samples.
@@ -152,8 +158,9 @@ class GrowthDisplay(PanelsDisplay):
         display : GrowthDisplay
             The display, drawn; its `model` has learned all samples.
         """
-        check_scalar(batch_size, "batch_size", Integral, min_val=1)
+        check_number("batch_size", batch_size, 1, optional=False)
         labels = column_or_1d(y)
+        check_consistent_length(X, labels)
         rows = slices(len(labels), int(batch_size))
         batches = ((_safe_indexing(X, batch), labels[batch]) for batch in rows)
         _, known = find_labels(labels, getattr(model, "unlabeled", None))
@@ -173,7 +180,7 @@ class GrowthDisplay(PanelsDisplay):
 
         Parameters
         ----------
-        model : estimator with `partial_fit`
+        model : classifier with `partial_fit`
             The learner; it is left as it is.
         batches : iterable of (X, y)
             Samples and their labels.
@@ -190,13 +197,13 @@ class GrowthDisplay(PanelsDisplay):
             The display, drawn; its `model` has learned all batches.
         """
         need("matplotlib", "plot", cls.__name__)
-        if not hasattr(model, "partial_fit"):
+        if not (is_classifier(model) and hasattr(model, "partial_fit")):
             raise TypeError(
-                f"{type(model).__name__} cannot learn from a stream: it has no partial_fit. "
-                "Take an online learner."
+                f"{cls.__name__} needs a classifier with partial_fit, an online learner; "
+                f"{type(model).__name__} is none."
             )
         model = clone(model)
-        steps = [_learn(model, X, y, classes) for X, y in batches]
+        steps = [_test_and_learn(model, X, y, classes) for X, y in batches]
         if not steps:
             raise ValueError("The stream is empty: there are no batches.")
         n_tested, n_right, n_learned, n_boxes = map(np.array, zip(*steps, strict=True))
@@ -270,10 +277,11 @@ class GrowthDisplay(PanelsDisplay):
             ax.fill_between(self.n_samples, floor, top, color=style.colour, alpha=0.35, lw=0)
             ax.plot(self.n_samples, top, c=style.colour, ls=style.line, lw=1.2)
         ax.set_ylim(0, 1.05 * max(1, tops.max()))
-        add_class_entries(ax, labels, self.classes, lines=True, markers=False)
+        names = display_names(self.classes)
+        add_class_entries(ax, labels, names, lines=True, markers=False)
 
 
-def _learn(model: Any, X: Any, y: Any, classes: Any) -> tuple[int, int, int, np.ndarray]:
+def _test_and_learn(model: Any, X: Any, y: Any, classes: Any) -> tuple[int, int, int, np.ndarray]:
     """Predict and then learn a batch; return samples tested, right, learned, and boxes by class."""
     y = column_or_1d(y)
     has_label, _ = find_labels(y, getattr(model, "unlabeled", None))

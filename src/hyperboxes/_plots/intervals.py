@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperboxes._plots.styles import name_of, style_of
+from hyperboxes._plots.styles import style_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ def rectangles(
     return np.transpose(corners, (2, 0, 1))
 
 
-def name_rows(ax: Axes, labels: list[int], classes: np.ndarray) -> None:
+def name_rows(ax: Axes, labels: list[int], names: list[str]) -> None:
     """Write the classes' names beside their rows, the first on top."""
-    ax.set_yticks(range(len(labels)), [name_of(label, classes) for label in labels])
+    ax.set_yticks(range(len(labels)), [names[label] for label in labels])
     ax.set_ylim(len(labels) - 0.5, -0.5)

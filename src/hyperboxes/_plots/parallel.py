@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils import check_scalar
 
 from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._plots.common import (
     Display,
     distances,
-    feature_names,
-    predict_unnamed,
     read_boxes,
     read_samples,
-    spans,
 )
 from hyperboxes._plots.styles import (
+    display_names,
     draw_legend,
-    name_of,
     neutral,
+    plain,
     shorten,
     size_in_points,
     style_of,
 )
+from hyperboxes._reading import check_number, read_classifier, read_scale, without_names
+from hyperboxes._wording import own_feature_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,8 +143,9 @@ class ParallelCoordinatesDisplay(Display):
             The display, drawn.
         """
         boxes = read_boxes(model, cls.__name__)
-        if not (boxes.labels >= 0).any():
-            raise ValueError("No box of the model has a label, so none decides about a sample.")
+        read_classifier(model, cls.__name__)
+        check_number("n_boxes", n_boxes, 1)
+        check_number("max_features", max_features, 1)
         samples = read_samples(model, sample)
         if len(samples) > _MOST_SAMPLES:
             raise ValueError(
@@ -155,14 +154,11 @@ class ParallelCoordinatesDisplay(Display):
             )
         if n_boxes is None:
             n_boxes = 3 if len(samples) == 1 else 1
-        check_scalar(n_boxes, "n_boxes", Integral, min_val=1)
-        if max_features is not None:
-            check_scalar(max_features, "max_features", Integral, min_val=1)
         chosen, far, wins = _choose_boxes(model, boxes, samples, n_boxes)
         columns = _choose_features(model, boxes, chosen[wins], far, max_features)
         lower, upper = boxes.lower[chosen][:, columns], boxes.upper[chosen][:, columns]
         farthest = far.max(axis=1)
-        names = feature_names(model)
+        names = own_feature_names(model)
         display = cls(
             samples=samples[:, columns],
             lower=lower,
@@ -235,7 +231,7 @@ class ParallelCoordinatesDisplay(Display):
         # Names stand left of the numbers, of which a digit is 0.64 of its height wide.
         widest = max(len(low) for low, _ in ends)
         ax.tick_params(axis="y", length=0, pad=0.7 * size * widest + 10, labelsize=size)
-        ax.set_yticks(rows, [shorten(name, 32) for name in self.feature_names])
+        ax.set_yticks(rows, [plain(shorten(name, 32)) for name in self.feature_names])
 
     def _draw_band(self, ax: Axes, box: int) -> None:
         """Draw a box from row to row, and a bar where a sample misses it by most."""
@@ -264,7 +260,7 @@ class ParallelCoordinatesDisplay(Display):
         ax.plot(right, rows, c=style.colour, **line)
 
     def _describe(self, box: int) -> str:
-        name = name_of(int(self.labels[box]), self.classes)
+        name = display_names(self.classes)[self.labels[box]]
         samples = "1 sample" if self.counts[box] == 1 else f"{self.counts[box]} samples"
         return f"{name}: membership {self.memberships[box]:.2f} in a box of {samples}"
 
@@ -290,32 +286,28 @@ def _choose_boxes(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return boxes, how far the nearest sample is outside of each by feature, and which win."""
     chosen: dict[int, tuple[np.ndarray, bool]] = {}
-    predicted = np.searchsorted(model.classes_, predict_unnamed(model, samples))
-    for sample, winner in zip(samples, predicted, strict=True):
+    with without_names():
+        winners = model.apply(samples).tolist()
+    for sample, winner in zip(samples, winners, strict=True):
         far = distances(model, boxes, sample)
-        for i, box in enumerate(_best_of_classes(boxes, far.max(axis=1), winner)[:n_boxes]):
+        for box in _best_of_classes(boxes, far.max(axis=1), winner)[:n_boxes]:
             known, won = chosen.get(box, (far[box], False))
             nearest = min(known, far[box], key=np.max)
-            chosen[box] = nearest, won or i == 0
+            chosen[box] = nearest, won or box == winner
     far = np.array([far for far, _ in chosen.values()])
     return np.array(list(chosen)), far, np.array([won for _, won in chosen.values()])
 
 
 def _best_of_classes(boxes: Hyperboxes, far: np.ndarray, winner: int) -> list[int]:
-    """Return the nearest box of each class, that of the winner first, then by distance.
+    """Return the box that decides, and the nearest box of each other class, the nearest first.
 
-    Of boxes as near the one with the most samples is taken. Where several classes hold the sample,
-    boxes with a single one come first, as in `predict`.
+    Of boxes as near the one with the most samples is taken.
     """
-    rank = boxes.counts.astype(np.float64)
-    holds = (far == 0) & (boxes.labels >= 0)
-    if len(np.unique(boxes.labels[holds])) > 1:
-        rank[holds & (rank == 1)] = np.inf
-    order = np.lexsort((-rank, far))
-    order = order[boxes.labels[order] >= 0]
+    order = np.lexsort((-boxes.counts, far))
+    labels = boxes.labels[order]
+    order = order[(labels >= 0) & (labels != boxes.labels[winner])]
     _, first = np.unique(boxes.labels[order], return_index=True)
-    best: list[int] = order[np.sort(first)].tolist()
-    return sorted(best, key=lambda box: boxes.labels[box] != winner)
+    return [winner, *order[np.sort(first)].tolist()]
 
 
 def _choose_features(
@@ -325,7 +317,7 @@ def _choose_features(
     n_features = model.n_features_in_
     if most is None or n_features <= most:
         return np.arange(n_features)
-    sides = (boxes.upper[winners] - boxes.lower[winners]) / spans(model)
+    sides = (boxes.upper[winners] - boxes.lower[winners]) / read_scale(model).span
     narrowest = np.fmin.reduce(sides, axis=0)  # NaN, where no winner knows the feature, is last
     return np.lexsort((narrowest, -far.max(axis=0)))[:most]
 

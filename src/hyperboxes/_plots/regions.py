@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperboxes._plots.common import predict_unnamed, read_labels
-from hyperboxes._plots.styles import COLOURS, name_of, neutral, on_dark, size_in_points, style_of
+from hyperboxes._plots.styles import COLOURS, neutral, on_dark, size_in_points, style_of
+from hyperboxes._reading import is_classifier, without_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +31,11 @@ def find_regions(
         some = places[start : start + step]
         samples = np.tile(at, (len(some), 1))
         samples[:, columns] = some
-        parts.append(read_labels(model, predict_unnamed(model, samples), len(some)))
-    return np.concatenate(parts).reshape((resolution,) * len(columns))
+        with without_names():
+            parts.append(model.predict(samples))
+    labels = np.concatenate(parts)
+    codes = np.searchsorted(model.classes_, labels) if is_classifier(model) else labels
+    return codes.reshape((resolution,) * len(columns))
 
 
 def draw_regions(ax: Axes, regions: np.ndarray, limits: np.ndarray, heights: np.ndarray) -> None:
@@ -71,7 +74,7 @@ def _draw_borders(ax: Axes, plane: np.ndarray, x: np.ndarray, y: np.ndarray) -> 
 
 
 def label_regions(
-    ax: Axes, regions: np.ndarray, limits: np.ndarray, classes: np.ndarray, size: float = 8.0
+    ax: Axes, regions: np.ndarray, limits: np.ndarray, names: list[str], size: float = 8.0
 ) -> None:
     """Write each class's name where its region is widest, if there is room for it.
 
@@ -82,7 +85,7 @@ def label_regions(
 
     pitch = size_in_points(ax)[::-1] / regions.shape
     for label in np.unique(regions):
-        name = name_of(label, classes)
+        name = names[label]
         depth = distance_transform_edt(np.pad(regions == label, 1), sampling=pitch)[1:-1, 1:-1]
         row, column = np.unravel_index(depth.argmax(), depth.shape)
         # Layouts may take a quarter of the room; letters are hardly ever wider than 0.7.

@@ -11,22 +11,24 @@ from sklearn.utils import check_scalar
 
 from hyperboxes._plots.common import (
     PanelsDisplay,
-    feature_names,
     find_feature,
     limits_of,
     read_boxes,
-    read_classes,
-    spans,
 )
 from hyperboxes._plots.styles import (
+    NO_LABEL,
     add_class_entries,
+    display_names,
     draw_legend,
     neutral,
+    plain,
     present,
     shorten,
     size_in_points,
     style_of,
 )
+from hyperboxes._reading import box_labels, read_scale
+from hyperboxes._wording import name_no_label, own_feature_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,6 +57,8 @@ class BoxSizesDisplay(PanelsDisplay):
         The largest side that `theta` allows.
     side_name : str, default="longest side"
         What `sides` are.
+    no_label : str, default="no label"
+        What the legend calls the label -1; it is "noise" of a clustering.
 
     Attributes
     ----------
@@ -82,6 +86,7 @@ class BoxSizesDisplay(PanelsDisplay):
     classes: np.ndarray
     largest: float | None = None
     side_name: str = "longest side"
+    no_label: str = NO_LABEL
 
     @classmethod
     def from_estimator(
@@ -117,21 +122,22 @@ class BoxSizesDisplay(PanelsDisplay):
         """
         boxes = read_boxes(model, cls.__name__)
         sides = boxes.upper - boxes.lower
-        span = spans(model)
+        span = read_scale(model).span
         if feature is None:
             shown = np.fmax.reduce(sides / span, axis=1)
             largest, name = float(model.theta), "longest side / range"
         else:
             column = find_feature(model, feature)
             shown, largest = sides[:, column], float(model.theta * span[column])
-            name = f"side in {feature_names(model)[column]}"
+            name = f"side in {own_feature_names(model)[column]}"
         display = cls(
             sides=shown,
             counts=boxes.counts,
             labels=boxes.labels,
-            classes=read_classes(model),
+            classes=box_labels(model),
             largest=largest,
             side_name=name,
+            no_label=name_no_label(model),
         )
         return display.plot(ax, share=share, legend=legend)
 
@@ -181,8 +187,8 @@ class BoxSizesDisplay(PanelsDisplay):
         self._draw_coverage(right, share, needed)
         if self.largest is not None:  # an entry of the legend, which is beside this panel
             right.plot([], [], c=neutral(), ls="--", lw=1, alpha=0.6, label="theta")
-        labels = present(self.labels)
-        add_class_entries(right, labels, self.classes, lines=False, markers=True)
+        names = display_names(self.classes, self.no_label)
+        add_class_entries(right, present(self.labels), names, lines=False, markers=True)
         if legend:
             draw_legend(right, room=3 * size_in_points(right)[0])
         return self
@@ -199,7 +205,7 @@ class BoxSizesDisplay(PanelsDisplay):
         if self.largest is not None:
             ends.append(self.largest)
             ax.axvline(self.largest, c=neutral(), ls="--", lw=1, alpha=0.6)
-        ax.set(xlim=limits_of(self.sides, ends), xlabel=shorten(self.side_name, 48))
+        ax.set(xlim=limits_of(self.sides, ends), xlabel=plain(shorten(self.side_name, 48)))
         ax.locator_params(axis="x", nbins=3)
         ax.set(yscale="log", ylim=(0.8, 1.3 * self.counts.max()), ylabel="samples in the box")
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if self.counts.max() < 1000 else (1,)))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
+NO_LABEL = "no label"
 NO_LABEL_COLOUR = "#8C8C8C"
 
 # Seven to six colours: no pair comes twice in 42 classes.
@@ -66,9 +67,14 @@ def shorten(name: Any, width: int = _LONGEST_NAME) -> str:
     return f"{text[: width - 1 - n_last]}…{text[-n_last:]}"
 
 
-def name_of(label: int, classes: np.ndarray) -> str:
-    """Return what a legend calls a class."""
-    return "no label" if label < 0 else shorten(str(classes[label]).replace("$", r"\$"))
+def plain(text: str) -> str:
+    """Return a text in which Matplotlib finds no formula."""
+    return text.replace("$", r"\$")
+
+
+def display_names(classes: np.ndarray, no_label: str = NO_LABEL) -> list[str]:
+    """Return what pictures call the classes, and last what has the label -1."""
+    return [plain(shorten(label)) for label in (*classes, no_label)]
 
 
 def neutral() -> Any:
@@ -95,7 +101,7 @@ def size_in_points(ax: Axes) -> np.ndarray:
 
 
 def add_class_entries(
-    ax: Axes, labels: Sequence[int], classes: np.ndarray, *, lines: bool, markers: bool
+    ax: Axes, labels: Sequence[int], names: list[str], *, lines: bool, markers: bool
 ) -> None:
     """Add entries for a legend: artists without data, so that `ax.legend()` finds them."""
     from matplotlib.lines import Line2D
@@ -106,8 +112,12 @@ def add_class_entries(
             "ls": style.line if lines else "",
             "marker": style.marker if markers else "",
         }
-        name = name_of(label, classes)
-        ax.add_line(Line2D([], [], color=style.colour, ms=5, label=name, **look))
+        ax.add_line(Line2D([], [], color=style.colour, ms=5, label=names[label], **look))
+
+
+def _shorten_entry(name: str, width: int) -> str:
+    """Return an entry of a legend of bounded length; formulas that are short remain."""
+    return name if len(name) <= width else plain(shorten(name.replace(r"\$", "$"), width))
 
 
 def draw_legend(ax: Axes, *, below: bool = False, title: str = "", room: float = 0.0) -> None:
@@ -126,7 +136,8 @@ def draw_legend(ax: Axes, *, below: bool = False, title: str = "", room: float =
     n_columns = min(_MOST_COLUMNS, -(-len(names) // n_rows))
     if not below:
         n_letters = int((0.55 * max(width, room) / n_columns - _HANDLE) / _LETTER)
-        names = [shorten(name, min(_LONGEST_NAME, max(8, n_letters))) for name in names]
+        longest = min(_LONGEST_NAME, max(8, n_letters))
+        names = [_shorten_entry(name, longest) for name in names]
     if (n_shown := n_rows * n_columns) < len(names):
         n_more = len(names) - n_shown + 1
         names = [*names[: n_shown - 1], f"and {n_more} more"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from hyperboxes._reading import check_number, read_classifier
 from hyperboxes._report._contents import Contents
 from hyperboxes._report._page import write_page
-from hyperboxes._rules import check_number
 
 
 def export_html(
@@ -75,8 +75,7 @@ def export_html(
     >>> page[:15]
     '<!doctype html>'
     """
-    if not hasattr(model, "membership"):
-        raise TypeError(f"export_html needs a classifier, which {type(model).__name__} is not.")
+    read_classifier(model, "export_html")
     check_number("max_samples", max_samples, 1)
     check_number("max_rules", max_rules, 1)
     contents = Contents.gather(

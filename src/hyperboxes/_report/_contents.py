@@ -11,7 +11,8 @@ from sklearn.utils import _safe_indexing
 from hyperboxes._explanation import Explanation
 from hyperboxes._explanations import explain
 from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._rules import Quality, label_codes, value_ends
+from hyperboxes._reading import label_codes, value_ends
+from hyperboxes._rules import Quality
 from hyperboxes._wording import Decimals, name_classes, name_features
 
 
@@ -61,18 +62,18 @@ class Contents:
         boxes = model.hyperboxes_
         used = np.union1d(explanations.winning, explanations.competing)
         return cls(
-            model,
-            boxes,
-            name_features(model, feature_names),
-            name_classes(model, class_names) + [f"{label} (unknown)" for label in strangers],
-            true,
-            predicted,
-            rows,
-            list(explanations),
-            choose_boxes(boxes, used[used >= 0], max_rules),
-            quality,
-            value_ends(model),
-            Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper])),
+            model=model,
+            boxes=boxes,
+            feature_names=name_features(model, feature_names),
+            labels=name_classes(model, class_names) + [f"{name} (unknown)" for name in strangers],
+            true=true,
+            predicted=predicted,
+            rows=rows,
+            explanations=list(explanations),
+            shown_boxes=choose_boxes(boxes, used[used >= 0], max_rules),
+            quality=quality,
+            ends=value_ends(model),
+            rounding=Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper])),
         )
 
     @property

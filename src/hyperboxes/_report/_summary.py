@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._reading import read_gamma
 from hyperboxes._report._contents import Contents
 from hyperboxes._scores import by_class, overall
 
@@ -54,7 +55,10 @@ def _names(names: list[str]) -> str:
 
 
 def _parameters(model: Any) -> Iterable[str]:
-    for name, value in model.get_params(deep=False).items():
+    """Yield the parameters that are no arrays, but for those that change no answer."""
+    gamma = read_gamma(model)
+    used = {"gamma": float(gamma[0]) if (gamma == gamma[0]).all() else gamma}
+    for name, value in (model.get_params(deep=False) | used).items():
         if np.ndim(value) == 0 and name not in ("n_jobs", "selection"):
             yield f"{name}={value!r}"
 

@@ -1,0 +1,101 @@
+"""What readers ask of a fitted model: its boxes, what their labels mean, and in which units."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from hyperboxes._hyperboxes import Hyperboxes
+from hyperboxes._scaling import MinMaxScale
+from hyperboxes._validation import find_labels
+
+
+def read_boxes(model: Any, what: str) -> Hyperboxes:
+    """Return the boxes of a fitted model, for `what`, which an error names."""
+    check_is_fitted(model)
+    boxes = getattr(model, "hyperboxes_", None)
+    if not isinstance(boxes, Hyperboxes):
+        raise TypeError(
+            f"{what} needs a model made of boxes, but {type(model).__name__} has no hyperboxes_. "
+            "Of a Pipeline, hand over the last step, and the samples as transformed for it."
+        )
+    return boxes
+
+
+def read_classifier(model: Any, what: str) -> Hyperboxes:
+    """Return the boxes of a fitted classifier; refuse models that find clusters."""
+    boxes = read_boxes(model, what)
+    if not is_classifier(model):
+        raise TypeError(f"{what} needs a fitted classifier; {type(model).__name__} has no classes.")
+    return boxes
+
+
+def is_classifier(model: Any) -> bool:
+    """Whether the boxes have classes; else they have clusters."""
+    return hasattr(model, "classes_")
+
+
+def box_labels(model: Any) -> np.ndarray:
+    """Return what the labels of boxes are indices into: classes, or the numbers of clusters."""
+    return model.classes_ if is_classifier(model) else np.arange(model.n_clusters_)
+
+
+def read_scale(model: Any) -> MinMaxScale:
+    """Return the way from the units of the data to those of the model."""
+    return MinMaxScale(model.data_min_, model.data_max_)
+
+
+def read_gamma(model: Any) -> np.ndarray:
+    """Return the slopes that the model predicts with: the parameter may have changed since."""
+    return model._gamma.copy()
+
+
+def value_ends(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the range of what was learned: later batches may go beyond that of scaling."""
+    boxes = model.hyperboxes_
+    low, high = np.fmin.reduce(boxes.lower, axis=0), np.fmax.reduce(boxes.upper, axis=0)
+    return np.fmin(low, model.data_min_), np.fmax(high, model.data_max_)
+
+
+def label_codes(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[Any]]:
+    """Return labels as indices into those of the model, and the labels that it does not know.
+
+    These have the numbers after the model's own. Samples without a label have -1: those of the
+    model's `unlabeled`, None and NaN, and for a clustering -1, which is noise.
+    """
+    y = column_or_1d(y)
+    if len(y) != n_samples:
+        raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
+    has_label, _ = find_labels(y, model.unlabeled if is_classifier(model) else -1)
+    labels = box_labels(model).tolist()
+    index = {label: code for code, label in enumerate(labels)}
+    codes = np.full(n_samples, -1)
+    for row in np.flatnonzero(has_label):
+        label = y[row].item() if isinstance(y[row], np.generic) else y[row]
+        if label is not None and label == label:
+            codes[row] = index.setdefault(label, len(index))
+    return codes, list(index)[len(labels) :]
+
+
+@contextmanager
+def without_names() -> Iterator[None]:
+    """Let a model answer about samples whose features are in its order but have no names."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        yield
+
+
+def check_number(name: str, value: Any, least: int, *, optional: bool = True) -> None:
+    """Refuse what is no whole number that is large enough, nor None if that will do."""
+    if value is None and optional:
+        return
+    if not isinstance(value, int | np.integer) or value < least:
+        or_none = " or None" if optional else ""
+        raise ValueError(
+            f"{name} must be a whole number of at least {least}{or_none}, got {value!r}."
+        )

@@ -1,0 +1,75 @@
+"""What all readers of models have in common: which models they take, and with which slopes."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from hyperboxes import (
+    BoxesDisplay,
+    BoxSizesDisplay,
+    HyperboxClustering,
+    ImprovedOnlineGFMM,
+    ParallelCoordinatesDisplay,
+    explain,
+    export_frame,
+    export_html,
+    export_sql,
+    export_text,
+)
+
+pytestmark = pytest.mark.usefixtures("close_figures")
+
+X, Y = load_iris(return_X_y=True)
+READERS = {
+    "export_text": export_text,
+    "export_frame": export_frame,
+    "BoxesDisplay": BoxesDisplay.from_estimator,
+    "BoxSizesDisplay": BoxSizesDisplay.from_estimator,
+}
+READERS_OF_CLASSIFIERS = {
+    "export_sql": export_sql,
+    "export_html": lambda model: export_html(model, X, Y),
+    "explain": lambda model: explain(model, X),
+    "ParallelCoordinatesDisplay": lambda model: ParallelCoordinatesDisplay.from_estimator(
+        model, X[0]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [*READERS, *READERS_OF_CLASSIFIERS])
+def test_models_must_be_fitted_and_made_of_boxes(name):
+    read = {**READERS, **READERS_OF_CLASSIFIERS}[name]
+    with pytest.raises(NotFittedError):
+        read(ImprovedOnlineGFMM())
+    message = f"{name} needs a model made of boxes, but DecisionTreeClassifier has no hyperboxes_"
+    with pytest.raises(TypeError, match=message):
+        read(DecisionTreeClassifier().fit(X, Y))
+    with pytest.raises(TypeError, match="Of a Pipeline, hand over the last step"):
+        read(make_pipeline(MinMaxScaler(), ImprovedOnlineGFMM()).fit(X, Y))
+
+
+@pytest.mark.parametrize("name", READERS_OF_CLASSIFIERS)
+def test_some_need_a_classifier(name):
+    with pytest.raises(TypeError, match=f"{name} needs a fitted classifier; HyperboxClustering"):
+        READERS_OF_CLASSIFIERS[name](HyperboxClustering().fit(X))
+
+
+def test_gamma_is_that_of_the_fit_as_in_predict():
+    data, samples = X / 3, X / 2.5  # of many digits, so that gamma tells which ends SQL has
+    model = ImprovedOnlineGFMM(theta=0.3, gamma=[1, 2, 3, 4]).fit(data, Y)
+    explained, sql = explain(model, samples).to_dicts(), export_sql(model)
+    page = export_html(model, samples, Y)
+    drawn = ParallelCoordinatesDisplay.from_estimator(model, samples[60])
+    model.set_params(gamma=[40, 3, 2, 1])
+    np.testing.assert_array_equal(explain(model, samples)[0].gamma, [1, 2, 3, 4])
+    assert explain(model, samples).to_dicts() == explained
+    assert export_sql(model) == sql
+    assert export_html(model, samples, Y) == page
+    again = ParallelCoordinatesDisplay.from_estimator(model, samples[60])
+    np.testing.assert_array_equal(again.memberships, drawn.memberships)
+    expected = model.membership(samples[[60]])[0, drawn.labels]
+    np.testing.assert_allclose(drawn.memberships, expected, rtol=1e-12)
