@@ -9,15 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
-from sklearn.exceptions import NotFittedError
 
-from hyperboxes import (
-    AgglomerativeGFMM,
-    HyperboxClustering,
-    ImprovedOnlineGFMM,
-    OnlineGFMM,
-    explain,
-)
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, explain
 from tests.strategies import problems
 from tests.test_estimators import LEARNERS, every_learner
 from tests.test_prediction import models_and_samples
@@ -404,6 +397,9 @@ def test_features_that_matter_are_limited():
     assert f"{len(features) - 3} more features not shown." in text
     assert max(map(len, text.splitlines())) < 80
     assert len([line for line in text.splitlines() if " to " in line or " = " in line]) == 3
+    assert "not shown" not in explanation.to_text(max_features=None)
+    with pytest.raises(ValueError, match="max_features must be a whole number of at least 0"):
+        explanation.to_text(max_features=-1)
 
 
 def test_bad_input():
@@ -420,10 +416,3 @@ def test_bad_input():
     unlabelled.partial_fit([[0.0]], [-1], classes=[0, 1])
     with pytest.raises(ValueError, match="No box has a label yet"):
         explain(unlabelled, [[1.0]])
-
-
-def test_a_fitted_classifier_is_needed():
-    with pytest.raises(TypeError, match="explain needs a fitted classifier; HyperboxClustering"):
-        explain(HyperboxClustering().fit(X), X)
-    with pytest.raises(NotFittedError):
-        explain(ImprovedOnlineGFMM(), X)

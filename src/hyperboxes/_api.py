@@ -3,7 +3,7 @@
 from hyperboxes._agglomerative import AgglomerativeGFMM
 from hyperboxes._archive import ModelFileError
 from hyperboxes._clustering import HyperboxClustering
-from hyperboxes._explanation import Explanation
+from hyperboxes._explanation import Change, ExplainedBox, Explanation
 from hyperboxes._explanations import Explanations, explain
 from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._merge import merge
@@ -25,6 +25,8 @@ __all__ = [
     "AgglomerativeGFMM",
     "BoxSizesDisplay",
     "BoxesDisplay",
+    "Change",
+    "ExplainedBox",
     "Explanation",
     "Explanations",
     "GrowthDisplay",

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from hyperboxes import _explanation_html, _explanation_text
+from hyperboxes._reading import check_number
 from hyperboxes._wording import Decimals
 
 
 @dataclass(frozen=True, eq=False)
 class ExplainedBox:
-    """A box, and where a sample lies relative to it.
+    """A box, and where a sample lies relative to it; a part of an `Explanation`.
 
     Attributes
     ----------
@@ -71,6 +72,8 @@ class ExplainedBox:
 class Change:
     """The smallest change that puts a sample into the competing box, and what comes of it.
 
+    It is a part of an `Explanation`.
+
     Attributes
     ----------
     features : ndarray of int
@@ -101,7 +104,7 @@ class Change:
 class Explanation:
     """Why a model predicts what it does for one sample.
 
-    Print it, show it in a notebook, or take its parts.
+    `explain` makes them. Print it, show it in a notebook, or take its parts.
 
     Attributes
     ----------
@@ -122,7 +125,7 @@ class Explanation:
     data_min, data_max : ndarray of shape (n_features,)
         The range of the training data.
     gamma : ndarray of shape (n_features,)
-        The slope of the membership.
+        How fast membership falls with the distance in each feature.
     winning : ExplainedBox
         The box that decided: of the boxes of the predicted class that are closest to the sample
         the one with the most training samples, the oldest of equals. Where boxes of several
@@ -135,7 +138,23 @@ class Explanation:
         the largest distance, weighted with gamma, which sets the membership; otherwise the one
         that parts it from the competing box most. None if there is no such feature.
     change : Change or None
-        The smallest change that puts the sample into the competing box.
+        The smallest change that puts the sample into the competing box; None if there is none.
+
+    See Also
+    --------
+    explain : Explain samples.
+
+    Examples
+    --------
+    >>> from hyperboxes import ImprovedOnlineGFMM, explain
+    >>> X, y = [[1.0, 30.0], [2.0, 20.0], [9.0, 80.0]], ["low", "low", "high"]
+    >>> explanation = explain(ImprovedOnlineGFMM().fit(X, y), [[4.0, 40.0]])[0]
+    >>> explanation
+    Explanation(prediction='low', membership=0.750, box=0, competing_box=1)
+    >>> explanation.feature_names[explanation.deciding], explanation.winning.distance
+    ('x0', array([ 2., 10.]))
+    >>> explanation.change.lower, explanation.change.class_name
+    (array([ 9., 80.]), 'high')
     """
 
     prediction: Any
@@ -169,20 +188,21 @@ class Explanation:
     def _repr_html_(self) -> str:
         return _explanation_html.show_one(self)
 
-    def to_text(self, *, max_features: int = 8) -> str:
+    def to_text(self, *, max_features: int | None = 8) -> str:
         """Return the explanation as a text of a few lines.
 
         Parameters
         ----------
         max_features : int, default=8
             How many features to show at most: of those in which the sample lies outside of the
-            winning or the competing box, the deciding one and then the farthest first.
+            winning or the competing box, the deciding one and then the farthest first. None: all.
 
         Returns
         -------
         text : str
             What ``print`` shows.
         """
+        check_number("max_features", max_features, 0)
         return _explanation_text.write(self, max_features)
 
     def to_dict(self) -> dict[str, Any]:

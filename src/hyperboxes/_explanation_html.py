@@ -1,4 +1,4 @@
-"""The explanation of a sample as HTML for notebooks and reports: a table with bars.
+"""The explanation of a sample as HTML for notebooks: a table with bars.
 
 It takes the colours of text and background from the page around it, so it is at home on light
 and dark ones alike.

@@ -17,7 +17,7 @@ _WIDTH = 79
 ARROW = "\xa0->\xa0"
 
 
-def write(explanation: Explanation, max_features: int) -> str:
+def write(explanation: Explanation, max_features: int | None) -> str:
     """Return the whole text."""
     features = explanation.features_by_weight()
     shown = features[:max_features]
@@ -42,7 +42,7 @@ def _wrapped(texts: list[str]) -> list[str]:
 def headline(explanation: Explanation) -> str:
     """Return what is predicted, and by which box."""
     box = explanation.winning
-    if explanation.winning.membership == 0:
+    if box.membership == 0:
         place = "is the nearest, beyond the reach of all boxes"
     else:
         place = "holds the sample" if box.membership == 1 else "is the closest"
@@ -90,8 +90,7 @@ def title(box: ExplainedBox) -> str:
 
 def value(explanation: Explanation, j: int) -> str:
     """Return the sample's value of a feature, or the ends of an interval."""
-    low, high = explanation.lower[j], explanation.upper[j]
-    return _ends(explanation, j, low, high)
+    return _ends(explanation, j, explanation.lower[j], explanation.upper[j])
 
 
 def new_value(explanation: Explanation, j: int) -> str:
@@ -146,7 +145,7 @@ def _features(number: int, which: str) -> str:
     return f"{number} {which} feature{'' if number == 1 else 's'}"
 
 
-def change(explanation: Explanation, max_features: int) -> list[str]:
+def change(explanation: Explanation, max_features: int | None) -> list[str]:
     """Return what would have to change, and what the model says then."""
     competing, change = explanation.competing, explanation.change
     assert competing is not None
