@@ -184,6 +184,9 @@ def test_precision_leaves_out_samples_without_a_label():
     frame = export_frame(model, [[0.1], [0.2], [0.3]], ["?", "a", "b"])
     assert frame.loc[0, "coverage"] == 1
     assert frame.loc[0, "precision"] == 0.5
+    for missing in (None, nan, pd.NA):
+        frame = export_frame(model, [[0.1], [0.2]], np.array([missing, "a"], object))
+        assert frame.loc[0, "precision"] == 1
 
 
 def test_numbers_of_many_digits_are_covered():

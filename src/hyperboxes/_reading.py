@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hyperboxes._hyperboxes import Hyperboxes
 from hyperboxes._scaling import MinMaxScale
-from hyperboxes._validation import find_labels
 
 
 def read_boxes(model: Any, what: str) -> Hyperboxes:
@@ -66,20 +65,25 @@ def label_codes(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[An
     """Return labels as indices into those of the model, and the labels that it does not know.
 
     These have the numbers after the model's own. Samples without a label have -1: those of the
-    model's `unlabeled`, None and NaN, and for a clustering -1, which is noise.
+    model's `unlabeled`, None, NaN and NA, and for a clustering -1, which is noise.
     """
     y = column_or_1d(y)
     if len(y) != n_samples:
         raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
-    has_label, _ = find_labels(y, model.unlabeled if is_classifier(model) else -1)
+    unlabeled = model.unlabeled if is_classifier(model) else -1
     labels = box_labels(model).tolist()
     index = {label: code for code, label in enumerate(labels)}
     codes = np.full(n_samples, -1)
-    for row in np.flatnonzero(has_label):
-        label = y[row].item() if isinstance(y[row], np.generic) else y[row]
-        if label is not None and label == label:
+    for row, label in enumerate(y.tolist()):
+        label = label.item() if isinstance(label, np.generic) else label
+        if not _is_missing(label) and (unlabeled is None or label != unlabeled):
             codes[row] = index.setdefault(label, len(index))
     return codes, list(index)[len(labels) :]
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN or the NA of pandas, of which no comparison is True."""
+    return label is None or (label == label) is not True
 
 
 @contextmanager
