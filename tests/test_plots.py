@@ -412,12 +412,6 @@ def test_names_are_no_formulas():
         assert not any(text.replace(r"\$", "").count("$") > 1 for text in texts)
 
 
-def test_two_features_of_one_name_are_drawn():
-    X = type(iris()[0])([[0.0, 1.0], [1.0, 0.0]], columns=["a", "a"])
-    display = BoxesDisplay.from_estimator(ImprovedOnlineGFMM().fit(X, [0, 1]))
-    assert display.feature_names == ["a", "a"]
-
-
 def test_growth_over_many_samples_keeps_numbers_apart():
     display = GrowthDisplay(
         n_samples=20_000 * np.arange(1, 11),

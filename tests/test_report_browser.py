@@ -394,14 +394,14 @@ def missing_and_unlabelled(rng):
 
 
 def many_of_everything(rng):
-    samples = rng.normal(size=(2300, 60))
-    labels = np.array([f"class of a long name {chr(65 + k)}" for k in rng.integers(0, 26, 2300)])
+    samples = rng.normal(size=(700, 60))
+    labels = np.array([f"class of a long name {chr(65 + k)}" for k in rng.integers(0, 26, 700)])
     return ImprovedOnlineGFMM(theta=0.05), samples, labels
 
 
 def digits(_):
     samples, labels = load_digits(return_X_y=True)
-    return ImprovedOnlineGFMM(theta=0.5), samples[:600], labels[:600]
+    return ImprovedOnlineGFMM(theta=0.5), samples[:300], labels[:300]
 
 
 @pytest.mark.parametrize(
@@ -412,11 +412,11 @@ def test_pages_of_all_sorts(show, make, width, scheme):
     """Nothing is wider than the window, and every sample can be shown."""
     model, samples, labels = make(np.random.default_rng(0))
     model.fit(samples, labels)
-    window = show(model, samples, labels, width=width, scheme=scheme, max_samples=100)
+    window = show(model, samples, labels, width=width, scheme=scheme, max_samples=40)
     assert window.evaluate("return document.documentElement.scrollWidth") <= width
     colour = window.evaluate("return getComputedStyle(document.body).backgroundColor")
     assert colour == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)")
-    n_samples = min(len(samples), 100)
+    n_samples = min(len(samples), 40)
     for place in range(n_samples):
         window.evaluate("sampleState.place = arguments[0]; showSample()", place)
     assert window.text("#sample-place") == f"{n_samples} of {n_samples}"

@@ -17,16 +17,11 @@ _MOST_DECIMALS = 9
 _MOST_DIGITS = 15
 
 
-def own_feature_names(model: Any) -> list[str]:
-    """Return the names that the features had in the fit, else x0, x1, ..."""
-    default = [f"x{j}" for j in range(model.n_features_in_)]
-    return [str(name) for name in getattr(model, "feature_names_in_", default)]
-
-
-def name_features(model: Any, names: Any, parameter: str = "feature_names") -> list[str]:
-    """Return the caller's names of the features, else the model's own; no two may be the same."""
+def name_features(model: Any, names: Any = None, parameter: str = "feature_names") -> list[str]:
+    """Return the caller's names of the features, else those of the fit, else x0, x1, ..."""
     if names is None:
-        names = own_feature_names(model)
+        default = [f"x{j}" for j in range(model.n_features_in_)]
+        names = getattr(model, "feature_names_in_", default)
     names = _as_many(names, model.n_features_in_, "features", parameter)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

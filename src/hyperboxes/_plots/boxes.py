@@ -31,7 +31,7 @@ from hyperboxes._plots.styles import (
     style_of,
 )
 from hyperboxes._reading import box_labels, check_number
-from hyperboxes._wording import name_no_label, own_feature_names
+from hyperboxes._wording import name_features, name_no_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -189,7 +189,7 @@ class BoxesDisplay(Display):
         others = _read_others(model, at, columns)
         lower, upper = boxes.lower[:, columns], boxes.upper[:, columns]
         limits = _find_limits(model, columns, [lower, upper, data["samples"]])
-        names = own_feature_names(model)
+        names = name_features(model)
         display = cls(
             lower=lower,
             upper=upper,

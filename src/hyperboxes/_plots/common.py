@@ -13,7 +13,7 @@ from hyperboxes import _reading
 from hyperboxes._base import NUMBERS
 from hyperboxes._extras import need
 from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._wording import own_feature_names
+from hyperboxes._wording import name_features
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def find_feature(model: Any, feature: Any) -> int:
     """Return the index of a feature given by its name or its index."""
     n_features = model.n_features_in_
     if isinstance(feature, str):
-        names = own_feature_names(model) if hasattr(model, "feature_names_in_") else []
+        names = name_features(model) if hasattr(model, "feature_names_in_") else []
         if feature in names:
             return names.index(feature)
         known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")

@@ -24,7 +24,7 @@ from hyperboxes._plots.styles import (
     style_of,
 )
 from hyperboxes._reading import check_number, read_classifier, read_scale, without_names
-from hyperboxes._wording import own_feature_names
+from hyperboxes._wording import name_features
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -158,7 +158,7 @@ class ParallelCoordinatesDisplay(Display):
         columns = _choose_features(model, boxes, chosen[wins], far, max_features)
         lower, upper = boxes.lower[chosen][:, columns], boxes.upper[chosen][:, columns]
         farthest = far.max(axis=1)
-        names = own_feature_names(model)
+        names = name_features(model)
         display = cls(
             samples=samples[:, columns],
             lower=lower,

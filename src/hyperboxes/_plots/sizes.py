@@ -28,7 +28,7 @@ from hyperboxes._plots.styles import (
     style_of,
 )
 from hyperboxes._reading import box_labels, read_scale
-from hyperboxes._wording import name_no_label, own_feature_names
+from hyperboxes._wording import name_features, name_no_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,7 +129,7 @@ class BoxSizesDisplay(PanelsDisplay):
         else:
             column = find_feature(model, feature)
             shown, largest = sides[:, column], float(model.theta * span[column])
-            name = f"side in {own_feature_names(model)[column]}"
+            name = f"side in {name_features(model)[column]}"
         display = cls(
             sides=shown,
             counts=boxes.counts,
