@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
@@ -86,6 +86,7 @@ def test_the_change_puts_the_sample_into_the_competing_box(case):
             assert back[j] < boxes.lower[box, j] or back_upper[j] > boxes.upper[box, j]
 
 
+@settings(max_examples=40)
 @given(models_and_samples())
 def test_every_view_of_every_explanation(case):
     model, _, xl, xu = case
