@@ -14,8 +14,8 @@ from benchmarks.data import Split, add_data_option, generated, shared
 from benchmarks.peers.comparing import compare
 from benchmarks.peers.learners import GENERATED, LEARNERS, SMALL, SMALLEST
 from benchmarks.peers.starting import cold_start, memory_of_agglo_sm
-from benchmarks.peers.tables import NOTES, box_table, summary, time_table
-from benchmarks.timing import machine, table
+from benchmarks.peers.tables import NOTES, box_table, cold_table, summary, time_table
+from benchmarks.timing import machine
 
 QUICK_SETS = (SMALLEST, SMALL)
 
@@ -26,9 +26,13 @@ def main() -> None:
     add_data_option(parser)
     parser.add_argument("--theta", type=float, help="largest side of a box, for all learners")
     parser.add_argument("--quick", action="store_true", help="the smallest generated sets only")
+    parser.add_argument("--cold", action="store_true", help="imports and first fits only")
     options = parser.parse_args()
 
     print(machine("hyperbox-brain", "numpy", "numba", "scikit-learn"))
+    if options.cold:
+        print(cold_table(cold_start()))
+        return
     print("gamma 1, one pass, features scaled to [0, 1] beforehand\n")
     comparisons = [
         compare(learner, data if data.is_continuous else data.head(learner.limit), theta)
@@ -38,7 +42,7 @@ def main() -> None:
     ]
     print(time_table(comparisons), box_table(comparisons), NOTES, sep="\n\n", end="\n\n")
     cold = cold_start()
-    print(table(("cold start", "seconds"), ((k, f"{v:.2f}") for k, v in cold.items())), end="\n\n")
+    print(cold_table(cold), end="\n\n")
     print(summary(comparisons, cold, memory_of_agglo_sm()))
 
 

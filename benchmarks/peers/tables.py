@@ -88,6 +88,11 @@ def box_table(comparisons: list[Comparison]) -> str:
     )
 
 
+def cold_table(seconds: dict[str, float]) -> str:
+    """Tabulate imports and first fits."""
+    return table(("cold start", "seconds"), ((k, f"{v:.2f}") for k, v in seconds.items()))
+
+
 def summary(comparisons: list[Comparison], cold: dict[str, float], memory: float) -> str:
     """Set what is wanted against the worst that was measured."""
     rows = []
