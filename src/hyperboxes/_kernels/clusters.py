@@ -23,8 +23,7 @@ def join(boxes, start, gamma, max_gap, min_samples, everywhere, family, work):
     lower, upper, _, counts, progress, _ = boxes
     space = make_space(boxes)
     ids = np.empty(counts.shape[0], np.int64)
-    work = max(work // lower.shape[1], 1)
-    end = progress[WORK] + work
+    end = progress[WORK] + max(work // lower.shape[1], 1)
     while start < progress[BOXES] and progress[WORK] < end:
         v, w = lower[start], upper[start]
         set_reach(w, v, max_gap, gamma, P, space)

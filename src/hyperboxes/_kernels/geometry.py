@@ -175,11 +175,11 @@ def contract(v, w, lower, upper, box):
             least = depth
             thinnest = j
     if thinnest >= 0:
-        _part(v, w, lower, upper, box, thinnest)
+        _contract_along(thinnest, v, w, lower, upper, box)
 
 
 @part
-def _part(v, w, lower, upper, box, j):
+def _contract_along(j, v, w, lower, upper, box):
     """Apply the paper's contraction cases 1 to 4 in dimension `j`."""
     vi, wi = v[j], w[j]
     vk, wk = lower[box, j], upper[box, j]

@@ -44,7 +44,7 @@ N_LINKS = LANES + 2
 STACK = 24 * LANES
 
 # So many boxes tell in which dimension to split more of them.
-SAMPLE = 64
+_SAMPLE_SIZE = 64
 
 # A side that a flat box has for comparisons.
 _THIN = np.float32(1e-6)
@@ -227,7 +227,7 @@ def _widest(order, start, stop, centres):
     """
     widest = 0
     most = -1.0
-    step = larger(1, (stop - start) // SAMPLE)
+    step = larger(1, (stop - start) // _SAMPLE_SIZE)
     for j in range(centres.shape[1]):
         base = centres[order[start], j]
         n, total, squares = 0, 0.0, 0.0

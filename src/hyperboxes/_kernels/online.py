@@ -47,13 +47,13 @@ def learn(xl, xu, y, boxes, rule, overlap, work):
             if joint != labels[box]:
                 relabel_box(box, joint, boxes)
             if overlap == CONTRACT:
-                _part(box, boxes, rule, scratch)
+                _contract_all(box, boxes, rule, scratch)
             update_box(box, boxes)
         _settle(low, high, y[i], box, n_tried, boxes)
 
 
 @part
-def _part(box, boxes, rule, scratch):
+def _contract_all(box, boxes, rule, scratch):
     """Contract a grown box and each box of another class that it overlaps, oldest first.
 
     Contraction only makes it smaller, so it can only overlap boxes that it meets to begin with.

@@ -37,7 +37,7 @@ from hyperboxes._kernels.search import (
 from hyperboxes._kernels.selection import list_similar, make_scratch
 
 # Columns of `lists`.
-HELD, TAKEN, REFUSED = range(3)
+LISTED, TAKEN, REFUSED = range(3)
 
 
 def make_queue(n_boxes: int, n_partners: int) -> tuple[np.ndarray, ...]:
@@ -77,8 +77,9 @@ def fill_queue(boxes, queue, start, rule, measure, work):
 def merge_best_pairs(boxes, queue, log, rule, measure, overlap, may_part, work):
     """Merge pair after pair; append similarity and places to `log`, which begins with their number.
 
-    `may_part` says that boxes may stop to overlap when they grow, so that refused pairs are tried
+    `may_part` says that boxes may stop overlapping when they grow, so that refused pairs are tried
     again.
+
     Returns whether no pair is left; or False after `work` comparisons of a block in one dimension,
     and when so few boxes are left that the trees should be built anew. Adds the pairs tried to
     the candidates.
@@ -91,7 +92,7 @@ def merge_best_pairs(boxes, queue, log, rule, measure, overlap, may_part, work):
     end = progress[WORK] + max(work // n_features, 1)
     while progress[WORK] < end and progress[ALIVE] > progress[FEW]:
         i = tree[1]
-        if lists[i, TAKEN] == lists[i, HELD]:
+        if lists[i, TAKEN] == lists[i, LISTED]:
             return True
         k, value = partners[i, lists[i, TAKEN]], similarities[i, lists[i, TAKEN]]
         lists[i, TAKEN] += 1
@@ -114,7 +115,7 @@ def merge_best_pairs(boxes, queue, log, rule, measure, overlap, may_part, work):
             _reopen(i, boxes, queue, rule, measure, scratch)
             _reopen(k, boxes, queue, rule, measure, scratch)
         merge(earlier, later, boxes)
-        lists[later, TAKEN] = lists[later, HELD]
+        lists[later, TAKEN] = lists[later, LISTED]
         _update(later, queue)
         stamps[n_boxes] += 1
         stamps[earlier] = stamps[n_boxes]
@@ -134,16 +135,16 @@ def _search(i, boxes, queue, rule, measure, scratch):
     partners, similarities = all_partners[i], all_similarities[i]
     after = frontier[i, 0], np.int64(frontier[i, 1])
     if rule[3]:
-        n_held = 0
+        n_listed = 0
         for s in range(list_similar(v, w, label, boxes, rule, measure, space, ids, values)):
             if (
                 stamps[ids[s]] < stamps[i]
                 and precedes(after[0], after[1], values[s], ids[s])
                 and fits(lower, upper, ids[s], v, w, rule[0])
             ):
-                n_held = insert(ids[s], values[s], n_held, partners, similarities)
+                n_listed = insert(ids[s], values[s], n_listed, partners, similarities)
     else:
-        n_held = find_best(
+        n_listed = find_best(
             v,
             w,
             label,
@@ -158,11 +159,11 @@ def _search(i, boxes, queue, rule, measure, scratch):
             similarities,
         )
     frontier[i, 0] = -1.0
-    if n_held == partners.shape[0]:
-        frontier[i, 0], frontier[i, 1] = similarities[n_held - 1], partners[n_held - 1]
-    while n_held > 0 and similarities[n_held - 1] == 0.0:  # pairs of similarity 0 are left out
-        n_held -= 1
-    lists[i, HELD] = n_held
+    if n_listed == partners.shape[0]:
+        frontier[i, 0], frontier[i, 1] = similarities[n_listed - 1], partners[n_listed - 1]
+    while n_listed > 0 and similarities[n_listed - 1] == 0.0:  # pairs of similarity 0 are left out
+        n_listed -= 1
+    lists[i, LISTED] = n_listed
     lists[i, TAKEN] = 0
 
 
@@ -170,7 +171,7 @@ def _search(i, boxes, queue, rule, measure, scratch):
 def _refresh(i, boxes, queue, rule, measure, scratch):
     """After a pair was taken: search for more if none is left, and play again."""
     _, _, lists, frontier, _, _, _ = queue
-    if lists[i, TAKEN] == lists[i, HELD] and frontier[i, 0] > 0.0:
+    if lists[i, TAKEN] == lists[i, LISTED] and frontier[i, 0] > 0.0:
         _search(i, boxes, queue, rule, measure, scratch)
     _update(i, queue)
 
@@ -190,9 +191,9 @@ def _update(i, queue):
 def _beats(i, k, queue):
     """Whether the first pair of a box comes before that of another."""
     partners, similarities, lists, _, _, _, _ = queue
-    if lists[i, TAKEN] == lists[i, HELD]:
+    if lists[i, TAKEN] == lists[i, LISTED]:
         return False
-    if lists[k, TAKEN] == lists[k, HELD]:
+    if lists[k, TAKEN] == lists[k, LISTED]:
         return True
     a, b = partners[i, lists[i, TAKEN]], partners[k, lists[k, TAKEN]]
     value, other = similarities[i, lists[i, TAKEN]], similarities[k, lists[k, TAKEN]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.geometry import CLOSED, collide
-from hyperboxes._kernels.index import BOXES, WORK, update_box
+from hyperboxes._kernels.index import BOXES, WORK, unlabelled, update_box
 from hyperboxes._kernels.jit import formula, kernel, part
 from hyperboxes._kernels.search import find_rivals_by_age, make_space
 
@@ -22,7 +22,7 @@ def part_all(boxes, start, overlap, everywhere, work):
     rivals = np.empty(counts.shape[0], np.int64)
     end = progress[WORK] + max(work // lower.shape[1], 1)
     while start < progress[BOXES] and progress[WORK] < end:
-        if counts[start] > 1 and labels[start] < boxes[5][3].shape[0] - 1:
+        if counts[start] > 1 and labels[start] != unlabelled(boxes):
             n_rivals = find_rivals_by_age(start, everywhere, boxes, space, rivals)
             progress[WORK] += n_rivals
             for k in rivals[:n_rivals]:
@@ -31,13 +31,13 @@ def part_all(boxes, start, overlap, everywhere, work):
                     and counts[k] > 1
                     and collide(lower[start], upper[start], lower, upper, k, overlap)
                 ):
-                    _part(start, k, overlap, boxes)
+                    _cut_apart(start, k, overlap, boxes)
         start += 1
     return start
 
 
 @part
-def _part(i, k, overlap, boxes):
+def _cut_apart(i, k, overlap, boxes):
     """Cut a box or the other, if any cut parts them, where that costs the fewest samples."""
     lower, upper, _, counts, _, _ = boxes
     least = np.inf

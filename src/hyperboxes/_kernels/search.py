@@ -30,6 +30,9 @@ from hyperboxes._kernels.lanes import ALL_LANES, LANES, first_lane, gaps_of, up_
 # Rows of `singles`: the reach; that of a best candidate; an interval and gamma.
 P, Q, BEST_P, BEST_Q, X1, X2, SLOPES = range(7)
 
+# So many classes are searched at once: their trees' first nodes must have room on the stack.
+TOGETHER = 4
+
 # Reaches are widened by this part of the numbers they are computed from, for the rounding.
 _MARGIN = 2.0**-50
 
@@ -113,8 +116,8 @@ def next_leaf(boxes, inside, everywhere, space, top):
 def find(label, joinable, inside, everywhere, boxes, space, ids):
     """List the boxes of a class that are within reach; return how many.
 
-    With `joinable`, all boxes that can be joined with one of the class.
-    Where the list is too short for them, that is its length and one.
+    With `joinable`, all boxes that can be joined with one of the class. If the list is too short,
+    its length and one is returned.
     """
     links = boxes[5][1]
     most = ids.shape[0]
@@ -182,7 +185,7 @@ def find_best(xl, xu, label, after, stamps, stamp, boxes, rule, measure, space, 
     """List the best boxes that fit into one with [xl, xu], as many as the list takes.
 
     They can be joined with one of the class `label`, and come by value, then by age; only those
-    after the value and box of `after`, and with less than a `stamp`. Returns how many.
+    after the value and box of `after`, and with a stamp below `stamp`. Returns how many.
     """
     lower, upper, _, _, progress, (ends, links, _, _) = boxes
     theta, gamma, floor, _ = rule
@@ -258,10 +261,6 @@ def insert(box, value, n_found, ids, values):
     ids[place] = box
     values[place] = value
     return n_found + 1 if n_found < most else most
-
-
-# So many classes are searched at once: their trees' first nodes must have room on the stack.
-TOGETHER = 4
 
 
 @part
