@@ -221,7 +221,6 @@ def online(
     theta: float,
     gamma: Array,
     selection: str,
-    start: Model | None = None,
 ) -> Model:
     """Learn by Onln-GFMM, Algorithm 1 (selection "all") or 5 ("lemma")."""
 
@@ -232,7 +231,7 @@ def online(
             contract(H.V[h], H.W[h], H.V[i], H.W[i])
         return True
 
-    return _learn_online(xl, xu, y, theta, gamma, selection, start, expand)
+    return _learn_online(xl, xu, y, theta, gamma, selection, expand)
 
 
 def improved_online(
@@ -244,7 +243,6 @@ def improved_online(
     gamma: Array,
     selection: str,
     overlap: str,
-    start: Model | None = None,
 ) -> Model:
     """Learn by IOL-GFMM, Algorithm 4 (selection "all") or 6 ("lemma")."""
 
@@ -255,7 +253,7 @@ def improved_online(
         H.V[h], H.W[h], H.L[h] = vt, wt, label
         return True
 
-    return _learn_online(xl, xu, y, theta, gamma, selection, start, expand)
+    return _learn_online(xl, xu, y, theta, gamma, selection, expand)
 
 
 def _learn_online(
@@ -265,14 +263,10 @@ def _learn_online(
     theta: float,
     gamma: Array,
     selection: str,
-    start: Model | None,
     expand: Callable[[_Hyperboxes, int, Array, Array, int], bool],
 ) -> Model:
     """Run Algorithm 1; `expand` is what it does with a box that passes the size test."""
     H = _Hyperboxes([], [], [], [])
-    if start is not None:
-        H = _Hyperboxes(start.lower, start.upper, start.labels, start.counts)
-        H.n_candidates = start.n_candidates
     threshold = _threshold(selection, theta, gamma)
     for x_l, x_u, label in zip(xl, xu, y.tolist(), strict=True):
         H_1 = H.same_class(label)
