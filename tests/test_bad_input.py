@@ -4,15 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
-from tests.test_online import same_boxes
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM
+from tests.test_online import ONLINE_LEARNERS, every_online_learner, same_boxes
 
 X = np.array([[0.1, 0.2], [0.3, 0.4], [0.8, 0.9]])
 Y = np.array([0, 0, 1])
 NAN, INF = np.nan, np.inf
 
-every_learner = pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM, AgglomerativeGFMM])
-every_online_learner = pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
+every_learner = pytest.mark.parametrize("cls", [*ONLINE_LEARNERS, AgglomerativeGFMM])
 
 BAD_SAMPLES = [
     ([[0.1, INF]], [0], None, "X contains infinity"),
@@ -88,7 +87,7 @@ def test_bad_parameters(cls, params, message):
         (AgglomerativeGFMM, {"min_similarity": -0.1}),
     ],
 )
-def test_bad_parameters_of_some(cls, params):
+def test_bad_parameters_of_some_learners(cls, params):
     (name,) = params
     with pytest.raises(ValueError, match=f"'{name}' parameter"):
         cls(**params).fit(X, Y)
@@ -152,6 +151,8 @@ def test_classes_must_be_named_first(cls):
     assert model.hyperboxes_.counts.sum() == len(X)
     model.partial_fit(X, [2, 2, 2])
     assert model.hyperboxes_.counts.sum() == 2 * len(X)
+    with pytest.raises(ValueError, match=r"not in classes_: \['0', '1'\]"):
+        model.partial_fit(X, ["0", "0", "1"])
     untouched = cls()
     with pytest.raises(ValueError, match="not in classes_"):
         untouched.partial_fit(X, Y, classes=[5, 6])

@@ -1,9 +1,11 @@
 """Merging models that were learned apart."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -18,19 +20,17 @@ from hyperboxes import (
 )
 from tests import reference
 from tests.strategies import Problem, problems
-from tests.test_online import assert_same, deep_trees, same_boxes
+from tests.test_online import assert_same, deep_trees, every_variant, same_boxes
 from tests.test_prediction import as_reference
 
 X, Y = load_iris(return_X_y=True)
 X = minmax_scale(X)
-ONLINE = (OnlineGFMM, ImprovedOnlineGFMM)
 
 
 def parts_of(model, n_parts=3):
     """Fit copies of a model on parts of the iris data."""
-    fresh = type(model)
-    params = {"scaling": None} | model.get_params() | {"scaling": None}
-    return [fresh(**params).fit(X[i::n_parts], Y[i::n_parts]) for i in range(n_parts)]
+    model.set_params(scaling=None)
+    return [clone(model).fit(X[i::n_parts], Y[i::n_parts]) for i in range(n_parts)]
 
 
 def learn_parts(problem: Problem, cuts: list[int], cls, **params):
@@ -50,19 +50,14 @@ def learn_parts(problem: Problem, cuts: list[int], cls, **params):
     return models
 
 
-@pytest.mark.parametrize("cls", ONLINE)
-@pytest.mark.parametrize("overlap", ["closed", "paper"])
-@pytest.mark.parametrize("selection", ["index", "all"])
-@given(problem=problems(), data=st.data())
-def test_boxes_equal_the_reference(cls, overlap, selection, problem, data):
+@every_variant
+@given(problem=problems(), selection=st.sampled_from(["index", "all"]), data=st.data())
+def test_boxes_equal_the_reference(cls, params, problem, selection, data):
     cuts = data.draw(st.lists(st.integers(0, len(problem.y)), max_size=3))
-    params = {"selection": selection}
-    if cls is ImprovedOnlineGFMM:
-        params["overlap"] = overlap
     with deep_trees:
-        models = learn_parts(problem, cuts, cls, **params)
+        models = learn_parts(problem, cuts, cls, selection=selection, **params)
         model = merge(data.draw(st.permutations(models)))
-    overlap = "paper" if cls is OnlineGFMM else overlap
+    overlap = params.get("overlap", "paper")
     boxes = reference.parted([as_reference(model) for model in models], overlap)
     expected = reference.agglo_sm(
         boxes.lower,
@@ -175,6 +170,7 @@ def fitted(cls=ImprovedOnlineGFMM, data=X, y=Y, **params):
         ([fitted(), fitted(OnlineGFMM)], TypeError, "ImprovedOnlineGFMM and OnlineGFMM"),
         ([fitted(), fitted(data=X[:, :2])], ValueError, "numbers of features: 4 and 2"),
         ([fitted(), fitted(theta=0.3)], ValueError, "differ in theta: 0.5 and 0.3"),
+        ([fitted(), fitted(unlabeled=-1)], ValueError, "differ in unlabeled: None and -1"),
         ([fitted(), fitted(gamma=2.0)], ValueError, "differ in gamma: 1.0 and 2.0"),
         ([fitted(), fitted(y=Y + 1)], ValueError, r"different classes: \[0, 1, 2\] and \[1, 2, 3"),
         (
@@ -190,7 +186,6 @@ def test_models_must_be_alike(others, error, message):
 
 
 def test_features_must_have_the_same_names():
-    pd = pytest.importorskip("pandas")
     models = [fitted(data=pd.DataFrame(X, columns=list(names))) for names in ("abcd", "abce")]
     with pytest.raises(ValueError, match="different feature names"):
         merge(models)

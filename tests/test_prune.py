@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, prune
+from hyperboxes import AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM, prune
 from tests.strategies import problems
 from tests.test_online import learn, same_boxes
 
@@ -96,6 +97,7 @@ def test_pruned_models_go_on_learning():
     n_samples = pruned.hyperboxes_.counts.sum()
     pruned.partial_fit(data[:5], y[:5])
     assert pruned.hyperboxes_.counts.sum() == n_samples + 5
+    assert not hasattr(pruned.fit(data, y), "pruning_")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_pruned_models_go_on_learning():
     [
         (X_VAL, Y_VAL[:-1], "inconsistent numbers of samples"),
         (X_VAL[:, :3], Y_VAL, "expecting 30 features"),
-        (X_VAL, Y_VAL + 5, r"not in classes_: \[5, 6\]"),
+        (X_VAL, Y_VAL + 5, r"y_val holds labels that are not in classes_: \[5, 6\]. Leave"),
         (X_VAL[:0], Y_VAL[:0], "0 sample"),
     ],
 )
@@ -112,6 +114,9 @@ def test_bad_samples(X_val, y_val, message):
         prune(ImprovedOnlineGFMM().fit(X, Y), X_val, y_val)
 
 
-def test_unfitted_and_unfit_models():
+def test_models_must_be_fitted_classifiers():
     with pytest.raises(NotFittedError):
         prune(ImprovedOnlineGFMM(), X_VAL, Y_VAL)
+    for other in (HyperboxClustering(), DecisionTreeClassifier()):
+        with pytest.raises(TypeError, match="Only classifiers of this package can be pruned"):
+            prune(other.fit(X, Y), X_VAL, Y_VAL)

@@ -1,5 +1,8 @@
 """Scaling to [0, 1] and the boxes' way back to data units."""
 
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,9 +12,9 @@ from hypothesis.extra import numpy as hnp
 from sklearn.base import clone
 from sklearn.preprocessing import MinMaxScaler
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM
 from hyperboxes._scaling import MinMaxScale
-from tests.test_online import same_boxes
+from tests.test_online import ONLINE_LEARNERS, every_online_learner, same_boxes
 
 tables = hnp.arrays(
     np.float64, st.tuples(st.integers(1, 20), st.integers(1, 3)), elements=st.floats(-1e6, 1e6)
@@ -100,13 +103,15 @@ def test_hyperboxes_are_read_only_and_kept():
     boxes = model.hyperboxes_
     assert len(boxes) == 2
     assert model.hyperboxes_ is boxes
-    with pytest.raises(ValueError, match="read-only"):
-        boxes.lower[0] = 5
+    for same in (boxes, copy.copy(boxes), copy.deepcopy(boxes), pickle.loads(pickle.dumps(boxes))):
+        np.testing.assert_array_equal(same.upper, [[0.0], [1.0]])
+        with pytest.raises(ValueError, match="read-only"):
+            same.lower[0] = 5
     model.partial_fit([[0.5]], [0])
     assert model.hyperboxes_ is not boxes
 
 
-@pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
+@every_online_learner
 @given(
     values=hnp.arrays(
         np.float64,
@@ -132,7 +137,7 @@ def test_with_known_ranges_batching_does_not_matter(cls, values, data):
     np.testing.assert_array_equal(streamed.predict_proba(values), whole.predict_proba(values))
 
 
-@pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM, AgglomerativeGFMM])
+@pytest.mark.parametrize("cls", [*ONLINE_LEARNERS, AgglomerativeGFMM])
 def test_values_beyond_known_ranges(cls):
     model = cls(theta=0.1, scaling=[[0.0, np.nan], [10.0, np.nan]])
     model.fit([[-5.0, 7.0], [5.0, 7.05], [25.0, 7.0]], [0, 0, 1])

@@ -10,6 +10,7 @@ from hyperboxes._kernels import agglomerative, geometry, pair_count, pair_queue
 # How many partners of a box are kept at hand: more cost memory, fewer cost searches.
 SHORTLIST = 16
 
+# Theta, gamma, the least value of a candidate, and whether to look everywhere.
 Rule = tuple[float, np.ndarray, float, bool]
 
 

@@ -44,7 +44,7 @@ _FOUND_OUT = ("_hyperboxes", "_clusters", "labels_")
 
 
 class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
-    """Base of the estimators that learn boxes: one supplies `_learn` and `_label_boxes`."""
+    """Base of the estimators that learn boxes: each supplies `_learn` and `_label_boxes`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "theta": [Interval(Real, 0, None, closed="neither")],
@@ -107,6 +107,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         for name in FITTED:
             if name in vars(self):
                 model.setdefault(name, self.__dict__.pop(name))
+        self.__dict__.pop("pruning_", None)  # `prune` said it of other boxes
         self._train(model, samples, y)
         model["_boxes"].pack()
         self.__dict__.update(model)

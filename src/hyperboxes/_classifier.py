@@ -18,7 +18,7 @@ from hyperboxes._validation import encode, find_labels, unchanged_on_error
 
 
 class BaseGFMM(ClassifierMixin, BoxEstimator):
-    """Base of the GFMM classifiers: a learner supplies `_learn`."""
+    """Base of the GFMM classifiers: each supplies `_learn`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoxEstimator._parameter_constraints,
@@ -71,7 +71,7 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         if len(labels) == 0:
             raise ValueError(
                 f"y holds no label: every value is {self.unlabeled!r}, which says that there is "
-                "none. To find groups in such data, cluster it."
+                "none. To find groups in such data, use HyperboxClustering."
             )
         check_classification_targets(labels)
         return np.unique(labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -43,6 +44,10 @@ class Hyperboxes:
     def __post_init__(self) -> None:
         for array in (self.lower, self.upper, self.labels, self.counts):
             array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[type[Self], tuple[np.ndarray, ...]]:
+        """Make copies and unpickled ones read-only, too."""
+        return type(self), (self.lower, self.upper, self.labels, self.counts)
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -19,8 +19,9 @@ from hyperboxes._validation import column_name
 
 Model = TypeVar("Model", bound=BoxEstimator)
 
-# These do not matter to what has been learned.
-_FREE_PARAMETERS = {"n_jobs", "selection"}
+# `selection` and `n_jobs` change nothing that is learned; of `gamma` and `scaling` it is compared
+# what they amount to.
+_FREE_PARAMETERS = {"n_jobs", "selection", "gamma", "scaling"}
 
 
 def merge(models: Iterable[Model]) -> Model:
@@ -44,6 +45,10 @@ def merge(models: Iterable[Model]) -> Model:
     -------
     model : estimator
         A new fitted model with the parameters of the first; the models stay as they are.
+
+    See Also
+    --------
+    prune : Drops boxes that do harm or nothing.
 
     Examples
     --------
@@ -108,9 +113,9 @@ def _check_features(first: Any, other: Any) -> None:
 
 def _check_parameters(first: Any, other: Any) -> None:
     own, others = first.get_params(), other.get_params()
-    for name in own.keys() - _FREE_PARAMETERS - {"gamma", "scaling"}:
-        if not own[name] == others[name]:
-            raise ValueError(f"The models differ in {name}: {own[name]!r} and {others[name]!r}.")
+    for name, value in own.items():
+        if name not in _FREE_PARAMETERS and value != others[name]:
+            raise ValueError(f"The models differ in {name}: {value!r} and {others[name]!r}.")
     if not np.array_equal(first._gamma, other._gamma):
         raise ValueError(f"The models differ in gamma: {own['gamma']!r} and {others['gamma']!r}.")
 

@@ -16,6 +16,8 @@ from hyperboxes._learners import learn_online
 from hyperboxes._progress import FitProgress
 from hyperboxes._validation import check_known_classes, unchanged_on_error, warn_if_ranges_unknown
 
+_NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
+
 
 class _OnlineGFMM(BaseGFMM):
     """What the two online learners share: learning goes on with `partial_fit`."""
@@ -49,7 +51,7 @@ class _OnlineGFMM(BaseGFMM):
             is_first = not hasattr(self, "_boxes")
             lower, upper, y = self._validate_samples(X, y, X_upper, reset=is_first)
             _check_partial_fit_first_call(self, classes)
-            check_known_classes(y, self.classes_, self.unlabeled)
+            check_known_classes(y, self.classes_, self.unlabeled, name="y", advice=_NAME_ALL)
             if is_first:
                 self.__dict__.update(self._new_model(lower, upper, len(self.classes_)))
                 warn_if_ranges_unknown(self, lower, upper)

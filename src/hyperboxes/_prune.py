@@ -74,6 +74,10 @@ def prune(
         A new fitted model, which can go on learning. Its attribute ``pruning_`` says what was
         dropped.
 
+    See Also
+    --------
+    merge : Makes one model of several that were learned apart.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -85,10 +89,14 @@ def prune(
     >>> len(model.pruning_.harmful), len(model.pruning_.unused), len(model.hyperboxes_)
     (5, 53, 44)
     """
+    if not isinstance(model, BaseGFMM):
+        raise TypeError(f"Only classifiers of this package can be pruned, not {model!r}.")
     model._check_can_predict()
     y_val = column_or_1d(y_val)
     check_consistent_length(X_val, y_val)
-    check_known_classes(y_val, model.classes_, None)
+    check_known_classes(
+        y_val, model.classes_, None, name="y_val", advice="Leave out samples of other classes."
+    )
     search = _Search(model, X_val, y_val, X_upper)
     before = search.accuracy
     search.drop_harmful()

@@ -27,11 +27,13 @@ class MinMaxScale:
 
     @property
     def span(self) -> np.ndarray:
+        """What is mapped to a length of 1."""
         with np.errstate(over="ignore"):
             span = self.high - self.low
         return np.where(span > 0, span, 1.0)
 
     def transform(self, values: np.ndarray) -> np.ndarray:
+        """Map the data's units to the learner's; values beyond the range end up outside [0, 1]."""
         with np.errstate(over="ignore"):
             return (values - self.low) / self.span
 

@@ -144,9 +144,16 @@ def find_labels(y: np.ndarray, unlabeled: Any) -> tuple[np.ndarray, np.ndarray]:
     if unlabeled is None:
         return np.ones(len(y), bool), y
     has_label = np.array([label != unlabeled for label in y.tolist()], bool)
-    labels = y[has_label]
-    # An array of numbers and a string, say, is one of objects.
-    return has_label, np.array(labels.tolist()) if labels.dtype == object else labels
+    return has_label, _as_one_type(y[has_label])
+
+
+def _as_one_type(labels: np.ndarray) -> np.ndarray:
+    """Return labels out of an array of objects, numbers and a string, say, as what they are."""
+    if labels.dtype != object:
+        return labels
+    values = labels.tolist()
+    of_one_type = np.array(values)
+    return of_one_type if of_one_type.tolist() == values else labels
 
 
 def encode(y: np.ndarray, classes: np.ndarray, unlabeled: Any) -> np.ndarray:
@@ -157,13 +164,15 @@ def encode(y: np.ndarray, classes: np.ndarray, unlabeled: Any) -> np.ndarray:
     return codes
 
 
-def check_known_classes(y: np.ndarray, classes: np.ndarray, unlabeled: Any) -> None:
+def check_known_classes(
+    y: np.ndarray, classes: np.ndarray, unlabeled: Any, *, name: str, advice: str
+) -> None:
     """Refuse labels that are not in `classes`."""
     _, labels = find_labels(y, unlabeled)
-    if not (known := np.isin(labels, classes)).all():
+    # NumPy would take the text "1" for the number 1.
+    if unknown := set(labels.tolist()) - set(classes.tolist()):
         raise ValueError(
-            f"y holds labels that are not in classes_: {np.unique(labels[~known]).tolist()}. Name "
-            "all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
+            f"{name} holds labels that are not in classes_: {sorted(unknown)}. {advice}"
         )
 
 
