@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from numba import njit
@@ -20,5 +20,15 @@ class FromPython:
 
 @cache
 def _from_python(part: Any) -> Callable[..., Any]:
-    """Return a function that calls a part or formula."""
-    return njit(lambda *args: part(*args))
+    """Return a function that calls a part or formula.
+
+    It is kept on disk, as kernels are, under a name of its own: one that closed over its part
+    would be compiled in each run, for Numba takes that for another part each time.
+    """
+    function = FunctionType(_call.__code__, {"part": part, "__name__": __name__})
+    function.__qualname__ = f"{part.__module__}.{part.__name__}"
+    return njit(function, cache=True)
+
+
+def _call(*args: Any) -> Any:
+    return part(*args)  # noqa: F821

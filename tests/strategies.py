@@ -8,6 +8,7 @@ values and labels may be missing.
 from dataclasses import dataclass
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -16,6 +17,9 @@ unit = st.floats(0, 1, allow_subnormal=False)
 # Sides and slopes at which sums of grid values round either way, and ordinary ones.
 thetas = st.sampled_from([0.1, 0.2, 0.3, 0.5, 0.7, 1.0]) | st.floats(0.01, 1.5)
 slopes = st.sampled_from([0.5, 1.0, 2.0, 10.0]) | st.floats(0.1, 20)
+
+# For tests that are run for many combinations of parameters: a third of the profile's examples.
+few_examples = settings(max_examples=settings().max_examples // 3)
 
 
 @dataclass

@@ -1,20 +1,21 @@
 """The agglomerative learners against the paper's algorithms, and what their boxes must satisfy."""
 
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperboxes import AgglomerativeGFMM
 from tests import reference
-from tests.strategies import Problem, problems
+from tests.strategies import Problem, few_examples, problems
 from tests.test_online import (
-    OVERLAPS,
-    PAPER_SELECTIONS,
+    assert_equals_the_paper,
     assert_same,
     deep_trees,
+    every_overlap,
     learn_slowly,
     overlapping_pairs,
     same_boxes,
@@ -46,21 +47,20 @@ def without_gaps(problem: Problem) -> Problem:
 
 @every_algorithm
 @every_similarity
-@pytest.mark.parametrize("overlap", OVERLAPS)
-@pytest.mark.parametrize("selection", PAPER_SELECTIONS)
-@settings(max_examples=30)
-@given(problem=problems().map(without_gaps))
-def test_equals_the_paper(problem, algorithm, similarity, overlap, selection):
-    params = {"similarity": similarity, "selection": selection, "overlap": overlap}
-    for sigma in (0.0, 0.8):
-        expected = learn_slowly(ALGORITHMS[algorithm], problem, min_similarity=sigma, **params)
-        model = learn(problem, algorithm=algorithm, min_similarity=sigma, **params)
-        assert_same(model, expected)
+@every_overlap
+@few_examples
+@given(problem=problems().map(without_gaps), sigma=st.sampled_from([0.0, 0.8]))
+def test_every_selection_equals_the_paper(problem, algorithm, similarity, overlap, sigma):
+    params = {"similarity": similarity, "overlap": overlap, "min_similarity": sigma}
+    assert_equals_the_paper(
+        partial(learn, problem, algorithm=algorithm, **params),
+        partial(learn_slowly, ALGORITHMS[algorithm], problem, **params),
+    )
 
 
 @every_similarity
-@pytest.mark.parametrize("overlap", OVERLAPS)
-@settings(max_examples=50)
+@every_overlap
+@few_examples
 @given(problem=problems().map(without_gaps), n_partners=st.integers(1, 3))
 def test_short_lists_of_partners_change_nothing(problem, similarity, overlap, n_partners):
     """AGGLO-SM searches again when a list runs out, and drops what does not fit on it."""
@@ -75,7 +75,7 @@ def test_short_lists_of_partners_change_nothing(problem, similarity, overlap, n_
 
 @every_algorithm
 @every_similarity
-@pytest.mark.parametrize("overlap", OVERLAPS)
+@every_overlap
 def test_larger_problem_equals_the_paper(algorithm, similarity, overlap):
     """Lists of partners overflow, merged boxes merge again, pairs are refused for overlap."""
     rng = np.random.default_rng(5)
@@ -90,28 +90,7 @@ def test_larger_problem_equals_the_paper(algorithm, similarity, overlap):
 
 
 @every_algorithm
-@every_similarity
-@pytest.mark.parametrize("overlap", OVERLAPS)
-@pytest.mark.parametrize("sigma", [0.0, 0.8])
-@settings(max_examples=50)
-@given(problem=problems().map(without_gaps))
-def test_selections_give_the_very_same_boxes(problem, algorithm, similarity, overlap, sigma):
-    params = {
-        "algorithm": algorithm,
-        "similarity": similarity,
-        "overlap": overlap,
-        "min_similarity": sigma,
-    }
-    every, lemma, index = (
-        learn(problem, selection=selection, **params) for selection in ("all", "lemma", "index")
-    )
-    assert same_boxes(every, lemma)
-    assert same_boxes(every, index)
-    assert index.n_candidates_ <= lemma.n_candidates_ <= every.n_candidates_
-
-
-@every_algorithm
-@pytest.mark.parametrize("overlap", OVERLAPS)
+@every_overlap
 @given(problem=problems().map(without_gaps))
 def test_invariants(problem, algorithm, overlap):
     model = learn(problem, algorithm=algorithm, overlap=overlap)

@@ -14,43 +14,28 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.utils._test_common.instance_generator import _get_expected_failed_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hyperboxes import AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM
-from tests.test_online import same_boxes
+from tests.test_online import ONLINE_LEARNERS, every_online_learner, same_boxes
 
-ONLINE_LEARNERS = [OnlineGFMM, ImprovedOnlineGFMM]
 LEARNERS = [*ONLINE_LEARNERS, AgglomerativeGFMM, partial(AgglomerativeGFMM, algorithm="agglo2")]
 X, Y = load_iris(return_X_y=True)
 
 every_learner = pytest.mark.parametrize("cls", LEARNERS)
-every_online_learner = pytest.mark.parametrize("cls", ONLINE_LEARNERS)
-
-
-def expected_failures(estimator):
-    """Return none for our learners; for Pipeline the failings scikit-learn knows of, and one."""
-    failures = dict(_get_expected_failed_checks(estimator))
-    if isinstance(estimator, Pipeline):
-        failures["check_estimators_nan_inf"] = "Pipeline does not say that its steps take NaN."
-    return failures
 
 
 @parametrize_with_checks(
     [
         OnlineGFMM(),
-        OnlineGFMM(selection="all"),
         ImprovedOnlineGFMM(),
-        ImprovedOnlineGFMM(selection="all", overlap="paper"),
         AgglomerativeGFMM(),
-        AgglomerativeGFMM(algorithm="agglo2", similarity="mid-max", overlap="paper"),
+        AgglomerativeGFMM(algorithm="agglo2", selection="all", overlap="paper"),
         HyperboxClustering(),
         HyperboxClustering(algorithm="agglo-sm", min_samples=2),
-        make_pipeline(MinMaxScaler(), ImprovedOnlineGFMM()),
-    ],
-    expected_failed_checks=expected_failures,
+    ]
 )
 def test_scikit_learn_estimator_checks(estimator, check):
     check(estimator)

@@ -9,11 +9,12 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
-from tests.strategies import problems
+from tests.strategies import few_examples, problems
 from tests.test_agglomerative import without_gaps
 from tests.test_online import same_boxes
 
@@ -25,14 +26,14 @@ LEARNERS = {
     "agglo2": AgglomerativeGFMM(algorithm="agglo2"),
     "agglo-sm": AgglomerativeGFMM(),
 }
-every_learner = pytest.mark.parametrize("name", LEARNERS)
+every_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 
 
 @every_learner
-@settings(max_examples=30)
+@few_examples
 @given(problem=problems().map(without_gaps), place=st.integers(0, 4))
-def test_a_feature_that_is_always_missing_changes_nothing(name, problem, place):
-    model = LEARNERS[name].set_params(theta=problem.theta, scaling=None, unlabeled=-1)
+def test_a_feature_that_is_always_missing_changes_nothing(learner, problem, place):
+    model = clone(learner).set_params(theta=problem.theta, scaling=None, unlabeled=-1)
     place = min(place, problem.xl.shape[1])
     xl, xu = (np.insert(ends, place, NAN, axis=1) for ends in (problem.xl, problem.xu))
     model.fit(problem.xl, problem.y, X_upper=problem.xu)
@@ -48,9 +49,9 @@ def test_a_feature_that_is_always_missing_changes_nothing(name, problem, place):
 
 
 @every_learner
-def test_bounds_come_from_samples_that_have_the_feature(name):
+def test_bounds_come_from_samples_that_have_the_feature(learner):
     X = [[0.0, NAN], [0.1, 0.4], [0.2, 0.5], [NAN, 0.6], [NAN, NAN]]
-    model = LEARNERS[name].set_params(theta=0.5, scaling=None).fit(X, [0] * 5)
+    model = clone(learner).set_params(theta=0.5, scaling=None).fit(X, [0] * 5)
     boxes = model.hyperboxes_
     np.testing.assert_array_equal(boxes.lower, [[0.0, 0.4]])
     np.testing.assert_array_equal(boxes.upper, [[0.2, 0.6]])
@@ -78,12 +79,12 @@ def test_boxes_that_know_no_feature_in_common_are_in_each_others_way():
 
 
 @every_learner
-def test_scaling_leaves_missing_values_out(name):
+def test_scaling_leaves_missing_values_out(learner):
     rng = np.random.default_rng(0)
     X, y = rng.random((60, 3)) * [1, 100, 1e-3] + [0, -50, 7], rng.integers(0, 2, 60)
     X[rng.random(X.shape) < 0.2] = NAN
     low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
-    scaled = LEARNERS[name].set_params(theta=0.3, scaling="minmax").fit(X, y)
+    scaled = clone(learner).set_params(theta=0.3, scaling="minmax").fit(X, y)
     boxes, answers = scaled.hyperboxes_, scaled.predict_proba(X)
     assert np.nanmin(boxes.lower) == low.min()
     by_hand = (X - low) / (high - low)
@@ -94,9 +95,7 @@ def test_scaling_leaves_missing_values_out(name):
 
 def test_a_sample_without_any_value_ties_with_all_boxes():
     model = ImprovedOnlineGFMM(scaling=None).fit([[0.0], [0.0], [1.0]], ["a", "a", "b"])
-    assert (
-        model.predict([[NAN]]) == "b"
-    )  # its box has absorbed a single sample, as the paper has it
+    assert model.predict([[NAN]]) == "b"  # its box has absorbed a single sample
     model.partial_fit([[1.0]] * 2, ["b"] * 2)
     assert model.predict([[NAN]]) == "b"
     np.testing.assert_array_equal(model.membership([[NAN]]), [[1.0, 1.0]])

@@ -1,5 +1,6 @@
 """The online learners against the paper's algorithms, and what their boxes must satisfy."""
 
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -11,9 +12,21 @@ from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
 from tests import reference
 from tests.strategies import Problem, problems
 
-PAPER_SELECTIONS = ("all", "lemma")
 OVERLAPS = ("closed", "paper")
 
+ONLINE_LEARNERS = [OnlineGFMM, ImprovedOnlineGFMM]
+REFERENCES = {OnlineGFMM: reference.online, ImprovedOnlineGFMM: reference.improved_online}
+
+# Each learner with each of its overlap tests.
+VARIANTS = {
+    "online": (OnlineGFMM, {}),
+    "improved": (ImprovedOnlineGFMM, {"overlap": "closed"}),
+    "improved, paper": (ImprovedOnlineGFMM, {"overlap": "paper"}),
+}
+
+every_online_learner = pytest.mark.parametrize("cls", ONLINE_LEARNERS)
+every_variant = pytest.mark.parametrize(("cls", "params"), VARIANTS.values(), ids=VARIANTS)
+every_overlap = pytest.mark.parametrize("overlap", OVERLAPS)
 
 # Blocks of four boxes make deep trees of few boxes, and hardly any room, many new trees.
 deep_trees = patch.multiple("hyperboxes._boxes", _WIDTH=4, _MIN_CAPACITY=4)
@@ -49,52 +62,38 @@ def same_boxes(first, second):
     return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
 
 
-@pytest.mark.parametrize("selection", PAPER_SELECTIONS)
-@given(problem=problems())
-def test_online_equals_the_paper(problem, selection):
-    expected = learn_slowly(reference.online, problem, selection=selection)
-    assert_same(learn(problem, OnlineGFMM, selection=selection), expected)
-
-
-@pytest.mark.parametrize("overlap", OVERLAPS)
-@pytest.mark.parametrize("selection", PAPER_SELECTIONS)
-@given(problem=problems())
-def test_improved_online_equals_the_paper(problem, selection, overlap):
-    params = {"selection": selection, "overlap": overlap}
-    expected = learn_slowly(reference.improved_online, problem, **params)
-    assert_same(learn(problem, **params), expected)
-
-
-@pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
-def test_larger_problem_equals_the_paper(cls):
-    """Room for boxes is made many times over, and candidates are refused for overlap."""
-    rng = np.random.default_rng(3)
-    X = rng.random((600, 3))
-    y = rng.integers(0, 3, len(X))
-    problem = Problem(X, X, y, 0.2, np.ones(3))
-    learner = reference.online if cls is OnlineGFMM else reference.improved_online
-    params = {} if cls is OnlineGFMM else {"overlap": "closed"}
-    expected = learn_slowly(learner, problem, selection="lemma", **params)
-    model = learn(problem, cls, selection="lemma")
-    assert_same(model, expected)
-    assert same_boxes(learn(problem, cls), model)
-
-
-@pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
-@pytest.mark.parametrize("overlap", OVERLAPS)
-@given(problem=problems())
-def test_selections_give_the_very_same_boxes(problem, cls, overlap):
-    params = {} if cls is OnlineGFMM else {"overlap": overlap}
-    every, lemma, index = (
-        learn(problem, cls, selection=selection, **params)
-        for selection in ("all", "lemma", "index")
-    )
+def assert_equals_the_paper(fit, fit_slowly):
+    """Compare a learner with the reference by the paper's selections, and the index with these."""
+    every, lemma, index = (fit(selection=selection) for selection in ("all", "lemma", "index"))
+    assert_same(every, fit_slowly(selection="all"))
+    assert_same(lemma, fit_slowly(selection="lemma"))
     assert same_boxes(every, lemma)
     assert same_boxes(every, index)
     assert index.n_candidates_ <= lemma.n_candidates_ <= every.n_candidates_
 
 
-@pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
+@every_variant
+@given(problem=problems())
+def test_every_selection_equals_the_paper(problem, cls, params):
+    assert_equals_the_paper(
+        partial(learn, problem, cls, **params),
+        partial(learn_slowly, REFERENCES[cls], problem, **params),
+    )
+
+
+@every_variant
+def test_larger_problem_equals_the_paper(cls, params):
+    """Room for boxes is made many times over, and candidates are refused for overlap."""
+    rng = np.random.default_rng(3)
+    X, y = rng.random((600, 3)), rng.integers(0, 3, 600)
+    problem = Problem(X, X, y, 0.2, np.ones(3))
+    expected = learn_slowly(REFERENCES[cls], problem, selection="lemma", **params)
+    model = learn(problem, cls, selection="lemma", **params)
+    assert_same(model, expected)
+    assert same_boxes(learn(problem, cls, **params), model)
+
+
+@every_online_learner
 @pytest.mark.parametrize("selection", ["lemma", "index"])
 @given(problem=problems(), data=st.data())
 def test_any_batching_equals_one_fit(problem, cls, selection, data):
@@ -115,7 +114,7 @@ def test_any_batching_equals_one_fit(problem, cls, selection, data):
         assert model.n_candidates_ == whole.n_candidates_
 
 
-@pytest.mark.parametrize("cls", [OnlineGFMM, ImprovedOnlineGFMM])
+@every_online_learner
 def test_fit_starts_afresh(cls):
     rng = np.random.default_rng(0)
     X, y = rng.random((50, 2)), rng.integers(0, 2, 50)
@@ -123,7 +122,7 @@ def test_fit_starts_afresh(cls):
     assert same_boxes(model.fit(X[:20], y[:20]), cls().fit(X[:20], y[:20]))
 
 
-@pytest.mark.parametrize("overlap", OVERLAPS)
+@every_overlap
 @given(problem=problems())
 def test_invariants_of_improved_online(problem, overlap):
     model = learn(problem, overlap=overlap)
