@@ -21,6 +21,7 @@ tables = hnp.arrays(
 )
 
 
+@example(np.array([[2.0], [5e-324]]))
 @given(tables)
 def test_ranges_become_the_unit_interval(values):
     scale = MinMaxScale.learn(values, values)

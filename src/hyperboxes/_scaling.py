@@ -53,7 +53,7 @@ class MinMaxScale:
         for candidate in candidates:
             np.copyto(restored, candidate, where=self.transform(candidate) == values)
         at_high = (values == 1.0) & (self.high > self.low)
-        return np.where(at_high, self.high, restored)
+        return np.where(values == 0.0, self.low, np.where(at_high, self.high, restored))
 
     def _round(self, values: np.ndarray) -> np.ndarray:
         # Beyond 22 digits `round` divides by a power of ten that no float64 is.
