@@ -18,7 +18,7 @@ demo: $(VENV)/.demo
 
 PYTEST := -m pytest --numprocesses logical --dist loadfile
 
-test: lint
+test: lint docs
 	$(BIN)/python $(PYTEST) $(ARGS)
 
 # The lower bounds of pyproject.toml, in an environment and a kernel cache of their own.
