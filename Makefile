@@ -11,15 +11,17 @@ ARGS ?=
 KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
-.PHONY: demo test test-oldest dist lint format docs bench-peers bench-scale bench-missing bench-labels bench-merging bench-pruning reproduce reproduce-quick clean
+PYTEST := -m pytest --numprocesses logical --dist loadfile
+BENCHMARKS := $(addprefix bench-, peers scale missing labels merging pruning)
+
+.PHONY: demo test test-oldest dist lint format docs $(BENCHMARKS) reproduce reproduce-quick clean
 
 demo: $(VENV)/.demo
 	$(BIN)/hyperboxes demo
 
-PYTEST := -m pytest --numprocesses logical --dist loadfile
-
-test: lint docs
+test: lint
 	$(BIN)/python $(PYTEST) $(ARGS)
+	$(MAKE) docs ARGS=
 
 # The lower bounds of pyproject.toml, in an environment and a kernel cache of their own.
 test-oldest: export NUMBA_CACHE_DIR := $(NUMBA_CACHE_DIR)-oldest
@@ -45,23 +47,8 @@ format: $(VENV)/.dev
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs docs/_build $(ARGS)
 
-bench-peers: $(VENV)/.bench
-	$(BIN)/python -m benchmarks.peers $(ARGS)
-
-bench-scale: $(VENV)/.bench
-	$(BIN)/python -m benchmarks.scale $(ARGS)
-
-bench-missing: $(VENV)/.bench
-	$(BIN)/python -m benchmarks.missing $(ARGS)
-
-bench-labels: $(VENV)/.bench
-	$(BIN)/python -m benchmarks.few_labels $(ARGS)
-
-bench-merging: $(VENV)/.bench
-	$(BIN)/python -m benchmarks.merging $(ARGS)
-
-bench-pruning: $(VENV)/.bench
-	$(BIN)/python -m benchmarks.pruning $(ARGS)
+$(BENCHMARKS): bench-%: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.$* $(ARGS)
 
 reproduce: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.reproduce $(ARGS)
