@@ -28,6 +28,7 @@ BAD_SAMPLES = [
     ([[0.1, 0.2]], [0.5], None, "continuous"),
     ([[0.1, 0.2]], [NAN], None, "y contains NaN"),
     ([[0.1, 0.2]], None, None, "y to be passed"),
+    ([[0.1, 0.2]] * 2, ["a", None], None, "y holds None. If these samples have no label, put"),
 ]
 
 
@@ -157,3 +158,10 @@ def test_classes_must_be_named_first(cls):
     with pytest.raises(ValueError, match="not in classes_"):
         untouched.partial_fit(X, Y, classes=[5, 6])
     assert set(vars(untouched)) == set(untouched.get_params())
+
+
+@every_learner
+@pytest.mark.parametrize("unlabeled", [NAN, np.float32("nan"), pd.NA], ids=repr)
+def test_a_mark_that_equals_nothing(cls, unlabeled):
+    with pytest.raises(ValueError, match=r"does not equal itself\. Put another value in its"):
+        cls(unlabeled=unlabeled).fit(X, Y)

@@ -301,6 +301,13 @@ def test_bad_input():
     model = ImprovedOnlineGFMM().fit(X, Y)
     with pytest.raises(ValueError, match="quote must be one of"):
         export_sql(model, quote="'")
+    for table in ("", [], ["schema", ""]):
+        with pytest.raises(ValueError, match="table must be a name, or a schema and a name"):
+            export_sql(model, table=table)
+    with pytest.raises(ValueError, match="SQL has no literal for the default nan"):
+        export_sql(model, default=float("nan"))
+    with pytest.raises(TypeError, match="class_names must be a list, in the order of the classes"):
+        export_sql(model, class_names={0: "a", 1: "b", 2: "c"})
     with pytest.raises(ValueError, match="column_names has 2 names, but the model has 4 features"):
         export_sql(model, column_names=["a", "b"])
     with pytest.raises(ValueError, match="Two features are named 'a': pass column_names"):

@@ -14,7 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hyperboxes._base import NUMBERS, BoxEstimator
 from hyperboxes._boxes import WORK_PER_CALL, Samples
 from hyperboxes._kernels import geometry, prediction
-from hyperboxes._validation import encode, find_labels, unchanged_on_error
+from hyperboxes._validation import (
+    check_no_none,
+    check_unlabeled,
+    encode,
+    find_labels,
+    unchanged_on_error,
+)
 
 
 class BaseGFMM(ClassifierMixin, BoxEstimator):
@@ -62,6 +68,7 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
     def _validate_samples(
         self, X: Any, y: Any, X_upper: Any, *, reset: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        check_unlabeled(self.unlabeled)
         X, y = validate_data(self, X, y, reset=reset, **NUMBERS)
         return X, self._check_upper(X, X_upper), y
 
@@ -73,6 +80,7 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
                 f"y holds no label: every value is {self.unlabeled!r}, which says that there is "
                 "none. To find groups in such data, use HyperboxClustering."
             )
+        check_no_none(labels)
         check_classification_targets(labels)
         return np.unique(labels)
 

@@ -72,7 +72,7 @@ def prune(
     -------
     model : classifier
         A new fitted model, which can go on learning. Its attribute ``pruning_`` says what was
-        dropped.
+        dropped; `save` does not keep it.
 
     See Also
     --------

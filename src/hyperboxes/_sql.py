@@ -102,7 +102,9 @@ def export_sql(
     case = writer.expression(_literal(default, quote), nullable)
     if table is None:
         return case
-    parts = [table] if isinstance(table, str) else table
+    parts = [table] if isinstance(table, str) else list(table)
+    if not all(parts) or not parts:
+        raise ValueError(f"table must be a name, or a schema and a name, got {table!r}.")
     source = ".".join(_identifier(part, quote) for part in parts)
     return f"SELECT t.*, {case} AS {_identifier('prediction', quote)} FROM {source} t"
 
@@ -303,6 +305,8 @@ def _literal(value: Any, quote: str) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
+        if not np.isfinite(value):
+            raise ValueError(f"SQL has no literal for the default {value}: pass another one.")
         return _double(value)
     text = str(value).replace("'", "''")
     return f"'{text.replace(chr(92), 2 * chr(92)) if quote == '`' else text}'"

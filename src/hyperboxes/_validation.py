@@ -139,6 +139,28 @@ def warn_if_ranges_unknown(estimator: Any, lower: np.ndarray, upper: np.ndarray)
         )
 
 
+def check_unlabeled(unlabeled: Any) -> None:
+    """Refuse NaN and the like as the mark of samples without a label: they equal nothing."""
+    try:
+        equals_itself = bool(unlabeled == unlabeled)
+    except TypeError:  # pandas' NA
+        equals_itself = False
+    if not equals_itself:
+        raise ValueError(
+            f"unlabeled={unlabeled!r} does not equal itself. Put another value in its place in y, "
+            "such as -1, and name that."
+        )
+
+
+def check_no_none(labels: np.ndarray) -> None:
+    """Refuse None for a label."""
+    if labels.dtype == object and any(label is None for label in labels.tolist()):
+        raise ValueError(
+            "y holds None. If these samples have no label, put a value of its own in its place, "
+            "such as '' or -1, and name that: unlabeled=''."
+        )
+
+
 def find_labels(y: np.ndarray, unlabeled: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return which samples have a label, not the value that says there is none, and the labels."""
     if unlabeled is None:
@@ -172,7 +194,7 @@ def check_known_classes(
     # NumPy would take the text "1" for the number 1.
     if unknown := set(labels.tolist()) - set(classes.tolist()):
         raise ValueError(
-            f"{name} holds labels that are not in classes_: {sorted(unknown)}. {advice}"
+            f"{name} holds labels that are not in classes_: {sorted(unknown, key=str)}. {advice}"
         )
 
 

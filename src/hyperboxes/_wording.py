@@ -5,6 +5,7 @@ Numbers are rounded by the range of their feature: digits that tell nothing are 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -50,6 +51,8 @@ def name_no_label(model: Any) -> str:
 
 
 def _as_many(names: Any, number: int, what: str, parameter: str) -> list[str]:
+    if isinstance(names, Mapping):
+        raise TypeError(f"{parameter} must be a list, in the order of the {what}, not a mapping.")
     names = [names] if isinstance(names, str) else [str(name) for name in names]
     if len(names) != number:
         raise ValueError(f"{parameter} has {len(names)} names, but the model has {number} {what}.")
