@@ -1,4 +1,4 @@
-"""Calling compiled parts of kernels, which Python cannot call by itself."""
+"""Calling compiled parts of kernels, which Python cannot call by itself, by the paper's names."""
 
 from collections.abc import Callable
 from functools import cache
@@ -6,6 +6,16 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from numba import njit
+
+from hyperboxes._kernels import geometry
+
+# Similarities by the names of the parameter.
+MEASURES = {
+    "longest": geometry.LONGEST,
+    "shortest": geometry.SHORTEST,
+    "mid-max": geometry.MID_MAX,
+    "mid-min": geometry.MID_MIN,
+}
 
 
 class FromPython:

@@ -7,6 +7,9 @@ from hyperboxes import ImprovedOnlineGFMM, save
 from hyperboxes._cli import main
 from tests.commands import FEATURES, TEST, TRAIN
 
+for helper in ("graphs", "learners", "model_files"):
+    pytest.register_assert_rewrite(f"tests.{helper}")
+
 
 @pytest.fixture
 def close_figures():

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import hyperboxes
-from hyperboxes import ImprovedOnlineGFMM, ModelFileError, load
+from hyperboxes import ImprovedOnlineGFMM, ModelFileError, load, save
 
 
 def npy(descr, shape, content):
@@ -128,3 +128,25 @@ def refusal(content):
     with pytest.raises(ModelFileError, match=r"^Cannot load the file: [^\n]*\.$") as caught:
         load(io.BytesIO(content))
     return str(caught.value)
+
+
+def saved(model):
+    """Return the bytes of the saved model."""
+    file = io.BytesIO()
+    save(model, file)
+    return file.getvalue()
+
+
+def assert_same_model(twin, model):
+    """Compare all that can be seen, and what is learned bit for bit."""
+    assert type(twin) is type(model)
+    assert repr(twin.get_params()) == repr(model.get_params())
+    assert set(vars(twin)) == set(vars(model)) - {"_hyperboxes"}
+    assert twin.n_features_in_ == model.n_features_in_
+    assert twin.classes_.dtype == model.classes_.dtype
+    assert twin.classes_.tolist() == model.classes_.tolist()
+    assert twin.n_candidates_ == model.n_candidates_
+    for name in ("lower", "upper", "labels", "counts"):
+        assert getattr(twin._boxes, name).tobytes() == getattr(model._boxes, name).tobytes()
+    for name in ("data_min_", "data_max_", "_gamma"):
+        assert getattr(twin, name).tobytes() == getattr(model, name).tobytes()

@@ -65,3 +65,11 @@ def problems(draw):
         y = np.where(has_label, y, -1)
     gamma = draw(hnp.arrays(np.float64, n_features, elements=slopes, fill=slopes))
     return Problem(xl, xu, y, draw(thetas), gamma)
+
+
+def without_gaps(problem: Problem) -> Problem:
+    """Renumber the classes so that each has a sample, as `fit` does."""
+    y = np.full(len(problem.y), -1)
+    labelled = problem.y >= 0
+    y[labelled] = np.unique(problem.y[labelled], return_inverse=True)[1]
+    return Problem(problem.xl, problem.xu, y, problem.theta, problem.gamma)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from hyperboxes import AgglomerativeGFMM
 from tests import reference
-from tests.strategies import Problem, few_examples, problems
-from tests.test_online import (
+from tests.learners import (
     assert_equals_the_paper,
     assert_same,
     deep_trees,
@@ -20,6 +19,7 @@ from tests.test_online import (
     overlapping_pairs,
     same_boxes,
 )
+from tests.strategies import Problem, few_examples, problems, without_gaps
 
 ALGORITHMS = {"agglo2": reference.agglo2, "agglo-sm": reference.agglo_sm}
 SIMILARITIES = ("longest", "shortest", "mid-max", "mid-min")
@@ -35,14 +35,6 @@ def learn(problem: Problem, **params):
     )
     with deep_trees:
         return model.fit(problem.xl, problem.y, X_upper=problem.xu)
-
-
-def without_gaps(problem: Problem) -> Problem:
-    """Renumber the classes so that each has a sample, as `fit` does."""
-    y = np.full(len(problem.y), -1)
-    labelled = problem.y >= 0
-    y[labelled] = np.unique(problem.y[labelled], return_inverse=True)[1]
-    return Problem(problem.xl, problem.xu, y, problem.theta, problem.gamma)
 
 
 @every_algorithm

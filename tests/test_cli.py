@@ -1,6 +1,5 @@
 """The command line as a whole, training from files, progress, and the demonstration."""
 
-import inspect
 import json
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import hyperboxes
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, load
 from hyperboxes._cli import COMMANDS, fit
 from tests.commands import FEATURES, IRIS, TEST, TRAIN
-from tests.test_online import same_boxes
+from tests.learners import same_boxes
 
 
 def test_version_and_help(run):
@@ -42,14 +41,6 @@ def test_help_imports_no_learner():
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
     assert "hyperboxes._cli.fit" in loaded.split()
     assert not {"sklearn", "numba", "pandas", "pyarrow", "rich"} & set(loaded.split())
-
-
-def test_public_names_are_found_when_asked_for():
-    assert set(hyperboxes.__all__) <= set(dir(hyperboxes))
-    for name in hyperboxes.__all__:
-        assert inspect.getmodule(getattr(hyperboxes, name)) is not None
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = hyperboxes.nothing
 
 
 def test_runs_as_a_module(folder):

@@ -16,8 +16,8 @@ import pytest
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, load
 from hyperboxes._cli import main
 from hyperboxes._cli._checkpoint import Every
-from tests.test_files import on_posix
-from tests.test_online import same_boxes
+from tests import on_posix
+from tests.learners import same_boxes
 
 N_ROWS = 1000
 ARGV = ["fit", "data.csv", "--target", "y", "--theta", "0.05", "--chunk-size", "100"]

@@ -12,9 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from hyperboxes import HyperboxClustering
 from tests import reference
+from tests.learners import as_reference, assert_same, deep_trees, learn_slowly, same_boxes
 from tests.strategies import Problem, problems
-from tests.test_online import assert_same, deep_trees, learn_slowly, same_boxes
-from tests.test_prediction import as_reference
 
 ALGORITHMS = ("online", "agglo2", "agglo-sm")
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from functools import partial
 
 import joblib
 import numpy as np
@@ -19,12 +18,9 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hyperboxes import AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM
-from tests.test_online import ONLINE_LEARNERS, every_online_learner, same_boxes
+from tests.learners import ONLINE_LEARNERS, every_learner, every_online_learner, same_boxes
 
-LEARNERS = [*ONLINE_LEARNERS, AgglomerativeGFMM, partial(AgglomerativeGFMM, algorithm="agglo2")]
 X, Y = load_iris(return_X_y=True)
-
-every_learner = pytest.mark.parametrize("cls", LEARNERS)
 
 
 @parametrize_with_checks(

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, explain
+from tests.learners import LEARNERS, every_learner, models_and_samples
 from tests.strategies import problems
-from tests.test_estimators import LEARNERS, every_learner
-from tests.test_prediction import models_and_samples
 
 IRIS = load_iris(as_frame=True)
 X, Y = load_iris(return_X_y=True)

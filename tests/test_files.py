@@ -11,7 +11,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, load, save
-from tests.test_saving import assert_same_model, saved
+from tests import on_posix
+from tests.model_files import assert_same_model, saved
 
 X, Y = load_iris(return_X_y=True)
 
@@ -71,9 +72,6 @@ def test_files_that_are_not_there(model, tmp_path):
         save(model, tmp_path / "folder" / "model")
     with pytest.raises(OSError, match="Not a regular file"):
         save(model, tmp_path)
-
-
-on_posix = pytest.mark.skipif(os.name != "posix", reason="permissions and signals of POSIX")
 
 
 @on_posix

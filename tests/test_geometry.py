@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hyperboxes._kernels import geometry
 from tests import reference
-from tests.compiled import FromPython
+from tests.compiled import MEASURES, FromPython
 from tests.strategies import problems, slopes, thetas
 
 compiled = FromPython(geometry)
@@ -27,12 +27,6 @@ def test_membership_is_one_minus_distance(boxes):
     assert 1 - min(gap, 1) == reference.membership(v, w, xl, xu, gamma)
 
 
-MEASURES = {
-    "longest": geometry.LONGEST,
-    "shortest": geometry.SHORTEST,
-    "mid-max": geometry.MID_MAX,
-    "mid-min": geometry.MID_MIN,
-}
 every_measure = pytest.mark.parametrize("measure", MEASURES)
 
 

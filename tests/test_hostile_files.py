@@ -16,7 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperboxes import ModelFileError, load
+from tests.graphs import assert_agrees
 from tests.model_files import (
+    assert_same_model,
     golden_members,
     golden_model,
     npy,
@@ -26,8 +28,6 @@ from tests.model_files import (
     with_parameter,
     zipped,
 )
-from tests.test_onnx import assert_agrees
-from tests.test_saving import assert_same_model
 
 # Damage.
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from hyperboxes._boxes import Boxes, Samples
 from hyperboxes._kernels import geometry, index, search
 from tests import reference
-from tests.compiled import FromPython
+from tests.compiled import MEASURES, FromPython
 from tests.strategies import grid, slopes, unit
-from tests.test_geometry import MEASURES
 
 on_index, on_search = FromPython(index), FromPython(search)
 

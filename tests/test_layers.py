@@ -192,8 +192,11 @@ def test_files_are_short():
     assert {name: length for name, length in lengths.items() if length > MAX_LINES} == {}
 
 
-def test_public_names_are_sorted():
+def test_public_names_are_sorted_and_found_when_asked_for():
     assert hyperboxes.__all__ == sorted(set(hyperboxes.__all__))
+    assert set(hyperboxes.__all__) <= set(dir(hyperboxes))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = hyperboxes.nothing
 
 
 @pytest.mark.parametrize("name", hyperboxes.__all__)

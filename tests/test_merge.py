@@ -19,9 +19,8 @@ from hyperboxes import (
     merge,
 )
 from tests import reference
+from tests.learners import as_reference, assert_same, deep_trees, every_variant, same_boxes
 from tests.strategies import Problem, problems
-from tests.test_online import assert_same, deep_trees, every_variant, same_boxes
-from tests.test_prediction import as_reference
 
 X, Y = load_iris(return_X_y=True)
 X = minmax_scale(X)

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
-from tests.strategies import few_examples, problems
-from tests.test_agglomerative import without_gaps
-from tests.test_online import same_boxes
+from tests.learners import same_boxes
+from tests.strategies import few_examples, problems, without_gaps
 
 NAN = np.nan
 LEARNERS = {

@@ -1,7 +1,6 @@
 """The online learners against the paper's algorithms, and what their boxes must satisfy."""
 
 from functools import partial
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,66 +9,20 @@ from hypothesis import strategies as st
 
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
 from tests import reference
+from tests.learners import (
+    assert_equals_the_paper,
+    assert_same,
+    every_online_learner,
+    every_overlap,
+    every_variant,
+    learn,
+    learn_slowly,
+    overlapping_pairs,
+    same_boxes,
+)
 from tests.strategies import Problem, problems
 
-OVERLAPS = ("closed", "paper")
-
-ONLINE_LEARNERS = [OnlineGFMM, ImprovedOnlineGFMM]
 REFERENCES = {OnlineGFMM: reference.online, ImprovedOnlineGFMM: reference.improved_online}
-
-# Each learner with each of its overlap tests.
-VARIANTS = {
-    "online": (OnlineGFMM, {}),
-    "improved": (ImprovedOnlineGFMM, {"overlap": "closed"}),
-    "improved, paper": (ImprovedOnlineGFMM, {"overlap": "paper"}),
-}
-
-every_online_learner = pytest.mark.parametrize("cls", ONLINE_LEARNERS)
-every_variant = pytest.mark.parametrize(("cls", "params"), VARIANTS.values(), ids=VARIANTS)
-every_overlap = pytest.mark.parametrize("overlap", OVERLAPS)
-
-# Blocks of four boxes make deep trees of few boxes, and hardly any room, many new trees.
-deep_trees = patch.multiple("hyperboxes._boxes", _WIDTH=4, _MIN_CAPACITY=4)
-
-
-def learn(problem: Problem, cls=ImprovedOnlineGFMM, **params):
-    """Fit on the problem with all its classes known, even those without a sample."""
-    model = cls(theta=problem.theta, gamma=problem.gamma, scaling=None, unlabeled=-1, **params)
-    X_upper = None if problem.xu is problem.xl else problem.xu
-    with deep_trees:
-        return model.partial_fit(problem.xl, problem.y, range(problem.n_classes), X_upper=X_upper)
-
-
-def learn_slowly(learner, problem: Problem, **params) -> reference.Model:
-    """Run one of the reference's algorithms on the problem."""
-    samples = problem.xl, problem.xu, problem.y
-    return learner(*samples, theta=problem.theta, gamma=problem.gamma, **params)
-
-
-def assert_same(model, expected):
-    """Compare boxes, labels, counts and candidates bit for bit."""
-    boxes = model.hyperboxes_
-    np.testing.assert_array_equal(boxes.lower, expected.lower)
-    np.testing.assert_array_equal(boxes.upper, expected.upper)
-    np.testing.assert_array_equal(boxes.labels, expected.labels)
-    np.testing.assert_array_equal(boxes.counts, expected.counts)
-    assert model.n_candidates_ == expected.n_candidates
-
-
-def same_boxes(first, second):
-    """Whether two models have the same boxes, however many candidates they tried."""
-    pairs = zip(vars(first.hyperboxes_).values(), vars(second.hyperboxes_).values(), strict=True)
-    return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
-
-
-def assert_equals_the_paper(fit, fit_slowly):
-    """Compare a learner with the reference by the paper's selections, and the index with these."""
-    every, lemma, index = (fit(selection=selection) for selection in ("all", "lemma", "index"))
-    assert_same(every, fit_slowly(selection="all"))
-    assert_same(lemma, fit_slowly(selection="lemma"))
-    assert same_boxes(every, lemma)
-    assert same_boxes(every, index)
-    assert index.n_candidates_ <= lemma.n_candidates_ <= every.n_candidates_
 
 
 @every_variant
@@ -135,13 +88,6 @@ def test_invariants_of_improved_online(problem, overlap):
     memberships = model.membership(problem.xl, X_upper=problem.xu)
     labelled = np.flatnonzero(problem.y >= 0)
     assert (memberships[labelled, problem.y[labelled]] == 1).all()
-
-
-def overlapping_pairs(boxes):
-    """List the pairs of boxes of two classes that share a point, as far as is known."""
-    meet = ~(boxes.lower[:, None] > boxes.upper).any(axis=2)
-    rivals = (boxes.labels[:, None] != boxes.labels) & (boxes.labels >= 0)
-    return {(i, k) for i, k in np.argwhere(meet & meet.T & rivals & rivals.T) if i < k}
 
 
 @given(problem=problems())

@@ -5,7 +5,6 @@ import sys
 from functools import partial
 
 import numpy as np
-import onnx
 import onnxruntime
 import pandas as pd
 import pytest
@@ -18,29 +17,12 @@ from sklearn.pipeline import make_pipeline
 
 import hyperboxes
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, to_onnx
+from tests.graphs import assert_agrees, run
+from tests.learners import every_learner, learn
 from tests.strategies import problems
-from tests.test_estimators import every_learner
-from tests.test_online import learn
 
 X, Y = load_iris(return_X_y=True)
 NAN = float("nan")
-
-
-def run(model, X, **options):
-    """Return what the graph says of samples, after a check of the graph."""
-    graph = to_onnx(model)
-    onnx.checker.check_model(graph, full_check=True)
-    session = onnxruntime.InferenceSession(
-        graph.SerializeToString(), providers=["CPUExecutionProvider"], **options
-    )
-    return session.run(["label", "membership"], {"X": np.asarray(X, np.float64)})
-
-
-def assert_agrees(model, X):
-    """Check that the graph says what the model says."""
-    label, membership = run(model, X)
-    np.testing.assert_array_equal(label, model.predict(X))
-    assert membership.tobytes() == model.membership(X).tobytes()
 
 
 def agglomerate(problem, algorithm):

@@ -5,33 +5,11 @@ import threading
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from joblib import parallel_config
 
-from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes import ImprovedOnlineGFMM
 from tests import reference
-from tests.strategies import problems
-from tests.test_online import learn
-
-
-@st.composite
-def models_and_samples(draw):
-    """Draw a fitted model and samples around, between and far away from its boxes."""
-    problem = draw(problems())
-    model = learn(problem, draw(st.sampled_from([OnlineGFMM, ImprovedOnlineGFMM])))
-    values = st.integers(-20, 30).map(lambda tenths: tenths / 10) | st.floats(-1e6, 1e6)
-    shape = (draw(st.integers(1, 10)), problem.xl.shape[1])
-    ends = [draw(hnp.arrays(np.float64, shape, elements=values)) for _ in range(2)]
-    if draw(st.booleans()):
-        ends = [problem.xl, problem.xu]
-    return model, problem, np.minimum(*ends), np.maximum(*ends)
-
-
-def as_reference(model):
-    """Return the fitted boxes as the reference's model."""
-    boxes = model.hyperboxes_
-    return reference.Model(boxes.lower, boxes.upper, boxes.labels, boxes.counts, 0)
+from tests.learners import as_reference, models_and_samples
 
 
 @given(models_and_samples())

@@ -10,8 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM
-from tests.test_files import on_posix
-from tests.test_online import every_online_learner, same_boxes
+from tests import on_posix
+from tests.learners import every_online_learner, same_boxes
 
 X, Y = load_iris(return_X_y=True)
 

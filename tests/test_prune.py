@@ -10,8 +10,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from hyperboxes import AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM, prune
+from tests.learners import learn, same_boxes
 from tests.strategies import problems
-from tests.test_online import learn, same_boxes
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, X_VAL, Y, Y_VAL = train_test_split(X, Y, random_state=0)

@@ -31,7 +31,7 @@ from hyperboxes import (
 from hyperboxes._cli import main
 from hyperboxes._report._contents import choose_boxes, choose_samples
 from hyperboxes._report._page import to_script
-from tests.test_rules import models
+from tests.learners import models
 
 IRIS = load_iris(as_frame=True)
 FEATURES = list(IRIS.data.columns)

@@ -11,21 +11,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from hyperboxes import HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM, export_frame, export_text
-from tests.strategies import problems
-from tests.test_estimators import LEARNERS, every_learner
+from tests.learners import every_learner, models
 
 X, Y = load_iris(return_X_y=True)
 nan = float("nan")
-
-
-@st.composite
-def models(draw):
-    """Draw a fitted model and its training data."""
-    problem = draw(problems())
-    learner = draw(st.sampled_from(LEARNERS))
-    scaling = draw(st.sampled_from(["minmax", None]))
-    model = learner(theta=problem.theta, gamma=problem.gamma, scaling=scaling, unlabeled=-1)
-    return model.fit(problem.xl, problem.y, X_upper=problem.xu), problem
 
 
 def held_by(row, lower, upper, tolerance=0.0):

@@ -26,39 +26,16 @@ from hyperboxes import (
     load,
     save,
 )
-from tests.model_files import golden_members, golden_model, sealed, zipped
+from tests.learners import every_learner, every_online_learner, learn, same_boxes
+from tests.model_files import assert_same_model, golden_members, golden_model, saved, sealed, zipped
 from tests.strategies import problems
-from tests.test_estimators import every_learner, every_online_learner
-from tests.test_online import learn, same_boxes
 
 X, Y = load_iris(return_X_y=True)
-
-
-def saved(model):
-    """Return the bytes of the saved model."""
-    file = io.BytesIO()
-    save(model, file)
-    return file.getvalue()
 
 
 def restored(model):
     """Return the model saved and loaded."""
     return load(io.BytesIO(saved(model)))
-
-
-def assert_same_model(twin, model):
-    """Compare all that can be seen, and what is learned bit for bit."""
-    assert type(twin) is type(model)
-    assert repr(twin.get_params()) == repr(model.get_params())
-    assert set(vars(twin)) == set(vars(model)) - {"_hyperboxes"}
-    assert twin.n_features_in_ == model.n_features_in_
-    assert twin.classes_.dtype == model.classes_.dtype
-    assert twin.classes_.tolist() == model.classes_.tolist()
-    assert twin.n_candidates_ == model.n_candidates_
-    for name in ("lower", "upper", "labels", "counts"):
-        assert getattr(twin._boxes, name).tobytes() == getattr(model._boxes, name).tobytes()
-    for name in ("data_min_", "data_max_", "_gamma"):
-        assert getattr(twin, name).tobytes() == getattr(model, name).tobytes()
 
 
 @given(problem=problems(), cls=st.sampled_from([OnlineGFMM, ImprovedOnlineGFMM]))

@@ -14,7 +14,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM
 from hyperboxes._scaling import MinMaxScale
-from tests.test_online import ONLINE_LEARNERS, every_online_learner, same_boxes
+from tests.learners import ONLINE_LEARNERS, every_online_learner, same_boxes
 
 tables = hnp.arrays(
     np.float64, st.tuples(st.integers(1, 20), st.integers(1, 3)), elements=st.floats(-1e6, 1e6)

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_iris
 
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, export_sql
-from tests.test_estimators import LEARNERS, every_learner
+from tests.learners import LEARNERS, every_learner
 
 X, Y = load_iris(return_X_y=True)
 nan = float("nan")

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
-from tests.test_online import every_online_learner
+from tests.learners import every_online_learner
 
 LEARNERS = {
     "online": OnlineGFMM(),

@@ -9,6 +9,7 @@ import pytest
 
 from hyperboxes import load
 from tests.model_files import (
+    assert_same_model,
     golden_members,
     golden_model,
     npy,
@@ -20,7 +21,6 @@ from tests.model_files import (
     with_parameter,
     zipped,
 )
-from tests.test_saving import assert_same_model
 
 NAN, INF = float("nan"), float("inf")
 OBJECTS_OF_NUMBERS = sealed(
