@@ -15,7 +15,6 @@ import zipfile
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
-PICTURES = {"docs/demo.png"}  # what the README shows
 PYTEST = ["-m", "pytest", "-c", "pyproject.toml", "--numprocesses", "logical", "--dist", "loadfile"]
 SUITE = ["--pyargs", "hyperboxes", "tests", "docs", "README.md"]
 
@@ -25,7 +24,8 @@ def check_wheel(wheel: Path) -> None:
     expected = {path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*") if is_kept(path)}
     with zipfile.ZipFile(wheel) as archive:
         found = {name for name in archive.namelist() if ".dist-info/" not in name}
-    same(found, expected, f"{wheel.name} and src")
+    if different := sorted(found ^ expected):
+        raise SystemExit(f"{wheel.name} and src differ in: {', '.join(different)}")
     if "hyperboxes/py.typed" not in found:
         raise SystemExit(f"{wheel.name} has no py.typed, so that type checkers ignore it")
 
@@ -36,21 +36,12 @@ def is_kept(path: Path) -> bool:
 
 
 def unpack(sdist: Path, folder: Path) -> Path:
-    """Unpack the sdist without the package, and stop if it carries data or spare pictures."""
+    """Unpack the sdist without the package: what is left must do to test the wheel."""
     with tarfile.open(sdist) as archive:
         archive.extractall(folder, filter="data")
     (root,) = folder.iterdir()
-    paths = {path.relative_to(root).as_posix() for path in root.rglob("*")}
-    same({path for path in paths if path.endswith(".png")}, PICTURES, f"{sdist.name} and README")
-    same({path for path in paths if path.startswith("benchmarks/results")}, set(), sdist.name)
     shutil.rmtree(root / "src")
     return root
-
-
-def same(found: set[str], expected: set[str], where: str) -> None:
-    """Stop with the differences, if there are any."""
-    if different := sorted(found ^ expected):
-        raise SystemExit(f"{where} differ in: {', '.join(different)}")
 
 
 def install(wheel: Path, folder: Path) -> Path:
