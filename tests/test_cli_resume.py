@@ -281,7 +281,8 @@ def test_how_often():
 
 
 def test_a_closed_pipe_is_no_error(folder):
-    process = run_process("predict", "whole", "data.csv", "--keep", "--chunk-size", "10")
+    write_data(folder / "long.csv", 10_000)  # more than a pipe takes before it is read
+    process = run_process("predict", "whole", "long.csv", "--keep", "--chunk-size", "1000")
     assert process.stdout.readline() == "a,b,c,y,prediction\n"
     process.stdout.close()
     err = process.stderr.read()

@@ -2,6 +2,7 @@
 
 import math
 import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 
@@ -61,7 +62,8 @@ def expected(model, samples):
 
 def ask_sqlite(sql, samples, columns=None, table="data"):
     """Run a query of `export_sql` in SQLite and return the last column."""
-    return ask(sqlite3.connect(":memory:"), sql, samples, columns, table)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        return ask(connection, sql, samples, columns, table)
 
 
 def ask_duckdb(sql, samples, columns=None, table="data"):
