@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -82,9 +83,9 @@ def n_learned(path):
     return int(load(path).hyperboxes_.counts.sum()) if path.exists() else 0
 
 
-def end_once_saved(folder, end):
+def end_once_saved(folder, end, n_rows=20_000):
     """Start a run of many rows, end it once it has a checkpoint, and return exit code and notes."""
-    write_data("long.csv", 20_000)
+    write_data("long.csv", n_rows)
     process = run_process(*LONG, "-o", "model", "--checkpoint-every", "100")
     saved = folder / "model.checkpoint" / "model.hyperboxes"
     while process.poll() is None and not saved.exists():
@@ -109,7 +110,8 @@ def test_a_killed_run_goes_on_to_the_same_file(folder, capsys):
 
 @on_posix
 def test_ctrl_c(folder):
-    code, err = end_once_saved(folder, lambda process: process.send_signal(signal.SIGINT))
+    interrupt = partial(subprocess.Popen.send_signal, sig=signal.SIGINT)
+    code, err = end_once_saved(folder, interrupt, n_rows=200_000)
     assert code == 130
     n_rows = n_learned(folder / "model.checkpoint" / "model.hyperboxes")
     assert f"The first {n_rows:,} rows are kept in model.checkpoint" in err
