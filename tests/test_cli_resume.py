@@ -108,10 +108,38 @@ def test_a_killed_run_goes_on_to_the_same_file(folder, capsys):
     assert (folder / "model").read_bytes() == (folder / "whole").read_bytes()
 
 
+@pytest.fixture
+def ctrl_c():
+    """Hear Ctrl-C, and so do processes that are started: jobs in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_while_an_object_dies(folder, monkeypatch, capsys):
+    class Dying:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    learn = ImprovedOnlineGFMM.partial_fit
+
+    def learn_and_die(self, *args, **kwargs):
+        Dying()
+        return learn(self, *args, **kwargs)
+
+    monkeypatch.setattr(ImprovedOnlineGFMM, "partial_fit", learn_and_die)
+    assert main([*ARGV, "-o", "model"]) == 130
+    assert n_learned(folder / "model.checkpoint" / "model.hyperboxes") == 100
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 @on_posix
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c(folder):
     interrupt = partial(subprocess.Popen.send_signal, sig=signal.SIGINT)
-    code, err = end_once_saved(folder, interrupt, n_rows=200_000)
+    code, err = end_once_saved(folder, interrupt, n_rows=50_000)
     assert code == 130
     n_rows = n_learned(folder / "model.checkpoint" / "model.hyperboxes")
     assert f"The first {n_rows:,} rows are kept in model.checkpoint" in err

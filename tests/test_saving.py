@@ -136,7 +136,7 @@ def test_other_labels_are_refused(labels, name):
         {"unlabeled": -1},
         {"unlabeled": "?\ud800\0"},
         {"unlabeled": np.str_("none")},
-        {"unlabeled": float("nan")},
+        {"unlabeled": float("inf")},
         {"unlabeled": np.float64("-inf")},
         {"unlabeled": False, "scaling": None},
         {"scaling": [[0, 0, 0, 0.5], [1, 2, 3, 1]]},

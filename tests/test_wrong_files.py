@@ -97,6 +97,7 @@ def test_wrong_json(text):
     assert "model.json" in refusal(with_member("model.json", text))
 
 
+@pytest.mark.filterwarnings("ignore:NumPy will stop allowing conversion")  # by NumPy 1
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -11,6 +11,7 @@ import numpy as np
 from hyperboxes._cli._bar import progress, watched
 from hyperboxes._cli._checkpoint import Checkpoint
 from hyperboxes._cli._common import note
+from hyperboxes._cli._interrupts import interruptible
 from hyperboxes._cli._survey import Columns, Survey
 from hyperboxes._cli._tables import Table
 from hyperboxes._extras import need
@@ -76,8 +77,9 @@ def _learn(
 ) -> Any:
     done = _n_learned(model)
     try:
-        with progress(args, "Learning", survey.n_rows, done) as tell:
+        with progress(args, "Learning", survey.n_rows, done) as tell, interruptible() as check:
             for chunk in table.chunks(columns.all, chunk_size, skip=done):
+                check()
                 X, y = columns.read(chunk)
                 # The boxes' trees become those of a model read from a checkpoint, so that an
                 # interrupted run goes on exactly like one that was not.

@@ -1,0 +1,39 @@
+"""Ctrl-C that is not lost: Python drops a KeyboardInterrupt that strikes while an object dies."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], None]]:
+    """Yield what raises KeyboardInterrupt if there was one that has come to nothing."""
+    struck = False
+
+    def strike(number: int, frame: FrameType | None) -> None:
+        nonlocal struck
+        struck = True
+        signal.default_int_handler(number, frame)
+
+    def check() -> None:
+        if struck:
+            raise KeyboardInterrupt
+
+    if not _hears_ctrl_c():
+        yield check
+        return
+    signal.signal(signal.SIGINT, strike)
+    try:
+        yield check
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _hears_ctrl_c() -> bool:
+    """Tell whether Ctrl-C does here what it does by default; background jobs ignore it."""
+    is_main = threading.current_thread() is threading.main_thread()
+    return is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
