@@ -15,6 +15,8 @@ def compiling(args: argparse.Namespace) -> Iterator[Any]:
     """Yield what knows the `seconds` of compiling, and tell those who watch when it begins."""
     from numba.core import event
 
+    is_watched = sys.stderr.isatty() and not args.quiet
+
     class Listener(event.Listener):
         seconds = 0.0
         depth = 0  # kernels are compiled while others are that call them
@@ -22,7 +24,7 @@ def compiling(args: argparse.Namespace) -> Iterator[Any]:
         def on_start(self, _: event.Event) -> None:
             if self.depth == 0:
                 self.began = time.monotonic()
-                if self.seconds == 0.0 and sys.stderr.isatty() and not args.quiet:
+                if self.seconds == 0.0 and is_watched:
                     print("Compiling, once on this machine, up to a minute ...", file=sys.stderr)
             self.depth += 1
 
