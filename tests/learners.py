@@ -29,7 +29,7 @@ every_overlap = pytest.mark.parametrize("overlap", OVERLAPS)
 every_variant = pytest.mark.parametrize(("cls", "params"), VARIANTS.values(), ids=VARIANTS)
 
 # Blocks of four boxes make deep trees of few boxes, and hardly any room, many new trees.
-deep_trees = patch.multiple("hyperboxes._boxes", _WIDTH=4, _MIN_CAPACITY=4)
+deep_trees = patch.multiple("hyperboxes._models.boxes", _WIDTH=4, _MIN_CAPACITY=4)
 
 
 def learn(problem: Problem, cls=ImprovedOnlineGFMM, **params):

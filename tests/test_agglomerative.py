@@ -58,7 +58,7 @@ def test_short_lists_of_partners_change_nothing(problem, similarity, overlap, n_
     """AGGLO-SM searches again when a list runs out, and drops what does not fit on it."""
     params = {"similarity": similarity, "overlap": overlap, "algorithm": "agglo-sm"}
     for selection in ("lemma", "index"):
-        with patch("hyperboxes._agglomeration.SHORTLIST", n_partners):
+        with patch("hyperboxes._learning.agglomeration.SHORTLIST", n_partners):
             model = learn(problem, selection=selection, **params)
         expected = learn(problem, selection=selection, **params)
         assert same_boxes(model, expected)
@@ -123,7 +123,7 @@ def test_small_slices_of_work_change_nothing(algorithm, monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.random((150, 3)), rng.integers(0, 3, 150)
     whole = AgglomerativeGFMM(algorithm=algorithm).fit(X, y)
-    monkeypatch.setattr("hyperboxes._learners.WORK_PER_CALL", 1)
+    monkeypatch.setattr("hyperboxes._learning.learners.WORK_PER_CALL", 1)
     sliced = AgglomerativeGFMM(algorithm=algorithm).fit(X, y)
     assert same_boxes(whole, sliced)
     assert whole.n_candidates_ == sliced.n_candidates_

@@ -146,7 +146,7 @@ def test_missing_values_and_intervals():
 
 def test_many_boxes_are_joined_in_slices(monkeypatch):
     whole = HyperboxClustering(theta=0.02).fit(MOONS)
-    monkeypatch.setattr("hyperboxes._clustering.WORK_PER_CALL", 1)
+    monkeypatch.setattr("hyperboxes._estimators.clustering.WORK_PER_CALL", 1)
     assert same_boxes(HyperboxClustering(theta=0.02).fit(MOONS), whole)
 
 

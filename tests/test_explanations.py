@@ -288,7 +288,7 @@ def test_numbers_of_many_digits_lie_inside():
 def test_many_samples_are_explained_in_parts(monkeypatch):
     model = AgglomerativeGFMM(theta=0.2).fit(X, Y)
     expected = explain(model, X).to_dicts()
-    monkeypatch.setattr("hyperboxes._explanations._PAIRS_AT_ONCE", 50)
+    monkeypatch.setattr("hyperboxes._explain.explaining._PAIRS_AT_ONCE", 50)
     assert explain(model, X).to_dicts() == expected
 
 

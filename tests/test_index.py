@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperboxes._boxes import Boxes, Samples
 from hyperboxes._kernels import geometry, index, search
+from hyperboxes._models.boxes import Boxes, Samples
 from tests import reference
 from tests.compiled import MEASURES, FromPython
 from tests.strategies import grid, slopes, unit
@@ -34,7 +34,7 @@ class Subject:
 
     def add(self, low, high, label):
         """Add a box."""
-        with patch("hyperboxes._boxes._WIDTH", self.width):
+        with patch("hyperboxes._models.boxes._WIDTH", self.width):
             self.boxes.make_room()
         number = len(self.boxes)
         lower, upper, labels, counts, progress, _ = self.boxes.arrays
@@ -57,7 +57,7 @@ class Subject:
 
     def rebuild(self):
         """Build the trees anew."""
-        with patch("hyperboxes._boxes._WIDTH", self.width):
+        with patch("hyperboxes._models.boxes._WIDTH", self.width):
             self.boxes._build_index()
 
     def alive(self, *labels):

@@ -1,4 +1,4 @@
-"""The layers of CONTRIBUTING.md hold, and extras are imported only where they are used."""
+"""Folders are layers: imports point downwards only, and extras are imported where they are used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
-from fnmatch import fnmatch
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -22,16 +21,21 @@ PACKAGE = Path(hyperboxes.__file__).parent
 MODULES = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-# The columns of the table: layer, files, what they are for.
-LAYER, FILES = slice(0, 13), slice(13, 58)
+# The folders, and the modules beside them, from the top layer down.
+LAYERS = (
+    ("_cli", "__main__"),
+    ("_api", "__init__"),
+    ("_report", "_plots"),
+    ("_explain",),
+    ("_files",),
+    ("_estimators",),
+    ("_learning",),
+    ("_models",),
+    ("_kernels",),
+    ("_extras",),
+)
+PLACE = {name: place for place, names in enumerate(LAYERS) for name in names}
 MAX_LINES = 500
-
-
-class Row(NamedTuple):
-    """A row of the table: a layer or a part of one, and what is in it."""
-
-    layer: str
-    patterns: list[str]
 
 
 class Import(NamedTuple):
@@ -41,41 +45,9 @@ class Import(NamedTuple):
     at_top: bool  # of the module, and not for types only
 
 
-def rows() -> list[Row]:
-    """Read the table of CONTRIBUTING.md, from the top layer down."""
-    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    table = re.search(r"```\n(command line .*?)```", page, re.DOTALL)[1]
-    found: list[Row] = []
-    files = ""
-    for line in table.splitlines():
-        layer = line[LAYER].strip() or found[-1].layer
-        if files.endswith(","):  # the row goes on
-            files += line[FILES].strip()
-            found.pop()
-        else:
-            files = line[FILES].strip()
-        found.append(Row(layer, spell_out(files)))
-    return found
-
-
-def spell_out(files: str) -> list[str]:
-    """Repeat the folder, which a row names once: `_kernels/a.py, b.py`."""
-    folder, patterns = "", []
-    for name in re.split(r",\s*", files.strip(",")):
-        if name.endswith("/"):
-            patterns.append(name + "*")
-            continue
-        if "/" in name:
-            folder = name[: name.rindex("/") + 1]
-        patterns.append(folder + name.removeprefix(folder))
-    return patterns
-
-
-ROWS = rows()
-PLACE = {
-    module: [i for i, row in enumerate(ROWS) if any(fnmatch(module, p) for p in row.patterns)]
-    for module in MODULES
-}
+def layer_of(module: str) -> str:
+    """Return the folder of a module, or its name if it is beside the folders."""
+    return module.split("/")[0].removesuffix(".py")
 
 
 def find_imports(module: str) -> Iterator[Import]:
@@ -136,7 +108,7 @@ def installed_by(requirements: list[str]) -> set[str]:
 
 def modules_of(*layers: str) -> list[str]:
     """List the modules of some layers."""
-    return sorted(m for m, places in PLACE.items() for i in places if ROWS[i].layer in layers)
+    return sorted(module for module in MODULES if layer_of(module) in layers)
 
 
 STANDARD = set(sys.stdlib_module_names)
@@ -148,18 +120,22 @@ EXTRAS = {
 }
 
 
-def test_each_module_has_one_place():
-    assert {module for module, places in PLACE.items() if len(places) != 1} == set()
+def test_each_module_is_in_a_layer():
+    assert {layer_of(module) for module in MODULES} == PLACE.keys()
 
 
-def test_the_table_names_nothing_that_is_not_there():
-    patterns = [pattern for row in ROWS for pattern in row.patterns]
-    assert [p for p in patterns if not any(fnmatch(module, p) for module in MODULES)] == []
+def test_contributing_shows_the_layers_in_order():
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    tree = re.search(r"```\n(_cli/.*?)```", page, re.DOTALL)[1]
+    folders = re.findall(r"^(_\w+)/", tree, re.MULTILINE)
+    in_order = [name for names in LAYERS for name in names if f"{name}/__init__.py" in MODULES]
+    assert folders == in_order
 
 
 @pytest.mark.parametrize("module", sorted(MODULES))
 def test_imports_point_downwards(module):
-    upwards = {found.name for found in own_imports(module) if PLACE[found.name] < PLACE[module]}
+    place = PLACE[layer_of(module)]
+    upwards = {f.name for f in own_imports(module) if PLACE[layer_of(f.name)] < place}
     assert upwards == set()
 
 
@@ -168,13 +144,12 @@ def test_no_module_needs_itself():
     assert len(list(TopologicalSorter(needs).static_order())) == len(MODULES)
 
 
-@pytest.mark.parametrize("module", modules_of("readers"))
-def test_readers_leave_kernels_and_learners_alone(module):
-    layers = {ROWS[PLACE[found.name][0]].layer for found in own_imports(module)}
-    assert not layers & {"kernels", "learners"}
+@pytest.mark.parametrize("module", modules_of("_cli", "_report", "_plots", "_explain"))
+def test_readers_leave_kernels_and_learning_alone(module):
+    assert not {layer_of(f.name) for f in own_imports(module)} & {"_kernels", "_learning"}
 
 
-@pytest.mark.parametrize("module", modules_of("learners", "boxes", "kernels"))
+@pytest.mark.parametrize("module", modules_of("_learning", "_models", "_kernels"))
 def test_scikit_learn_stays_above_the_learners(module):
     assert "sklearn" not in {found.name for found in find_imports(module)}
 

@@ -202,7 +202,7 @@ def test_bad_input(monkeypatch):
         session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
         with pytest.raises(onnxruntime.capi.onnxruntime_pybind11_state.InvalidArgument):
             session.run(None, {"X": wrong})
-    monkeypatch.setattr("hyperboxes._onnx._MAX_BYTES", 1000)
+    monkeypatch.setattr("hyperboxes._files.onnx._MAX_BYTES", 1000)
     with pytest.raises(ValueError, match="more than 2 GiB"):
         to_onnx(model)
 

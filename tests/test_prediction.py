@@ -92,7 +92,9 @@ def test_many_samples_are_answered_in_slices(monkeypatch):
     X, y = rng.random((300, 3)), rng.integers(0, 3, 300)
     model = ImprovedOnlineGFMM().fit(X, y)
     whole = model.predict(X), model.predict_proba(X), model.membership(X)
-    monkeypatch.setattr("hyperboxes._classifier.WORK_PER_CALL", 7 * 3 * len(model.hyperboxes_))
+    monkeypatch.setattr(
+        "hyperboxes._estimators.classifier.WORK_PER_CALL", 7 * 3 * len(model.hyperboxes_)
+    )
     sliced = model.predict(X), model.predict_proba(X), model.membership(X)
     for a, b in zip(whole, sliced, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -100,7 +102,7 @@ def test_many_samples_are_answered_in_slices(monkeypatch):
 
 @pytest.mark.parametrize("n_jobs", [2, -1])
 def test_threads_change_nothing(n_jobs, monkeypatch):
-    monkeypatch.setattr("hyperboxes._base._ROWS_WORTH_A_THREAD", 3)
+    monkeypatch.setattr("hyperboxes._estimators.base._ROWS_WORTH_A_THREAD", 3)
     rng = np.random.default_rng(0)
     X, y = rng.random((200, 3)), rng.integers(0, 3, 200)
     alone = ImprovedOnlineGFMM(theta=0.1).fit(X, y)
@@ -114,7 +116,7 @@ def test_threads_change_nothing(n_jobs, monkeypatch):
 
 
 def test_a_context_sets_the_number_of_threads(monkeypatch):
-    monkeypatch.setattr("hyperboxes._base._ROWS_WORTH_A_THREAD", 0)
+    monkeypatch.setattr("hyperboxes._estimators.base._ROWS_WORTH_A_THREAD", 0)
     X, y = np.random.default_rng(0).random((40, 2)), np.arange(40) % 2
     model = ImprovedOnlineGFMM().fit(X, y)
     threads = set()

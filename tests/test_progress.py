@@ -72,7 +72,7 @@ def test_an_interrupted_fit_leaves_the_estimator_unfitted(cls):
 
 @pytest.mark.parametrize("algorithm", ["agglo2", "agglo-sm"])
 def test_callbacks_see_boxes_merge(algorithm, monkeypatch):
-    monkeypatch.setattr("hyperboxes._learners.WORK_PER_CALL", 1_000)
+    monkeypatch.setattr("hyperboxes._learning.learners.WORK_PER_CALL", 1_000)
     recorder = Recorder()
     model = AgglomerativeGFMM(algorithm=algorithm).set_callbacks(recorder).fit(X, Y)
     n_boxes = [len(fitted.hyperboxes_) for fitted in recorder.fitted]
@@ -104,7 +104,7 @@ def test_an_interrupted_partial_fit_keeps_what_it_learned(cls):
 @every_online_learner
 def test_ctrl_c_is_heard_between_slices_of_work(cls, monkeypatch):
     """A signal during a batch ends it after the running kernel call, with whole samples."""
-    monkeypatch.setattr("hyperboxes._learners.WORK_PER_CALL", 1000)
+    monkeypatch.setattr("hyperboxes._learning.learners.WORK_PER_CALL", 1000)
     rng = np.random.default_rng(0)
     data, labels = rng.random((20_000, 4)), rng.integers(0, 2, 20_000)
     model = cls(theta=0.01, scaling=None)
@@ -146,7 +146,7 @@ def test_ctrl_c_while_room_is_made_changes_nothing(cls, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patches:
-        patches.setattr("hyperboxes._boxes.build", interrupt)
+        patches.setattr("hyperboxes._models.boxes.build", interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(data[50:], labels[50:])
     learned = model.hyperboxes_.counts.sum()

@@ -11,9 +11,9 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 
 from hyperboxes import ImprovedOnlineGFMM, explain, export_html
-from hyperboxes._reading import value_ends
-from hyperboxes._rules import conditions
-from hyperboxes._wording import Decimals
+from hyperboxes._explain.reading import value_ends
+from hyperboxes._explain.rules import conditions
+from hyperboxes._explain.wording import Decimals
 from tests.test_report import HOSTILE
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

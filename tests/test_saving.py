@@ -276,8 +276,8 @@ def test_skops(cls):
     content = skops.io.dumps(model)
     trusted = [
         f"{type(model).__module__}.{type(model).__name__}",
-        "hyperboxes._boxes.Boxes",
-        "hyperboxes._scaling.MinMaxScale",
+        "hyperboxes._models.boxes.Boxes",
+        "hyperboxes._models.scaling.MinMaxScale",
     ]
     assert set(skops.io.get_untrusted_types(data=content)) == set(trusted)
     twin = skops.io.loads(content, trusted=trusted)

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import MinMaxScaler
 
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM
-from hyperboxes._scaling import MinMaxScale
+from hyperboxes._models.scaling import MinMaxScale
 from tests.learners import ONLINE_LEARNERS, every_online_learner, same_boxes
 
 tables = hnp.arrays(

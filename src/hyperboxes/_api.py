@@ -1,25 +1,25 @@
 """All public names of the package, which `__init__` hands on when they are first asked for."""
 
-from hyperboxes._agglomerative import AgglomerativeGFMM
-from hyperboxes._archive import ModelFileError
-from hyperboxes._clustering import HyperboxClustering
-from hyperboxes._explanation import Change, ExplainedBox, Explanation
-from hyperboxes._explanations import Explanations, explain
-from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._merge import merge
-from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
-from hyperboxes._onnx import to_onnx
+from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
+from hyperboxes._estimators.clustering import HyperboxClustering
+from hyperboxes._estimators.merge import merge
+from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes._estimators.prune import Pruning, prune
+from hyperboxes._explain.explaining import Explanations, explain
+from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
+from hyperboxes._explain.rules import export_frame, export_text
+from hyperboxes._explain.sql import export_sql
+from hyperboxes._files.archive import ModelFileError
+from hyperboxes._files.onnx import to_onnx
+from hyperboxes._files.saving import load, save
+from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._plots import (
     BoxesDisplay,
     BoxSizesDisplay,
     GrowthDisplay,
     ParallelCoordinatesDisplay,
 )
-from hyperboxes._prune import Pruning, prune
 from hyperboxes._report import export_html
-from hyperboxes._rules import export_frame, export_text
-from hyperboxes._saving import load, save
-from hyperboxes._sql import export_sql
 
 __all__ = [
     "AgglomerativeGFMM",

@@ -99,7 +99,7 @@ class Checkpoint:
     def save(self, model: Any) -> None:
         """Save the model."""
         from hyperboxes import save
-        from hyperboxes._files import replace_file
+        from hyperboxes._files.atomic import replace_file
 
         if not self.exists:
             self.folder.mkdir(exist_ok=True)

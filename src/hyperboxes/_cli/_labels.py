@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._scores import by_class, overall
+from hyperboxes._explain.scores import by_class, overall
 
 
 def as_known(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperboxes._cli._common import STDIO, UsageError, arrow
-from hyperboxes._files import replacing
+from hyperboxes._files.atomic import replacing
 
 
 def check_output(output: str, *inputs: str) -> None:

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Write the report."""
     from hyperboxes import export_html
-    from hyperboxes._files import replace_file
+    from hyperboxes._files.atomic import replace_file
 
     check_output(args.output, args.data, args.model)
     model = load_model(args.model)

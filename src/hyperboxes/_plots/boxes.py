@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from hyperboxes._explain.reading import box_labels, check_number
+from hyperboxes._explain.wording import name_features, name_no_label
 from hyperboxes._plots.common import (
     Display,
     distances,
@@ -30,8 +32,6 @@ from hyperboxes._plots.styles import (
     shorten,
     style_of,
 )
-from hyperboxes._reading import box_labels, check_number
-from hyperboxes._wording import name_features, name_no_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

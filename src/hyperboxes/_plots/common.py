@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from hyperboxes import _reading
-from hyperboxes._base import NUMBERS
+from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._explain import reading
+from hyperboxes._explain.wording import name_features
 from hyperboxes._extras import need
-from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._wording import name_features
+from hyperboxes._models.hyperboxes import Hyperboxes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ class PanelsDisplay(Display):
 def read_boxes(model: Any, what: str) -> Hyperboxes:
     """Return the boxes of a fitted model, for the display `what`, if they can be drawn."""
     need("matplotlib", "plot", what)
-    return _reading.read_boxes(model, what)
+    return reading.read_boxes(model, what)
 
 
 def find_feature(model: Any, feature: Any) -> int:
@@ -101,7 +101,7 @@ def read_samples(model: Any, X: Any) -> np.ndarray:
 
 def read_labels(model: Any, y: Any, n_samples: int) -> np.ndarray:
     """Return the labels of samples as indices into those of the model, -1 for none or noise."""
-    codes, strangers = _reading.label_codes(model, y, n_samples)
+    codes, strangers = reading.label_codes(model, y, n_samples)
     if strangers:
         raise ValueError(f"y holds labels that the model does not know: {strangers}.")
     return codes
@@ -113,10 +113,10 @@ def distances(model: Any, boxes: Hyperboxes, sample: np.ndarray) -> np.ndarray:
     They are scaled and weighted by gamma. They are 0 in a feature that is not known, and where
     they are too small to make the membership less than 1.
     """
-    transform = _reading.read_scale(model).transform
+    transform = reading.read_scale(model).transform
     x = transform(sample)
     outside = np.maximum(transform(boxes.lower) - x, x - transform(boxes.upper))
-    gaps = np.fmax(_reading.read_gamma(model) * outside, 0.0)
+    gaps = np.fmax(reading.read_gamma(model) * outside, 0.0)
     return np.where(1.0 - gaps < 1.0, gaps, 0.0)
 
 

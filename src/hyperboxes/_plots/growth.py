@@ -10,8 +10,10 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
-from hyperboxes._boxes import slices
+from hyperboxes._estimators.validation import find_labels
+from hyperboxes._explain.reading import check_number
 from hyperboxes._extras import need
+from hyperboxes._models.boxes import slices
 from hyperboxes._plots.common import PanelsDisplay
 from hyperboxes._plots.styles import (
     add_class_entries,
@@ -20,8 +22,6 @@ from hyperboxes._plots.styles import (
     neutral,
     style_of,
 )
-from hyperboxes._reading import check_number
-from hyperboxes._validation import find_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

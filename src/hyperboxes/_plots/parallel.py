@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hyperboxes._hyperboxes import Hyperboxes
+from hyperboxes._explain.reading import check_number, read_classifier, read_scale, without_names
+from hyperboxes._explain.wording import name_features
+from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._plots.common import (
     Display,
     distances,
@@ -23,8 +25,6 @@ from hyperboxes._plots.styles import (
     size_in_points,
     style_of,
 )
-from hyperboxes._reading import check_number, read_classifier, read_scale, without_names
-from hyperboxes._wording import name_features
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

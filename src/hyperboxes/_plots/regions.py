@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hyperboxes._explain.reading import is_classifier, without_names
 from hyperboxes._plots.styles import COLOURS, neutral, on_dark, size_in_points, style_of
-from hyperboxes._reading import is_classifier, without_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

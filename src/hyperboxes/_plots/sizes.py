@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import check_scalar
 
+from hyperboxes._explain.reading import box_labels, read_scale
+from hyperboxes._explain.wording import name_features, name_no_label
 from hyperboxes._plots.common import (
     PanelsDisplay,
     find_feature,
@@ -27,8 +29,6 @@ from hyperboxes._plots.styles import (
     size_in_points,
     style_of,
 )
-from hyperboxes._reading import box_labels, read_scale
-from hyperboxes._wording import name_features, name_no_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

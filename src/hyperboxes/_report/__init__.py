@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hyperboxes._reading import check_number, read_classifier
+from hyperboxes._explain.reading import check_number, read_classifier
 from hyperboxes._report._contents import Contents
 from hyperboxes._report._page import write_page
 

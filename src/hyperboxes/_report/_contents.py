@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from hyperboxes._explanation import Explanation
-from hyperboxes._explanations import explain
-from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._reading import label_codes, value_ends
-from hyperboxes._rules import Quality
-from hyperboxes._wording import Decimals, name_classes, name_features
+from hyperboxes._explain.explaining import explain
+from hyperboxes._explain.explanation import Explanation
+from hyperboxes._explain.reading import label_codes, value_ends
+from hyperboxes._explain.rules import Quality
+from hyperboxes._explain.wording import Decimals, name_classes, name_features
+from hyperboxes._models.hyperboxes import Hyperboxes
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes import _explanation_text as words
-from hyperboxes._explanation import Change, Explanation
+from hyperboxes._explain import text as words
+from hyperboxes._explain.explanation import Change, Explanation
+from hyperboxes._explain.wording import Decimals
 from hyperboxes._report._contents import Contents
-from hyperboxes._wording import Decimals
 
 # Digits beyond those that are written, for pictures and for intervals that are very short.
 _MORE_DIGITS = 4

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._reading import read_gamma
+from hyperboxes._explain.reading import read_gamma
+from hyperboxes._explain.scores import by_class, overall
 from hyperboxes._report._contents import Contents
-from hyperboxes._scores import by_class, overall
 
 # A matrix of more classes is too large to read; the most frequent mistakes are listed instead.
 _MOST_CLASSES = 60

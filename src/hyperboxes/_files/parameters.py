@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._archive import ModelFileError, is_plain
+from hyperboxes._files.archive import ModelFileError, is_plain
 
 _PLAIN = (NoneType, bool, int, float, str)
 _NOT_FINITE = ("nan", "inf", "-inf")

@@ -20,7 +20,7 @@ from hyperboxes._kernels.index import (
     build,
 )
 from hyperboxes._kernels.lanes import LANES
-from hyperboxes._scaling import MinMaxScale
+from hyperboxes._models.scaling import MinMaxScale
 
 # Comparisons of a block in one dimension between two looks at Ctrl-C: some tenths of a second.
 WORK_PER_CALL = 50_000_000

@@ -12,14 +12,14 @@ from typing import Any, Self, overload
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from hyperboxes import _explanation_html
-from hyperboxes._base import NUMBERS
-from hyperboxes._explanation import Change, ExplainedBox, Explanation
-from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._reading import read_classifier, read_gamma, read_scale, without_names
-from hyperboxes._scaling import MinMaxScale
-from hyperboxes._validation import check_upper
-from hyperboxes._wording import Decimals, name_classes, name_features
+from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._estimators.validation import check_upper
+from hyperboxes._explain import html
+from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
+from hyperboxes._explain.reading import read_classifier, read_gamma, read_scale, without_names
+from hyperboxes._explain.wording import Decimals, name_classes, name_features
+from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.scaling import MinMaxScale
 
 # Comparisons of a sample with a box at a time: some megabytes.
 _PAIRS_AT_ONCE = 500_000
@@ -271,7 +271,7 @@ class Explanations(Sequence[Explanation]):
         return f"{type(self).__name__}(n_samples={len(self)})"
 
     def _repr_html_(self) -> str:
-        return _explanation_html.show_several(self)
+        return html.show_several(self)
 
     @overload
     def __getitem__(self, index: int) -> Explanation: ...

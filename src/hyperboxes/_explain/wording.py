@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._reading import box_labels, is_classifier, read_scale
+from hyperboxes._explain.reading import box_labels, is_classifier, read_scale
 
 # Beyond so many decimals, or digits before the point, numbers are written with an exponent.
 _MOST_DECIMALS = 9

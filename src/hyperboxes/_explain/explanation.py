@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes import _explanation_html, _explanation_text
-from hyperboxes._reading import check_number
-from hyperboxes._wording import Decimals
+from hyperboxes._explain import html, text
+from hyperboxes._explain.reading import check_number
+from hyperboxes._explain.wording import Decimals
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ class Explanation:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return _explanation_html.show_one(self)
+        return html.show_one(self)
 
     def to_text(self, *, max_features: int | None = 8) -> str:
         """Return the explanation as a text of a few lines.
@@ -203,7 +203,7 @@ class Explanation:
             What ``print`` shows.
         """
         check_number("max_features", max_features, 0)
-        return _explanation_text.write(self, max_features)
+        return text.write(self, max_features)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as a dictionary that `json` can write.

@@ -16,19 +16,19 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hyperboxes._agglomeration import Rule
-from hyperboxes._boxes import WORK_PER_CALL, Boxes, Intervals, Samples, slices
-from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._kernels import prediction
-from hyperboxes._progress import FitProgress
-from hyperboxes._scaling import MinMaxScale
-from hyperboxes._validation import (
+from hyperboxes._estimators.validation import (
     check_finite_range,
     check_gamma,
     check_ranges,
     check_unit_range,
     check_upper,
 )
+from hyperboxes._kernels import prediction
+from hyperboxes._learning.agglomeration import Rule
+from hyperboxes._learning.callbacks import FitProgress
+from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Intervals, Samples, slices
+from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.scaling import MinMaxScale
 
 # Asking about fewer samples takes less time than starting a thread.
 _ROWS_WORTH_A_THREAD = 1000

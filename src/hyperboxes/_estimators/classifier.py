@@ -11,16 +11,16 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hyperboxes._base import NUMBERS, BoxEstimator
-from hyperboxes._boxes import WORK_PER_CALL, Samples
-from hyperboxes._kernels import geometry, prediction
-from hyperboxes._validation import (
+from hyperboxes._estimators.base import NUMBERS, BoxEstimator
+from hyperboxes._estimators.validation import (
     check_no_none,
     check_unlabeled,
     encode,
     find_labels,
     unchanged_on_error,
 )
+from hyperboxes._kernels import geometry, prediction
+from hyperboxes._models.boxes import WORK_PER_CALL, Samples
 
 
 class BaseGFMM(ClassifierMixin, BoxEstimator):

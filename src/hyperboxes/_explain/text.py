@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from hyperboxes._explanation import Change, ExplainedBox, Explanation
+    from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
 
 _MOST_CLASSES = 6
 _WIDTH = 79

@@ -11,13 +11,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hyperboxes._base import NUMBERS, BoxEstimator
-from hyperboxes._boxes import WORK_PER_CALL, Boxes, Samples
-from hyperboxes._docs import shared_docs
+from hyperboxes._estimators.base import NUMBERS, BoxEstimator
+from hyperboxes._estimators.docs import shared_docs
+from hyperboxes._estimators.validation import unchanged_on_error, warn_if_ranges_unknown
 from hyperboxes._kernels import clusters, geometry
-from hyperboxes._learners import ALGORITHMS, MEASURES, agglomerate_samples, learn_online
-from hyperboxes._progress import FitProgress
-from hyperboxes._validation import unchanged_on_error, warn_if_ranges_unknown
+from hyperboxes._learning.callbacks import FitProgress
+from hyperboxes._learning.learners import ALGORITHMS, MEASURES, agglomerate_samples, learn_online
+from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples
 
 
 def _learns_online(estimator: Any) -> bool:

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from hyperboxes._agglomerative import AgglomerativeGFMM
-from hyperboxes._base import BoxEstimator
-from hyperboxes._boxes import WORK_PER_CALL, Boxes
-from hyperboxes._clustering import HyperboxClustering
+from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
+from hyperboxes._estimators.base import BoxEstimator
+from hyperboxes._estimators.clustering import HyperboxClustering
+from hyperboxes._estimators.online import OnlineGFMM
+from hyperboxes._estimators.validation import column_name
 from hyperboxes._kernels import geometry, parting
-from hyperboxes._learners import ALGORITHMS, MEASURES
-from hyperboxes._online import OnlineGFMM
-from hyperboxes._validation import column_name
+from hyperboxes._learning.learners import ALGORITHMS, MEASURES
+from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
 
 Model = TypeVar("Model", bound=BoxEstimator)
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._reading import read_classifier, read_gamma, read_scale
-from hyperboxes._rules import rows_between
-from hyperboxes._wording import name_classes, name_features
+from hyperboxes._explain.reading import read_classifier, read_gamma, read_scale
+from hyperboxes._explain.rules import rows_between
+from hyperboxes._explain.wording import name_classes, name_features
 
 # Databases bound the depth of expressions, and a chain of sums is as deep as it is long.
 _MOST_IN_A_CHAIN = 50

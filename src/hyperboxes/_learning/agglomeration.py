@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._boxes import Boxes, Samples
 from hyperboxes._kernels import agglomerative, geometry, pair_count, pair_queue
+from hyperboxes._models.boxes import Boxes, Samples
 
 # How many partners of a box are kept at hand: more cost memory, fewer cost searches.
 SHORTLIST = 16

@@ -8,13 +8,17 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
-from hyperboxes._boxes import Samples
-from hyperboxes._classifier import BaseGFMM
-from hyperboxes._docs import shared_docs
+from hyperboxes._estimators.classifier import BaseGFMM
+from hyperboxes._estimators.docs import shared_docs
+from hyperboxes._estimators.validation import (
+    check_known_classes,
+    unchanged_on_error,
+    warn_if_ranges_unknown,
+)
 from hyperboxes._kernels import geometry
-from hyperboxes._learners import learn_online
-from hyperboxes._progress import FitProgress
-from hyperboxes._validation import check_known_classes, unchanged_on_error, warn_if_ranges_unknown
+from hyperboxes._learning.callbacks import FitProgress
+from hyperboxes._learning.learners import learn_online
+from hyperboxes._models.boxes import Samples
 
 _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
 

@@ -12,10 +12,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from hyperboxes._base import NUMBERS
-from hyperboxes._extras import need
-from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._reading import (
+from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._estimators.validation import check_upper
+from hyperboxes._explain.reading import (
     box_labels,
     check_number,
     label_codes,
@@ -23,8 +22,9 @@ from hyperboxes._reading import (
     read_scale,
     value_ends,
 )
-from hyperboxes._validation import check_upper
-from hyperboxes._wording import Decimals, name_classes, name_features, name_no_label
+from hyperboxes._explain.wording import Decimals, name_classes, name_features, name_no_label
+from hyperboxes._extras import need
+from hyperboxes._models.hyperboxes import Hyperboxes
 
 _INDENT = "    "
 _BETWEEN_CELLS = "    "

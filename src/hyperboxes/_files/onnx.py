@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import hyperboxes
-from hyperboxes._classifier import BaseGFMM
+from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._extras import need
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from hyperboxes._hyperboxes import Hyperboxes
-from hyperboxes._scaling import MinMaxScale
+from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.scaling import MinMaxScale
 
 
 def read_boxes(model: Any, what: str) -> Hyperboxes:

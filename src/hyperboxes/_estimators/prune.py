@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from hyperboxes._boxes import Boxes
-from hyperboxes._classifier import BaseGFMM
-from hyperboxes._validation import check_known_classes
+from hyperboxes._estimators.classifier import BaseGFMM
+from hyperboxes._estimators.validation import check_known_classes
+from hyperboxes._models.boxes import Boxes
 
 Model = TypeVar("Model", bound=BaseGFMM)
 

@@ -17,14 +17,14 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
-from hyperboxes._agglomerative import AgglomerativeGFMM
-from hyperboxes._archive import ModelFileError, is_plain, pack, parse_arrays, unpack
-from hyperboxes._boxes import Boxes
-from hyperboxes._clustering import HyperboxClustering
-from hyperboxes._files import replace_file, write_all
-from hyperboxes._online import ImprovedOnlineGFMM, OnlineGFMM
-from hyperboxes._parameters import from_json, to_json
-from hyperboxes._scaling import MinMaxScale
+from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
+from hyperboxes._estimators.clustering import HyperboxClustering
+from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes._files.archive import ModelFileError, is_plain, pack, parse_arrays, unpack
+from hyperboxes._files.atomic import replace_file, write_all
+from hyperboxes._files.parameters import from_json, to_json
+from hyperboxes._models.boxes import Boxes
+from hyperboxes._models.scaling import MinMaxScale
 
 _FORMAT = "hyperboxes"
 _FORMAT_VERSION = 1

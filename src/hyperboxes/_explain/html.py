@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hyperboxes import _explanation_text as words
+from hyperboxes._explain import text as words
 
 if TYPE_CHECKING:
-    from hyperboxes._explanation import ExplainedBox, Explanation
-    from hyperboxes._explanations import Explanations
+    from hyperboxes._explain.explaining import Explanations
+    from hyperboxes._explain.explanation import ExplainedBox, Explanation
 
 _MOST_FEATURES = 12
 _MOST_SAMPLES = 20

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hyperboxes._agglomeration import Agglo2, AggloSM, Rule
-from hyperboxes._boxes import WORK_PER_CALL, Boxes, Samples, slices
 from hyperboxes._kernels import geometry, online
-from hyperboxes._progress import FitProgress
+from hyperboxes._learning.agglomeration import Agglo2, AggloSM, Rule
+from hyperboxes._learning.callbacks import FitProgress
+from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples, slices
 
 ALGORITHMS: dict[str, type[Agglo2 | AggloSM]] = {"agglo2": Agglo2, "agglo-sm": AggloSM}
 MEASURES = {

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from hyperboxes._boxes import Samples
-from hyperboxes._classifier import BaseGFMM
-from hyperboxes._docs import shared_docs
-from hyperboxes._learners import ALGORITHMS, MEASURES, agglomerate_samples
-from hyperboxes._progress import FitProgress
+from hyperboxes._estimators.classifier import BaseGFMM
+from hyperboxes._estimators.docs import shared_docs
+from hyperboxes._learning.callbacks import FitProgress
+from hyperboxes._learning.learners import ALGORITHMS, MEASURES, agglomerate_samples
+from hyperboxes._models.boxes import Samples
 
 
 @shared_docs

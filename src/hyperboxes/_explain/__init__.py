@@ -1,0 +1,1 @@
+"""What users read of a fitted model: rules, SQL, explanations."""
