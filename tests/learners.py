@@ -34,7 +34,7 @@ deep_trees = patch.multiple("hyperboxes._models.boxes", _WIDTH=4, _MIN_CAPACITY=
 
 def learn(problem: Problem, cls=ImprovedOnlineGFMM, **params):
     """Fit on the problem with all its classes known, even those without a sample."""
-    model = cls(theta=problem.theta, gamma=problem.gamma, scaling=None, unlabeled=-1, **params)
+    model = cls(theta=problem.theta, **problem.membership, scaling=None, unlabeled=-1, **params)
     X_upper = None if problem.xu is problem.xl else problem.xu
     with deep_trees:
         return model.partial_fit(problem.xl, problem.y, range(problem.n_classes), X_upper=X_upper)
@@ -43,7 +43,7 @@ def learn(problem: Problem, cls=ImprovedOnlineGFMM, **params):
 def learn_slowly(learner, problem: Problem, **params) -> reference.Model:
     """Run one of the reference's algorithms on the problem."""
     samples = problem.xl, problem.xu, problem.y
-    return learner(*samples, theta=problem.theta, gamma=problem.gamma, **params)
+    return learner(*samples, theta=problem.theta, **problem.membership, **params)
 
 
 @st.composite
@@ -65,7 +65,7 @@ def models(draw):
     problem = draw(problems())
     learner = draw(st.sampled_from(LEARNERS))
     scaling = draw(st.sampled_from(["minmax", None]))
-    model = learner(theta=problem.theta, gamma=problem.gamma, scaling=scaling, unlabeled=-1)
+    model = learner(theta=problem.theta, **problem.membership, scaling=scaling, unlabeled=-1)
     return model.fit(problem.xl, problem.y, X_upper=problem.xu), problem
 
 

@@ -147,6 +147,10 @@ def assert_same_model(twin, model):
     assert twin.classes_.tolist() == model.classes_.tolist()
     assert twin.n_candidates_ == model.n_candidates_
     for name in ("lower", "upper", "labels", "counts"):
-        assert getattr(twin._boxes, name).tobytes() == getattr(model._boxes, name).tobytes()
-    for name in ("data_min_", "data_max_", "_gamma"):
+        rows = (getattr(each._model.boxes, name) for each in (twin, model))
+        assert next(rows).tobytes() == next(rows).tobytes()
+    for name in ("data_min_", "data_max_"):
         assert getattr(twin, name).tobytes() == getattr(model, name).tobytes()
+    memberships = twin._model.membership, model._model.membership
+    assert memberships[0].gamma.tobytes() == memberships[1].gamma.tobytes()
+    assert memberships[0].function == memberships[1].function

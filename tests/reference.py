@@ -9,6 +9,9 @@ there, any size will do, and the overlap is decided by the other features.
 
 Beyond the paper too, samples and boxes may have no label. They join what has any label or none, and
 take it on; a box without one must not grow over a labelled one.
+
+The membership of a pattern is the least of its features' (the paper, "min") or their mean (Simpson,
+1993, "mean"), added up in the order of the features; similarities likewise.
 """
 
 from collections.abc import Callable, Iterable
@@ -51,14 +54,32 @@ def is_small(v: Array, w: Array, theta: float) -> bool:
     return not np.any(w - v > theta)
 
 
-def holds(v: Array, w: Array, xl: Array, xu: Array, gamma: Array) -> bool:
+def holds(v: Array, w: Array, xl: Array, xu: Array, gamma: Array, function: str) -> bool:
     """Return whether X is a full member of a box, and knows nothing that the box does not."""
-    return membership(v, w, xl, xu, gamma) == 1 and not np.any(np.isnan(v) & ~np.isnan(xl))
+    is_member = membership(v, w, xl, xu, gamma, function) == 1
+    return is_member and not np.any(np.isnan(v) & ~np.isnan(xl))
 
 
-def membership(v: Array, w: Array, xl: Array, xu: Array, gamma: Array) -> float:
+def membership(
+    v: Array, w: Array, xl: Array, xu: Array, gamma: Array, function: str = "min"
+) -> float:
     """Return b_i(X), the membership of X = [xl, xu] in the hyperbox [v, w] (eq. membership)."""
-    return float(np.min(np.minimum(1 - ramp(xu - w, gamma), 1 - ramp(v - xl, gamma))))
+    return degree(ramp(xu - w, gamma), ramp(v - xl, gamma), function)
+
+
+def degree(above: Array, below: Array, function: str) -> float:
+    """Return the membership of what misses a box by so much of its reach in each feature."""
+    if function == "min":
+        return float(np.min(np.minimum(1 - above, 1 - below)))
+    return 1.0 - in_order(np.maximum(above, below)) / len(above)
+
+
+def in_order(values: Array) -> float:
+    """Return a sum, added up in the order of the features."""
+    total = 0.0
+    for value in values:
+        total += value
+    return float(total)
 
 
 def _case(vi: float, wi: float, vk: float, wk: float) -> tuple[int, float]:
@@ -116,15 +137,17 @@ def contract(vi: Array, wi: Array, vk: Array, wk: Array) -> None:
         vk[d] = wi[d]
 
 
-def similarity(vi: Array, wi: Array, vk: Array, wk: Array, gamma: Array, measure: str) -> float:
+def similarity(
+    vi: Array, wi: Array, vk: Array, wk: Array, gamma: Array, measure: str, function: str = "min"
+) -> float:
     """Return the similarity of two boxes: "longest", "shortest", "mid-max" or "mid-min"."""
     if measure == "shortest":
-        return float(np.min(np.minimum(1 - ramp(vk - wi, gamma), 1 - ramp(vi - wk, gamma))))
+        return degree(ramp(vk - wi, gamma), ramp(vi - wk, gamma), function)
     if measure == "longest":
-        return float(np.min(np.minimum(1 - ramp(wk - vi, gamma), 1 - ramp(wi - vk, gamma))))
+        return degree(ramp(wk - vi, gamma), ramp(wi - vk, gamma), function)
     # The middle distance is the membership of one box in the other, and not symmetric.
-    s_ik = membership(vi, wi, vk, wk, gamma)
-    s_ki = membership(vk, wk, vi, wi, gamma)
+    s_ik = membership(vi, wi, vk, wk, gamma, function)
+    s_ki = membership(vk, wk, vi, wi, gamma, function)
     return {"mid-max": max, "mid-min": min}[measure](s_ik, s_ki)
 
 
@@ -167,9 +190,9 @@ class _Hyperboxes:
         """Return whether a grown box of class `label` overlaps any box of another class."""
         return any(overlaps(vt, wt, self.V[k], self.W[k], kind) for k in self.other_classes(label))
 
-    def similarity(self, i: int, k: int, gamma: Array, measure: str) -> float:
+    def similarity(self, i: int, k: int, gamma: Array, measure: str, function: str) -> float:
         """Return the similarity of the boxes at two places."""
-        return similarity(self.V[i], self.W[i], self.V[k], self.W[k], gamma, measure)
+        return similarity(self.V[i], self.W[i], self.V[k], self.W[k], gamma, measure, function)
 
     def aggregate(self, i: int, k: int, theta: float, overlap: str) -> bool:
         """Try to merge boxes i and k into the earlier of their places; return whether it is done.
@@ -199,9 +222,22 @@ class _Hyperboxes:
         )
 
 
-def _threshold(selection: str, theta: float, gamma: Array, sigma: float = 0.0) -> float:
-    """Return the least membership or similarity of a candidate ("lemma": Lemmas 1 and 2)."""
-    return {"all": sigma, "lemma": max(sigma, 1 - theta * np.max(gamma))}[selection]
+def lemma(theta: float, gamma: Array, function: str) -> float:
+    """Return the least membership or similarity of what may fit (Lemmas 1 and 2).
+
+    No feature is missed by more than theta. Added up like any other, that is not lost to rounding.
+    """
+    if function == "min":
+        return float(1 - theta * np.max(gamma))
+    missed = ramp(np.full(len(gamma), theta), gamma)
+    return degree(missed, missed, function)
+
+
+def _threshold(
+    selection: str, theta: float, gamma: Array, function: str, sigma: float = 0.0
+) -> float:
+    """Return the least membership or similarity of a candidate."""
+    return max(sigma, lemma(theta, gamma, function)) if selection == "lemma" else sigma
 
 
 def _sort_by_descending(values: dict, threshold: float) -> list:
@@ -221,6 +257,7 @@ def online(
     theta: float,
     gamma: Array,
     selection: str,
+    membership_function: str = "min",
 ) -> Model:
     """Learn by Onln-GFMM, Algorithm 1 (selection "all") or 5 ("lemma")."""
 
@@ -231,7 +268,7 @@ def online(
             contract(H.V[h], H.W[h], H.V[i], H.W[i])
         return True
 
-    return _learn_online(xl, xu, y, theta, gamma, selection, expand)
+    return _learn_online(xl, xu, y, theta, gamma, membership_function, selection, expand)
 
 
 def improved_online(
@@ -243,6 +280,7 @@ def improved_online(
     gamma: Array,
     selection: str,
     overlap: str,
+    membership_function: str = "min",
 ) -> Model:
     """Learn by IOL-GFMM, Algorithm 4 (selection "all") or 6 ("lemma")."""
 
@@ -253,7 +291,7 @@ def improved_online(
         H.V[h], H.W[h], H.L[h] = vt, wt, label
         return True
 
-    return _learn_online(xl, xu, y, theta, gamma, selection, expand)
+    return _learn_online(xl, xu, y, theta, gamma, membership_function, selection, expand)
 
 
 def _learn_online(
@@ -262,19 +300,20 @@ def _learn_online(
     y: Array,
     theta: float,
     gamma: Array,
+    function: str,
     selection: str,
     expand: Callable[[_Hyperboxes, int, Array, Array, int], bool],
 ) -> Model:
     """Run Algorithm 1; `expand` is what it does with a box that passes the size test."""
     H = _Hyperboxes([], [], [], [])
-    threshold = _threshold(selection, theta, gamma)
+    threshold = _threshold(selection, theta, gamma, function)
     for x_l, x_u, label in zip(xl, xu, y.tolist(), strict=True):
         H_1 = H.same_class(label)
-        M = {h: membership(H.V[h], H.W[h], x_l, x_u, gamma) for h in H_1}
+        M = {h: membership(H.V[h], H.W[h], x_l, x_u, gamma, function) for h in H_1}
         holders = [
             h
             for h in H_1
-            if label in (H.L[h], UNLABELLED) and holds(H.V[h], H.W[h], x_l, x_u, gamma)
+            if label in (H.L[h], UNLABELLED) and holds(H.V[h], H.W[h], x_l, x_u, gamma, function)
         ]
         if holders:
             H.counts[holders[0]] += 1
@@ -307,15 +346,17 @@ def agglo_sm(
     selection: str,
     overlap: str,
     counts: Array | None = None,
+    membership_function: str = "min",
 ) -> Model:
     """Learn by AGGLO-SM, Algorithm 2 (selection "all") or 7 ("lemma")."""
     H = _Hyperboxes(xl, xu, y, np.ones(len(y)) if counts is None else counts)
-    threshold = _threshold(selection, theta, gamma, min_similarity)
+    threshold = _threshold(selection, theta, gamma, membership_function, min_similarity)
     loop = True
     while loop:
         loop = False
         pairs = [(i, k) for i in range(len(H.L)) for k in H.same_class(H.L[i]) if i < k]
-        S = {(i, k): H.similarity(i, k, gamma, similarity) for i, k in pairs}
+        function = membership_function
+        S = {(i, k): H.similarity(i, k, gamma, similarity, function) for i, k in pairs}
         S = {pair: s for pair, s in S.items() if s > 0}  # not in the paper, but in its counts
         for i, k in _sort_by_descending(S, threshold):
             if H.aggregate(i, k, theta, overlap):
@@ -336,17 +377,19 @@ def agglo2(
     selection: str,
     overlap: str,
     counts: Array | None = None,
+    membership_function: str = "min",
 ) -> Model:
     """Learn by AGGLO-2, Algorithm 3 (selection "all") or 8 ("lemma")."""
     H = _Hyperboxes(xl, xu, y, np.ones(len(y)) if counts is None else counts)
-    threshold = _threshold(selection, theta, gamma, min_similarity)
+    threshold = _threshold(selection, theta, gamma, membership_function, min_similarity)
     loop = True
     while loop:
         loop = False
         i = 0
         while i < len(H.L):
             H_1 = H.same_class(H.L[i])
-            S = {k: H.similarity(i, k, gamma, similarity) for k in H_1 if k != i}
+            function = membership_function
+            S = {k: H.similarity(i, k, gamma, similarity, function) for k in H_1 if k != i}
             for k in _sort_by_descending(S, threshold):
                 if H.aggregate(i, k, theta, overlap):
                     loop = True
@@ -360,26 +403,32 @@ def agglo2(
 # --- Classification -------------------------------------------------------------------------------
 
 
-def class_membership(model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int) -> Array:
+def class_membership(
+    model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int, function: str = "min"
+) -> Array:
     """Return c_j (eq. tranferfunc) for each sample and class, 0 for a class without boxes."""
     c = np.zeros((len(xl), n_classes))
     for s in range(len(xl)):
         for v, w, j in zip(model.lower, model.upper, model.labels, strict=True):
             if j == UNLABELLED:
                 continue
-            c[s, j] = max(c[s, j], membership(v, w, xl[s], xu[s], gamma))
+            c[s, j] = max(c[s, j], membership(v, w, xl[s], xu[s], gamma, function))
     return c
 
 
-def predict(model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int) -> Array:
+def predict(
+    model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int, function: str = "min"
+) -> Array:
     """Return the class index of each sample (subsection 3.4, "Classification phase")."""
-    classes = [_classify(model, *X, gamma, n_classes) for X in zip(xl, xu, strict=True)]
+    classes = [_classify(model, *X, gamma, n_classes, function) for X in zip(xl, xu, strict=True)]
     return np.array(classes, dtype=np.int64)
 
 
-def _classify(model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int) -> int:
+def _classify(
+    model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int, function: str
+) -> int:
     known = np.flatnonzero(model.labels != UNLABELLED)
-    b_win, I_win = _nearest(model, known, xl, xu, gamma)
+    b_win, I_win = _nearest(model, known, xl, xu, gamma, function)
     # Boxes of one class only need no rule of their own: either rule below gives that class.
     if b_win == 1:
         for i in I_win:
@@ -391,94 +440,30 @@ def _classify(model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int) 
 
 
 def _nearest(
-    model: Model, places: Array, xl: Array, xu: Array, gamma: Array
+    model: Model, places: Array, xl: Array, xu: Array, gamma: Array, function: str
 ) -> tuple[float, list[int]]:
     """Return the largest membership among the boxes at some places, and the boxes that have it."""
     boxes = [(model.lower[i], model.upper[i]) for i in places]
-    b = [membership(v, w, xl, xu, gamma) for v, w in boxes]
+    b = [membership(v, w, xl, xu, gamma, function) for v, w in boxes]
     if max(b) == 0:  # far outside: the nearest box by unclipped distance
-        b = [-float(np.nanmax(gamma * np.maximum(xu - w, v - xl))) for v, w in boxes]
+        gaps = [np.nan_to_num(gamma * np.maximum(xu - w, v - xl)) for v, w in boxes]
+        if function == "min":
+            b = [-float(gap.max()) for gap in gaps]
+        else:
+            b = [-in_order(gap) / len(gap) for gap in gaps]
     b_win = max(b)
     return b_win, [int(i) for i, b_i in zip(places, b, strict=True) if b_i == b_win]
 
 
-def decider(model: Model, label: int, xl: Array, xu: Array, gamma: Array) -> int:
+def decider(
+    model: Model, label: int, xl: Array, xu: Array, gamma: Array, function: str = "min"
+) -> int:
     """Return the box of a class that decides for it (not in the paper)."""
-    b_win, I_win = _nearest(model, np.flatnonzero(model.labels == label), xl, xu, gamma)
+    own = np.flatnonzero(model.labels == label)
     others = np.flatnonzero((model.labels != label) & (model.labels != UNLABELLED))
-    if b_win == 1 and len(others) and _nearest(model, others, xl, xu, gamma)[0] == 1:
+    b_win, I_win = _nearest(model, own, xl, xu, gamma, function)
+    if b_win == 1 and len(others) and _nearest(model, others, xl, xu, gamma, function)[0] == 1:
         for i in I_win:
             if model.counts[i] == 1:
                 return i
     return max(I_win, key=lambda i: (model.counts[i], -i))
-
-
-# --- Clusters of boxes (not in the paper) ---------------------------------------------------------
-
-
-def gap(model: Model, i: int, k: int, gamma: Array) -> float:
-    """Return how far apart two boxes are in the feature where that is most."""
-    apart = np.maximum(model.lower[k] - model.upper[i], model.lower[i] - model.upper[k])
-    return float(np.max(gamma * np.where(np.isnan(apart), 0.0, np.maximum(apart, 0.0))))
-
-
-def clusters(model: Model, gamma: Array, max_gap: float, min_samples: int) -> Array:
-    """Return the cluster of each box, -1 for noise."""
-    n_boxes = len(model.labels)
-    found = np.full(n_boxes, -1)
-    dense = [i for i in range(n_boxes) if model.counts[i] >= min_samples]
-    for i in dense:
-        if found[i] < 0:
-            found[i] = max(found) + 1
-            reached = [i]
-            for j in reached:
-                near = [k for k in dense if found[k] < 0 and gap(model, j, k, gamma) <= max_gap]
-                found[near] = found[i]
-                reached.extend(near)
-    for i in set(range(n_boxes)) - set(dense):
-        gaps = [(gap(model, i, k, gamma), k) for k in dense]
-        if gaps and min(gaps)[0] <= max_gap:
-            found[i] = found[min(gaps)[1]]
-    return found
-
-
-# --- Merging models (not in the paper) ------------------------------------------------------------
-
-
-def parted(models: list[Model], overlap: str) -> Model:
-    """Return the boxes of all models, most samples first, those of several classes cut apart."""
-    V, W, L, counts = (
-        np.concatenate([getattr(model, name) for model in models])
-        for name in ("lower", "upper", "labels", "counts")
-    )
-
-    def key(i: int) -> list[float]:
-        label = np.nan if L[i] == UNLABELLED else L[i]
-        return [np.inf if np.isnan(x) else x for x in (-counts[i], label, *V[i], *W[i])]
-
-    order = sorted(range(len(L)), key=key)
-    V, W, L, counts = V[order], W[order], L[order], counts[order]
-    for i in range(len(L)):
-        for k in range(i + 1, len(L)):
-            are_rivals = L[i] != L[k] and UNLABELLED not in (L[i], L[k])
-            can_be_cut = are_rivals and counts[i] > 1 and counts[k] > 1
-            if can_be_cut and overlaps(V[i], W[i], V[k], W[k], overlap):
-                _cut_apart(V, W, counts, i, k, overlap)
-    return Model(V, W, L, counts, 0)
-
-
-def _cut_apart(V: Array, W: Array, counts: Array, i: int, k: int, overlap: str) -> None:
-    """Cut one of two boxes where that costs the fewest samples, were they spread evenly."""
-    cuts = []
-    for box, other in ((i, k), (k, i)):
-        for j in range(V.shape[1]):
-            side = W[box, j] - V[box, j]
-            if V[other, j] > V[box, j]:
-                cost = counts[box] * ((W[box, j] - V[other, j]) / side)
-                cuts.append((cost, len(cuts), W, box, j, V[other, j], -np.inf))
-            if W[other, j] < W[box, j]:
-                cost = counts[box] * ((W[other, j] - V[box, j]) / side)
-                cuts.append((cost, len(cuts), V, box, j, W[other, j], np.inf))
-    if cuts:
-        _, _, ends, box, j, face, away = min(cuts)
-        ends[box, j] = np.nextafter(face, away) if overlap == "closed" else face

@@ -5,7 +5,7 @@ columns may be constant, samples may be intervals, a problem may have one featur
 values and labels may be missing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import settings
@@ -31,6 +31,12 @@ class Problem:
     y: np.ndarray
     theta: float
     gamma: np.ndarray
+    function: str = "min"
+
+    @property
+    def membership(self) -> dict[str, object]:
+        """The parameters of the membership function."""
+        return {"gamma": self.gamma, "membership_function": self.function}
 
     @property
     def n_classes(self) -> int:
@@ -64,7 +70,7 @@ def problems(draw):
         has_label = draw(hnp.arrays(np.bool_, len(y)).filter(np.any))
         y = np.where(has_label, y, -1)
     gamma = draw(hnp.arrays(np.float64, n_features, elements=slopes, fill=slopes))
-    return Problem(xl, xu, y, draw(thetas), gamma)
+    return Problem(xl, xu, y, draw(thetas), gamma, draw(st.sampled_from(["min", "mean"])))
 
 
 def without_gaps(problem: Problem) -> Problem:
@@ -72,4 +78,4 @@ def without_gaps(problem: Problem) -> Problem:
     y = np.full(len(problem.y), -1)
     labelled = problem.y >= 0
     y[labelled] = np.unique(problem.y[labelled], return_inverse=True)[1]
-    return Problem(problem.xl, problem.xu, y, problem.theta, problem.gamma)
+    return replace(problem, y=y)

@@ -31,7 +31,7 @@ every_similarity = pytest.mark.parametrize("similarity", SIMILARITIES)
 def learn(problem: Problem, **params):
     """Fit on the problem."""
     model = AgglomerativeGFMM(
-        theta=problem.theta, gamma=problem.gamma, scaling=None, unlabeled=-1, **params
+        theta=problem.theta, **problem.membership, scaling=None, unlabeled=-1, **params
     )
     with deep_trees:
         return model.fit(problem.xl, problem.y, X_upper=problem.xu)
@@ -123,7 +123,7 @@ def test_small_slices_of_work_change_nothing(algorithm, monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.random((150, 3)), rng.integers(0, 3, 150)
     whole = AgglomerativeGFMM(algorithm=algorithm).fit(X, y)
-    monkeypatch.setattr("hyperboxes._learning.learners.WORK_PER_CALL", 1)
+    monkeypatch.setattr("hyperboxes._learning.agglomeration.WORK_PER_CALL", 1)
     sliced = AgglomerativeGFMM(algorithm=algorithm).fit(X, y)
     assert same_boxes(whole, sliced)
     assert whole.n_candidates_ == sliced.n_candidates_

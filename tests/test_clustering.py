@@ -1,6 +1,7 @@
 """Clustering: boxes as the reference learns them without labels, and clusters of these."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from hyperboxes import HyperboxClustering
-from tests import reference
+from tests import reference, reference_models
 from tests.learners import as_reference, assert_same, deep_trees, learn_slowly, same_boxes
 from tests.strategies import Problem, problems
 
@@ -22,16 +23,14 @@ MOONS, MOON = make_moons(300, noise=0.04, random_state=0)
 
 def cluster(problem: Problem, **params) -> HyperboxClustering:
     """Fit on the samples of a problem, in deep trees."""
-    model = HyperboxClustering(problem.theta, gamma=problem.gamma, scaling=None, **params)
+    model = HyperboxClustering(problem.theta, **problem.membership, scaling=None, **params)
     with deep_trees:
         return model.fit(problem.xl, X_upper=problem.xu)
 
 
 def learn_without_labels(problem: Problem, algorithm: str, selection: str) -> reference.Model:
     """Run the reference's learner on samples without labels."""
-    problem = Problem(
-        problem.xl, problem.xu, np.full(len(problem.xl), -1), problem.theta, problem.gamma
-    )
+    problem = replace(problem, y=np.full(len(problem.xl), -1))
     params = {"selection": selection, "overlap": "closed"}
     if algorithm == "online":
         return learn_slowly(reference.improved_online, problem, **params)
@@ -50,7 +49,9 @@ def test_boxes_and_clusters_equal_the_reference(problem, algorithm, max_gap, min
     lemma = cluster(problem, selection="lemma", **params)
     expected = learn_without_labels(problem, algorithm, "lemma")
     limit = problem.theta / 2 if max_gap is None else max_gap
-    expected.labels = reference.clusters(expected, problem.gamma, limit, min_samples)
+    expected.labels = reference_models.clusters(
+        expected, problem.gamma, limit, min_samples, problem.function
+    )
     assert_same(lemma, expected)
     for selection in ("all", "index"):
         assert same_boxes(cluster(problem, selection=selection, **params), lemma)
@@ -62,7 +63,7 @@ def test_predict_is_the_cluster_of_the_nearest_box(problem, min_samples):
     boxes = as_reference(model)
     everything = reference.Model(boxes.lower, boxes.upper, 0 * boxes.labels, boxes.counts, 0)
     expected = [
-        boxes.labels[reference.decider(everything, 0, *x, problem.gamma)]
+        boxes.labels[reference.decider(everything, 0, *x, problem.gamma, problem.function)]
         for x in zip(problem.xl, problem.xu, strict=True)
     ]
     np.testing.assert_array_equal(model.labels_, expected)

@@ -1,16 +1,24 @@
 """The kernels for single boxes against the paper's formulas, and the lemma they rest on."""
 
+from collections import namedtuple
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperboxes._kernels import geometry
+from hyperboxes._learning.rules import OVERLAPS, SIMILARITIES, make_rule
+from hyperboxes._models.membership import FUNCTIONS, Membership
 from tests import reference
-from tests.compiled import MEASURES, FromPython
+from tests.compiled import FromPython
 from tests.strategies import problems, slopes, thetas
 
 compiled = FromPython(geometry)
+Corners = namedtuple("Corners", "lower upper")
+
+every_function = pytest.mark.parametrize("function", FUNCTIONS)
+every_measure = pytest.mark.parametrize("measure", SIMILARITIES)
 
 
 @st.composite
@@ -20,42 +28,56 @@ def two_boxes(draw):
     return (problem.xl[0], problem.xu[0]), (problem.xl[1], problem.xu[1]), problem.gamma
 
 
+def distance(box, interval, membership, limit=np.inf):
+    """Return the distance of an interval from a box."""
+    v, w = box
+    return compiled.distance(v[None], w[None], 0, *interval, membership.metric, limit)
+
+
+def similarity(first, second, membership, measure):
+    """Return the similarity of two boxes."""
+    rule = make_rule(membership, theta=1.0, selection="all", similarity=measure)
+    v, w = second
+    return compiled.similarity(*first, Corners(v[None], w[None]), 0, rule)
+
+
+@every_function
 @given(two_boxes())
-def test_membership_is_one_minus_distance(boxes):
+def test_membership_is_one_minus_distance(function, boxes):
     (v, w), (xl, xu), gamma = boxes
-    gap = compiled.distance(v[None], w[None], 0, xl, xu, gamma, np.inf)
-    assert 1 - min(gap, 1) == reference.membership(v, w, xl, xu, gamma)
+    membership = Membership(gamma, function)
+    gap = distance((v, w), (xl, xu), membership)
+    assert 1 - min(gap, 1) == reference.membership(v, w, xl, xu, gamma, function)
+    assert gap == membership.distance(np.maximum(xu - w, v - xl))
+    assert 1 - min(gap, 1) == membership.degree(np.maximum(xu - w, v - xl))
 
 
-every_measure = pytest.mark.parametrize("measure", MEASURES)
-
-
+@every_function
 @every_measure
 @given(two_boxes())
-def test_similarity(measure, boxes):
-    (vi, wi), (vk, wk), gamma = boxes
-    value = compiled.similarity(vi, wi, vk[None], wk[None], 0, gamma, MEASURES[measure])
-    assert value == reference.similarity(vi, wi, vk, wk, gamma, measure)
-    assert value == compiled.similarity(vk, wk, vi[None], wi[None], 0, gamma, MEASURES[measure])
+def test_similarity(measure, function, boxes):
+    first, second, gamma = boxes
+    membership = Membership(gamma, function)
+    value = similarity(first, second, membership, measure)
+    assert value == reference.similarity(*first, *second, gamma, measure, function)
+    assert value == similarity(second, first, membership, measure)
 
 
+@every_function
 @given(two_boxes(), st.floats(0, 2))
-def test_distance_beyond_the_limit_only_has_to_say_so(boxes, limit):
-    (v, w), (xl, xu), gamma = boxes
-    exact = compiled.distance(v[None], w[None], 0, xl, xu, gamma, np.inf)
-    gap = compiled.distance(v[None], w[None], 0, xl, xu, gamma, limit)
+def test_distance_beyond_the_limit_only_has_to_say_so(function, boxes, limit):
+    box, interval, gamma = boxes
+    exact = distance(box, interval, Membership(gamma, function))
+    gap = distance(box, interval, Membership(gamma, function), limit)
     assert gap == exact if exact <= limit else gap > limit
 
 
+@pytest.mark.parametrize("name", OVERLAPS)
 @given(two_boxes())
-def test_overlap(boxes):
+def test_overlap(name, boxes):
     (vi, wi), (vk, wk), _ = boxes
-    assert compiled.meets(vi, wi, vk[None], wk[None], 0) == reference.overlaps(
-        vi, wi, vk, wk, "closed"
-    )
-    assert compiled.overlaps(vi, wi, vk[None], wk[None], 0) == reference.overlaps(
-        vi, wi, vk, wk, "paper"
-    )
+    found = compiled.overlaps(vi, wi, Corners(vk[None], wk[None]), 0, OVERLAPS[name])
+    assert found == reference.overlaps(vi, wi, vk, wk, name)
 
 
 @given(two_boxes())
@@ -64,28 +86,32 @@ def test_contraction_parts_overlapping_boxes(boxes):
     expected = [side.copy() for side in (vi, wi, vk, wk)]
     reference.contract(*expected)
     actual = [side.copy() for side in (vi, wi, vk, wk)]
-    if compiled.overlaps(vi, wi, vk[None], wk[None], 0):
-        compiled.contract(actual[0], actual[1], actual[2][None], actual[3][None], 0)
+    if reference.overlaps(vi, wi, vk, wk, "paper"):
+        other = Corners(actual[2][None], actual[3][None])
+        compiled.contract(actual[0], actual[1], other, 0)
     np.testing.assert_array_equal(actual, expected)
     assert not (expected[0] > expected[1]).any()
     assert not (expected[2] > expected[3]).any()
 
 
+@every_function
 @given(two_boxes(), thetas, slopes)
-def test_lemma_1_holds_in_floating_point(boxes, theta, slope):
+def test_lemma_1_holds_in_floating_point(function, boxes, theta, slope):
     """A box that passes the size test has at least the membership that the lemma asks for."""
     (v, w), (xl, xu), gamma = boxes
-    for slopes_of_features in (gamma, np.full(len(v), slope)):
-        if compiled.fits(v[None], w[None], 0, xl, xu, theta):
-            bound = 1 - theta * slopes_of_features.max()
-            assert reference.membership(v, w, xl, xu, slopes_of_features) >= bound
+    for gammas in (gamma, np.full(len(v), slope)):
+        if compiled.fits(Corners(v[None], w[None]), 0, xl, xu, theta):
+            floor = Membership(gammas, function).floor(theta)
+            assert floor == reference.lemma(theta, gammas, function)
+            assert reference.membership(v, w, xl, xu, gammas, function) >= floor
 
 
+@every_function
 @every_measure
 @given(two_boxes(), thetas)
-def test_lemma_2_holds_in_floating_point(measure, boxes, theta):
+def test_lemma_2_holds_in_floating_point(measure, function, boxes, theta):
     """Boxes that fit into one have at least the similarity that the lemma asks for."""
     (vi, wi), (vk, wk), gamma = boxes
-    if compiled.fits(vi[None], wi[None], 0, vk, wk, theta):
-        bound = 1 - theta * gamma.max()
-        assert reference.similarity(vi, wi, vk, wk, gamma, measure) >= bound
+    if compiled.fits(Corners(vi[None], wi[None]), 0, vk, wk, theta):
+        floor = Membership(gamma, function).floor(theta)
+        assert reference.similarity(vi, wi, vk, wk, gamma, measure, function) >= floor

@@ -220,4 +220,4 @@ def test_extreme_numbers_can_be_asked_about(data):
         model = load(io.BytesIO(sealed(members)))
         assert_agrees(model, np.concatenate([lower, upper, [np.nan, 1.0]]).reshape(-1, 2))
         model.partial_fit(np.reshape(ends, (-1, 2)), list("ab?ab?"))
-    assert model._boxes.counts.sum() == 4 + 6
+    assert model._model.boxes.counts.sum() == 4 + 6

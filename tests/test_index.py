@@ -8,9 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperboxes._kernels import geometry, index, search
+from hyperboxes._kernels.records import BLOCKS, BOXES, MEMBERSHIP
+from hyperboxes._learning.rules import OVERLAPS, SIMILARITIES, make_rule
 from hyperboxes._models.boxes import Boxes, Samples
+from hyperboxes._models.membership import FUNCTIONS, Membership
 from tests import reference
-from tests.compiled import MEASURES, FromPython
+from tests.compiled import FromPython
 from tests.strategies import grid, slopes, unit
 
 on_index, on_search = FromPython(index), FromPython(search)
@@ -25,22 +28,31 @@ class Subject:
     The rows of `boxes` are the list; only the trees are put to the test.
     """
 
-    def __init__(self, n_features, width, gamma=None):
+    def __init__(self, n_features, width, gamma=None, function="min"):
         self.width = width
-        self.gamma = np.ones(n_features) if gamma is None else gamma
-        self.ones = np.ones(n_features)
+        gamma = np.ones(n_features) if gamma is None else gamma
+        self.membership = Membership(gamma, function)
         self.boxes = Boxes(n_features, N_CLASSES)
-        self.space = on_search.make_space(self.boxes.arrays)
+        self.search = self.boxes.make_search()
+
+    def rule(self, **pieces):
+        """Return a rule of the index."""
+        return make_rule(self.membership, **{"theta": 0.5, "selection": "index"} | pieces)
+
+    def ask_about(self, xl, xu):
+        """Let the searches be about an interval."""
+        self.search.low[:], self.search.high[:] = xl, xu
 
     def add(self, low, high, label):
         """Add a box."""
         with patch("hyperboxes._models.boxes._WIDTH", self.width):
             self.boxes.make_room()
         number = len(self.boxes)
-        lower, upper, labels, counts, progress, _ = self.boxes.arrays
-        lower[number], upper[number], labels[number], counts[number] = low, high, label, 1
-        on_index.add_box(number, self.boxes.arrays)
-        progress[index.BOXES] += 1
+        arrays = self.boxes.arrays
+        arrays.lower[number], arrays.upper[number] = low, high
+        arrays.labels[number], arrays.counts[number] = label, 1
+        on_index.add_box(number, arrays)
+        arrays.counters[BOXES] += 1
 
     def change(self, box, low, high):
         """Give a box other corners."""
@@ -75,13 +87,13 @@ class Subject:
         self.check_overlaps(xl, xu, label)
         self.check_nearest(xl, xu, (label, label + 1))
         self.check_nearest(xl, xu, (0, N_CLASSES))
-        for measure in ("membership", *MEASURES):
+        for measure in ("membership", *SIMILARITIES):
             self.check_best(xl, xu, theta, label, measure)
 
     def check_bounds(self):
         """Look for all boxes in their places in the trees, and within the bounds above them."""
-        ends, links, places, roots = self.boxes._index
-        assert self.boxes._progress[index.BLOCKS] <= len(links)
+        ends, links, places, roots, _ = self.boxes._index
+        assert self.boxes._counters[BLOCKS] <= len(links)
         for box in self.alive(*range(N_CLASSES)):
             block, lane = divmod(places[box], index.LANES)
             assert links[block, lane] == box
@@ -101,9 +113,9 @@ class Subject:
 
     def check_window(self, xl, xu, theta, label):
         """Leave out no box that can grow to hold the interval."""
-        on_search.set_reach(xl, xu, theta, self.ones, search.P, self.space)
-        ids = self.ids()
-        found = ids[: on_search.find(label, False, True, False, self.boxes.arrays, self.space, ids)]
+        on_search.set_window(xl, xu, theta, self.search.near, self.search.far)
+        ids, arrays = self.ids(), self.boxes.arrays
+        found = ids[: on_search.find(label, False, True, False, arrays, self.search, ids)]
         assert len(set(found)) == len(found)
         assert set(found) <= set(self.alive(label))
         assert set(self.growable(xl, xu, theta, label)) <= set(found)
@@ -118,19 +130,19 @@ class Subject:
     def check_overlaps(self, v, w, label):
         """Find a rival where there is one, and no other."""
         rivals = self.alive(*(set(range(N_CLASSES)) - {label}))
-        for overlap, name in ((geometry.CLOSED, "closed"), (geometry.PAPER, "paper")):
+        for name in OVERLAPS:
             expected = [
                 box
                 for box in rivals
                 if reference.overlaps(v, w, self.boxes.lower[box], self.boxes.upper[box], name)
             ]
-            for everywhere in (False, True):
-                arrays = self.boxes.arrays
-                rival = on_search.first_rival(v, w, label, overlap, everywhere, arrays, self.space)
+            for selection in ("index", "all"):
+                arrays, rule = self.boxes.arrays, self.rule(overlap=name, selection=selection)
+                rival = on_search.first_rival(v, w, label, arrays, rule, self.search)
                 assert rival in expected if expected else rival == -1
-        on_search.set_reach(w, v, 0.0, self.ones, search.P, self.space)
+        on_search.set_window(w, v, 0.0, self.search.near, self.search.far)
         ids = self.ids()
-        found = ids[: on_search.find_rivals(label, False, self.boxes.arrays, self.space, ids)]
+        found = ids[: on_search.find_rivals(label, False, self.boxes.arrays, self.search, ids)]
         assert set(expected) <= set(found) <= set(rivals)
 
     def check_best(self, xl, xu, theta, label, measure):
@@ -138,21 +150,21 @@ class Subject:
         boxes = self.boxes
         candidates = []
         for box in self.growable(xl, xu, theta, label):
-            sides = boxes.lower[box], boxes.upper[box], xl, xu, self.gamma
+            sides = boxes.lower[box], boxes.upper[box], xl, xu, self.membership.gamma
+            kind = {"function": self.membership.function}
             if measure == "membership":
-                value = reference.membership(*sides)
+                value = reference.membership(*sides, **kind)
             else:
-                value = reference.similarity(*sides, measure)
+                value = reference.similarity(*sides, measure, **kind)
             candidates.append((-value, box))
         expected = [(box, -value) for value, box in sorted(candidates)]
-        measure = MEASURES.get(measure, geometry.MEMBERSHIP)
-        rule = theta, self.gamma, 0.0, False
+        rule = self.rule(theta=theta)._replace(measure=SIMILARITIES.get(measure, MEMBERSHIP))
+        self.ask_about(xl, xu)
         after = np.inf, -1
         for most in (1, 3, len(boxes) + 1):
             ids, values = np.empty(most, np.int64), np.empty(most)
             n_found = on_search.find_best(
-                *(xl, xu, label, after, boxes.counts, 2, boxes.arrays, rule, measure),
-                *(self.space, ids, values),
+                *(label, *after, boxes.counts, 2, boxes.arrays, rule, self.search, ids, values)
             )
             found = list(zip(ids[:n_found].tolist(), values[:n_found].tolist(), strict=True))
             assert found == expected[:most]
@@ -163,15 +175,15 @@ class Subject:
     def check_nearest(self, xl, xu, classes):
         """Find the nearest boxes, and all that tie with them."""
         boxes = self.boxes
-        arguments = boxes.arrays, self.gamma, self.space
+        self.ask_about(xl, xu)
         ids, gaps = self.ids(), np.empty(len(boxes) + 1)
-        n_found, limit, _ = on_search.find_nearest(xl, xu, *classes, np.inf, *arguments, ids, gaps)
+        arguments = boxes.arrays, self.membership.metric, self.search, ids, gaps
+        n_found, limit, _ = on_search.find_nearest(*classes, np.inf, *arguments)
         found = dict(zip(ids[:n_found].tolist(), gaps[:n_found].tolist(), strict=True))
         expected = {}
         for box in self.alive(*range(*classes)):
-            above, below = xu - boxes.upper[box], boxes.lower[box] - xl
-            gaps = np.maximum(above, below) * self.gamma
-            expected[int(box)] = gaps.max(initial=0.0, where=~np.isnan(gaps))
+            gaps = np.maximum(xu - boxes.upper[box], boxes.lower[box] - xl)
+            expected[int(box)] = self.membership.distance(gaps)
         assert found.items() <= expected.items()
         least = min(expected.values(), default=np.inf)
         assert limit == least + geometry.ROUNDING
@@ -191,10 +203,15 @@ def intervals(draw, n_features):
     return np.minimum(low, other), np.maximum(low, other)
 
 
-@given(data=st.data(), n_features=st.integers(1, 6), width=st.sampled_from([DEEP, SHALLOW]))
-def test_any_sequence(data, n_features, width):
+@given(
+    data=st.data(),
+    n_features=st.integers(1, 6),
+    width=st.sampled_from([DEEP, SHALLOW]),
+    function=st.sampled_from(FUNCTIONS),
+)
+def test_any_sequence(data, n_features, width, function):
     gamma = np.array(data.draw(st.lists(slopes, min_size=n_features, max_size=n_features)))
-    subject = Subject(n_features, width, gamma)
+    subject = Subject(n_features, width, gamma, function)
     labels = st.integers(0, N_CLASSES - 1)
     steps = st.sampled_from(["add", "add", "add", "grow", "shrink", "merge", "rebuild", "check"])
     for step in data.draw(st.lists(steps, max_size=40)):
@@ -222,10 +239,11 @@ def test_any_sequence(data, n_features, width):
 @pytest.mark.parametrize("n_features", [1, 3, 9])
 @pytest.mark.parametrize("width", [DEEP, SHALLOW])
 @pytest.mark.parametrize("is_sorted", [False, True])
-def test_long_sequences(n_features, width, is_sorted):
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_long_sequences(n_features, width, is_sorted, function):
     """Trees of several levels, grown one box at a time, in a random and in the worst order."""
     rng = np.random.default_rng(n_features)
-    subject = Subject(n_features, width, rng.random(n_features) + 0.5)
+    subject = Subject(n_features, width, rng.random(n_features) + 0.5, function)
     points = rng.random((900, n_features)).round(2)
     points[rng.random(points.shape) < 0.05] = np.nan
     if is_sorted:
@@ -245,17 +263,18 @@ def test_long_sequences(n_features, width, is_sorted):
         if number % 100 == 99:
             low = rng.random(n_features)
             subject.check(low, low + 0.1 * rng.random(n_features), 0.3, rng.integers(N_CLASSES))
-    _, links, _, roots = subject.boxes._index
-    assert links[roots[:N_CLASSES], index.LEVEL].max() >= 2
+    trees = subject.boxes._index
+    assert trees.links[trees.roots[:N_CLASSES], index.LEVEL].max() >= 2
 
 
 @np.errstate(over="ignore")
 @pytest.mark.parametrize("scale", [1e-310, 1e-45, 1e-40, 1e30, 1e39, 1e300])
-def test_values_beyond_single_precision(scale):
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_values_beyond_single_precision(scale, function):
     """What rounds to 0, infinity or one number in single precision is still told apart."""
     rng = np.random.default_rng(0)
     for gamma in (1.0, 1e-30, 1e30):
-        subject = Subject(2, DEEP, np.full(2, gamma))
+        subject = Subject(2, DEEP, np.full(2, gamma), function)
         for point in rng.random((40, 2)) * scale:
             subject.add(point, point, rng.integers(N_CLASSES))
         for _ in range(10):
@@ -278,9 +297,9 @@ def test_building_at_once_fills_blocks():
     """Boxes of equal place cannot be parted by medians, but must be distributed."""
     samples = Samples(np.zeros((1000, 2)), np.zeros((1000, 2)), None, np.arange(1000) % 2)
     boxes = Boxes.of_samples(samples, 2)
-    links, roots = boxes._index[1], boxes._index[3][:2]
+    links, roots = boxes._index.links, boxes._index.roots[:2]
     assert links[roots, index.LEVEL].tolist() == [2, 2]
-    used = links[: boxes.arrays[4][index.BLOCKS]]
+    used = links[: boxes._counters[BLOCKS]]
     leaves = used[used[:, index.LEVEL] == 0, : index.LANES]
     assert ((leaves >= 0).sum(axis=1) > index.LANES // 2).all()
     assert sorted(leaves[leaves >= 0].tolist()) == list(range(1000))

@@ -1,6 +1,9 @@
 """How kernels are compiled."""
 
+from collections import namedtuple
+
 import numba
+import numpy as np
 import pytest
 
 from hyperboxes._kernels import jit
@@ -38,7 +41,7 @@ def test_constants_are_no_types_of_their_own(monkeypatch):
         jit, "njit", lambda function, cache=False, **rest: numba.njit(**rest)(function)
     )
 
-    @jit.part
+    @jit.subroutine
     def double(x):
         return 2 * x
 
@@ -48,3 +51,31 @@ def test_constants_are_no_types_of_their_own(monkeypatch):
 
     assert total(4) == 20
     assert len(double.signatures) == 1
+
+
+def test_records_are_passed_on_by_reference():
+    """Also those within records, and numbers; what kernels write, Python sees."""
+    Inner = namedtuple("Inner", "values")
+    Outer = namedtuple("Outer", "inner factor flag")
+
+    @numba.njit
+    def scale(outer, place):
+        outer.inner.values[place] *= outer.factor
+        return outer.flag
+
+    @numba.njit
+    def scale_all(outer):
+        outer = jit.by_reference(outer)
+        n_flags = 0
+        for place in range(outer.inner.values.shape[0]):
+            n_flags += scale(outer, place)
+        return n_flags
+
+    values = np.arange(4.0)
+    assert scale_all(Outer(Inner(values), 2.0, True)) == 4
+    assert values.tolist() == [0.0, 2.0, 4.0, 6.0]
+
+
+def test_only_named_tuples_are_passed_by_reference():
+    with pytest.raises(numba.TypingError):
+        numba.njit(lambda x: jit.by_reference(x))((1, 2.0))

@@ -52,7 +52,7 @@ def test_larger_problem_equals_the_paper(cls, params):
 def test_any_batching_equals_one_fit(problem, cls, selection, data):
     whole = learn(problem, cls, selection=selection)
     cut = data.draw(st.integers(0, len(problem.y)))
-    params = {"theta": problem.theta, "gamma": problem.gamma, "selection": selection}
+    params = {"theta": problem.theta, **problem.membership, "selection": selection}
     model = cls(scaling=None, unlabeled=-1, **params)
     for rows in (slice(0, cut), slice(cut, None)):
         if len(problem.y[rows]):
@@ -93,7 +93,7 @@ def test_invariants_of_improved_online(problem, overlap):
 @given(problem=problems())
 def test_growth_never_makes_classes_overlap(problem):
     """Under "closed" only a new box, which is never tested, can share points with others."""
-    model = ImprovedOnlineGFMM(problem.theta, gamma=problem.gamma, scaling=None, unlabeled=-1)
+    model = ImprovedOnlineGFMM(problem.theta, **problem.membership, scaling=None, unlabeled=-1)
     before = set()
     for xl, xu, label in zip(problem.xl, problem.xu, problem.y, strict=True):
         model.partial_fit([xl], [label], range(problem.n_classes), X_upper=[xu])

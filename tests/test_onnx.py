@@ -27,7 +27,9 @@ NAN = float("nan")
 
 def agglomerate(problem, algorithm):
     """Fit an agglomerative learner to the problem, in whatever units."""
-    model = AgglomerativeGFMM(problem.theta, gamma=problem.gamma, algorithm=algorithm, unlabeled=-1)
+    model = AgglomerativeGFMM(
+        problem.theta, **problem.membership, algorithm=algorithm, unlabeled=-1
+    )
     return model.fit(10 - 3 * problem.xu, problem.y, X_upper=10 - 3 * problem.xl)
 
 

@@ -57,7 +57,7 @@ def test_parallel_shows_the_best_box_of_each_class():
 @settings(max_examples=30)
 @given(problem=problems())
 def test_parallel_agrees_with_the_model(problem):
-    model = ImprovedOnlineGFMM(problem.theta, gamma=problem.gamma, scaling=None, unlabeled=-1)
+    model = ImprovedOnlineGFMM(problem.theta, **problem.membership, scaling=None, unlabeled=-1)
     model.fit(problem.xl, problem.y, X_upper=problem.xu)
     fig, ax = plt.subplots()
     sample = problem.xl[:1]

@@ -15,7 +15,9 @@ from tests.learners import as_reference, models_and_samples
 @given(models_and_samples())
 def test_predict_equals_the_paper(case):
     model, problem, xl, xu = case
-    expected = reference.predict(as_reference(model), xl, xu, problem.gamma, problem.n_classes)
+    expected = reference.predict(
+        as_reference(model), xl, xu, problem.gamma, problem.n_classes, problem.function
+    )
     np.testing.assert_array_equal(model.predict(xl, X_upper=xu), expected)
 
 
@@ -25,7 +27,7 @@ def test_the_box_that_decides_is_the_nearest_of_its_class(case):
     boxes = model.apply(xl, X_upper=xu)
     labels = np.searchsorted(model.classes_, model.predict(xl, X_upper=xu))
     expected = [
-        reference.decider(as_reference(model), label, *x, problem.gamma)
+        reference.decider(as_reference(model), label, *x, problem.gamma, problem.function)
         for label, *x in zip(labels, xl, xu, strict=True)
     ]
     np.testing.assert_array_equal(boxes, expected)
@@ -35,7 +37,7 @@ def test_the_box_that_decides_is_the_nearest_of_its_class(case):
 def test_membership_equals_the_paper(case):
     model, problem, xl, xu = case
     expected = reference.class_membership(
-        as_reference(model), xl, xu, problem.gamma, problem.n_classes
+        as_reference(model), xl, xu, problem.gamma, problem.n_classes, problem.function
     )
     np.testing.assert_array_equal(model.membership(xl, X_upper=xu), expected)
 

@@ -72,7 +72,7 @@ def test_an_interrupted_fit_leaves_the_estimator_unfitted(cls):
 
 @pytest.mark.parametrize("algorithm", ["agglo2", "agglo-sm"])
 def test_callbacks_see_boxes_merge(algorithm, monkeypatch):
-    monkeypatch.setattr("hyperboxes._learning.learners.WORK_PER_CALL", 1_000)
+    monkeypatch.setattr("hyperboxes._learning.agglomeration.WORK_PER_CALL", 1_000)
     recorder = Recorder()
     model = AgglomerativeGFMM(algorithm=algorithm).set_callbacks(recorder).fit(X, Y)
     n_boxes = [len(fitted.hyperboxes_) for fitted in recorder.fitted]
@@ -104,7 +104,7 @@ def test_an_interrupted_partial_fit_keeps_what_it_learned(cls):
 @every_online_learner
 def test_ctrl_c_is_heard_between_slices_of_work(cls, monkeypatch):
     """A signal during a batch ends it after the running kernel call, with whole samples."""
-    monkeypatch.setattr("hyperboxes._learning.learners.WORK_PER_CALL", 1000)
+    monkeypatch.setattr("hyperboxes._learning.online.WORK_PER_CALL", 1000)
     rng = np.random.default_rng(0)
     data, labels = rng.random((20_000, 4)), rng.integers(0, 2, 20_000)
     model = cls(theta=0.01, scaling=None)
@@ -124,7 +124,7 @@ def test_ctrl_c_is_heard_between_slices_of_work(cls, monkeypatch):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    learned = int(model._boxes.counts.sum()) if hasattr(model, "_boxes") else 0
+    learned = int(model._model.boxes.counts.sum()) if hasattr(model, "_model") else 0
     whole, rest = divmod(learned, len(labels))
     expected = cls(theta=0.01, scaling=None)
     for _ in range(whole):

@@ -9,9 +9,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.docs import shared_docs
-from hyperboxes._learning.callbacks import FitProgress
-from hyperboxes._learning.learners import ALGORITHMS, MEASURES, agglomerate_samples
+from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_samples
+from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.rules import SIMILARITIES
 from hyperboxes._models.boxes import Samples
+from hyperboxes._models.model import BoxModel
 
 
 @shared_docs
@@ -70,7 +72,7 @@ class AgglomerativeGFMM(BaseGFMM):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseGFMM._parameter_constraints,
         "algorithm": [StrOptions(set(ALGORITHMS))],
-        "similarity": [StrOptions(set(MEASURES))],
+        "similarity": [StrOptions(set(SIMILARITIES))],
         "min_similarity": [Interval(Real, 0, 1, closed="both")],
         "overlap": [StrOptions({"closed", "paper"})],
     }
@@ -83,6 +85,7 @@ class AgglomerativeGFMM(BaseGFMM):
         similarity: str = "longest",
         min_similarity: float = 0.0,
         gamma: Any = 1.0,
+        membership_function: str = "min",
         selection: str = "index",
         overlap: str = "closed",
         scaling: Any = "minmax",
@@ -94,13 +97,20 @@ class AgglomerativeGFMM(BaseGFMM):
         self.similarity = similarity
         self.min_similarity = min_similarity
         self.gamma = gamma
+        self.membership_function = membership_function
         self.selection = selection
         self.overlap = overlap
         self.scaling = scaling
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
-    def _learn(self, samples: Samples, model: dict[str, Any], progress: FitProgress) -> None:
-        rule = self._rule(model["_gamma"], float(self.min_similarity))
-        how = self.algorithm, self.similarity, self._overlap_test()
-        agglomerate_samples(samples, model, rule, *how, progress)
+    def _pieces(self) -> dict[str, Any]:
+        return {
+            "overlap": self.overlap,
+            "similarity": self.similarity,
+            "min_similarity": self.min_similarity,
+        }
+
+    def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
+        rule = self._make_rule(model, **self._pieces())
+        agglomerate_samples(samples, model, rule, self.algorithm, callbacks)

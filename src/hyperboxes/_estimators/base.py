@@ -24,10 +24,13 @@ from hyperboxes._estimators.validation import (
     check_upper,
 )
 from hyperboxes._kernels import prediction
-from hyperboxes._learning.agglomeration import Rule
-from hyperboxes._learning.callbacks import FitProgress
+from hyperboxes._kernels.records import Rule
+from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.rules import SELECTIONS, make_rule
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Intervals, Samples, slices
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.membership import FUNCTIONS, Membership
+from hyperboxes._models.model import BoxModel
 from hyperboxes._models.scaling import MinMaxScale
 
 # Asking about fewer samples takes less time than starting a thread.
@@ -36,11 +39,11 @@ _ROWS_WORTH_A_THREAD = 1000
 # How samples are validated.
 NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 
-# What a fit leaves on the estimator.
-FITTED = ("n_features_in_", "feature_names_in_", "classes_", "_gamma", "_scale", "_boxes")
+# What scikit-learn's validation and `fit` set beside the model.
+_OF_THE_DATA = ("n_features_in_", "feature_names_in_", "classes_")
 
-# What is found out when it is asked for, and outdated when learning goes on.
-_FOUND_OUT = ("_hyperboxes", "_clusters", "labels_")
+# What is derived from the model when it is asked for, and outdated when learning goes on.
+_DERIVED = ("_hyperboxes", "_clusters", "labels_")
 
 
 class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
@@ -49,36 +52,35 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "theta": [Interval(Real, 0, None, closed="neither")],
         "gamma": [Interval(Real, 0, None, closed="neither"), "array-like"],
-        "selection": [StrOptions({"all", "lemma", "index"})],
+        "membership_function": [StrOptions(set(FUNCTIONS))],
+        "selection": [StrOptions(set(SELECTIONS))],
         "scaling": [StrOptions({"minmax"}), "array-like", None],
         "n_jobs": [Integral, None],
     }
 
     theta: float
     gamma: Any
+    membership_function: str
     selection: str
     scaling: Any
     n_jobs: int | None
 
     n_features_in_: int
-    _gamma: np.ndarray
-    _scale: MinMaxScale | None
-    _boxes: Boxes
+    _model: BoxModel
 
     @abstractmethod
-    def _learn(self, samples: Samples, model: dict[str, Any], progress: FitProgress) -> None:
-        """Learn the samples into `model["_boxes"]`."""
+    def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
+        """Learn the samples into the model's boxes."""
 
     @abstractmethod
     def _label_boxes(self) -> np.ndarray:
         """Return the labels of the boxes as users see them, -1 for none."""
 
-    def _rule(self, gamma: np.ndarray, floor: float = 0.0) -> Rule:
-        """Return theta, gamma, the least value of a candidate, and whether to look everywhere."""
-        theta = float(self.theta)
-        if self.selection == "lemma":
-            floor = max(floor, 1.0 - theta * gamma.max())
-        return theta, gamma, floor, self.selection != "index"
+    def _make_rule(self, model: BoxModel, **pieces: Any) -> Rule:
+        """Return the rule that kernels learn by: the pieces all learners share, and others."""
+        return make_rule(
+            model.membership, theta=float(self.theta), selection=self.selection, **pieces
+        )
 
     def _check_upper(self, X: np.ndarray, X_upper: Any) -> np.ndarray:
         """Return the upper ends of training samples, after checks of both ends."""
@@ -87,8 +89,8 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             check_unit_range(self, X, upper)
         return upper
 
-    def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> dict[str, Any]:
-        """Return the fitted attributes of a model that has learned nothing yet but the ranges."""
+    def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> BoxModel:
+        """Return a model that has learned nothing yet but the ranges."""
         n_features = lower.shape[1]
         scale = None
         if self.scaling is not None:
@@ -96,37 +98,41 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             ranges = check_ranges(self, n_features) if known else (lower, upper)
             scale = MinMaxScale.learn(*ranges)
             check_finite_range(self, scale.low, scale.high)
-        return {
-            "_gamma": check_gamma(self.gamma, n_features),
-            "_scale": scale,
-            "_boxes": Boxes(n_features, n_classes),
-        }
+        membership = Membership(check_gamma(self.gamma, n_features), self.membership_function)
+        return BoxModel(Boxes(n_features, n_classes), scale, membership)
 
-    def _fit(self, model: dict[str, Any], samples: Samples, y: np.ndarray | None) -> None:
+    def _fit(self, model: BoxModel, samples: Samples, y: np.ndarray | None) -> None:
         """Learn the samples from scratch; if that is interrupted, the estimator is unfitted."""
-        for name in FITTED:
-            if name in vars(self):
-                model.setdefault(name, self.__dict__.pop(name))
-        self.__dict__.pop("pruning_", None)  # `prune` said it of other boxes
-        self._train(model, samples, y)
-        model["_boxes"].pack()
-        self.__dict__.update(model)
-
-    def _train(self, model: dict[str, Any], samples: Samples, y: np.ndarray | None) -> None:
-        """Hand the samples to the learner; `model` is updated as it goes."""
-        for name in _FOUND_OUT:
+        of_the_data = {name: self.__dict__.pop(name) for name in _OF_THE_DATA if name in vars(self)}
+        for name in ("_model", "pruning_"):  # `prune` said it of other boxes
             self.__dict__.pop(name, None)
-        progress = FitProgress(self, samples.lower, y, samples.upper, model)
-        self._learn(samples, model, progress)
+        self._train(model, samples, y, of_the_data)
+        model.boxes.pack()
+        self.__dict__.update(of_the_data, _model=model)
 
-    def _fitted(self) -> dict[str, Any]:
-        """Return the fitted attributes."""
-        return {name: vars(self)[name] for name in FITTED if name in vars(self)}
+    def _train(
+        self, model: BoxModel, samples: Samples, y: np.ndarray | None, of_the_data: dict[str, Any]
+    ) -> None:
+        """Hand the samples to the learner; the model is updated as it goes."""
+        for name in _DERIVED:
+            self.__dict__.pop(name, None)
+
+        def snapshot() -> dict[str, Any]:
+            return of_the_data | {"_model": model.with_boxes(model.boxes.settled())}
+
+        self._learn(samples, model, FitCallbacks(self, samples, y, snapshot))
+
+    def _train_on(self, samples: Samples, y: np.ndarray | None) -> None:
+        """Go on learning; if that is interrupted, the first samples have been learned."""
+        self._train(self._model, samples, y, self._of_the_data())
+
+    def _of_the_data(self) -> dict[str, Any]:
+        return {name: vars(self)[name] for name in _OF_THE_DATA if name in vars(self)}
 
     def _with_boxes(self, boxes: Boxes) -> Self:
-        """Return a fitted model that differs in its boxes only."""
+        """Return a fitted estimator that differs in its boxes only."""
         twin = clone(self)
-        vars(twin).update(self._fitted(), _boxes=boxes)
+        vars(twin).update(self._of_the_data(), _model=self._model.with_boxes(boxes))
         return twin
 
     @property
@@ -134,30 +140,28 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         """The boxes in data units."""
         check_is_fitted(self)
         if "_hyperboxes" not in vars(self):
-            boxes = self._boxes
-            lower, upper = boxes.lower.copy(), boxes.upper.copy()
-            if self._scale is not None:
-                lower, upper = self._scale.restore(lower), self._scale.restore(upper)
-            self._hyperboxes = Hyperboxes(lower, upper, self._label_boxes(), boxes.counts.copy())
+            self._hyperboxes = self._model.hyperboxes(self._label_boxes())
         return self._hyperboxes
 
     @property
     def data_min_(self) -> np.ndarray:
         """What scaling maps to 0 in each feature."""
         check_is_fitted(self)
-        return np.zeros(self.n_features_in_) if self._scale is None else self._scale.low.copy()
+        scale = self._model.scale
+        return np.zeros(self.n_features_in_) if scale is None else scale.low.copy()
 
     @property
     def data_max_(self) -> np.ndarray:
         """What scaling maps to 1 in each feature, where it is more than `data_min_`."""
         check_is_fitted(self)
-        return np.ones(self.n_features_in_) if self._scale is None else self._scale.high.copy()
+        scale = self._model.scale
+        return np.ones(self.n_features_in_) if scale is None else scale.high.copy()
 
     @property
     def n_candidates_(self) -> int:
         """How many boxes or pairs were tried; as the paper counts, unless `selection="index"`."""
         check_is_fitted(self)
-        return self._boxes.n_candidates
+        return self._model.boxes.n_candidates
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -165,7 +169,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_boxes") and len(self._boxes) > 0
+        return hasattr(self, "_model") and len(self._model.boxes) > 0
 
     def _ask_boxes(
         self,
@@ -180,7 +184,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **NUMBERS)
-        intervals = Intervals(X, check_upper(self, X, X_upper), self._scale)
+        intervals = Intervals(X, check_upper(self, X, X_upper), self._model.scale)
 
         def ask(rows: slice) -> np.ndarray:
             return answer(*intervals.scaled(rows))
@@ -198,11 +202,12 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray
     ) -> np.ndarray:
         """Return what `nearest_boxes` finds among the boxes of a label for each sample."""
-        found = np.empty(len(xl), np.int64)
-        how = self._boxes.arrays, self._gamma, WORK_PER_CALL
+        boxes = self._model.boxes
+        found, ids, gaps = np.empty(len(xl), np.int64), *boxes.make_lists()
+        asked = boxes.arrays, self._model.membership.metric, boxes.make_search(), WORK_PER_CALL
         row = 0
         while row < len(xl):
-            row = prediction.nearest_boxes(xl, xu, labels, row, *how, found, used)
+            row = prediction.nearest_boxes(xl, xu, labels, row, *asked, ids, gaps, found, used)
         return found
 
 

@@ -19,8 +19,9 @@ from hyperboxes._estimators.validation import (
     find_labels,
     unchanged_on_error,
 )
-from hyperboxes._kernels import geometry, prediction
+from hyperboxes._kernels import prediction
 from hyperboxes._models.boxes import WORK_PER_CALL, Samples
+from hyperboxes._models.scaling import MinMaxScale
 
 
 class BaseGFMM(ClassifierMixin, BoxEstimator):
@@ -35,10 +36,6 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
     unlabeled: Any
 
     classes_: np.ndarray
-
-    def _overlap_test(self) -> int:
-        """Return the kernels' name for the overlap test."""
-        return {"closed": geometry.CLOSED, "paper": geometry.PAPER}[self.overlap]
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, X_upper: Any = None) -> Self:
@@ -61,8 +58,9 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         with unchanged_on_error(self):
             lower, upper, y = self._validate_samples(X, y, X_upper, reset=True)
             classes = self._find_classes(y)
-            model = self._new_model(lower, upper, len(classes)) | {"classes_": classes}
-        self._fit(model, self._samples(lower, upper, y, model), y)
+            model = self._new_model(lower, upper, len(classes))
+            self.classes_ = classes
+        self._fit(model, self._samples(lower, upper, y, model.scale), y)
         return self
 
     def _validate_samples(
@@ -85,10 +83,9 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         return np.unique(labels)
 
     def _samples(
-        self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray, model: dict[str, Any]
+        self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray, scale: MinMaxScale | None
     ) -> Samples:
-        codes = encode(y, model["classes_"], self.unlabeled)
-        return Samples(lower, upper, model["_scale"], codes)
+        return Samples(lower, upper, scale, encode(y, self.classes_, self.unlabeled))
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class of the box with the largest membership for each sample.
@@ -192,26 +189,25 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
 
     def _check_can_predict(self) -> None:
         check_is_fitted(self)
-        if not self._boxes.has_labels:
+        if not self._model.boxes.has_labels:
             raise ValueError(
                 "No box has a label yet, so there is nothing to predict: call partial_fit with "
                 "labelled samples."
             )
 
     def _label_boxes(self) -> np.ndarray:
-        labels = self._boxes.labels
-        return np.where(labels < self._boxes.n_classes, labels, -1)
+        return self._model.boxes.labels.copy()
 
     def _find_deciders(self, X: Any, X_upper: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the box that decides for each sample, and whether each box has a say for any."""
-        used = np.zeros(len(self._boxes), np.bool_)
+        used = np.zeros(len(self._model.boxes), np.bool_)
 
         def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
             best, votes, single = self._find_nearest(xl, xu, winners_only=True)
             classes = self._winners(best, votes, single)
             boxes = self._find_boxes(xl, xu, classes, used)
             single = single[np.arange(len(classes)), classes]
-            is_settled = ((best == 1.0).sum(axis=1) > 1) & (single < len(self._boxes))
+            is_settled = ((best == 1.0).sum(axis=1) > 1) & (single < len(self._model.boxes))
             return np.where(is_settled, single, boxes)
 
         return self._ask_boxes(X, X_upper, answer, len(self.classes_)), used
@@ -239,19 +235,21 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         """Return what `nearest_by_class` finds."""
         shape = len(xl), len(self.classes_)
         nearest = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
-        how = self._boxes.arrays, self._gamma, winners_only, WORK_PER_CALL
+        boxes, metric = self._model.boxes, self._model.membership.metric
+        asked = boxes.arrays, metric, boxes.make_search(), winners_only, WORK_PER_CALL
+        lists = boxes.make_lists()
         row = 0
         while row < len(xl):
-            row = prediction.nearest_by_class(xl, xu, row, *how, *nearest)
+            row = prediction.nearest_by_class(xl, xu, row, *asked, *lists, *nearest)
         return nearest
 
     def _winners(self, best: np.ndarray, votes: np.ndarray, single: np.ndarray) -> np.ndarray:
         winner = np.empty(len(best), np.int64)
-        prediction.winners(best, votes, single, len(self._boxes), winner)
+        prediction.winners(best, votes, single, len(self._model.boxes), winner)
         return winner
 
     def _probabilities(self, best: np.ndarray, votes: np.ndarray, single: np.ndarray) -> np.ndarray:
         shares = np.empty(best.shape)
         winner = self._winners(best, votes, single)
-        prediction.probabilities(best, votes, single, len(self._boxes), winner, shares)
+        prediction.probabilities(best, votes, single, len(self._model.boxes), winner, shares)
         return shares

@@ -14,10 +14,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hyperboxes._estimators.base import NUMBERS, BoxEstimator
 from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.validation import unchanged_on_error, warn_if_ranges_unknown
-from hyperboxes._kernels import clusters, geometry
-from hyperboxes._learning.callbacks import FitProgress
-from hyperboxes._learning.learners import ALGORITHMS, MEASURES, agglomerate_samples, learn_online
-from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples
+from hyperboxes._kernels import clusters
+from hyperboxes._kernels.records import NO_LABEL
+from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_samples
+from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.online import learn_online
+from hyperboxes._learning.rules import SIMILARITIES
+from hyperboxes._models.boxes import WORK_PER_CALL, Samples
+from hyperboxes._models.model import BoxModel
+from hyperboxes._models.scaling import MinMaxScale
 
 
 def _learns_online(estimator: Any) -> bool:
@@ -86,7 +91,7 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         "max_gap": [Interval(Real, 0, None, closed="left"), None],
         "min_samples": [Interval(Integral, 1, None, closed="left")],
         "algorithm": [StrOptions({"online", *ALGORITHMS})],
-        "similarity": [StrOptions(set(MEASURES))],
+        "similarity": [StrOptions(set(SIMILARITIES))],
         "min_similarity": [Interval(Real, 0, 1, closed="both")],
     }
 
@@ -102,6 +107,7 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         similarity: str = "longest",
         min_similarity: float = 0.0,
         gamma: Any = 1.0,
+        membership_function: str = "min",
         selection: str = "index",
         scaling: Any = "minmax",
         n_jobs: int | None = None,
@@ -113,6 +119,7 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         self.similarity = similarity
         self.min_similarity = min_similarity
         self.gamma = gamma
+        self.membership_function = membership_function
         self.selection = selection
         self.scaling = scaling
         self.n_jobs = n_jobs
@@ -138,7 +145,7 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         with unchanged_on_error(self):
             lower, upper = self._validate_samples(X, X_upper, reset=True)
             model = self._new_model(lower, upper, n_classes=0)
-        self._fit(model, self._samples(lower, upper, model), None)
+        self._fit(model, _without_labels(lower, upper, model.scale), None)
         self.labels_ = self.predict(X, X_upper)
         return self
 
@@ -162,13 +169,12 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
             The estimator, without ``labels_``: clusters may have been joined.
         """
         with unchanged_on_error(self):
-            is_first = not hasattr(self, "_boxes")
+            is_first = not hasattr(self, "_model")
             lower, upper = self._validate_samples(X, X_upper, reset=is_first)
             if is_first:
-                self.__dict__.update(self._new_model(lower, upper, n_classes=0))
+                self._model = self._new_model(lower, upper, n_classes=0)
                 warn_if_ranges_unknown(self, lower, upper)
-        model = self._fitted()
-        self._train(model, self._samples(lower, upper, model), None)
+        self._train_on(_without_labels(lower, upper, self._model.scale), None)
         return self
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
@@ -191,10 +197,10 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
             Numbers of clusters, or -1 if the box is noise.
         """
         check_is_fitted(self)
-        used = np.zeros(len(self._boxes), np.bool_)
+        used = np.zeros(len(self._model.boxes), np.bool_)
 
         def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-            return self._find_boxes(xl, xu, np.zeros(len(xl), np.int64), used)
+            return self._find_boxes(xl, xu, np.full(len(xl), NO_LABEL), used)
 
         return self._label_boxes()[self._ask_boxes(X, X_upper, answer, 1)]
 
@@ -210,35 +216,43 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         X = validate_data(self, X, reset=reset, **NUMBERS)
         return X, self._check_upper(X, X_upper)
 
-    def _samples(self, lower: np.ndarray, upper: np.ndarray, model: dict[str, Any]) -> Samples:
-        return Samples(lower, upper, model["_scale"], np.zeros(len(lower), np.int64))
-
-    def _learn(self, samples: Samples, model: dict[str, Any], progress: FitProgress) -> None:
+    def _pieces(self) -> dict[str, Any]:
         if self.algorithm == "online":
-            rule = self._rule(model["_gamma"])
-            learn_online(samples, model["_boxes"], rule, geometry.CLOSED, progress)
+            return {}
+        return {"similarity": self.similarity, "min_similarity": self.min_similarity}
+
+    def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
+        rule = self._make_rule(model, **self._pieces())
+        if self.algorithm == "online":
+            learn_online(samples, model.boxes, rule, callbacks)
         else:
-            rule = self._rule(model["_gamma"], float(self.min_similarity))
-            how = self.algorithm, self.similarity, geometry.CLOSED
-            agglomerate_samples(samples, model, rule, *how, progress)
+            agglomerate_samples(samples, model, rule, self.algorithm, callbacks)
 
     def _label_boxes(self) -> np.ndarray:
         if "_clusters" not in vars(self):
             max_gap = self.theta / 2 if self.max_gap is None else self.max_gap
-            rule = self._gamma, float(max_gap), int(self.min_samples), self.selection != "index"
-            self._clusters = _find_clusters(self._boxes, *rule)
+            everywhere = self.selection != "index"
+            self._clusters = _find_clusters(
+                self._model, float(max_gap), int(self.min_samples), everywhere
+            )
         return self._clusters
 
 
+def _without_labels(lower: np.ndarray, upper: np.ndarray, scale: MinMaxScale | None) -> Samples:
+    return Samples(lower, upper, scale, np.full(len(lower), NO_LABEL))
+
+
 def _find_clusters(
-    boxes: Boxes, gamma: np.ndarray, max_gap: float, min_samples: int, everywhere: bool
+    model: BoxModel, max_gap: float, min_samples: int, everywhere: bool
 ) -> np.ndarray:
     """Return the cluster of each box, -1 for noise."""
-    family = np.arange(len(boxes)), np.full(len(boxes), -1)
-    rule = gamma, max_gap, min_samples, everywhere
+    boxes = model.boxes
+    joined = clusters.Clusters(np.arange(len(boxes)), np.full(len(boxes), -1))
+    ids, _ = boxes.make_lists()
+    asked = model.membership.metric, boxes.make_search(), max_gap, min_samples, everywhere
     start = 0
     while start < len(boxes):
-        start = clusters.join(boxes.arrays, start, *rule, family, WORK_PER_CALL)
+        start = clusters.join(boxes.arrays, start, *asked, joined, ids, WORK_PER_CALL)
     found = np.empty(len(boxes), np.int64)
-    clusters.number(boxes.counts, min_samples, family, found)
+    clusters.number(boxes.counts, min_samples, joined, found)
     return found

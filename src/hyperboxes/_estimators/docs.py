@@ -17,6 +17,11 @@ theta : float, default={default_theta}
 gamma : float or array-like of shape (n_features,), default=1.0
     How fast membership falls with the distance from a box, the same for all features or one
     each: at distance ``1 / gamma`` it is 0.
+membership_function : {"min", "mean"}, default="min"
+    What the features make of a membership. ``"min"``: the least of them, as in GFMM, so that the
+    feature in which a sample misses a box most decides. ``"mean"``: their mean, as in Simpson's
+    networks; often more accurate, and slower to search. It orders candidates in learning, and
+    decides in prediction.
 selection : {"index", "lemma", "all"}, default="index"
     How boxes that may grow are found. ``"index"``: by a tree that leaves out most of them unseen.
     ``"lemma"``: among all boxes of the class that the paper's lemma allows. ``"all"``: among every

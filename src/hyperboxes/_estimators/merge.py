@@ -8,13 +8,11 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.base import BoxEstimator
-from hyperboxes._estimators.clustering import HyperboxClustering
-from hyperboxes._estimators.online import OnlineGFMM
 from hyperboxes._estimators.validation import column_name
-from hyperboxes._kernels import geometry, parting
-from hyperboxes._learning.learners import ALGORITHMS, MEASURES
+from hyperboxes._kernels import parting
+from hyperboxes._kernels.records import NO_LABEL, Rule
+from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_boxes
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
 
 Model = TypeVar("Model", bound=BoxEstimator)
@@ -69,12 +67,13 @@ def merge(models: Iterable[Model]) -> Model:
     models = list(models)
     _check_alike(models)
     first = models[0]
-    n_classes = first._boxes.n_classes
-    boxes = Boxes.of_rows(*_collect(model._boxes for model in models), n_classes=n_classes)
+    n_classes = first._model.boxes.n_classes
+    parts = (model._model.boxes for model in models)
+    boxes = Boxes.of_rows(*_collect(parts), n_classes=n_classes)
+    algorithm, rule = _agglomeration_of(first)
     if n_classes > 0:
-        _part_classes(boxes, _overlap_test(first), first.selection != "index")
-    _agglomerate(boxes, first)
-    boxes = boxes.settled()
+        _cut_overlaps(boxes, rule)
+    boxes = agglomerate_boxes(boxes, first._model, rule, algorithm)
     boxes.n_candidates += sum(model.n_candidates_ for model in models)
     return first._with_boxes(boxes)
 
@@ -116,7 +115,7 @@ def _check_parameters(first: Any, other: Any) -> None:
     for name, value in own.items():
         if name not in _FREE_PARAMETERS and value != others[name]:
             raise ValueError(f"The models differ in {name}: {value!r} and {others[name]!r}.")
-    if not np.array_equal(first._gamma, other._gamma):
+    if not np.array_equal(first._model.membership.gamma, other._model.membership.gamma):
         raise ValueError(f"The models differ in gamma: {own['gamma']!r} and {others['gamma']!r}.")
 
 
@@ -135,28 +134,26 @@ def _collect(parts: Iterable[Boxes]) -> list[np.ndarray]:
     """Put all boxes in one order: those of the most samples first, equals by label and place."""
     rows = [np.concatenate(arrays) for arrays in zip(*(boxes.rows for boxes in parts), strict=True)]
     lower, upper, labels, counts = rows
-    order = np.lexsort((*upper.T[::-1], *lower.T[::-1], labels, -counts))
+    labelled_first = np.where(labels == NO_LABEL, np.iinfo(np.int64).max, labels)
+    order = np.lexsort((*upper.T[::-1], *lower.T[::-1], labelled_first, -counts))
     return [array[order] for array in rows]
 
 
-def _part_classes(boxes: Boxes, overlap: int, everywhere: bool) -> None:
+def _cut_overlaps(boxes: Boxes, rule: Rule) -> None:
     start = 0
     while start < len(boxes):
-        start = parting.part_all(boxes.arrays, start, overlap, everywhere, WORK_PER_CALL)
+        scratch = boxes.make_scratch()
+        start = parting.part_all(boxes.arrays, start, rule, scratch, WORK_PER_CALL)
     boxes.pack()
 
 
-def _overlap_test(model: Any) -> int:
-    return geometry.PAPER if isinstance(model, OnlineGFMM) else model._overlap_test()
-
-
-def _agglomerate(boxes: Boxes, model: Any) -> None:
-    algorithm, similarity, floor = "agglo-sm", "longest", 0.0
-    if isinstance(model, AgglomerativeGFMM | HyperboxClustering):
-        similarity, floor = model.similarity, float(model.min_similarity)
-        algorithm = model.algorithm if model.algorithm in ALGORITHMS else algorithm
-    overlap = _overlap_test(model) if boxes.n_classes > 0 else geometry.CLOSED
-    rule = model._rule(model._gamma, floor)
-    job = ALGORITHMS[algorithm](boxes, rule, MEASURES[similarity], overlap)
-    while not job.step(WORK_PER_CALL):
-        pass
+def _agglomeration_of(model: Any) -> tuple[str, Rule]:
+    """Return how the boxes of models are merged: as the model does, or by AGGLO-SM."""
+    rule = model._make_rule(
+        model._model,
+        overlap=model._pieces().get("overlap", "closed"),
+        similarity=getattr(model, "similarity", "longest"),
+        min_similarity=getattr(model, "min_similarity", 0.0),
+    )
+    algorithm = getattr(model, "algorithm", None)
+    return algorithm if algorithm in ALGORITHMS else "agglo-sm", rule

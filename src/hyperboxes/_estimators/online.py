@@ -15,10 +15,10 @@ from hyperboxes._estimators.validation import (
     unchanged_on_error,
     warn_if_ranges_unknown,
 )
-from hyperboxes._kernels import geometry
-from hyperboxes._learning.callbacks import FitProgress
-from hyperboxes._learning.learners import learn_online
+from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.online import learn_online
 from hyperboxes._models.boxes import Samples
+from hyperboxes._models.model import BoxModel
 
 _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
 
@@ -52,20 +52,19 @@ class _OnlineGFMM(BaseGFMM):
             remains usable; the growth of ``hyperboxes_.counts.sum()`` tells how many.
         """
         with unchanged_on_error(self):
-            is_first = not hasattr(self, "_boxes")
+            is_first = not hasattr(self, "_model")
             lower, upper, y = self._validate_samples(X, y, X_upper, reset=is_first)
             _check_partial_fit_first_call(self, classes)
             check_known_classes(y, self.classes_, self.unlabeled, name="y", advice=_NAME_ALL)
             if is_first:
-                self.__dict__.update(self._new_model(lower, upper, len(self.classes_)))
+                self._model = self._new_model(lower, upper, len(self.classes_))
                 warn_if_ranges_unknown(self, lower, upper)
-        model = self._fitted()
-        self._train(model, self._samples(lower, upper, y, model), y)
+        self._train_on(self._samples(lower, upper, y, self._model.scale), y)
         return self
 
-    def _learn(self, samples: Samples, model: dict[str, Any], progress: FitProgress) -> None:
-        rule = self._rule(model["_gamma"])
-        learn_online(samples, model["_boxes"], rule, self._overlap_test(), progress)
+    def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
+        rule = self._make_rule(model, **self._pieces())
+        learn_online(samples, model.boxes, rule, callbacks)
 
 
 @shared_docs
@@ -120,6 +119,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         theta: float = 0.5,
         *,
         gamma: Any = 1.0,
+        membership_function: str = "min",
         selection: str = "index",
         overlap: str = "closed",
         scaling: Any = "minmax",
@@ -128,11 +128,15 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
     ) -> None:
         self.theta = theta
         self.gamma = gamma
+        self.membership_function = membership_function
         self.selection = selection
         self.overlap = overlap
         self.scaling = scaling
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
+
+    def _pieces(self) -> dict[str, Any]:
+        return {"overlap": self.overlap}
 
 
 @shared_docs
@@ -180,6 +184,7 @@ class OnlineGFMM(_OnlineGFMM):
         theta: float = 0.2,
         *,
         gamma: Any = 1.0,
+        membership_function: str = "min",
         selection: str = "index",
         scaling: Any = "minmax",
         unlabeled: Any = None,
@@ -187,10 +192,11 @@ class OnlineGFMM(_OnlineGFMM):
     ) -> None:
         self.theta = theta
         self.gamma = gamma
+        self.membership_function = membership_function
         self.selection = selection
         self.scaling = scaling
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
-    def _overlap_test(self) -> int:
-        return geometry.CONTRACT
+    def _pieces(self) -> dict[str, Any]:
+        return {"overlap": "paper", "contracts": True}

@@ -171,7 +171,7 @@ class _Search:
         self._is_right = model.classes_[labels] == self._y
 
     def _without_dropped(self) -> Any:
-        boxes = self._original._boxes
+        boxes = self._original._model.boxes
         rows = (row[self.kept] for row in boxes.rows)
         fewer = Boxes.of_rows(*rows, n_classes=boxes.n_classes)
         fewer.n_candidates = boxes.n_candidates

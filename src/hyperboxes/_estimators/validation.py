@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
+from hyperboxes._kernels.records import NO_LABEL
+
 # What scikit-learn's MinMaxScaler may leave beyond [0, 1], and more.
 _ROUNDING = 1e-12
 
@@ -70,7 +72,7 @@ def check_gamma(gamma: Any, n_features: int) -> np.ndarray:
         )
     if (vector <= 0).any():
         raise ValueError(f"gamma must be positive, got {gamma!r}.")
-    return np.ascontiguousarray(np.broadcast_to(vector, (n_features,)))
+    return np.array(np.broadcast_to(vector, (n_features,)))  # writable: kernels tell that apart
 
 
 def check_ranges(estimator: Any, n_features: int) -> np.ndarray:
@@ -179,9 +181,9 @@ def _as_one_type(labels: np.ndarray) -> np.ndarray:
 
 
 def encode(y: np.ndarray, classes: np.ndarray, unlabeled: Any) -> np.ndarray:
-    """Return the labels as indices into `classes`, their number for samples without one."""
+    """Return the labels as indices into `classes`, `NO_LABEL` for samples without one."""
     has_label, labels = find_labels(y, unlabeled)
-    codes = np.full(len(y), len(classes))
+    codes = np.full(len(y), NO_LABEL)
     codes[has_label] = np.searchsorted(classes, labels)
     return codes
 

@@ -51,7 +51,7 @@ def read_scale(model: Any) -> MinMaxScale:
 
 def read_gamma(model: Any) -> np.ndarray:
     """Return the slopes that the model predicts with: the parameter may have changed since."""
-    return model._gamma.copy()
+    return model._model.membership.gamma.copy()
 
 
 def value_ends(model: Any) -> tuple[np.ndarray, np.ndarray]:

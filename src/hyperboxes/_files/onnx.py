@@ -142,7 +142,7 @@ def to_onnx(model: Any) -> ModelProto:
             "pipeline or a search take the model in it, such as pipeline[-1]."
         )
     model._check_can_predict()
-    if 2 * model._boxes.lower.nbytes > _MAX_BYTES:
+    if 2 * model._model.boxes.lower.nbytes > _MAX_BYTES:
         raise ValueError("The boxes take more than 2 GiB, for which an ONNX file has no room.")
     constants = _constants(model)
     proto = onnx.parser.parse_model(_text(model, constants))
@@ -163,21 +163,21 @@ def _text(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
         n_boxes=constants["n_boxes"][0],
         n_classes=len(model.classes_),
         label_type=label_types.get(labels.dtype.kind) or float_types[labels.dtype.itemsize],
-        scaling=_NO_SCALING if model._scale is None else _SCALING,
+        scaling=_NO_SCALING if model._model.scale is None else _SCALING,
         widening=_WIDENING_UNKNOWN if np.isnan(constants["lower"]).any() else _WIDENING,
     )
 
 
 def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
     """Return all that the graph refers to by name, with the labelled boxes sorted by class."""
-    boxes, n_classes = model._boxes, len(model.classes_)
+    boxes, n_classes = model._model.boxes, len(model.classes_)
     order = np.argsort(boxes.labels, kind="stable")
-    order = order[boxes.labels[order] < n_classes]
+    order = order[boxes.labels[order] >= 0]
     firsts, stops = _ranges(boxes.labels[order], n_classes)
     constants = {
         "lower": np.ascontiguousarray(boxes.lower[order].T),
         "upper": np.ascontiguousarray(boxes.upper[order].T),
-        "gamma": model._gamma,
+        "gamma": model._model.membership.gamma,
         "counts": boxes.counts[order],
         "n_boxes": np.array([len(order)]),
         "single_ages": np.where(boxes.counts[order] == 1, order, len(boxes)),
@@ -197,8 +197,8 @@ def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
         "next": np.array([1]),
         "last": np.array([-1]),
     }
-    if model._scale is not None:
-        constants |= {"low": model._scale.low, "span": model._scale.span}
+    if model._model.scale is not None:
+        constants |= {"low": model._model.scale.low, "span": model._model.scale.span}
     return constants
 
 

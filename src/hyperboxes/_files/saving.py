@@ -24,6 +24,8 @@ from hyperboxes._files.archive import ModelFileError, is_plain, pack, parse_arra
 from hyperboxes._files.atomic import replace_file, write_all
 from hyperboxes._files.parameters import from_json, to_json
 from hyperboxes._models.boxes import Boxes
+from hyperboxes._models.membership import Membership
+from hyperboxes._models.model import BoxModel
 from hyperboxes._models.scaling import MinMaxScale
 
 _FORMAT = "hyperboxes"
@@ -171,16 +173,16 @@ def _header(model: Any) -> dict[str, Any]:
 
 
 def _arrays(model: Any) -> dict[str, np.ndarray]:
-    boxes = model._boxes
+    boxes, scale = model._model.boxes, model._model.scale
     arrays = {
         "lower": boxes.lower,
         "upper": boxes.upper,
-        "labels": np.where(boxes.labels < boxes.n_classes, boxes.labels, -1),
+        "labels": boxes.labels,
         "counts": boxes.counts,
-        "gamma": model._gamma,
+        "gamma": model._model.membership.gamma,
     }
-    if model._scale is not None:
-        arrays |= {"scale_low": model._scale.low, "scale_high": model._scale.high}
+    if scale is not None:
+        arrays |= {"scale_low": scale.low, "scale_high": scale.high}
     arrays = {name: np.asarray(array, _descr(name)) for name, array in arrays.items()}
     if is_classifier(model):
         arrays["classes"] = _plain_classes(model.classes_)
@@ -331,20 +333,19 @@ def _restore(model: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) 
             object if header["classes_are_objects"] else classes.dtype
         )
         n_classes = len(classes)
-    fitted["_gamma"] = arrays["gamma"].astype(np.float64)
-    fitted["_scale"] = None
+    scale = None
     if "scale_low" in arrays:
         ends = (arrays[name].astype(np.float64) for name in ("scale_low", "scale_high"))
-        fitted["_scale"] = MinMaxScale(*ends)
-    fitted["_boxes"] = _boxes(arrays, n_classes)
-    fitted["_boxes"].n_candidates = header["n_candidates"]
-    vars(model).update(fitted)
+        scale = MinMaxScale(*ends)
+    boxes = _boxes(arrays, n_classes)
+    boxes.n_candidates = header["n_candidates"]
+    membership = Membership(arrays["gamma"].astype(np.float64), model.membership_function)
+    vars(model).update(fitted, _model=BoxModel(boxes, scale, membership))
     return model
 
 
 def _boxes(arrays: dict[str, np.ndarray], n_classes: int) -> Boxes:
     rows = {name: arrays[name] for name in _ROWS}
-    rows["labels"] = np.where(rows["labels"] < 0, n_classes, rows["labels"])
     try:
         return Boxes.of_rows(**rows, n_classes=n_classes)
     except (MemoryError, ValueError) as error:

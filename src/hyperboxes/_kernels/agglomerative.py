@@ -6,37 +6,35 @@ two places; the later one is left with a count of 0, out of the search.
 
 from __future__ import annotations
 
-from hyperboxes._kernels.geometry import hull
+from hyperboxes._kernels.geometry import copy_row, hull, larger, smaller
 from hyperboxes._kernels.index import (
-    ALIVE,
-    CANDIDATES,
-    FEW,
-    WORK,
+    has_room,
     joint_label,
     relabel_box,
     remove_box,
     update_box,
 )
-from hyperboxes._kernels.jit import kernel, part
-from hyperboxes._kernels.selection import choose, make_scratch
+from hyperboxes._kernels.jit import by_reference, kernel, subroutine
+from hyperboxes._kernels.records import ALIVE, CANDIDATES, FEW, WORK
+from hyperboxes._kernels.selection import choose
 
 # Of AGGLO-2's walk: the place to visit next, and whether the pass has merged anything.
 PLACE, MERGED = range(2)
 
 
 @kernel
-def merge_in_turn(boxes, walk, rule, measure, overlap, work):
+def merge_in_turn(boxes, walk, rule, scratch, work):
     """AGGLO-2: visit box after box, merging each with the most similar one that may; repeat.
 
     Returns whether a whole pass has merged nothing, which is the end; or False after `work`
-    comparisons of a block in one dimension, and when so few boxes are left that the trees should
-    be built anew.
+    comparisons of a block in one dimension, when there is no room to relabel a box, and when so few
+    boxes are left that the trees should be built anew.
     """
-    lower, upper, labels, counts, progress, _ = boxes
+    boxes, rule, scratch = by_reference(boxes), by_reference(rule), by_reference(scratch)
+    counters, counts, lower, upper = boxes.counters, boxes.counts, boxes.lower, boxes.upper
     n_boxes, n_features = lower.shape
-    scratch = make_scratch(boxes)
-    end = progress[WORK] + max(work // n_features, 1)
-    while progress[WORK] < end and progress[ALIVE] > progress[FEW]:
+    end = counters[WORK] + larger(work // n_features, 1)
+    while counters[WORK] < end and counters[ALIVE] > counters[FEW] and has_room(boxes):
         if walk[PLACE] == n_boxes:
             if not walk[MERGED]:
                 return True
@@ -45,23 +43,23 @@ def merge_in_turn(boxes, walk, rule, measure, overlap, work):
         walk[PLACE] += 1
         if counts[i] == 0:
             continue
-        k, n_tried = choose(
-            lower[i], upper[i], labels[i], i, boxes, rule, measure, overlap, scratch
-        )
-        progress[CANDIDATES] += n_tried
+        copy_row(lower[i], scratch.search.low)
+        copy_row(upper[i], scratch.search.high)
+        k, n_tried = choose(boxes.labels[i], i, boxes, rule, scratch)
+        counters[CANDIDATES] += n_tried
         if k >= 0:
-            merge(min(i, k), max(i, k), boxes)
+            merge(smaller(i, k), larger(i, k), boxes)
             walk[MERGED] = True
     return False
 
 
-@part
+@subroutine
 def merge(earlier, later, boxes):
     """Let the box at the earlier place absorb the later one."""
-    lower, upper, labels, counts, _, _ = boxes
-    v, w = lower[earlier], upper[earlier]
-    hull(v, w, lower[later], upper[later], v, w)
-    joint = joint_label(labels[earlier], labels[later], boxes)
+    labels, counts = boxes.labels, boxes.counts
+    v, w = boxes.lower[earlier], boxes.upper[earlier]
+    hull(v, w, boxes.lower[later], boxes.upper[later], v, w)
+    joint = joint_label(labels[earlier], labels[later])
     if joint == labels[earlier]:
         update_box(earlier, boxes)
     else:

@@ -1,66 +1,69 @@
 """Clusters of boxes: dense boxes that are near each other, and what lies near to them.
 
-`family` is the tuple `(parents, nearest)`: for dense boxes the trees of a union-find, whose root is
-the oldest box; for the others the nearest dense box, or -1.
+`Clusters` has, for dense boxes, the `parents` in the trees of a union-find, whose root is the
+oldest box; for the others the `nearest` dense box, or -1.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from collections import namedtuple
 
-from hyperboxes._kernels.geometry import distance
-from hyperboxes._kernels.index import BOXES, WORK, unlabelled
-from hyperboxes._kernels.jit import kernel, part
-from hyperboxes._kernels.search import P, find, make_space, set_reach
+from hyperboxes._kernels.geometry import distance, larger, smaller
+from hyperboxes._kernels.jit import by_reference, kernel, step, subroutine
+from hyperboxes._kernels.records import BOXES, NO_LABEL, WORK
+from hyperboxes._kernels.search import find, set_reach
+
+Clusters = namedtuple("Clusters", "parents nearest")
 
 
 @kernel
-def join(boxes, start, gamma, max_gap, min_samples, everywhere, family, work):
+def join(boxes, start, metric, search, max_gap, min_samples, everywhere, clusters, ids, work):
     """Join each box, from a place on, with the older ones that are near; return where that ended.
 
-    It ends with the last box or after `work` comparisons of a block in one dimension.
+    It ends with the last box or after `work` comparisons of a block in one dimension. `ids` is room
+    for all boxes.
     """
-    lower, upper, _, counts, progress, _ = boxes
-    space = make_space(boxes)
-    ids = np.empty(counts.shape[0], np.int64)
-    end = progress[WORK] + max(work // lower.shape[1], 1)
-    while start < progress[BOXES] and progress[WORK] < end:
-        v, w = lower[start], upper[start]
-        set_reach(w, v, max_gap, gamma, P, space)
-        n_found = find(unlabelled(boxes), False, False, everywhere, boxes, space, ids)
-        progress[WORK] += n_found
-        _join(start, v, w, ids[:n_found], boxes, gamma, max_gap, min_samples, family)
+    boxes, clusters = by_reference(boxes), by_reference(clusters)
+    metric, search = by_reference(metric), by_reference(search)
+    counters, lower, upper = boxes.counters, boxes.lower, boxes.upper
+    end = counters[WORK] + larger(work // lower.shape[1], 1)
+    while start < counters[BOXES] and counters[WORK] < end:
+        set_reach(upper[start], lower[start], max_gap, metric, search.near, search.far)
+        n_found = find(NO_LABEL, False, False, everywhere, boxes, search, ids)
+        counters[WORK] += n_found
+        _join(start, ids, n_found, boxes, metric, max_gap, min_samples, clusters)
         start += 1
     return start
 
 
-@part
-def _join(box, v, w, ids, boxes, gamma, max_gap, min_samples, family):
+@step
+def _join(box, ids, n_found, boxes, metric, max_gap, min_samples, clusters):
     """Join a dense box with all older dense ones that are near, another with the nearest."""
-    lower, upper, _, counts, _, _ = boxes
-    parents, nearest = family
+    lower, upper, counts, nearest = boxes.lower, boxes.upper, boxes.counts, clusters.nearest
+    v, w = lower[box], upper[box]
     least = max_gap
-    for k in ids:
+    for f in range(n_found):
+        k = ids[f]
         if counts[k] < min_samples or k == box:
             continue
         if counts[box] >= min_samples:
-            if k < box and distance(lower, upper, k, w, v, gamma, max_gap) <= max_gap:
-                _unite(box, k, parents)
+            if k < box and distance(lower, upper, k, w, v, metric, max_gap) <= max_gap:
+                _unite(box, k, clusters.parents)
         else:
-            gap = distance(lower, upper, k, w, v, gamma, least)
+            gap = distance(lower, upper, k, w, v, metric, least)
             if gap < least or (gap == least and (nearest[box] < 0 or k < nearest[box])):
                 least = gap
                 nearest[box] = k
 
 
-@part
+@step
 def _unite(box, other, parents):
     """Make two trees one."""
     a, b = _find_root(box, parents), _find_root(other, parents)
-    parents[max(a, b)] = min(a, b)
+    parents[larger(a, b)] = smaller(a, b)
 
 
-@part
+@subroutine
 def _find_root(box, parents):
     """Return the root of a box's tree, and make the way to it shorter."""
     while parents[box] != box:
@@ -70,18 +73,19 @@ def _find_root(box, parents):
 
 
 @kernel
-def number(counts, min_samples, family, clusters):
+def number(counts, min_samples, clusters, numbers):
     """Write the cluster of each box, or -1; clusters are numbered by their oldest dense box."""
-    parents, nearest = family
+    clusters = by_reference(clusters)
+    parents, nearest = clusters.parents, clusters.nearest
     n_clusters = 0
-    for box in range(clusters.shape[0]):
+    for box in range(numbers.shape[0]):
         if counts[box] >= min_samples:
             root = _find_root(box, parents)
             if root == box:
-                clusters[box] = n_clusters
+                numbers[box] = n_clusters
                 n_clusters += 1
             else:
-                clusters[box] = clusters[root]
-    for box in range(clusters.shape[0]):
+                numbers[box] = numbers[root]
+    for box in range(numbers.shape[0]):
         if counts[box] < min_samples:
-            clusters[box] = clusters[nearest[box]] if nearest[box] >= 0 else -1
+            numbers[box] = numbers[nearest[box]] if nearest[box] >= 0 else -1

@@ -1,4 +1,4 @@
-"""Formulas of the paper for one or two boxes: membership, similarity, size, overlap, contraction.
+"""Formulas of the paper for one or two boxes: distance, similarity, size, overlap, contraction.
 
 Boxes are rows of the arrays `lower` (v in the paper) and `upper` (w). Arithmetic is float64 in the
 order the paper writes it; rounding is monotone, which is what makes the shortcuts below exact.
@@ -10,9 +10,18 @@ so that it holds nothing back.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from hyperboxes._kernels.jit import formula, part
+import numpy as np
+from numba import types
+
+from hyperboxes._kernels.jit import formula, instruction, step, subroutine
+from hyperboxes._kernels.records import (
+    CLOSED,
+    LONGEST,
+    MID_MAX,
+    SHORTEST,
+)
 
 # Two gaps g whose memberships 1 - g round to one number differ by less than this.
 ROUNDING = 2.0**-52
@@ -20,34 +29,62 @@ ROUNDING = 2.0**-52
 # Distances up to this are memberships of 1.
 HELD = ROUNDING / 4
 
-# Which ends of two intervals a gap is measured between: the membership of one in the other, or one
-# of the paper's similarities of both.
-MEMBERSHIP, LONGEST, SHORTEST, MID_MAX, MID_MIN = range(5)
-
-# What keeps a box from growing over boxes of other classes: the closed test or the paper's; or
-# nothing, if they are parted afterwards.
-CLOSED, PAPER, CONTRACT = range(3)
+# Larger than what a product and a quotient lose by rounding.
+_JUST_ABOVE_1 = 1.0 + 2.0**-50
 
 
-@formula
-def larger(a, b):
+def _choice(typing: Any, a: Any, b: Any, operator: str, *, known: bool = False) -> Any:
+    """Choose one of two numbers by comparing them; the second if they cannot be compared.
+
+    With `known`, the one that is known then.
+    """
+    kind = typing.unify_types(types.unliteral(a), types.unliteral(b))
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        compare = builder.fcmp_ordered if isinstance(kind, types.Float) else builder.icmp_signed
+        chosen = builder.select(compare(operator, *args), *args)
+        if known:
+            chosen = builder.select(compare("==", chosen, chosen), chosen, args[0])
+        return chosen
+
+    return kind(kind, kind), generate
+
+
+@instruction
+def larger(typing: Any, a: Any, b: Any) -> Any:
     """Return the larger number; `b` if one of them is not known.
 
     It costs a fraction of `max`.
     """
-    return a if a > b else b
+    return _choice(typing, a, b, ">")
 
 
-@formula
-def smaller(a, b):
+@instruction
+def smaller(typing: Any, a: Any, b: Any) -> Any:
     """Return the smaller number; `b` if one of them is not known."""
-    return a if a < b else b
+    return _choice(typing, a, b, "<")
 
 
-@formula
-def is_known(a):
+@instruction
+def lowest(typing: Any, a: Any, b: Any) -> Any:
+    """Return the smaller number, or the one that is known."""
+    return _choice(typing, a, b, "<", known=True)
+
+
+@instruction
+def upmost(typing: Any, a: Any, b: Any) -> Any:
+    """Return the larger number, or the one that is known."""
+    return _choice(typing, a, b, ">", known=True)
+
+
+@instruction
+def is_known(typing: Any, a: Any) -> Any:
     """Whether a number is known, that is, not NaN."""
-    return a == a
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fcmp_ordered("==", args[0], args[0])
+
+    return types.boolean(a), generate
 
 
 @formula
@@ -59,63 +96,89 @@ def are_known(values):
     return True
 
 
-@part
-def distance(lower, upper, box, xl, xu, gamma, limit):
-    """Largest `gamma * gap` between a box and the interval [xl, xu], 0 where the box holds it.
+@subroutine
+def distance(lower, upper, box, xl, xu, metric, limit):
+    """Return how far the interval [xl, xu] is from a box, 0 where the box holds it.
 
-    The first one beyond `limit` ends the walk and is returned. The membership is `1 - distance`,
-    clipped at 0: the minimum over the dimensions commutes with the rounded subtraction, so taking
-    the maximum first gives the same bits.
+    Beyond `limit` the walk over the features may end early; what is returned is beyond it, too.
+    The membership is `1 - distance`, clipped at 0: the minimum over the features commutes with the
+    rounded subtraction, so taking the largest gap first gives the same bits.
+
+    Mean gaps are added up in the order of the features. Where all features are beyond the reach
+    of membership, the mean is that of the gaps as they are, so that the nearest box is known.
     """
-    largest = 0.0
-    for j in range(xl.shape[0]):
-        above = xu[j] - upper[box, j]
-        below = lower[box, j] - xl[j]
-        apart = larger(above, below) * gamma[j]
-        if apart > limit:
-            return apart
-        largest = larger(apart, largest)
-    return largest
+    gamma = metric.gamma
+    n_features = xl.shape[0]
+    if not metric.mean:
+        largest = 0.0
+        for j in range(n_features):
+            gap = larger(xu[j] - upper[box, j], lower[box, j] - xl[j]) * gamma[j]
+            if gap > limit:
+                return gap
+            largest = larger(gap, largest)
+        return largest
+    clipped = total = 0.0
+    most = limit * n_features * _JUST_ABOVE_1
+    for j in range(n_features):
+        gap = larger(larger(xu[j] - upper[box, j], lower[box, j] - xl[j]) * gamma[j], 0.0)
+        clipped += smaller(gap, 1.0)
+        total += gap
+        if clipped > most:
+            return clipped / n_features
+    if clipped < n_features:
+        return clipped / n_features
+    return larger(total / n_features, 1.0)
 
 
-@part
-def similarity(v, w, lower, upper, box, gamma, measure):
+@subroutine
+def similarity(v, w, boxes, box, rule):
     """Return the membership of [v, w] in a box, or the similarity of the two by a measure.
 
     All are `distance` with lower and upper ends exchanged. The middle distance is the membership
     of the box in the interval or the other way round, whichever is more or less similar.
     """
+    lower, upper, metric, measure = boxes.lower, boxes.upper, rule.metric, rule.measure
     if measure == LONGEST:
-        gap = distance(upper, lower, box, v, w, gamma, 1.0)
+        lower, upper = upper, lower
     elif measure == SHORTEST:
-        gap = distance(lower, upper, box, w, v, gamma, 1.0)
-    else:
-        gap = distance(lower, upper, box, v, w, gamma, 1.0)
-        if measure != MEMBERSHIP:
-            back = distance(upper, lower, box, w, v, gamma, 1.0)
-            gap = smaller(gap, back) if measure == MID_MAX else larger(gap, back)
+        v, w = w, v
+    gap = distance(lower, upper, box, v, w, metric, 1.0)
+    if measure > SHORTEST:
+        back = distance(upper, lower, box, w, v, metric, 1.0)
+        gap = smaller(gap, back) if measure == MID_MAX else larger(gap, back)
     return as_membership(gap)
 
 
-@formula
+@step
 def as_membership(gap):
     """Return 1 less a distance, at least 0."""
     return 1.0 - smaller(gap, 1.0)
 
 
 @formula
-def fits(lower, upper, box, xl, xu, theta):
+def closeness(gap):
+    """Rank of a distance: the membership, and beyond its reach, where it is 0, minus the distance.
+
+    Distances that round to one membership tie; where all memberships are 0 the nearest box wins.
+    """
+    return 1.0 - gap if gap < 1.0 else -gap
+
+
+@formula
+def fits(boxes, box, xl, xu, theta):
     """Whether the box grown to hold [xl, xu] has no side longer than `theta`."""
+    lower, upper = boxes.lower, boxes.upper
     for j in range(xl.shape[0]):
-        if _upmost(upper[box, j], xu[j]) - _lowest(lower[box, j], xl[j]) > theta:
+        if upmost(upper[box, j], xu[j]) - lowest(lower[box, j], xl[j]) > theta:
             return False
     return True
 
 
-@formula
-def holds(lower, upper, box, xl, xu, gamma):
+@subroutine
+def holds(boxes, box, xl, xu, metric):
     """Whether [xl, xu] is a full member of the box, and knows nothing that the box does not."""
-    if distance(lower, upper, box, xl, xu, gamma, HELD) > HELD:
+    lower = boxes.lower
+    if distance(lower, boxes.upper, box, xl, xu, metric, HELD) > HELD:
         return False
     for j in range(xl.shape[0]):
         if is_known(xl[j]) and not is_known(lower[box, j]):
@@ -123,43 +186,32 @@ def holds(lower, upper, box, xl, xu, gamma):
     return True
 
 
-@part
-def meets(v, w, lower, upper, box):
-    """Overlap "closed": the closed intervals of [v, w] and the box meet in every dimension."""
+@subroutine
+def overlaps(v, w, boxes, box, relation):
+    """Whether [v, w] overlaps a box in every feature.
+
+    By the relation CLOSED if the closed intervals meet, by PAPER in the paper's four cases, with
+    ties as its published runs had them.
+    """
+    lower, upper = boxes.lower, boxes.upper
     for j in range(v.shape[0]):
-        if v[j] > upper[box, j] or lower[box, j] > w[j]:
+        vk, wk = lower[box, j], upper[box, j]
+        if relation == CLOSED:
+            if v[j] > wk or vk > w[j]:
+                return False
+        elif (v[j] <= vk and w[j] <= wk and w[j] <= vk) or (v[j] > vk and w[j] > wk and wk <= v[j]):
             return False
     return True
 
 
-@part
-def overlaps(v, w, lower, upper, box):
-    """Overlap "paper": the paper's four cases, with ties as its published runs had them."""
-    for j in range(v.shape[0]):
-        vk = lower[box, j]
-        wk = upper[box, j]
-        if v[j] <= vk and w[j] <= wk and w[j] <= vk:
-            return False
-        if v[j] > vk and w[j] > wk and wk <= v[j]:
-            return False
-    return True
-
-
-@part
-def collide(v, w, lower, upper, box, overlap):
-    """Whether [v, w] overlaps a box of another class, by the closed test or the paper's."""
-    if overlap == CLOSED:
-        return meets(v, w, lower, upper, box)
-    return overlaps(v, w, lower, upper, box)
-
-
-@part
-def contract(v, w, lower, upper, box):
+@subroutine
+def contract(v, w, boxes, box):
     """Part two overlapping boxes in the dimension where they overlap least; both may change.
 
-    The overlap must hold in the sense of `overlaps`. The first dimension wins ties. Boxes that know
+    The overlap must hold in the sense of PAPER. The first dimension wins ties. Boxes that know
     no feature in common stay as they are.
     """
+    lower, upper = boxes.lower, boxes.upper
     least = np.inf
     thinnest = -1
     for j in range(v.shape[0]):
@@ -178,7 +230,7 @@ def contract(v, w, lower, upper, box):
         _contract_along(thinnest, v, w, lower, upper, box)
 
 
-@part
+@step
 def _contract_along(j, v, w, lower, upper, box):
     """Apply the paper's contraction cases 1 to 4 in dimension `j`."""
     vi, wi = v[j], w[j]
@@ -202,19 +254,12 @@ def _contract_along(j, v, w, lower, upper, box):
 def hull(v1, w1, v2, w2, v, w):
     """Write the smallest box that holds two boxes into [v, w], which may be one of them."""
     for j in range(v.shape[0]):
-        v[j] = _lowest(v1[j], v2[j])
-        w[j] = _upmost(w1[j], w2[j])
+        v[j] = lowest(v1[j], v2[j])
+        w[j] = upmost(w1[j], w2[j])
 
 
 @formula
-def _lowest(a, b):
-    """Return the smaller number, or the one that is known."""
-    least = smaller(a, b)
-    return least if is_known(least) else a
-
-
-@formula
-def _upmost(a, b):
-    """Return the larger number, or the one that is known."""
-    most = larger(a, b)
-    return most if is_known(most) else a
+def copy_row(values, row):
+    """Copy numbers into a row of a record, for which kernels are compiled: one type of array."""
+    for j in range(row.shape[0]):
+        row[j] = values[j]

@@ -1,6 +1,6 @@
 """The box index: a tree over the boxes of each class, which grow, shrink, merge and appear.
 
-Boxes without a label are in a tree of their own, the last one; its number is their label.
+Boxes without a label are in a tree of their own, the last one.
 
 Boxes are stored row by row, in double precision, and once more in single precision in the blocks
 of the trees, 16 to a block (see `lanes`). A leaf holds boxes; a node above holds up to 16 leaves
@@ -15,13 +15,6 @@ trees are built anew. Where a box's ends are not known (NaN), neither are the bo
 Rounding to single precision keeps the order of numbers (or makes them equal), so a comparison that
 holds for a box holds for its rounded ends too. What the tree leaves out is certain; what it finds
 is decided by the rows.
-
-`boxes` is the tuple `(lower, upper, labels, counts, progress, index)`. `progress` counts boxes,
-blocks, lanes of a block that may be used (16, but for tests), boxes in the trees (and with how few
-of them the trees are worth building anew), candidates tried, samples learned, and the work done:
-blocks looked at. `index` is the tuple `(ends, links, places, roots)`: the blocks; per block the box
-or block in each lane (-1 for none), then its level (0 for leaves) and its place in its parent
-(`block * 16 + lane`, or -1); likewise the place of each box; each class's root or -1.
 """
 
 from __future__ import annotations
@@ -29,11 +22,9 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.geometry import is_known, larger, smaller
-from hyperboxes._kernels.jit import formula, kernel, part
+from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
 from hyperboxes._kernels.lanes import ALL_LANES, HIGH, LANES, LOW
-
-BOXES, BLOCKS, WIDTH, ALIVE, FEW, CANDIDATES, SAMPLES, WORK = range(8)
-N_COUNTERS = 8
+from hyperboxes._kernels.records import ALIVE, BLOCKS, FEW, NO_LABEL, WIDTH, Workspace
 
 # Columns of `links` after the lanes.
 LEVEL, PARENT = LANES, LANES + 1
@@ -41,7 +32,11 @@ N_LINKS = LANES + 2
 
 # More than the places on the way down the deepest tree: each level has eight times as many boxes,
 # twice as many in tests.
-STACK = 24 * LANES
+MAX_LEVELS = 24
+STACK = MAX_LEVELS * LANES
+
+# More than the blocks that one more box may take: its tree may split a node on each level.
+SPARE_BLOCKS = 2 * MAX_LEVELS + 3
 
 # So many boxes tell in which dimension to split more of them.
 _SAMPLE_SIZE = 64
@@ -50,40 +45,46 @@ _SAMPLE_SIZE = 64
 _THIN = np.float32(1e-6)
 
 
-@part
+@formula
+def has_room(boxes):
+    """Whether there are blocks for one more box."""
+    return boxes.counters[BLOCKS] + SPARE_BLOCKS <= boxes.index.links.shape[0]
+
+
+@subroutine
 def add_box(box, boxes):
     """Put a new box, of which row and label stand, into the tree of its class."""
-    lower, upper, labels, _, progress, index = boxes
-    ends, links, places, roots = index
-    label = labels[box]
+    index, counters = boxes.index, boxes.counters
+    links, roots = index.links, index.roots
+    width = counters[WIDTH]
+    label = boxes.labels[box]
     block = roots[label]
     if block < 0:
-        block = roots[label] = _new_block(0, index, progress)
-    elif _free_lane(block, links) >= progress[WIDTH]:
-        roots[label] = _new_block(links[block, LEVEL] + 1, index, progress)
-        _adopt(roots[label], 0, block, ends, links)
+        block = roots[label] = _new_block(0, boxes)
+    elif _free_lane(block, links) >= width:
+        roots[label] = _new_block(links[block, LEVEL] + 1, boxes)
+        _adopt(roots[label], 0, block, index)
         block = roots[label]
     while links[block, LEVEL] > 0:
-        lane = _nearest_lane(block, ALL_LANES, lower[box], upper[box], index)
+        lane = _nearest_lane(block, ALL_LANES, box, boxes)
         child = links[block, lane]
-        if _free_lane(child, links) >= progress[WIDTH]:
+        if _free_lane(child, links) >= width:
             new_lane = _free_lane(block, links)
-            _split(child, new_lane, index, progress)
-            halves = 1 << lane | 1 << new_lane
-            lane = _nearest_lane(block, halves, lower[box], upper[box], index)
+            _split(child, new_lane, boxes)
+            lane = _nearest_lane(block, 1 << lane | 1 << new_lane, box, boxes)
         block = links[block, lane]
     lane = _free_lane(block, links)
     links[block, lane] = box
-    places[box] = block * LANES + lane
-    progress[ALIVE] += 1
+    index.places[box] = block * LANES + lane
+    counters[ALIVE] += 1
     update_box(box, boxes)
 
 
-@part
+@subroutine
 def update_box(box, boxes):
     """Bring the tree up to date with a box's row."""
-    lower, upper, _, _, _, (ends, links, places, _) = boxes
-    place = places[box]
+    lower, upper, ends, links = boxes.lower, boxes.upper, boxes.index.ends, boxes.index.links
+    place = boxes.index.places[box]
     leaf, leaf_lane = place // LANES, place % LANES
     n_features = lower.shape[1]
     for j in range(n_features):
@@ -98,77 +99,87 @@ def update_box(box, boxes):
         place = links[block, PARENT]
 
 
-@part
+@step
 def relabel_box(box, label, boxes):
     """Give a box, of which the row stands, another label, and bring the trees up to date."""
     remove_box(box, boxes)
-    boxes[2][box] = label
+    boxes.labels[box] = label
     add_box(box, boxes)
 
 
 @formula
-def joint_label(label, other, boxes):
+def joint_label(label, other):
     """Return the label of what is joined of two: of the one that has one."""
-    return other if label == unlabelled(boxes) else label
+    return other if label == NO_LABEL else label
 
 
 @formula
-def unlabelled(boxes):
-    """Return the label of boxes that have none: the number of the last tree."""
-    return boxes[5][3].shape[0] - 1
+def n_classes(boxes):
+    """Return how many classes there are; the last tree is of boxes without a label."""
+    return boxes.index.roots.shape[0] - 1
 
 
-@part
+@subroutine
 def remove_box(box, boxes):
     """Take a box out of the tree; bounds stay as they are."""
-    progress, (ends, links, places, _) = boxes[4], boxes[5]
-    block, lane = places[box] // LANES, places[box] % LANES
-    links[block, lane] = -1
+    ends = boxes.index.ends
+    place = boxes.index.places[box]
+    block, lane = place // LANES, place % LANES
+    boxes.index.links[block, lane] = -1
     for j in range(ends.shape[1]):
         ends[block, j, LOW, lane] = ends[block, j, HIGH, lane] = np.inf
-    progress[ALIVE] -= 1
+    boxes.counters[ALIVE] -= 1
+
+
+def make_workspace(n_features: int) -> Workspace:
+    """Return room to divide boxes and lanes."""
+    return Workspace(
+        np.empty((STACK, 3), np.int64),
+        np.empty(LANES + 1, np.int64),
+        np.empty(LANES, np.int64),
+        np.empty((LANES, n_features), np.float32),
+        *np.empty((2, LANES), np.float32),
+    )
 
 
 @kernel
-def build(order, starts, fill, boxes):
+def build(order, starts, fill, centres, keys, boxes):
     """Build all trees anew, with narrow bounds and not more than `fill` lanes of a block in use.
 
-    `order` has the boxes to include, class by class; those of class c begin at `starts[c]`.
+    `order` has the boxes to include, tree by tree; those of tree t begin at `starts[t]`. There is
+    room for as many `centres` and `keys` as for boxes.
     """
-    lower, upper, _, _, progress, index = boxes
-    ends, links, _, roots = index
-    progress[BLOCKS] = 0
-    progress[ALIVE] = order.shape[0]
-    progress[FEW] = order.shape[0] // 2
-    centres = np.empty(lower.shape, np.float32)
+    boxes = by_reference(boxes)
+    lower, upper, counters, roots = boxes.lower, boxes.upper, boxes.counters, boxes.index.roots
+    counters[BLOCKS] = 0
+    counters[ALIVE] = order.shape[0]
+    counters[FEW] = order.shape[0] // 2
     for place in range(order.shape[0]):
         box = order[place]
         for j in range(lower.shape[1]):
             centres[box, j] = _centre(lower[box, j], upper[box, j])
-    keys = np.empty(lower.shape[0], np.float32)
-    for c in range(roots.shape[0]):
-        roots[c] = -1
-        if starts[c + 1] > starts[c]:
-            roots[c] = progress[BLOCKS]
-            _build_tree(order, starts[c], starts[c + 1], fill, boxes, centres, keys)
-    for block in range(progress[BLOCKS] - 1, -1, -1):  # children come after their parents
-        if links[block, LEVEL] >= 0 and links[block, PARENT] >= 0:
-            _bound(block, ends, links)
+    for t in range(roots.shape[0]):
+        roots[t] = -1
+        if starts[t + 1] > starts[t]:
+            roots[t] = counters[BLOCKS]
+            _build_tree(order, starts[t], starts[t + 1], fill, boxes, centres, keys)
+    for block in range(counters[BLOCKS] - 1, -1, -1):  # children come after their parents
+        if boxes.index.links[block, LEVEL] >= 0 and boxes.index.links[block, PARENT] >= 0:
+            _bound(block, boxes.index)
 
 
-@part
+@step
 def _build_tree(order, start, stop, fill, boxes, centres, keys):
     """Distribute boxes over the blocks of a tree, whose root is first; set no bounds yet."""
-    lower, upper, _, _, progress, index = boxes
-    ends, links, places, _ = index
+    lower, upper, index = boxes.lower, boxes.upper, boxes.index
+    ends, links, places = index.ends, index.links, index.places
     level, unit = 0, fill
     while unit < stop - start:
         level += 1
         unit *= fill
-    todo = np.empty((STACK, 3), np.int64)
-    todo[0, 0], todo[0, 1], todo[0, 2] = _new_block(level, index, progress), start, stop
+    todo, cuts = index.workspace.todo, index.workspace.cuts
+    todo[0, 0], todo[0, 1], todo[0, 2] = _new_block(level, boxes), start, stop
     top = 1
-    parts = np.empty(LANES + 1, np.int64)
     while top > 0:
         top -= 1
         block, start, stop = todo[top, 0], todo[top, 1], todo[top, 2]
@@ -182,43 +193,43 @@ def _build_tree(order, start, stop, fill, boxes, centres, keys):
                     ends[block, j, LOW, lane] = lower[box, j]
                     ends[block, j, HIGH, lane] = upper[box, j]
             continue
-        n_parts = _partition(order, start, stop, fill**level, centres, keys, parts)
-        for lane in range(n_parts):
-            child = _new_block(level - 1, index, progress)
+        n_pieces = _partition(order, start, stop, fill**level, centres, keys, cuts)
+        for lane in range(n_pieces):
+            child = _new_block(level - 1, boxes)
             links[block, lane] = child
             links[child, PARENT] = block * LANES + lane
-            todo[top, 0], todo[top, 1], todo[top, 2] = child, parts[lane], parts[lane + 1]
+            todo[top, 0], todo[top, 1], todo[top, 2] = child, cuts[lane], cuts[lane + 1]
             top += 1
 
 
-@part
-def _partition(order, start, stop, unit, centres, keys, parts):
-    """Split a range of boxes by medians until no part has more than `unit`.
+@subroutine
+def _partition(order, start, stop, unit, centres, keys, cuts):
+    """Split a range of boxes by medians until no piece has more than `unit`.
 
-    Returns the number of parts; where they begin, and the end, is written into `parts`.
+    Returns the number of pieces; where they begin, and the end, is written into `cuts`.
     """
-    parts[0], parts[1] = start, stop
-    n_parts = 1
-    p = 0
-    while p < n_parts:
-        start, stop = parts[p], parts[p + 1]
+    cuts[0], cuts[1] = start, stop
+    n_pieces = 1
+    piece = 0
+    while piece < n_pieces:
+        start, stop = cuts[piece], cuts[piece + 1]
         n_units = (stop - start + unit - 1) // unit
         if n_units < 2:
-            p += 1
+            piece += 1
             continue
         dimension = _widest(order, start, stop, centres)
         for place in range(start, stop):
             keys[order[place]] = centres[order[place], dimension]
         middle = start + (stop - start) * (n_units // 2) // n_units
         _select(order, keys, start, stop, middle)
-        for after in range(n_parts, p, -1):
-            parts[after + 1] = parts[after]
-        parts[p + 1] = middle
-        n_parts += 1
-    return n_parts
+        for after in range(n_pieces, piece, -1):
+            cuts[after + 1] = cuts[after]
+        cuts[piece + 1] = middle
+        n_pieces += 1
+    return n_pieces
 
 
-@part
+@formula
 def _widest(order, start, stop, centres):
     """Return the dimension in which the boxes' centres, or those of some, vary most.
 
@@ -242,7 +253,7 @@ def _widest(order, start, stop, centres):
     return widest
 
 
-@part
+@formula
 def _select(order, keys, start, stop, middle):
     """Arrange a range so that keys before `middle` are not larger than those from it on."""
     while stop - start > 1:
@@ -265,13 +276,13 @@ def _select(order, keys, start, stop, middle):
             return
 
 
-@part
-def _new_block(level, index, progress):
+@subroutine
+def _new_block(level, boxes):
     """Return an empty leaf, or a node of two blocks."""
-    ends, links, _, _ = index
-    block = progress[BLOCKS]
-    progress[BLOCKS] += 2 if level > 0 else 1
-    for new in range(block, progress[BLOCKS]):
+    ends, links, counters = boxes.index.ends, boxes.index.links, boxes.counters
+    block = counters[BLOCKS]
+    counters[BLOCKS] += 2 if level > 0 else 1
+    for new in range(block, counters[BLOCKS]):
         for lane in range(ends.shape[3]):
             links[new, lane] = -1
         links[new, LEVEL] = links[new, PARENT] = -1
@@ -307,9 +318,10 @@ def _centre(low, high):
     return low + high if is_known(low) else 0.0
 
 
-@part
-def _bound(child, ends, links):
+@subroutine
+def _bound(child, index):
     """Set a block's bounds in its parent, as narrow as can be."""
+    ends, links = index.ends, index.links
     parent, lane = links[child, PARENT] // LANES, links[child, PARENT] % LANES
     inner = child + 1 if links[child, LEVEL] > 0 else child
     infinity = np.float32(np.inf)
@@ -318,44 +330,37 @@ def _bound(child, ends, links):
         ends[parent, j, HIGH, lane] = ends[parent + 1, j, LOW, lane] = -infinity
         for k in range(ends.shape[3]):
             if links[child, k] >= 0:
-                _widen(
-                    ends,
-                    parent,
-                    j,
-                    lane,
-                    ends[child, j, LOW, k],
-                    ends[child, j, HIGH, k],
-                    ends[inner, j, LOW, k],
-                    ends[inner, j, HIGH, k],
-                )
+                low, high = ends[child, j, LOW, k], ends[child, j, HIGH, k]
+                inner_low, inner_high = ends[inner, j, LOW, k], ends[inner, j, HIGH, k]
+                _widen(ends, parent, j, lane, low, high, inner_low, inner_high)
 
 
-@part
-def _split(full, new_lane, index, progress):
+@step
+def _split(full, new_lane, boxes):
     """Move half of a full block to a new one, in a free lane of its parent."""
-    ends, links, places, _ = index
-    n_features, width = ends.shape[1], progress[WIDTH]
-    centres, keys = np.empty((width, n_features), np.float32), np.empty(width, np.float32)
-    order, parts = np.empty(width, np.int64), np.empty(LANES + 1, np.int64)
+    index = boxes.index
+    ends, links, places = index.ends, index.links, index.places
+    n_features, width = ends.shape[1], boxes.counters[WIDTH]
+    order, centres, keys = index.workspace.order, index.workspace.centres, index.workspace.keys
     for lane in range(width):
         order[lane] = lane
         for j in range(n_features):
             centres[lane, j] = _centre(ends[full, j, LOW, lane], ends[full, j, HIGH, lane])
     half = width // 2
-    _partition(order, 0, width, width - half, centres, keys, parts)
+    _partition(order, 0, width, width - half, centres, keys, index.workspace.cuts)
     level = links[full, LEVEL]
-    new = _new_block(level, index, progress)
+    new = _new_block(level, boxes)
     for lane in range(width - half):
         _move_lane(full, order[half + lane], new, lane, ends, links)
         if level > 0:
             links[links[new, lane], PARENT] = new * LANES + lane
         else:
             places[links[new, lane]] = new * LANES + lane
-    _adopt(links[full, PARENT] // LANES, new_lane, new, ends, links)
-    _bound(full, ends, links)
+    _adopt(links[full, PARENT] // LANES, new_lane, new, index)
+    _bound(full, index)
 
 
-@part
+@step
 def _move_lane(old, old_lane, new, lane, ends, links):
     """Move what is in a lane to a lane of another block of the same level."""
     links[new, lane] = links[old, old_lane]
@@ -367,24 +372,26 @@ def _move_lane(old, old_lane, new, lane, ends, links):
                 ends[old + bounds, j, end, old_lane] = np.inf
 
 
-@part
-def _adopt(parent, lane, child, ends, links):
+@subroutine
+def _adopt(parent, lane, child, index):
     """Hang a block with all that is below it into a lane of its parent."""
-    links[parent, lane] = child
-    links[child, PARENT] = parent * LANES + lane
-    _bound(child, ends, links)
+    index.links[parent, lane] = child
+    index.links[child, PARENT] = parent * LANES + lane
+    _bound(child, index)
 
 
-@part
-def _nearest_lane(block, lanes, v, w, index):
-    """Return the lane, of some, whose bounds the centre of [v, w] is in the midst of, or nearly.
+@subroutine
+def _nearest_lane(block, lanes, box, boxes):
+    """Return the lane, of some, whose bounds the centre of a box is in the midst of, or nearly.
 
     Distances are taken in half sides of the bounds, which keeps neighbours apart as a cut does.
     """
-    ends, links, _, _ = index
-    gaps = np.zeros(LANES, np.float32)
-    for j in range(v.shape[0]):
-        centre = np.float32(v[j] + w[j])
+    lower, upper, ends, links = boxes.lower, boxes.upper, boxes.index.ends, boxes.index.links
+    gaps = boxes.index.workspace.gaps
+    for lane in range(LANES):
+        gaps[lane] = 0.0
+    for j in range(ends.shape[1]):
+        centre = np.float32(lower[box, j] + upper[box, j])
         for lane in range(ends.shape[3]):
             low, high = ends[block, j, LOW, lane], ends[block, j, HIGH, lane]
             gaps[lane] = larger(abs(low + high - centre) / (high - low + _THIN), gaps[lane])

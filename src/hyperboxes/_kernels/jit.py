@@ -1,8 +1,11 @@
-"""How kernels, their parts and formulas are compiled: without the GIL and without fast-math.
+"""How kernels are compiled, without the GIL and without fast-math, and how they pass records on.
 
 Compiling is what a user waits for at the first fit, so each function is compiled once if possible:
 for one type of each argument (constants are not types of their own here), and for calls from Python
-only if it is called from there.
+only if it is called from there. Most of the time used to go into passing arrays: a call hands over
+each array as some seven numbers, and each tuple as all of its arrays. So kernels take named tuples
+from Python, their *records*, and pass them on by reference: one pointer, whose fields are read by
+the same names, `boxes.index.roots`.
 """
 
 from __future__ import annotations
@@ -11,7 +14,16 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import njit, types
-from numba.extending import intrinsic
+from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    models,
+    register_model,
+)
 
 _NOT_FROM_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -21,7 +33,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     return _compiled(function)
 
 
-def part(function: Callable[..., Any]) -> Any:
+def subroutine(function: Callable[..., Any]) -> Any:
     """Compile a function that only kernels call."""
     return _compiled(function, **_NOT_FROM_PYTHON)
 
@@ -29,10 +41,20 @@ def part(function: Callable[..., Any]) -> Any:
 def formula(function: Callable[..., Any]) -> Any:
     """Compile a formula of few lines into each kernel that uses it.
 
-    Left to itself, LLVM calls the larger ones, which costs more than they compute: every array
-    is passed as some seven numbers.
+    Left to itself, LLVM calls the larger ones, which costs more than they compute.
     """
-    return _for_plain_types(njit(function, nogil=True, forceinline=True, **_NOT_FROM_PYTHON))
+    return _for_plain_types(
+        njit(function, nogil=True, error_model="numpy", forceinline=True, **_NOT_FROM_PYTHON)
+    )
+
+
+def step(function: Callable[..., Any]) -> Any:
+    """Make a function a passage of its only caller, before anything is compiled.
+
+    Functions that are compiled apart are optimised and turned into machine code once by themselves
+    and again in each of their callers, so a step of one algorithm costs less than a subroutine.
+    """
+    return njit(function, nogil=True, error_model="numpy", inline="always", **_NOT_FROM_PYTHON)
 
 
 def instruction(function: Callable[..., Any]) -> Any:
@@ -46,10 +68,11 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     Where no folder can be written (a sealed container, say) Numba refuses to cache at all; the
     function is then compiled anew in each process.
     """
+    options |= {"nogil": True, "error_model": "numpy"}
     try:
-        dispatcher = njit(function, nogil=True, cache=True, **options)
+        dispatcher = njit(function, cache=True, **options)
     except RuntimeError:
-        dispatcher = njit(function, nogil=True, **options)
+        dispatcher = njit(function, **options)
     return _for_plain_types(dispatcher)
 
 
@@ -63,3 +86,66 @@ def _for_plain_types(dispatcher: Any) -> Any:
 
     dispatcher.get_call_template = find_plain_template
     return dispatcher
+
+
+class Reference(types.Type):
+    """The type of a pointer to a named tuple that a kernel was given."""
+
+    def __init__(self, record: Any) -> None:
+        self.record = record
+        super().__init__(f"Reference({record})")
+
+    @property
+    def key(self) -> Any:
+        """What tells this type from others."""
+        return self.record
+
+    def place_of(self, field: str) -> int:
+        """Return the number of a field."""
+        return self.record.fields.index(field)
+
+
+@register_model(Reference)
+class _ReferenceModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, reference: Reference) -> None:
+        pointer = manager.lookup(reference.record).get_value_type().as_pointer()
+        super().__init__(manager, reference, pointer)
+
+
+@infer_getattr
+class _ReferenceFields(AttributeTemplate):
+    """Fields have the types that they have in the tuple; records in records are references."""
+
+    key = Reference
+
+    def generic_resolve(self, reference: Any, field: str) -> Any:  # type: ignore[override]
+        if field not in reference.record.fields:
+            return None
+        kind = reference.record.types[reference.place_of(field)]
+        return Reference(kind) if isinstance(kind, types.BaseNamedTuple) else kind
+
+
+@lower_getattr_generic(Reference)
+def _read_field(context: Any, builder: Any, reference: Reference, pointer: Any, field: str) -> Any:
+    place = reference.place_of(field)
+    kind = reference.record.types[place]
+    address = cgutils.gep_inbounds(builder, pointer, 0, place)
+    if isinstance(kind, types.BaseNamedTuple):
+        return address
+    return impl_ret_borrowed(context, builder, kind, builder.load(address))
+
+
+@instruction
+def by_reference(typing: Any, record: Any) -> Any:
+    """Return a reference to a named tuple that Python has handed to the kernel.
+
+    It holds as long as the kernel runs, for Python keeps the arrays. A tuple that is made within a
+    kernel must not be passed on like this: its arrays are given up after its last use.
+    """
+    if not isinstance(record, types.BaseNamedTuple):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return cgutils.alloca_once_value(builder, args[0])
+
+    return Reference(record)(record), generate

@@ -61,16 +61,17 @@ def within(ends, block, inside, p, q):
 
 
 @formula
-def gaps_of(ends, block, inside, x1, x2, gamma, gaps):
+def gaps_of(ends, block, inside, x1, x2, slopes, mean, gaps):
     """Write the distances of a block's boxes to an interval, rounded, into `gaps`.
 
-    They are the largest of `lower - x1` and `x2 - upper`, times gamma; with `inside`, of
-    `upper - x1` and `x2 - lower`. Where numbers are too large for single precision, and in empty
-    lanes, nothing is known: 0.
+    A feature's gap is the larger of `lower - x1` and `x2 - upper`, times its slope; with `inside`,
+    of `upper - x1` and `x2 - lower`. The distance is the largest of them or, with `mean`, their
+    mean, each clipped at 1. Where numbers are too large for single precision, and in empty lanes,
+    nothing is known: 0.
     """
     start = block * x1.shape[0] * 2 * LANES
     near, far = start + (LANES if inside else 0), start + (0 if inside else LANES)
-    _write_gaps(ends, near, far, x1.shape[0], x1, x2, gamma, gaps)
+    _write_gaps(ends, near, far, x1.shape[0], x1, x2, slopes, mean, gaps)
 
 
 @instruction
@@ -113,13 +114,24 @@ def _within_in_one(typing: Any, ends: Any, near: Any, far: Any, p: Any, q: Any) 
 
 @instruction
 def _write_gaps(
-    typing: Any, ends: Any, near: Any, far: Any, n: Any, x1: Any, x2: Any, gamma: Any, gaps: Any
+    typing: Any,
+    ends: Any,
+    near: Any,
+    far: Any,
+    n: Any,
+    x1: Any,
+    x2: Any,
+    slopes: Any,
+    mean: Any,
+    gaps: Any,
 ) -> Any:
-    """Write the largest gaps over n dimensions, of which the first ends are at `near` and `far`."""
+    """Write the distances over n dimensions, of which the first ends are at `near` and `far`."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = signature.args
-        largest = cgutils.alloca_once_value(builder, ir.Constant(_FLOATS, [0.0] * LANES))
+        none, one = (ir.Constant(_FLOATS, [number] * LANES) for number in (0.0, 1.0))
+        largest = cgutils.alloca_once_value(builder, none)
+        total = cgutils.alloca_once_value(builder, none)
         step = ir.Constant(_MASK, 2 * LANES)
         with cgutils.for_range(builder, args[3]) as loop:
             offset = builder.mul(loop.index, step)
@@ -134,14 +146,30 @@ def _write_gaps(
             before, beyond = builder.fsub(near_lanes, first), builder.fsub(second, far_lanes)
             gap = builder.fmul(_larger(builder, before, beyond), slope)
             builder.store(_larger(builder, gap, builder.load(largest)), largest)
-        gap, none = builder.load(largest), ir.Constant(_FLOATS, [0.0] * LANES)
-        is_known = builder.fcmp_ordered("<", gap, ir.Constant(_FLOATS, [math.inf] * LANES))
-        place = _lanes_at(builder, _pointer(context, builder, kinds[7], args[7]))
-        builder.store(builder.select(is_known, gap, none), place, align=4)
+            clipped = _known(builder, _smaller(builder, _larger(builder, gap, none), one), gap)
+            builder.store(builder.fadd(builder.load(total), clipped), total)
+        number = _splat(builder, builder.sitofp(args[3], ir.FloatType()))
+        distance = builder.select(
+            args[7],
+            builder.fdiv(builder.load(total), number),
+            _known(builder, builder.load(largest), builder.load(largest)),
+        )
+        place = _lanes_at(builder, _pointer(context, builder, kinds[8], args[8]))
+        builder.store(distance, place, align=4)
         return context.get_dummy_value()
 
     place = types.int64
-    return types.void(ends, place, place, place, x1, x2, gamma, gaps), generate
+    return (
+        types.void(ends, place, place, place, x1, x2, slopes, types.boolean, gaps),
+        generate,
+    )
+
+
+def _known(builder: Any, values: Any, gap: Any) -> Any:
+    """Return values in the lanes whose gap is a finite number, 0 in the others."""
+    infinite = ir.Constant(_FLOATS, [math.inf] * LANES)
+    is_known = builder.fcmp_ordered("<", gap, infinite)
+    return builder.select(is_known, values, ir.Constant(_FLOATS, [0.0] * LANES))
 
 
 def _as_mask(builder: Any, lanes: Any) -> Any:
@@ -176,3 +204,8 @@ def _splat(builder: Any, number: Any) -> Any:
 def _larger(builder: Any, a: Any, b: Any) -> Any:
     """Return the larger number of each lane; `b` where one is not a number."""
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
+def _smaller(builder: Any, a: Any, b: Any) -> Any:
+    """Return the smaller number of each lane; `b` where one is not a number."""
+    return builder.select(builder.fcmp_ordered("<", a, b), a, b)

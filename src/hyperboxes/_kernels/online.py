@@ -6,80 +6,87 @@ Onln-GFMM grows the best box regardless and parts it from other classes' boxes a
 
 from __future__ import annotations
 
-import numpy as np
-
-from hyperboxes._kernels.geometry import CONTRACT, MEMBERSHIP, contract, hull, overlaps
-from hyperboxes._kernels.index import (
+from hyperboxes._kernels.geometry import contract, copy_row, hull, larger, overlaps
+from hyperboxes._kernels.index import add_box, has_room, joint_label, relabel_box, update_box
+from hyperboxes._kernels.jit import by_reference, kernel, step, subroutine
+from hyperboxes._kernels.records import (
     BOXES,
     CANDIDATES,
+    PAPER,
     SAMPLES,
     WORK,
-    add_box,
-    joint_label,
-    relabel_box,
-    update_box,
 )
-from hyperboxes._kernels.jit import kernel, part
 from hyperboxes._kernels.search import find_rivals_by_age
-from hyperboxes._kernels.selection import choose, make_scratch
+from hyperboxes._kernels.selection import choose
 
 
 @kernel
-def learn(xl, xu, y, boxes, rule, overlap, work):
-    """Learn the samples from `progress[SAMPLES]` on.
+def learn(xl, xu, y, boxes, rule, scratch, contraction, work):
+    """Learn the samples from `counters[SAMPLES]` on.
+
+    `contraction` is None for learners that do not contract, so that it is not compiled for them.
 
     Returns when all are learned, when there is no room for another box, or after `work`
     comparisons of a block in one dimension; the arrays are consistent then, for each sample is
     settled as a whole.
     """
-    lower, upper, labels, _, progress, _ = boxes
-    capacity, n_features = lower.shape
-    scratch = make_scratch(boxes)
-    low, high = np.empty(n_features), np.empty(n_features)
-    end = progress[WORK] + max(work // n_features, 1)
-    while progress[SAMPLES] < y.shape[0] and progress[BOXES] < capacity and progress[WORK] < end:
-        i = progress[SAMPLES]
-        hull(xl[i], xu[i], xl[i], xu[i], low, high)  # a copy: kernels are compiled for one type
-        box, n_tried = choose(low, high, y[i], -1, boxes, rule, MEMBERSHIP, overlap, scratch)
+    boxes, rule, scratch = by_reference(boxes), by_reference(rule), by_reference(scratch)
+    counters, search = boxes.counters, scratch.search
+    end = counters[WORK] + larger(work // xl.shape[1], 1)
+    while counters[SAMPLES] < y.shape[0] and counters[WORK] < end and _has_room(boxes):
+        i = counters[SAMPLES]
+        copy_row(xl[i], search.low)
+        copy_row(xu[i], search.high)
+        box, n_tried = choose(y[i], -1, boxes, rule, scratch)
         if box >= 0 and n_tried > 0:
-            hull(lower[box], upper[box], low, high, lower[box], upper[box])
-            joint = joint_label(labels[box], y[i], boxes)
-            if joint != labels[box]:
-                relabel_box(box, joint, boxes)
-            if overlap == CONTRACT:
+            _grow(box, y[i], boxes, scratch)
+            if contraction is not None:
                 _contract_all(box, boxes, rule, scratch)
             update_box(box, boxes)
-        _settle(low, high, y[i], box, n_tried, boxes)
+        if box >= 0:
+            boxes.counts[box] += 1
+        else:
+            _append(y[i], boxes, search)
+        counters[CANDIDATES] += n_tried
+        counters[SAMPLES] += 1
 
 
-@part
+@step
+def _has_room(boxes):
+    return boxes.counters[BOXES] < boxes.labels.shape[0] and has_room(boxes)
+
+
+@step
+def _grow(box, label, boxes, scratch):
+    """Let a box hold the sample, and take on its label."""
+    v, w = boxes.lower[box], boxes.upper[box]
+    hull(v, w, scratch.search.low, scratch.search.high, v, w)
+    joint = joint_label(boxes.labels[box], label)
+    if joint != boxes.labels[box]:
+        relabel_box(box, joint, boxes)
+
+
+@subroutine
 def _contract_all(box, boxes, rule, scratch):
     """Contract a grown box and each box of another class that it overlaps, oldest first.
 
     Contraction only makes it smaller, so it can only overlap boxes that it meets to begin with.
     """
-    lower, upper, _, _, _, _ = boxes
-    rivals, space = scratch[3], scratch[6]
-    v, w = lower[box], upper[box]
-    n_rivals = find_rivals_by_age(box, rule[3], boxes, space, rivals)
+    rivals, v, w = scratch.rivals, boxes.lower[box], boxes.upper[box]
+    n_rivals = find_rivals_by_age(box, rule.everywhere, boxes, scratch.search, rivals)
     for r in range(n_rivals):
-        if overlaps(v, w, lower, upper, rivals[r]):
-            contract(v, w, lower, upper, rivals[r])
+        if overlaps(v, w, boxes, rivals[r], PAPER):
+            contract(v, w, boxes, rivals[r])
             update_box(rivals[r], boxes)
 
 
-@part
-def _settle(xl, xu, label, holder, n_tried, boxes):
-    """Credit the sample to its holder, or make it a new box; then move on to the next sample."""
-    lower, upper, labels, counts, progress, _ = boxes
-    if holder >= 0:
-        counts[holder] += 1
-    else:
-        box = progress[BOXES]
-        hull(xl, xu, xl, xu, lower[box], upper[box])
-        labels[box] = label
-        counts[box] = 1
-        add_box(box, boxes)
-        progress[BOXES] = box + 1
-    progress[CANDIDATES] += n_tried
-    progress[SAMPLES] += 1
+@step
+def _append(label, boxes, search):
+    """Make the sample a new box."""
+    box = boxes.counters[BOXES]
+    copy_row(search.low, boxes.lower[box])
+    copy_row(search.high, boxes.upper[box])
+    boxes.labels[box] = label
+    boxes.counts[box] = 1
+    add_box(box, boxes)
+    boxes.counters[BOXES] = box + 1

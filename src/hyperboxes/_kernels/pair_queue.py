@@ -8,12 +8,11 @@ refused pair of unchanged boxes stays refused for ever. Under the paper's test, 
 missing, it may become free when a box that was in the way merges; the boxes near it then start
 their lists again.
 
-`queue` is the tuple `(partners, similarities, lists, frontier, stamps, tree, witness)`.
-`partners[i]` lists boxes by descending similarity, ties by age; `lists[i]` says how many they are,
-how many have been taken, and whether one was refused. `frontier[i]`, a similarity and a box, is how
-far down the list reaches: pairs after it are to be searched for. `stamps` says when boxes changed
-last, and which is the latest time. `tree` holds the winners among the boxes' first pairs, the root
-at 1. `witness[i]` is a box that was in the way of box i.
+Of a `Queue`, `partners[i]` lists boxes by descending similarity, ties by age; `lists[i]` says how
+many they are, how many have been taken, and whether one was refused. `frontier[i]`, a similarity
+and a box, is how far down the list reaches: pairs after it are to be searched for. `stamps` says
+when boxes changed last, and which is the latest time. `tree` holds the winners among the boxes'
+first pairs, the root at 1. `witness[i]` is a box that was in the way of box i.
 """
 
 from __future__ import annotations
@@ -21,26 +20,26 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.agglomerative import merge
-from hyperboxes._kernels.geometry import collide, fits, hull
-from hyperboxes._kernels.index import ALIVE, CANDIDATES, FEW, WORK, joint_label, unlabelled
-from hyperboxes._kernels.jit import kernel, part
+from hyperboxes._kernels.geometry import copy_row, fits, hull, larger, overlaps, smaller
+from hyperboxes._kernels.index import has_room, joint_label
+from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
+from hyperboxes._kernels.records import ALIVE, CANDIDATES, FEW, NO_LABEL, WORK, Queue
 from hyperboxes._kernels.search import (
-    P,
     find,
     find_best,
     find_rivals,
     first_rival,
     insert,
     precedes,
-    set_reach,
+    set_window,
 )
-from hyperboxes._kernels.selection import list_similar, make_scratch
+from hyperboxes._kernels.selection import list_similar
 
 # Columns of `lists`.
 LISTED, TAKEN, REFUSED = range(3)
 
 
-def make_queue(n_boxes: int, n_partners: int) -> tuple[np.ndarray, ...]:
+def make_queue(n_boxes: int, n_partners: int) -> Queue:
     """Return an empty queue with room for some partners of each box; none has been searched.
 
     At first a pair belongs to the older box.
@@ -48,7 +47,7 @@ def make_queue(n_boxes: int, n_partners: int) -> tuple[np.ndarray, ...]:
     n_leaves = 1 << (n_boxes - 1).bit_length()
     tree = np.full(2 * n_leaves, -1)
     tree[n_leaves : n_leaves + n_boxes] = np.arange(n_boxes)
-    return (
+    return Queue(
         np.empty((n_boxes, n_partners), np.int64),
         np.empty((n_boxes, n_partners)),
         np.zeros((n_boxes, 3), np.int64),
@@ -60,103 +59,96 @@ def make_queue(n_boxes: int, n_partners: int) -> tuple[np.ndarray, ...]:
 
 
 @kernel
-def fill_queue(boxes, queue, start, rule, measure, work):
+def fill_queue(boxes, queue, start, rule, scratch, work):
     """Search the partners of the boxes from `start` on; return where `work` ended, or the end."""
-    progress = boxes[4]
-    n_boxes, n_features = boxes[0].shape
-    scratch = make_scratch(boxes)
-    end = progress[WORK] + max(work // n_features, 1)
-    while start < n_boxes and progress[WORK] < end:
-        _search(start, boxes, queue, rule, measure, scratch)
+    boxes, queue = by_reference(boxes), by_reference(queue)
+    rule, scratch = by_reference(rule), by_reference(scratch)
+    n_boxes, n_features = boxes.lower.shape
+    end = boxes.counters[WORK] + larger(work // n_features, 1)
+    while start < n_boxes and boxes.counters[WORK] < end:
+        _search(start, boxes, queue, rule, scratch)
         _update(start, queue)
         start += 1
     return start
 
 
 @kernel
-def merge_best_pairs(boxes, queue, log, rule, measure, overlap, may_part, work):
-    """Merge pair after pair; append similarity and places to `log`, which begins with their number.
+def merge_best_pairs(boxes, queue, log, rule, scratch, may_part, work):
+    """Merge pair after pair; append similarity and places to `log`.
 
     `may_part` says that boxes may stop overlapping when they grow, so that refused pairs are tried
     again.
 
     Returns whether no pair is left; or False after `work` comparisons of a block in one dimension,
-    and when so few boxes are left that the trees should be built anew. Adds the pairs tried to
-    the candidates.
+    when there is no room to relabel a box, and when so few boxes are left that the trees should be
+    built anew. Adds the pairs tried to the candidates.
     """
-    lower, upper, labels, counts, progress, _ = boxes
-    partners, similarities, lists, frontier, stamps, tree, _ = queue
-    n_merged, merged_similarity, merged_earlier, merged_later = log
-    n_boxes, n_features = lower.shape
-    scratch = make_scratch(boxes)
-    end = progress[WORK] + max(work // n_features, 1)
-    while progress[WORK] < end and progress[ALIVE] > progress[FEW]:
-        i = tree[1]
-        if lists[i, TAKEN] == lists[i, LISTED]:
+    boxes, queue, log = by_reference(boxes), by_reference(queue), by_reference(log)
+    rule, scratch = by_reference(rule), by_reference(scratch)
+    counters, lists, stamps = boxes.counters, queue.lists, queue.stamps
+    n_boxes, n_features = boxes.lower.shape
+    end = counters[WORK] + larger(work // n_features, 1)
+    while counters[WORK] < end and counters[ALIVE] > counters[FEW] and has_room(boxes):
+        i = queue.tree[1]
+        taken = lists[i, TAKEN]
+        if taken == lists[i, LISTED]:
             return True
-        k, value = partners[i, lists[i, TAKEN]], similarities[i, lists[i, TAKEN]]
+        k, value = queue.partners[i, taken], queue.similarities[i, taken]
         lists[i, TAKEN] += 1
-        if stamps[k] > stamps[i] or counts[k] == 0:
-            _refresh(i, boxes, queue, rule, measure, scratch)
+        if stamps[k] > stamps[i] or boxes.counts[k] == 0:
+            _refresh(i, boxes, queue, rule, scratch)
             continue
-        progress[CANDIDATES] += 1
-        hull(lower[i], upper[i], lower[k], upper[k], scratch[4], scratch[5])
-        label = joint_label(labels[i], labels[k], boxes)
-        if _blocked(i, label, boxes, queue, rule, overlap, scratch):
+        counters[CANDIDATES] += 1
+        if _blocked(i, k, boxes, queue, rule, scratch):
             lists[i, REFUSED] = True
-            _refresh(i, boxes, queue, rule, measure, scratch)
+            _refresh(i, boxes, queue, rule, scratch)
             continue
-        earlier, later = min(i, k), max(i, k)
-        merged_similarity[n_merged[0]] = value
-        merged_earlier[n_merged[0]] = earlier
-        merged_later[n_merged[0]] = later
-        n_merged[0] += 1
+        earlier, later = smaller(i, k), larger(i, k)
+        _write_down(value, earlier, later, log)
         if may_part:
-            _reopen(i, boxes, queue, rule, measure, scratch)
-            _reopen(k, boxes, queue, rule, measure, scratch)
+            _reopen(i, boxes, queue, rule, scratch)
+            _reopen(k, boxes, queue, rule, scratch)
         merge(earlier, later, boxes)
         lists[later, TAKEN] = lists[later, LISTED]
         _update(later, queue)
         stamps[n_boxes] += 1
         stamps[earlier] = stamps[n_boxes]
-        frontier[earlier, 0] = np.inf
-        _search(earlier, boxes, queue, rule, measure, scratch)
+        queue.frontier[earlier, 0] = np.inf
+        _search(earlier, boxes, queue, rule, scratch)
         _update(earlier, queue)
     return False
 
 
-@part
-def _search(i, boxes, queue, rule, measure, scratch):
+@step
+def _write_down(value, earlier, later, log):
+    """Append a merge to the log."""
+    t = log.n_merged[0]
+    log.similarity[t], log.earlier[t], log.later[t] = value, earlier, later
+    log.n_merged[0] = t + 1
+
+
+@subroutine
+def _search(i, boxes, queue, rule, scratch):
     """List the best partners of box i after its frontier."""
-    lower, upper, labels, _, _, _ = boxes
-    all_partners, all_similarities, lists, frontier, stamps, _, _ = queue
-    ids, values, space = scratch[0], scratch[1], scratch[6]
-    v, w, label = lower[i], upper[i], labels[i]
-    partners, similarities = all_partners[i], all_similarities[i]
-    after = frontier[i, 0], np.int64(frontier[i, 1])
-    if rule[3]:
+    lists, frontier, stamps, search = queue.lists, queue.frontier, queue.stamps, scratch.search
+    copy_row(boxes.lower[i], search.low)
+    copy_row(boxes.upper[i], search.high)
+    label = boxes.labels[i]
+    partners, similarities = queue.partners[i], queue.similarities[i]
+    value, box = frontier[i, 0], np.int64(frontier[i, 1])
+    if rule.everywhere:
+        ids, values = scratch.ids, scratch.values
         n_listed = 0
-        for s in range(list_similar(v, w, label, boxes, rule, measure, space, ids, values)):
+        for s in range(list_similar(label, boxes, rule, search, ids, values)):
             if (
                 stamps[ids[s]] < stamps[i]
-                and precedes(after[0], after[1], values[s], ids[s])
-                and fits(lower, upper, ids[s], v, w, rule[0])
+                and precedes(value, box, values[s], ids[s])
+                and fits(boxes, ids[s], search.low, search.high, rule.theta)
             ):
                 n_listed = insert(ids[s], values[s], n_listed, partners, similarities)
     else:
         n_listed = find_best(
-            v,
-            w,
-            label,
-            after,
-            stamps,
-            stamps[i],
-            boxes,
-            rule,
-            measure,
-            space,
-            partners,
-            similarities,
+            label, value, box, stamps, stamps[i], boxes, rule, search, partners, similarities
         )
     frontier[i, 0] = -1.0
     if n_listed == partners.shape[0]:
@@ -167,19 +159,19 @@ def _search(i, boxes, queue, rule, measure, scratch):
     lists[i, TAKEN] = 0
 
 
-@part
-def _refresh(i, boxes, queue, rule, measure, scratch):
+@subroutine
+def _refresh(i, boxes, queue, rule, scratch):
     """After a pair was taken: search for more if none is left, and play again."""
-    _, _, lists, frontier, _, _, _ = queue
-    if lists[i, TAKEN] == lists[i, LISTED] and frontier[i, 0] > 0.0:
-        _search(i, boxes, queue, rule, measure, scratch)
+    lists = queue.lists
+    if lists[i, TAKEN] == lists[i, LISTED] and queue.frontier[i, 0] > 0.0:
+        _search(i, boxes, queue, rule, scratch)
     _update(i, queue)
 
 
-@part
+@subroutine
 def _update(i, queue):
     """Let box i play its matches in the tournament tree again."""
-    tree = queue[5]
+    tree = queue.tree
     node = (tree.shape[0] // 2 + i) // 2
     while node > 0:
         left, right = tree[2 * node], tree[2 * node + 1]
@@ -187,10 +179,10 @@ def _update(i, queue):
         node //= 2
 
 
-@part
+@formula
 def _beats(i, k, queue):
     """Whether the first pair of a box comes before that of another."""
-    partners, similarities, lists, _, _, _, _ = queue
+    partners, similarities, lists = queue.partners, queue.similarities, queue.lists
     if lists[i, TAKEN] == lists[i, LISTED]:
         return False
     if lists[k, TAKEN] == lists[k, LISTED]:
@@ -199,48 +191,47 @@ def _beats(i, k, queue):
     value, other = similarities[i, lists[i, TAKEN]], similarities[k, lists[k, TAKEN]]
     if value != other:
         return value > other
-    if min(i, a) != min(k, b):
-        return min(i, a) < min(k, b)
-    return max(i, a) < max(k, b)
+    if smaller(i, a) != smaller(k, b):
+        return smaller(i, a) < smaller(k, b)
+    return larger(i, a) < larger(k, b)
 
 
-@part
-def _blocked(i, label, boxes, queue, rule, overlap, scratch):
-    """Whether the box in `scratch`, which box i would become, overlaps one of another class.
+@step
+def _blocked(i, k, boxes, queue, rule, scratch):
+    """Whether what boxes i and k would become overlaps a box of another class.
 
     The last one that was in the way of box i is asked first. It may have grown since, which does
     not matter; if it was merged away it no longer counts.
     """
-    lower, upper, labels, counts, _, _ = boxes
-    v, w, space = scratch[4], scratch[5], scratch[6]
-    witness = queue[6]
-    k = witness[i]
-    if k >= 0 and counts[k] > 0 and labels[k] != label and collide(v, w, lower, upper, k, overlap):
+    lower, upper, labels, v, w = boxes.lower, boxes.upper, boxes.labels, scratch.v, scratch.w
+    hull(lower[i], upper[i], lower[k], upper[k], v, w)
+    label = joint_label(labels[i], labels[k])
+    rival = queue.witness[i]
+    is_rival = rival >= 0 and boxes.counts[rival] > 0 and labels[rival] != label
+    if is_rival and overlaps(v, w, boxes, rival, rule.overlap):
         return True
-    k = first_rival(v, w, label, overlap, rule[3], boxes, space)
-    if k >= 0:
-        witness[i] = k
-    return k >= 0
+    rival = first_rival(v, w, label, boxes, rule, scratch.search)
+    if rival >= 0:
+        queue.witness[i] = rival
+    return rival >= 0
 
 
-@part
-def _reopen(box, boxes, queue, rule, measure, scratch):
+@subroutine
+def _reopen(box, boxes, queue, rule, scratch):
     """Before a box merges: those of other classes that it may have been in the way of start again.
 
     They are not farther away than `theta`, for the box was within reach of theirs.
     """
-    lower, upper, labels, _, _, _ = boxes
-    _, _, lists, frontier, _, _, _ = queue
-    near, space = scratch[3], scratch[6]
-    if labels[box] == unlabelled(boxes):  # it was in nobody's way
+    lists, frontier, near, search = queue.lists, queue.frontier, scratch.rivals, scratch.search
+    if boxes.labels[box] == NO_LABEL:  # it was in nobody's way
         return
-    set_reach(upper[box], lower[box], rule[0], space[4], P, space)
-    n_near = find_rivals(labels[box], rule[3], boxes, space, near)
-    n_near += find(unlabelled(boxes), False, False, rule[3], boxes, space, near[n_near:])
+    set_window(boxes.upper[box], boxes.lower[box], rule.theta, search.near, search.far)
+    n_near = find_rivals(boxes.labels[box], rule.everywhere, boxes, search, near)
+    n_near += find(NO_LABEL, False, False, rule.everywhere, boxes, search, near[n_near:])
     for f in range(n_near):
         k = near[f]
         if lists[k, REFUSED]:
             lists[k, REFUSED] = False
             frontier[k, 0], frontier[k, 1] = np.inf, -1.0
-            _search(k, boxes, queue, rule, measure, scratch)
+            _search(k, boxes, queue, rule, scratch)
             _update(k, queue)

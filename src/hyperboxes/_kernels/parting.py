@@ -4,42 +4,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.geometry import CLOSED, collide
-from hyperboxes._kernels.index import BOXES, WORK, unlabelled, update_box
-from hyperboxes._kernels.jit import formula, kernel, part
-from hyperboxes._kernels.search import find_rivals_by_age, make_space
+from hyperboxes._kernels.geometry import larger, overlaps
+from hyperboxes._kernels.index import update_box
+from hyperboxes._kernels.jit import by_reference, kernel, step
+from hyperboxes._kernels.records import BOXES, CLOSED, NO_LABEL, WORK
+from hyperboxes._kernels.search import find_rivals_by_age
 
 
 @kernel
-def part_all(boxes, start, overlap, everywhere, work):
+def part_all(boxes, start, rule, scratch, work):
     """Part each box, from a place on, from later boxes of other classes; return where that ended.
 
     Boxes that hold a single sample or have no label stay as they are, as in learning. It ends with
     the last box or after `work` comparisons of a block in one dimension.
     """
-    lower, upper, labels, counts, progress, _ = boxes
-    space = make_space(boxes)
-    rivals = np.empty(counts.shape[0], np.int64)
-    end = progress[WORK] + max(work // lower.shape[1], 1)
-    while start < progress[BOXES] and progress[WORK] < end:
-        if counts[start] > 1 and labels[start] != unlabelled(boxes):
-            n_rivals = find_rivals_by_age(start, everywhere, boxes, space, rivals)
-            progress[WORK] += n_rivals
-            for k in rivals[:n_rivals]:
-                if (
-                    k > start
-                    and counts[k] > 1
-                    and collide(lower[start], upper[start], lower, upper, k, overlap)
-                ):
-                    _cut_apart(start, k, overlap, boxes)
+    boxes, rule, scratch = by_reference(boxes), by_reference(rule), by_reference(scratch)
+    counters, counts, rivals = boxes.counters, boxes.counts, scratch.rivals
+    end = counters[WORK] + larger(work // boxes.lower.shape[1], 1)
+    while start < counters[BOXES] and counters[WORK] < end:
+        if counts[start] > 1 and boxes.labels[start] != NO_LABEL:
+            n_rivals = find_rivals_by_age(start, rule.everywhere, boxes, scratch.search, rivals)
+            counters[WORK] += n_rivals
+            v, w = boxes.lower[start], boxes.upper[start]
+            for r in range(n_rivals):
+                k = rivals[r]
+                if k > start and counts[k] > 1 and overlaps(v, w, boxes, k, rule.overlap):
+                    _cut_apart(start, k, boxes, rule)
         start += 1
     return start
 
 
-@part
-def _cut_apart(i, k, overlap, boxes):
+@step
+def _cut_apart(i, k, boxes, rule):
     """Cut a box or the other, if any cut parts them, where that costs the fewest samples."""
-    lower, upper, _, counts, _, _ = boxes
+    lower, upper, counts = boxes.lower, boxes.upper, boxes.counts
     least = np.inf
     cut, side, is_upper = -1, -1, False
     for box, other in ((i, k), (k, i)):
@@ -54,13 +52,13 @@ def _cut_apart(i, k, overlap, boxes):
                 least = counts[box] * (below / length)
                 cut, side, is_upper = box, j, False
     if cut >= 0:
-        _cut(cut, i + k - cut, side, is_upper, overlap, boxes)
+        _cut(cut, i + k - cut, side, is_upper, boxes, rule.overlap)
 
 
-@formula
-def _cut(box, other, j, is_upper, overlap, boxes):
+@step
+def _cut(box, other, j, is_upper, boxes, overlap):
     """Cut a box back to another, or just short of it where they may share no point."""
-    lower, upper, _, _, _, _ = boxes
+    lower, upper = boxes.lower, boxes.upper
     if is_upper:
         end = lower[other, j]
         upper[box, j] = np.nextafter(end, -np.inf) if overlap == CLOSED else end

@@ -4,51 +4,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.geometry import hull
-from hyperboxes._kernels.jit import formula, kernel, part
-from hyperboxes._kernels.search import TOGETHER, find_nearest, make_space, precedes
-
-
-@formula
-def closeness(gap):
-    """Rank of a distance: the membership, and beyond its reach, where it is 0, minus the distance.
-
-    Distances that round to one membership tie; where all memberships are 0 the nearest box wins.
-    """
-    return 1.0 - gap if gap < 1.0 else -gap
+from hyperboxes._kernels.geometry import closeness, copy_row, larger, smaller
+from hyperboxes._kernels.jit import by_reference, kernel, step
+from hyperboxes._kernels.search import TOGETHER, find_nearest, precedes
 
 
 @kernel
-def nearest_by_class(xl, xu, start, boxes, gamma, winners_only, work, best, votes, single):
+def nearest_by_class(
+    xl, xu, start, boxes, metric, search, winners_only, work, ids, gaps, best, votes, single
+):
     """Find for each sample, from a row on, and class the boxes nearest to the sample.
 
     `best` receives their closeness (minus infinity where a class has none), `votes` how many
     training samples they hold, `single` the oldest of them that holds one sample only (or the
     number of boxes). With `winners_only` a class may be left out for a sample if another is
     strictly closer, which saves most of the work. Returns the row where `work` comparisons of a
-    block in one dimension ended, or the end.
+    block in one dimension ended, or the end. `ids` and `gaps` are room for all boxes.
     """
-    labels, counts = boxes[2], boxes[3]
+    boxes, metric, search = by_reference(boxes), by_reference(metric), by_reference(search)
+    labels, counts = boxes.labels, boxes.counts
     together = TOGETHER if winners_only else 1
-    n_features = xl.shape[1]
-    space = make_space(boxes)
-    ids, gaps = np.empty(counts.shape[0], np.int64), np.empty(counts.shape[0])
-    low, high = np.empty(n_features), np.empty(n_features)
-    work = max(work // n_features, 1)
+    n_classes = best.shape[1]
+    work = larger(work // xl.shape[1], 1)
     while start < xl.shape[0] and work > 0:
         i = start
-        hull(xl[i], xu[i], xl[i], xu[i], low, high)  # a copy: kernels are compiled for one type
-        for c in range(best.shape[1]):
+        copy_row(xl[i], search.low)
+        copy_row(xu[i], search.high)
+        for c in range(n_classes):
             best[i, c] = -np.inf
             votes[i, c] = 0
             single[i, c] = counts.shape[0]
         limit = np.inf
-        for first in range(0, best.shape[1], together):
+        for first in range(0, n_classes, together):
             if not winners_only:
                 limit = np.inf
-            stop = min(first + together, best.shape[1])
+            stop = smaller(first + together, n_classes)
             n_found, limit, n_blocks = find_nearest(
-                low, high, first, stop, limit, boxes, gamma, space, ids, gaps
+                first, stop, limit, boxes, metric, search, ids, gaps
             )
             for f in range(n_found):
                 _vote(ids[f], gaps[f], labels[ids[f]], counts, i, best, votes, single)
@@ -58,36 +50,33 @@ def nearest_by_class(xl, xu, start, boxes, gamma, winners_only, work, best, vote
 
 
 @kernel
-def nearest_boxes(xl, xu, labels, start, boxes, gamma, work, out, used):
+def nearest_boxes(xl, xu, labels, start, boxes, metric, search, work, ids, gaps, out, used):
     """Find for each sample, from a row on, the nearest box of a label.
 
     Of equals the one that holds the most samples, then the oldest. All equals are marked as `used`.
-    Returns the row where `work` ended.
+    Returns the row where `work` ended. `ids` and `gaps` are room for all boxes.
     """
-    counts = boxes[3]
-    n_features = xl.shape[1]
-    space = make_space(boxes)
-    ids, gaps = np.empty(counts.shape[0], np.int64), np.empty(counts.shape[0])
-    low, high = np.empty(n_features), np.empty(n_features)
-    work = max(work // n_features, 1)
+    boxes, metric, search = by_reference(boxes), by_reference(metric), by_reference(search)
+    work = larger(work // xl.shape[1], 1)
     while start < xl.shape[0] and work > 0:
         i = start
-        hull(xl[i], xu[i], xl[i], xu[i], low, high)  # a copy: kernels are compiled for one type
+        copy_row(xl[i], search.low)
+        copy_row(xu[i], search.high)
         n_found, _, n_blocks = find_nearest(
-            low, high, labels[i], labels[i] + 1, np.inf, boxes, gamma, space, ids, gaps
+            labels[i], labels[i] + 1, np.inf, boxes, metric, search, ids, gaps
         )
-        out[i] = _nearest(ids, gaps, n_found, counts, used)
+        out[i] = _nearest(ids, gaps, n_found, boxes.counts, used)
         work -= n_blocks
         start += 1
     return start
 
 
-@part
+@step
 def _nearest(ids, gaps, n_found, counts, used):
     """Return the best of the boxes found, and mark its equals."""
     top = -np.inf
     for f in range(n_found):
-        top = max(top, closeness(gaps[f]))
+        top = larger(closeness(gaps[f]), top)
     best = -1
     for f in range(n_found):
         if closeness(gaps[f]) == top:
@@ -98,7 +87,7 @@ def _nearest(ids, gaps, n_found, counts, used):
     return best
 
 
-@formula
+@step
 def _vote(box, gap, c, counts, i, best, votes, single):
     """Let a box speak for its class if none of the class is nearer."""
     rank = closeness(gap)
@@ -109,7 +98,7 @@ def _vote(box, gap, c, counts, i, best, votes, single):
     if rank == best[i, c]:
         votes[i, c] += counts[box]
         if counts[box] == 1:
-            single[i, c] = min(single[i, c], box)
+            single[i, c] = smaller(single[i, c], box)
 
 
 @kernel
@@ -122,7 +111,9 @@ def winners(best, votes, single, n_boxes, out):
     """
     n_classes = best.shape[1]
     for i in range(best.shape[0]):
-        top = np.max(best[i])
+        top = -np.inf
+        for c in range(n_classes):
+            top = larger(best[i, c], top)
         out[i] = -1
         oldest = n_boxes
         for c in range(n_classes):
@@ -147,7 +138,7 @@ def probabilities(best, votes, single, n_boxes, winner, out):
         top = best[i, winner[i]]
         pool, n_votes, alone = 0.0, 0, False
         for c in range(n_classes):
-            out[i, c] = max(best[i, c], 0.0) if top > 0.0 else -1.0 / best[i, c]
+            out[i, c] = larger(best[i, c], 0.0) if top > 0.0 else -1.0 / best[i, c]
             if best[i, c] == top:
                 pool += out[i, c]
                 n_votes += votes[i, c]
@@ -158,13 +149,17 @@ def probabilities(best, votes, single, n_boxes, winner, out):
                     out[i, c] = pool if c == winner[i] else 0.0
                 else:
                     out[i, c] = pool * votes[i, c] / n_votes
-        total = out[i].sum()
+        total = 0.0
+        for c in range(n_classes):
+            total += out[i, c]
         if total == 0.0:  # farther away than floating point reaches
             out[i, winner[i]] = total = 1.0
         for c in range(n_classes):
             out[i, c] /= total
-        rest = max(out[i, : winner[i]].max(), 0.0) if winner[i] > 0 else -1.0
+        rest = 0.0 if winner[i] > 0 else -1.0
+        for c in range(winner[i]):
+            rest = larger(out[i, c], rest)
         for c in range(winner[i] + 1, n_classes):
-            rest = max(rest, np.nextafter(out[i, c], -1.0))
+            rest = larger(np.nextafter(out[i, c], -1.0), rest)
         if out[i, winner[i]] <= rest:
             out[i, winner[i]] = np.nextafter(rest, 2.0)

@@ -3,9 +3,6 @@
 Boxes within reach of an interval are found in the blocks of the index, in single precision and
 hence a few too many, empty lanes among them; the rows decide. With `everywhere`, as the paper's
 algorithms have it, every leaf of a class is looked at; otherwise the tree leaves out most.
-
-`space` is the tuple `(stack, least, gaps, singles, ones)` of working arrays: blocks to visit and
-how near they are at least, the distances of 16 lanes, rows of single precision, a gamma of 1.
 """
 
 from __future__ import annotations
@@ -13,22 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.geometry import (
-    LONGEST,
-    MID_MAX,
     ROUNDING,
-    SHORTEST,
-    collide,
     distance,
     fits,
     larger,
+    overlaps,
     similarity,
 )
-from hyperboxes._kernels.index import LEVEL, STACK, WORK, unlabelled
-from hyperboxes._kernels.jit import formula, part
+from hyperboxes._kernels.index import LEVEL, STACK, n_classes
+from hyperboxes._kernels.jit import formula, subroutine
 from hyperboxes._kernels.lanes import ALL_LANES, LANES, first_lane, gaps_of, up_to, within
-
-# Rows of `singles`: the reach; that of a best candidate; an interval and gamma.
-P, Q, BEST_P, BEST_Q, X1, X2, SLOPES = range(7)
+from hyperboxes._kernels.records import LONGEST, MID_MAX, NO_LABEL, SHORTEST, WORK, Search
 
 # So many classes are searched at once: their trees' first nodes must have room on the stack.
 TOGETHER = 4
@@ -36,36 +28,53 @@ TOGETHER = 4
 # Reaches are widened by this part of the numbers they are computed from, for the rounding.
 _MARGIN = 2.0**-50
 
-# More than the relative error of distances in single precision, and a number well above those that
-# it has no room for.
+# More than the relative error of a gap in single precision and of each addition, and a number well
+# above those that it has no room for.
 _SINGLE = 2.0**-20
+_ADDITION = 2.0**-23
 _TINY = 2.0**-100
 
 
-@part
-def make_space(boxes):
+def make_search(n_features: int, n_trees: int) -> Search:
     """Return working arrays for searches."""
-    n_features, n_trees = boxes[0].shape[1], boxes[5][3].shape[0]
-    return (
-        np.empty(STACK + n_trees, np.int64),
-        np.empty(STACK + n_trees, np.float32),
-        np.empty(LANES, np.float32),
-        np.empty((7, n_features), np.float32),
-        np.ones(n_features),
+    singles = np.empty((7, n_features), np.float32)
+    return Search(
+        low=np.empty(n_features),
+        high=np.empty(n_features),
+        stack=np.empty(STACK + n_trees, np.int64),
+        least=np.empty(STACK + n_trees, np.float32),
+        gaps=np.empty(LANES, np.float32),
+        **dict(zip(Search._fields[5:], singles, strict=True)),
     )
 
 
-@part
-def set_reach(x1, x2, limit, gamma, row, space):
-    """Let the search find what has `gamma * (near - x1)` and `gamma * (x2 - far)` up to a limit.
+@formula
+def set_window(x1, x2, length, near, far):
+    """Let the search find what has `near - x1` and `x2 - far` up to a length.
 
     Where the interval is not known (NaN), everything is within reach.
     """
-    singles = space[3]
+    for j in range(x1.shape[0]):
+        near[j] = x1[j] + length + (abs(x1[j]) + length) * _MARGIN
+        far[j] = x2[j] - length - (abs(x2[j]) + length) * _MARGIN
+
+
+@subroutine
+def set_reach(x1, x2, limit, metric, near, far):
+    """Let the search find what is no farther than a limit in each feature.
+
+    That has `gamma * (near - x1)` and `gamma * (x2 - far)` up to the limit. A mean gap is within
+    its limit only if no gap alone exceeds their sum; a sum of 1 allows for any gap.
+    """
+    gamma = metric.gamma
+    if metric.mean:
+        limit *= x1.shape[0]
+        if limit >= 1.0:
+            limit = np.inf
     for j in range(x1.shape[0]):
         length = limit / gamma[j]
-        singles[row, j] = x1[j] + length + (abs(x1[j]) + length) * _MARGIN
-        singles[row + 1, j] = x2[j] - length - (abs(x2[j]) + length) * _MARGIN
+        near[j] = x1[j] + length + (abs(x1[j]) + length) * _MARGIN
+        far[j] = x2[j] - length - (abs(x2[j]) + length) * _MARGIN
 
 
 @formula
@@ -76,30 +85,29 @@ def facing(xl, xu, measure):
     return xl, xu
 
 
-@part
+@formula
 def limit_of(floor):
     """Return a distance beyond which memberships or similarities are below `floor`."""
     return 1.0 - floor + ROUNDING if floor > 0.0 else np.inf
 
 
 @formula
-def next_leaf(boxes, inside, everywhere, space, top):
+def next_leaf(boxes, inside, everywhere, search, top):
     """Walk on to the next leaf with boxes within reach; return the stack's top, leaf and lanes.
 
-    With `inside`, boxes within reach have `upper <= p` and `lower >= q` in every dimension;
-    otherwise `lower <= p` and `upper >= q`. No lanes are returned at the end.
+    With `inside`, boxes within reach have `upper <= near` and `lower >= far` in every dimension;
+    otherwise `lower <= near` and `upper >= far`. No lanes are returned at the end.
     """
-    progress, (ends, links, _, _) = boxes[4], boxes[5]
-    stack, _, _, singles, _ = space
-    p, q = singles[P], singles[Q]
+    counters, ends, links = boxes.counters, boxes.index.ends, boxes.index.links
+    stack, near, far = search.stack, search.near, search.far
     leaf = 0
     mask = 0
     while top > 0 and mask == 0:
         top -= 1
         block = stack[top]
-        progress[WORK] += 1
+        counters[WORK] += 1
         if links[block, LEVEL] > 0:
-            lanes = ALL_LANES if everywhere else within(ends, block + inside, inside, p, q)
+            lanes = ALL_LANES if everywhere else within(ends, block + inside, inside, near, far)
             while lanes:
                 member = links[block, first_lane(lanes)]
                 lanes &= lanes - 1
@@ -108,23 +116,23 @@ def next_leaf(boxes, inside, everywhere, space, top):
                     top += 1
         else:
             leaf = block
-            mask = within(ends, block, inside, p, q)
+            mask = within(ends, block, inside, near, far)
     return top, leaf, mask
 
 
-@part
-def find(label, joinable, inside, everywhere, boxes, space, ids):
+@subroutine
+def find(label, joinable, inside, everywhere, boxes, search, ids):
     """List the boxes of a class that are within reach; return how many.
 
     With `joinable`, all boxes that can be joined with one of the class. If the list is too short,
     its length and one is returned.
     """
-    links = boxes[5][1]
+    links = boxes.index.links
     most = ids.shape[0]
     n_found = 0
-    top = _start(label, joinable, boxes, space)
+    top = _start(label, joinable, boxes, search)
     while top > 0:
-        top, leaf, mask = next_leaf(boxes, inside, everywhere, space, top)
+        top, leaf, mask = next_leaf(boxes, inside, everywhere, search, top)
         while mask:
             box = links[leaf, first_lane(mask)]
             mask &= mask - 1
@@ -137,22 +145,21 @@ def find(label, joinable, inside, everywhere, boxes, space, ids):
     return n_found
 
 
-@part
-def find_rivals(label, everywhere, boxes, space, ids):
+@subroutine
+def find_rivals(label, everywhere, boxes, search, ids):
     """List the boxes of other classes that are within reach."""
     n_found = 0
-    for c in range(unlabelled(boxes)):
+    for c in range(n_classes(boxes)):
         if c != label:
-            n_found += find(c, False, False, everywhere, boxes, space, ids[n_found:])
+            n_found += find(c, False, False, everywhere, boxes, search, ids[n_found:])
     return n_found
 
 
-@part
-def find_rivals_by_age(box, everywhere, boxes, space, ids):
+@subroutine
+def find_rivals_by_age(box, everywhere, boxes, search, ids):
     """List the boxes of other classes that meet a box, oldest first."""
-    lower, upper, labels, _, _, _ = boxes
-    set_reach(upper[box], lower[box], 0.0, space[4], P, space)
-    n_found = find_rivals(labels[box], everywhere, boxes, space, ids)
+    set_window(boxes.upper[box], boxes.lower[box], 0.0, search.near, search.far)
+    n_found = find_rivals(boxes.labels[box], everywhere, boxes, search, ids)
     for i in range(1, n_found):
         rival = ids[i]
         place = i
@@ -163,77 +170,81 @@ def find_rivals_by_age(box, everywhere, boxes, space, ids):
     return n_found
 
 
-@part
-def first_rival(v, w, label, overlap, everywhere, boxes, space):
+@subroutine
+def first_rival(v, w, label, boxes, rule, search):
     """Return a box of another class that overlaps [v, w], or -1."""
-    lower, upper, _, _, _, (_, links, _, roots) = boxes
-    set_reach(w, v, 0.0, space[4], P, space)
-    for c in range(unlabelled(boxes)):
-        top = _push_root(roots[c], space, 0) if c != label else 0
+    links, roots = boxes.index.links, boxes.index.roots
+    set_window(w, v, 0.0, search.near, search.far)
+    for c in range(n_classes(boxes)):
+        top = _push_root(roots[c], search, 0) if c != label else 0
         while top > 0:
-            top, leaf, mask = next_leaf(boxes, False, everywhere, space, top)
+            top, leaf, mask = next_leaf(boxes, False, rule.everywhere, search, top)
             while mask:
                 box = links[leaf, first_lane(mask)]
                 mask &= mask - 1
-                if box >= 0 and collide(v, w, lower, upper, box, overlap):
+                if box >= 0 and overlaps(v, w, boxes, box, rule.overlap):
                     return box
     return -1
 
 
-@part
-def find_best(xl, xu, label, after, stamps, stamp, boxes, rule, measure, space, ids, values):
-    """List the best boxes that fit into one with [xl, xu], as many as the list takes.
+@subroutine
+def find_best(label, after_value, after_box, stamps, stamp, boxes, rule, search, ids, values):
+    """List the best boxes that fit into one with the interval, as many as the list takes.
 
     They can be joined with one of the class `label`, and come by value, then by age; only those
-    after the value and box of `after`, and with a stamp below `stamp`. Returns how many.
+    after a value and box, and with a stamp below `stamp`. Returns how many.
     """
-    lower, upper, _, _, progress, (ends, links, _, _) = boxes
-    theta, gamma, floor, _ = rule
-    stack, least, _, singles, ones = space
-    inside = measure == LONGEST
-    x1, x2 = facing(xl, xu, measure)
-    slack = _set_interval(x1, x2, gamma, space)
+    counters, ends, links = boxes.counters, boxes.index.ends, boxes.index.links
+    theta, floor, metric, inside = rule.theta, rule.floor, rule.metric, rule.measure == LONGEST
+    stack, least, gaps, near, far = search.stack, search.least, search.gaps, search.near, search.far
+    xl, xu = search.low, search.high
+    x1, x2 = facing(xl, xu, rule.measure)
+    slack = _set_interval(x1, x2, metric, search)
     limit = limit_of(floor)
-    set_reach(xl, xu, theta, ones, P, space)
-    bound = np.float32(limit + limit * _SINGLE + slack)
-    set_reach(x1, x2, limit, gamma, BEST_P, space)
-    p, q, best_p, best_q = singles[P], singles[Q], singles[BEST_P], singles[BEST_Q]
+    bound = _in_singles(limit, slack, xl.shape[0], metric)
+    set_window(xl, xu, theta, near, far)
+    set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
     most = ids.shape[0]
     n_found = 0
-    top = _start(label, True, boxes, space)
+    top = _start(label, True, boxes, search)
     while top > 0:
         top -= 1
         if least[top] > bound:
             continue
         block = stack[top]
-        progress[WORK] += 1
+        counters[WORK] += 1
         inner = links[block, LEVEL] > 0
-        mask = within(ends, block + inner, True, p, q)
+        mask = within(ends, block + inner, True, near, far)
         if mask:
-            mask &= within(ends, block + (inner and inside), inside, best_p, best_q)
+            bounds = block + (inner and inside)
+            mask &= within(ends, bounds, inside, search.best_near, search.best_far)
         if inner:
             if mask:
-                top = _push_all(block, block + inside, inside, mask, bound, boxes, space, top, top)
+                bounds = block + inside
+                top = _push_all(block, bounds, inside, mask, bound, boxes, metric, search, top, top)
             continue
+        if mask and metric.mean:  # the reach in each feature says little about the mean
+            gaps_of(ends, block, inside, search.x1, search.x2, search.slopes, True, gaps)
+            mask &= up_to(gaps, bound)
         while mask:
             box = links[block, first_lane(mask)]
             mask &= mask - 1
             if box < 0:
                 continue
-            progress[WORK] += 1
-            value = similarity(xl, xu, lower, upper, box, gamma, measure)
+            counters[WORK] += 1
+            value = similarity(xl, xu, boxes, box, rule)
             if (
                 value >= floor
                 and stamps[box] < stamp
-                and precedes(after[0], after[1], value, box)
-                and fits(lower, upper, box, xl, xu, theta)
+                and precedes(after_value, after_box, value, box)
+                and fits(boxes, box, xl, xu, theta)
             ):
                 n_found = insert(box, value, n_found, ids, values)
                 if n_found == most:
                     floor = values[most - 1]
                     limit = limit_of(floor)
-                    bound = np.float32(limit + limit * _SINGLE + slack)
-                    set_reach(x1, x2, limit, gamma, BEST_P, space)
+                    bound = _in_singles(limit, slack, xl.shape[0], metric)
+                    set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
     return n_found
 
 
@@ -263,28 +274,29 @@ def insert(box, value, n_found, ids, values):
     return n_found + 1 if n_found < most else most
 
 
-@part
-def find_nearest(xl, xu, first, stop, limit, boxes, gamma, space, ids, distances):
-    """List the boxes of some classes nearest to [xl, xu], and boxes passed on the way to them.
+@subroutine
+def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
+    """List the boxes of some classes nearest to the interval, and boxes passed on the way to them.
 
     Returns how many, a limit that no further box is within (which is not more than the one
     given), and how many blocks were looked at. Boxes that may round to the membership of the
     nearest are on the list. The classes, `first` to before `stop`, are `TOGETHER` at most.
     """
-    lower, upper, _, _, _, (ends, links, _, roots) = boxes
-    stack, least, gaps, singles, _ = space
-    slack = _set_interval(xl, xu, gamma, space)
-    set_reach(xl, xu, limit, gamma, P, space)
-    p, q = singles[P], singles[Q]
-    bound = np.float32(limit + limit * _SINGLE + slack)
+    ends, links, roots = boxes.index.ends, boxes.index.links, boxes.index.roots
+    lower, upper = boxes.lower, boxes.upper
+    stack, least, gaps, near, far = search.stack, search.least, search.gaps, search.near, search.far
+    xl, xu = search.low, search.high
+    slack = _set_interval(xl, xu, metric, search)
+    bound = _in_singles(limit, slack, xl.shape[0], metric)
+    set_reach(xl, xu, limit, metric, near, far)
     n_found = n_blocks = top = 0
     for c in range(first, stop):
         root = roots[c]
         if root >= 0 and links[root, LEVEL] > 0:
             n_blocks += 1
-            top = _push_all(root, root, False, ALL_LANES, bound, boxes, space, 0, top)
+            top = _push_all(root, root, False, ALL_LANES, bound, boxes, metric, search, 0, top)
         elif root >= 0:
-            top = _push(root, np.float32(0.0), space, 0, top)
+            top = _push(root, np.float32(0.0), search, 0, top)
     while top > 0:
         top -= 1
         if least[top] > bound:
@@ -292,51 +304,50 @@ def find_nearest(xl, xu, first, stop, limit, boxes, gamma, space, ids, distances
         block = stack[top]
         n_blocks += 1
         if links[block, LEVEL] > 0:
-            top = _push_all(block, block, False, ALL_LANES, bound, boxes, space, top, top)
+            top = _push_all(block, block, False, ALL_LANES, bound, boxes, metric, search, top, top)
             continue
-        mask = within(ends, block, False, p, q)
+        mask = within(ends, block, False, near, far)
         if mask:
-            gaps_of(ends, block, False, singles[X1], singles[X2], singles[SLOPES], gaps)
+            gaps_of(ends, block, False, search.x1, search.x2, search.slopes, metric.mean, gaps)
         while mask:
             lane = first_lane(mask)
             mask &= mask - 1
             box = links[block, lane]
             if box < 0 or gaps[lane] > bound:
                 continue
-            gap = distance(lower, upper, box, xl, xu, gamma, limit)
+            gap = distance(lower, upper, box, xl, xu, metric, limit)
             if gap <= limit:
                 ids[n_found] = box
                 distances[n_found] = gap
                 n_found += 1
                 if gap + ROUNDING < limit:
                     limit = gap + ROUNDING
-                    bound = np.float32(limit + limit * _SINGLE + slack)
-                    set_reach(xl, xu, limit, gamma, P, space)
+                    bound = _in_singles(limit, slack, xl.shape[0], metric)
+                    set_reach(xl, xu, limit, metric, near, far)
     return n_found, limit, n_blocks
 
 
-@part
-def _push_all(block, bounds, inside, mask, bound, boxes, space, bottom, top):
+@subroutine
+def _push_all(block, bounds, inside, mask, bound, boxes, metric, search, bottom, top):
     """Put lanes of a node that are within a bound on the stack, the nearest on top.
 
     `bounds` is the node's block that tells how near they are at least. Returns the top.
     """
-    ends, links, _, _ = boxes[5]
-    _, _, gaps, singles, _ = space
-    gaps_of(ends, bounds, inside, singles[X1], singles[X2], singles[SLOPES], gaps)
+    ends, links, gaps = boxes.index.ends, boxes.index.links, search.gaps
+    gaps_of(ends, bounds, inside, search.x1, search.x2, search.slopes, metric.mean, gaps)
     mask &= up_to(gaps, bound)
     while mask:
         lane = first_lane(mask)
         mask &= mask - 1
         if links[block, lane] >= 0:
-            top = _push(links[block, lane], gaps[lane], space, bottom, top)
+            top = _push(links[block, lane], gaps[lane], search, bottom, top)
     return top
 
 
 @formula
-def _push(block, gap, space, bottom, top):
+def _push(block, gap, search, bottom, top):
     """Put a block on the stack, above those from `bottom` on that are farther away."""
-    stack, least, _, _, _ = space
+    stack, least = search.stack, search.least
     place = top
     while place > bottom and least[place - 1] < gap:
         stack[place] = stack[place - 1]
@@ -348,37 +359,44 @@ def _push(block, gap, space, bottom, top):
 
 
 @formula
-def _start(label, joinable, boxes, space):
+def _start(label, joinable, boxes, search):
     """Put the root of a class on an empty stack, or those of all joinable boxes; return its top."""
-    roots = boxes[5][3]
-    if joinable and label == unlabelled(boxes):
+    roots = boxes.index.roots
+    if joinable and label == NO_LABEL:
         top = 0
         for c in range(roots.shape[0]):
-            top = _push_root(roots[c], space, top)
+            top = _push_root(roots[c], search, top)
         return top
-    top = _push_root(roots[label], space, 0)
-    return _push_root(roots[unlabelled(boxes)], space, top) if joinable else top
+    top = _push_root(roots[label], search, 0)
+    return _push_root(roots[NO_LABEL], search, top) if joinable else top
 
 
 @formula
-def _push_root(root, space, top):
+def _push_root(root, search, top):
     """Put a root on the stack, if there is one; return its top."""
-    space[0][top] = root
-    space[1][top] = 0.0
+    search.stack[top] = root
+    search.least[top] = 0.0
     return top + 1 if root >= 0 else top
 
 
-@part
-def _set_interval(x1, x2, gamma, space):
+@formula
+def _in_singles(limit, slack, n_features, metric):
+    """Return what distances up to a limit are not beyond in single precision."""
+    error = _SINGLE + n_features * _ADDITION if metric.mean else _SINGLE
+    return np.float32(limit + limit * error + slack)
+
+
+@subroutine
+def _set_interval(x1, x2, metric, search):
     """Round an interval and gamma to single precision; return how wrong distances may be.
 
     That is beside a part of the distance itself, which is as small.
     """
-    singles = space[3]
+    gamma, singles1, singles2, slopes = metric.gamma, search.x1, search.x2, search.slopes
     slack = 0.0
     for j in range(x1.shape[0]):
-        singles[X1, j] = x1[j]
-        singles[X2, j] = x2[j]
-        singles[SLOPES, j] = gamma[j]
+        singles1[j] = x1[j]
+        singles2[j] = x2[j]
+        slopes[j] = gamma[j]
         slack = larger(gamma[j] * (larger(abs(x1[j]), abs(x2[j])) + _TINY), slack)
     return slack * _SINGLE

@@ -1,10 +1,9 @@
 """Choosing the box that grows or merges: the step that online learning and AGGLO-2 share.
 
-`rule` is `(theta, gamma, floor, everywhere)`; `floor` is the least membership or similarity of a
-candidate. In the paper's algorithms every box of the class is looked at, and candidates are all
-boxes down to the floor, which is `1 - theta * max(gamma)` under its lemmas. With the tree,
-candidates are only those that may grow. Mostly they are few and all are listed; where they are
-many, the best of them come first.
+In the paper's algorithms every box of the class is looked at, and candidates are all boxes down to
+the rule's floor, which is `1 - theta * max(gamma)` under its lemmas. With the tree, candidates are
+only those that may grow. Mostly they are few and all are listed; where they are many, the best of
+them come first.
 """
 
 from __future__ import annotations
@@ -12,30 +11,37 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.geometry import (
-    CLOSED,
-    CONTRACT,
     HELD,
-    LONGEST,
-    MEMBERSHIP,
     are_known,
-    collide,
     fits,
     holds,
     hull,
+    overlaps,
     similarity,
+    smaller,
 )
-from hyperboxes._kernels.index import WIDTH, WORK, joint_label, unlabelled
-from hyperboxes._kernels.jit import formula, part
+from hyperboxes._kernels.index import joint_label
+from hyperboxes._kernels.jit import formula, step, subroutine
+from hyperboxes._kernels.records import (
+    CLOSED,
+    CONTRACT,
+    LONGEST,
+    MEMBERSHIP,
+    NO_LABEL,
+    WIDTH,
+    WORK,
+    Scratch,
+)
 from hyperboxes._kernels.search import (
-    P,
     facing,
     find,
     find_best,
     first_rival,
     limit_of,
-    make_space,
+    make_search,
     precedes,
     set_reach,
+    set_window,
 )
 
 # What an attempt to grow a box says: nothing is in its way; something is in the way of all boxes.
@@ -44,75 +50,62 @@ FREE, HOPELESS = -1, -2
 # Instead of a box: none, for there is none; none yet, for there are too many to list them all.
 NONE, TOO_MANY = -1, -2
 
-# Comes before the best of all boxes.
-BEFORE_ALL = (np.inf, -1)
-
 # The mark of a box that can grow no more.
 STUCK = 1
 
 
-@part
-def make_scratch(boxes):
-    """Return working space.
-
-    It is for candidates and their values, which of them may grow, rivals, a box, the search, and a
-    mark for each box that can grow no more, once that is found out.
-    """
-    n_boxes, n_features = boxes[0].shape
-    return (
-        np.empty(n_boxes, np.int64),
-        np.empty(n_boxes),
-        np.empty(n_boxes, np.int64),
-        np.empty(n_boxes, np.int64),
-        np.empty(n_features),
-        np.empty(n_features),
-        make_space(boxes),
-        np.zeros(n_boxes, np.int64),
+def make_scratch(n_boxes: int, n_features: int, n_trees: int) -> Scratch:
+    """Return working arrays for learning with room for so many boxes."""
+    return Scratch(
+        ids=np.empty(n_boxes, np.int64),
+        values=np.empty(n_boxes),
+        growable=np.empty(n_boxes, np.int64),
+        rivals=np.empty(n_boxes, np.int64),
+        v=np.empty(n_features),
+        w=np.empty(n_features),
+        stuck=np.zeros(n_boxes, np.int64),
+        search=make_search(n_features, n_trees),
     )
 
 
-@part
-def choose(xl, xu, label, own, boxes, rule, measure, overlap, scratch):
-    """Find the best box of a class that may grow to hold [xl, xu] (other than the box `own`).
+@subroutine
+def choose(label, own, boxes, rule, scratch):
+    """Find the best box of a class that may grow to hold the interval (other than the box `own`).
 
     Returns the box or `NONE`, and how many candidates were tried up to it. By memberships, a box
     that holds the interval already is returned with no candidate tried.
     """
-    question = xl, xu, label, own, boxes, rule, measure, overlap, scratch
-    n_boxes = scratch[0].shape[0]
-    if rule[3]:
-        return _choose_of_all(n_boxes, 0, question)
-    if measure == MEMBERSHIP:
-        holder = _find_holder(xl, xu, label, boxes, rule, scratch)
+    if not rule.everywhere and rule.measure == MEMBERSHIP:
+        holder = _find_holder(label, boxes, rule, scratch)
         if holder >= 0:
             return holder, 0
-    width = boxes[4][WIDTH]
-    box, n_tried = _choose_of_all(min(width * width // 4, n_boxes), 0, question)
-    if box != TOO_MANY:
-        return box, n_tried
-    box, n_tried, n_rivals = _choose_of_best(min(width // 2, n_boxes), question)
-    if box != TOO_MANY:
-        return box, n_tried
-    return _choose_of_all(n_boxes, n_rivals, question)
+    n_boxes, width = scratch.ids.shape[0], boxes.counters[WIDTH]
+    most = n_boxes if rule.everywhere else smaller(width * width // 4, n_boxes)
+    box, n_tried, n_rivals = TOO_MANY, 0, 0
+    while box == TOO_MANY:
+        box, n_tried = _choose_of_all(most, n_rivals, label, own, boxes, rule, scratch)
+        if box == TOO_MANY:
+            most = smaller(width // 2, n_boxes)
+            box, n_tried, n_rivals = _choose_of_best(most, label, own, boxes, rule, scratch)
+            most = n_boxes
+    return box, n_tried
 
 
-@part
-def _choose_of_best(most, question):
+@step
+def _choose_of_best(most, label, own, boxes, rule, scratch):
     """Choose from a short list of the best boxes that fit.
 
     Returns the box, `NONE` or, if there are others to try, `TOO_MANY`; how many were tried; and
     how many rivals were found in their way.
     """
-    xl, xu, label, own, boxes, rule, measure, _, scratch = question
-    ids, values, _, _, _, _, space, stuck = scratch
-    n_listed = find_best(
-        xl, xu, label, BEFORE_ALL, stuck, STUCK, boxes, rule, measure, space, ids[:most], values
-    )
+    ids, stuck = scratch.ids, scratch.stuck
+    search, values = scratch.search, scratch.values
+    n_listed = find_best(label, np.inf, -1, stuck, STUCK, boxes, rule, search, ids[:most], values)
     n_tried = n_rivals = 0
     for place in range(n_listed):
         if ids[place] != own:
             n_tried += 1
-            n_rivals = _count_rivals(ids[place], n_rivals, question)
+            n_rivals = _count_rivals(ids[place], n_rivals, label, boxes, rule, scratch)
             if n_rivals == FREE:
                 return ids[place], n_tried, 0
             if n_rivals == HOPELESS:
@@ -120,15 +113,15 @@ def _choose_of_best(most, question):
     return NONE if n_listed < most else TOO_MANY, n_tried, n_rivals
 
 
-@part
-def _choose_of_all(most, n_rivals, question):
+@step
+def _choose_of_all(most, n_rivals, label, own, boxes, rule, scratch):
     """Choose from all candidates, given rivals that were in the way of some.
 
     Nothing is sorted: of those that may grow the best is picked, and its place in the sorted order
     of candidates counted afterwards. If more than `most` boxes are found, the answer is `TOO_MANY`.
     """
-    ids, values, growable = question[8][:3]
-    holder, n_candidates, n_growable = _list_candidates(most, question)
+    ids, values, growable = scratch.ids, scratch.values, scratch.growable
+    holder, n_candidates, n_growable = _list_candidates(most, label, own, boxes, rule, scratch)
     if holder != NONE:
         return holder, 0
     for g in range(n_growable // 2 - 1, -1, -1):
@@ -137,89 +130,92 @@ def _choose_of_all(most, n_rivals, question):
     while n_growable > 0 and n_rivals != HOPELESS:
         n_tried += 1
         best = growable[0]
-        n_rivals = _count_rivals(ids[best], n_rivals, question)
+        n_rivals = _count_rivals(ids[best], n_rivals, label, boxes, rule, scratch)
         if n_rivals == FREE:
             return ids[best], _rank(values, ids, n_candidates, best)
         n_growable -= 1
         growable[0] = growable[n_growable]
         _sift_down(values, ids, growable, 0, n_growable)
-    return NONE, n_candidates if question[5][3] else n_tried
+    return NONE, n_candidates if rule.everywhere else n_tried
 
 
-@part
-def _count_rivals(box, n_rivals, question):
-    """Try whether a box may grow to hold [xl, xu], given rivals that were in the way of others.
+@subroutine
+def _count_rivals(box, n_rivals, label, boxes, rule, scratch):
+    """Try whether a box may grow to hold the interval, given rivals in the way of others.
 
     Returns `FREE`, or how many rivals are known then, or `HOPELESS` if no box may grow.
     """
-    xl, xu, label, _, boxes, rule, _, overlap, scratch = question
-    lower, upper, labels = boxes[0], boxes[1], boxes[2]
-    joint = joint_label(label, labels[box], boxes)
-    is_labelled = label != unlabelled(boxes)
-    _, _, _, rivals, v, w, space, _ = scratch
-    if overlap == CONTRACT:
+    if rule.resolution == CONTRACT:
         return FREE
-    hull(lower[box], upper[box], xl, xu, v, w)
+    labels, rivals, v, w, search = (
+        boxes.labels,
+        scratch.rivals,
+        scratch.v,
+        scratch.w,
+        scratch.search,
+    )
+    joint = joint_label(label, labels[box])
+    is_labelled = label != NO_LABEL
+    hull(boxes.lower[box], boxes.upper[box], search.low, search.high, v, w)
     for r in range(n_rivals):
         is_rival = is_labelled or labels[rivals[r]] != joint
-        if is_rival and collide(v, w, lower, upper, rivals[r], overlap):
+        if is_rival and overlaps(v, w, boxes, rivals[r], rule.overlap):
             rivals[0], rivals[r] = rivals[r], rivals[0]
-            _mark_if_stuck(box, rivals[0], question)
+            _mark_if_stuck(box, rivals[0], boxes, rule, scratch)
             return n_rivals
-    rival = first_rival(v, w, joint, overlap, rule[3], boxes, space)
+    rival = first_rival(v, w, joint, boxes, rule, search)
     if rival < 0:
         return FREE
     # What meets the interval itself meets every box that is grown to hold it.
-    may_be_hopeless = n_rivals == 0 and overlap == CLOSED and is_labelled and are_known(xl)
-    if may_be_hopeless and first_rival(xl, xu, label, overlap, rule[3], boxes, space) >= 0:
+    is_first = n_rivals == 0 and rule.overlap == CLOSED and is_labelled
+    low, high = search.low, search.high
+    if is_first and are_known(low) and first_rival(low, high, label, boxes, rule, search) >= 0:
         return HOPELESS
-    _mark_if_stuck(box, rival, question)
+    _mark_if_stuck(box, rival, boxes, rule, scratch)
     rivals[n_rivals] = rival
     return n_rivals + 1
 
 
-@part
-def _mark_if_stuck(box, rival, question):
+@subroutine
+def _mark_if_stuck(box, rival, boxes, rule, scratch):
     """Mark a box that a rival meets already, as a sample that is a box of its own may.
 
     Where boxes grow only and must not meet, it can grow no more. (Both must be known in all
     features; a box that comes to know one may part from others. A box without a label may yet
     take on that of the rival.)
     """
-    _, _, _, _, boxes, _, _, overlap, scratch = question
-    lower, upper, labels = boxes[0], boxes[1], boxes[2]
+    lower, upper = boxes.lower, boxes.upper
     if (
-        overlap == CLOSED
-        and labels[box] != unlabelled(boxes)
-        and collide(lower[box], upper[box], lower, upper, rival, overlap)
+        rule.overlap == CLOSED
+        and boxes.labels[box] != NO_LABEL
+        and overlaps(lower[box], upper[box], boxes, rival, CLOSED)
         and are_known(lower[box])
         and are_known(lower[rival])
     ):
-        scratch[7][box] = STUCK
+        scratch.stuck[box] = STUCK
 
 
-@part
-def list_similar(xl, xu, label, boxes, rule, measure, space, ids, values):
+@subroutine
+def list_similar(label, boxes, rule, search, ids, values):
     """List all boxes joinable with a class whose value is at least the floor; return how many.
 
-    With the tree, only those that may grow to hold [xl, xu], and a few more. If the list is too
-    short for what the search finds, its length and one is returned.
+    With the tree, only those that may grow to hold the interval, and a few more. If the list is
+    too short for what the search finds, its length and one is returned.
     """
-    lower, upper, _, _, progress, _ = boxes
-    theta, gamma, floor, everywhere = rule
-    if everywhere:
-        x1, x2 = facing(xl, xu, measure)
-        set_reach(x1, x2, limit_of(floor), gamma, P, space)
+    xl, xu, floor = search.low, search.high, rule.floor
+    if rule.everywhere:
+        x1, x2 = facing(xl, xu, rule.measure)
+        set_reach(x1, x2, limit_of(floor), rule.metric, search.near, search.far)
     else:
-        set_reach(xl, xu, theta, space[4], P, space)
-    inside = measure == LONGEST or not everywhere
-    n_found = find(label, True, inside, everywhere, boxes, space, ids)
-    progress[WORK] += n_found
+        set_window(xl, xu, rule.theta, search.near, search.far)
+    inside = rule.measure == LONGEST or not rule.everywhere
+    n_found = find(label, True, inside, rule.everywhere, boxes, search, ids)
+    boxes.counters[WORK] += n_found
     if n_found > ids.shape[0]:
         return n_found
     n_similar = 0
     for f in range(n_found):
-        value = similarity(xl, xu, lower, upper, ids[f], gamma, measure)
+        value = similarity(xl, xu, boxes, ids[f], rule)
         if value >= floor:
             ids[n_similar] = ids[f]
             values[n_similar] = value
@@ -227,18 +223,17 @@ def list_similar(xl, xu, label, boxes, rule, measure, space, ids, values):
     return n_similar
 
 
-@part
-def _list_candidates(most, question):
+@step
+def _list_candidates(most, label, own, boxes, rule, scratch):
     """List the candidates of a class and, as places in that list, which may grow.
 
-    Returns the oldest box that holds [xl, xu] already (`NONE`, and so for similarities; `TOO_MANY`
-    if more than `most` boxes were found), the number of candidates, and of those that may grow.
+    Returns the oldest box that holds the interval already (`NONE`, and so for similarities;
+    `TOO_MANY` if more than `most` boxes were found), the number of candidates, and of those that
+    may grow.
     """
-    xl, xu, label, own, boxes, rule, measure, _, scratch = question
-    lower, upper, labels = boxes[0], boxes[1], boxes[2]
-    is_unlabelled = label == unlabelled(boxes)
-    ids, values, growable, _, _, _, space, stuck = scratch
-    n_similar = list_similar(xl, xu, label, boxes, rule, measure, space, ids[:most], values)
+    ids, values, growable, stuck = scratch.ids, scratch.values, scratch.growable, scratch.stuck
+    labels, search = boxes.labels, scratch.search
+    n_similar = list_similar(label, boxes, rule, search, ids[:most], values)
     if n_similar > most:
         return TOO_MANY, 0, 0
     holder = NONE
@@ -246,42 +241,44 @@ def _list_candidates(most, question):
     for s in range(n_similar):
         box = ids[s]
         if (
-            measure == MEMBERSHIP
+            rule.measure == MEMBERSHIP
             and values[s] == 1.0
             and (holder == NONE or box < holder)
-            and (is_unlabelled or labels[box] == label)
-            and holds(lower, upper, box, xl, xu, rule[1])
+            and (label == NO_LABEL or labels[box] == label)
+            and holds(boxes, box, search.low, search.high, rule.metric)
         ):
             holder = box
-        may_grow = box != own and stuck[box] < STUCK and fits(lower, upper, box, xl, xu, rule[0])
+        may_grow = (
+            box != own
+            and stuck[box] < STUCK
+            and fits(boxes, box, search.low, search.high, rule.theta)
+        )
         if may_grow:
             growable[n_growable] = n_candidates
             n_growable += 1
-        if may_grow or (box != own and rule[3]):
+        if may_grow or (box != own and rule.everywhere):
             ids[n_candidates] = box
             values[n_candidates] = values[s]
             n_candidates += 1
     return holder, n_candidates, n_growable
 
 
-@part
-def _find_holder(xl, xu, label, boxes, rule, scratch):
-    """Return the oldest box of a class, of any for a sample without, that holds [xl, xu], or -1."""
-    lower, upper = boxes[0], boxes[1]
-    is_unlabelled = label == unlabelled(boxes)
-    gamma = rule[1]
-    ids, space = scratch[0], scratch[6]
-    set_reach(xl, xu, HELD, gamma, P, space)
-    holder = -1
-    for f in range(find(label, is_unlabelled, False, False, boxes, space, ids)):
+@step
+def _find_holder(label, boxes, rule, scratch):
+    """Return the oldest box of a class, of any for a sample without, that holds the interval."""
+    ids, search = scratch.ids, scratch.search
+    xl, xu = search.low, search.high
+    set_reach(xl, xu, HELD, rule.metric, search.near, search.far)
+    holder = NONE
+    for f in range(find(label, label == NO_LABEL, False, False, boxes, search, ids)):
         box = ids[f]
-        is_older = holder < 0 or box < holder
-        if is_older and holds(lower, upper, box, xl, xu, gamma):
+        is_older = holder == NONE or box < holder
+        if is_older and holds(boxes, box, xl, xu, rule.metric):
             holder = box
     return holder
 
 
-@part
+@subroutine
 def _sift_down(values, ids, heap, g, size):
     """Restore a heap of places below g: the largest value on top, the oldest of equals."""
     place = heap[g]
@@ -302,7 +299,7 @@ def _beats(values, ids, place, other):
     return precedes(values[place], ids[place], values[other], ids[other])
 
 
-@part
+@step
 def _rank(values, ids, n_candidates, best):
     """Count the candidates tried up to `best`: those that beat it, and itself."""
     rank = 1

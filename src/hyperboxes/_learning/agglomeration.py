@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels import agglomerative, geometry, pair_count, pair_queue
-from hyperboxes._models.boxes import Boxes, Samples
+from hyperboxes._kernels import agglomerative, pair_queue
+from hyperboxes._kernels.records import CLOSED, MergeLog, Rule
+from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.pair_tries import count_tries
+from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples
+from hyperboxes._models.model import BoxModel
 
 # How many partners of a box are kept at hand: more cost memory, fewer cost searches.
 SHORTLIST = 16
-
-# Theta, gamma, the least value of a candidate, and whether to look everywhere.
-Rule = tuple[float, np.ndarray, float, bool]
 
 
 class Agglo2:
     """Visit the boxes in turn and merge each with the most similar one that may."""
 
-    def __init__(self, boxes: Boxes, rule: Rule, measure: int, overlap: int) -> None:
+    def __init__(self, boxes: Boxes, rule: Rule) -> None:
         self._boxes = boxes
+        self._rule = rule
         self._walk = np.zeros(2, np.int64)
-        self._how = rule, measure, overlap
 
     def step(self, work: int) -> bool:
         """Do a slice of the work; return whether it was the last."""
-        self._boxes.tidy()
-        return agglomerative.merge_in_turn(self._boxes.arrays, self._walk, *self._how, work)
+        boxes = self._boxes
+        boxes.tidy()
+        scratch = boxes.make_scratch()
+        return agglomerative.merge_in_turn(boxes.arrays, self._walk, self._rule, scratch, work)
 
-    def count(self, samples: Samples, rule: Rule, work: int) -> None:
+    def count(self, samples: Samples) -> None:
         """Do nothing: candidates are counted as they are tried."""
 
 
@@ -38,56 +41,69 @@ class AggloSM:
     whatever selection is to be counted.
     """
 
-    def __init__(self, boxes: Boxes, rule: Rule, measure: int, overlap: int) -> None:
-        theta, gamma, floor, everywhere = rule
+    def __init__(self, boxes: Boxes, rule: Rule, lemma_floor: float) -> None:
         n_boxes = len(boxes)
         self._boxes = boxes
+        self._rule = rule
+        self._search_rule = rule._replace(floor=max(rule.floor, lemma_floor))
         self._queue = pair_queue.make_queue(n_boxes, SHORTLIST)
         self._n_filled = 0
-        self._log = (
+        self._log = MergeLog(
             np.zeros(1, np.int64),
             np.empty(n_boxes),
             np.empty(n_boxes, np.int64),
             np.empty(n_boxes, np.int64),
         )
-        self._rule = theta, gamma, max(floor, 1.0 - theta * gamma.max()), everywhere
-        self._measure = measure
-        may_part = overlap != geometry.CLOSED or bool(np.isnan(boxes.lower).any())
-        self._overlap = overlap, may_part
+        self._may_part = rule.overlap != CLOSED or bool(np.isnan(boxes.lower).any())
 
     def step(self, work: int) -> bool:
         """Do a slice of the work; return whether it was the last."""
-        self._boxes.tidy()
-        arrays, rule, measure = self._boxes.arrays, self._rule, self._measure
-        if self._n_filled < len(self._boxes):
+        boxes, queue, rule = self._boxes, self._queue, self._search_rule
+        boxes.tidy()
+        scratch = boxes.make_scratch()
+        if self._n_filled < len(boxes):
             self._n_filled = pair_queue.fill_queue(
-                arrays, self._queue, self._n_filled, rule, measure, work
+                boxes.arrays, queue, self._n_filled, rule, scratch, work
             )
             return False
         return pair_queue.merge_best_pairs(
-            arrays, self._queue, self._log, rule, measure, *self._overlap, work
+            boxes.arrays, queue, self._log, rule, scratch, self._may_part, work
         )
 
-    def count(self, samples: Samples, rule: Rule, work: int) -> None:
-        """Set the candidates to those that the paper's algorithm would have tried with `rule`.
+    def count(self, samples: Samples) -> None:
+        """Set the candidates to those that the paper's algorithm would have tried.
 
         With the index they are the pairs that were tried.
         """
-        if not rule[3]:
-            return
-        n_merges = self._log[0][0]
-        similarity, earlier, later = (column[:n_merges] for column in self._log[1:])
-        order = np.lexsort((later, earlier, -similarity))
-        ranks = np.empty(n_merges, np.int64)
-        ranks[order] = np.arange(n_merges)
-        merges = similarity[order], earlier[order], later[order]
-        matrix = pair_count.rank_matrix(ranks)
-        boxes = Boxes.of_samples(samples, self._boxes.n_classes)
-        replay = earlier, later, np.empty(len(boxes), np.int64), np.empty(n_merges, np.int64)
-        pair_count.find_lifetimes(*replay)
-        arrays, state = boxes.arrays, np.zeros(3, np.int64)
-        while not pair_count.count_tries(
-            arrays, state, replay, merges, matrix, rule, self._measure, work
-        ):
-            pass
-        self._boxes.n_candidates = int(state[pair_count.TRIED])
+        if self._rule.everywhere:
+            again = Boxes.of_samples(samples, self._boxes.n_classes)
+            self._boxes.n_candidates = count_tries(again, self._log, self._rule)
+
+
+def make_job(algorithm: str, boxes: Boxes, rule: Rule, lemma_floor: float) -> Agglo2 | AggloSM:
+    """Return the merging of boxes by an algorithm, to be done step by step."""
+    if algorithm == "agglo2":
+        return Agglo2(boxes, rule)
+    return AggloSM(boxes, rule, lemma_floor)
+
+
+ALGORITHMS = ("agglo2", "agglo-sm")
+
+
+def agglomerate_samples(
+    samples: Samples, model: BoxModel, rule: Rule, algorithm: str, callbacks: FitCallbacks
+) -> None:
+    """Make each sample a box, and merge the boxes."""
+    model.boxes = boxes = Boxes.of_samples(samples, model.boxes.n_classes)
+    job = make_job(algorithm, boxes, rule, model.membership.floor(rule.theta))
+    callbacks.run(lambda: job.step(WORK_PER_CALL))
+    job.count(samples)
+    model.boxes = boxes.settled()
+
+
+def agglomerate_boxes(boxes: Boxes, model: BoxModel, rule: Rule, algorithm: str) -> Boxes:
+    """Merge boxes that were learned before; return what is left of them."""
+    job = make_job(algorithm, boxes, rule, model.membership.floor(rule.theta))
+    while not job.step(WORK_PER_CALL):
+        pass
+    return boxes.settled()

@@ -1,4 +1,4 @@
-"""How far a fit is, told to scikit-learn's callbacks (progress bars, scores while training)."""
+"""Scikit-learn's callbacks (progress bars, scores while training) are told how far a fit is."""
 
 from __future__ import annotations
 
@@ -7,26 +7,30 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._models.boxes import Intervals
+
 # Enough steps for a smooth bar, few enough that callbacks cost nothing beside learning.
 _N_STEPS = 100
 
 
-class FitProgress:
-    """The steps of one fit, told to the estimator's callbacks if it has any."""
+class FitCallbacks:
+    """The steps of one fit, told to the estimator's callbacks if it has any.
+
+    `snapshot` returns the fitted attributes of an estimator that ends learning here.
+    """
 
     def __init__(
         self,
         estimator: Any,
-        X: np.ndarray,
+        samples: Intervals,
         y: np.ndarray | None,
-        X_upper: np.ndarray,
-        model: dict[str, Any],
+        snapshot: Callable[[], dict[str, Any]],
     ) -> None:
         self._estimator = estimator
-        self._model = model
-        self._data: dict[str, Any] = {"X": X, "y": y}
-        if X_upper is not X:
-            self._data["metadata"] = {"X_upper": X_upper}
+        self._snapshot = snapshot
+        self._data: dict[str, Any] = {"X": samples.lower, "y": y}
+        if samples.upper is not samples.lower:
+            self._data["metadata"] = {"X_upper": samples.upper}
 
     @property
     def is_watched(self) -> bool:
@@ -64,7 +68,3 @@ class FitProgress:
             estimator=self._estimator, reconstruction_attributes=self._snapshot, **self._data
         )
         return stop
-
-    def _snapshot(self) -> dict[str, Any]:
-        """Return the fitted attributes of a model that ends here."""
-        return self._model | {"_boxes": self._model["_boxes"].settled()}

@@ -8,18 +8,22 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._kernels.index import (
+from hyperboxes._kernels import records
+from hyperboxes._kernels.index import N_LINKS, SPARE_BLOCKS, build, make_workspace
+from hyperboxes._kernels.lanes import LANES
+from hyperboxes._kernels.records import (
     ALIVE,
+    BLOCKS,
     BOXES,
     CANDIDATES,
     FEW,
     N_COUNTERS,
-    N_LINKS,
+    NO_LABEL,
     SAMPLES,
     WIDTH,
-    build,
 )
-from hyperboxes._kernels.lanes import LANES
+from hyperboxes._kernels.search import make_search
+from hyperboxes._kernels.selection import make_scratch
 from hyperboxes._models.scaling import MinMaxScale
 
 # Comparisons of a block in one dimension between two looks at Ctrl-C: some tenths of a second.
@@ -75,7 +79,7 @@ class Intervals:
 
 @dataclass(frozen=True, eq=False)
 class Samples(Intervals):
-    """Training samples: intervals with class indices, the number of classes for no label."""
+    """Training samples: intervals with class indices, `NO_LABEL` where there is none."""
 
     y: np.ndarray
 
@@ -84,9 +88,10 @@ class Boxes:
     """The boxes of a model in order of age, with room to grow.
 
     Kernels get `arrays`: the boxes row by row, and an index to search them. The properties show
-    the rows in use. `_progress` is the kernels' own account. The label of boxes that have none is
-    the number of classes.
+    the rows in use. `_counters` is the kernels' own account.
     """
+
+    _index: records.Index
 
     def __init__(self, n_features: int, n_classes: int) -> None:
         self._lower = np.empty((0, n_features))
@@ -94,7 +99,7 @@ class Boxes:
         self._labels = np.empty(0, np.int64)
         self._counts = np.empty(0, np.int64)
         self._n_classes = n_classes
-        self._progress = np.zeros(N_COUNTERS, np.int64)
+        self._counters = np.zeros(N_COUNTERS, np.int64)
         self._build_index()
 
     @classmethod
@@ -117,12 +122,12 @@ class Boxes:
         boxes = cls(lower.shape[1], n_classes)
         boxes._lower, boxes._upper = np.array(lower, order="C"), np.array(upper, order="C")
         boxes._labels, boxes._counts = labels.astype(np.int64), counts.astype(np.int64)
-        boxes._progress[BOXES] = len(labels)
+        boxes._counters[BOXES] = len(labels)
         boxes._build_index()
         return boxes
 
     def __len__(self) -> int:
-        return int(self._progress[BOXES])
+        return int(self._counters[BOXES])
 
     @property
     def lower(self) -> np.ndarray:
@@ -136,18 +141,17 @@ class Boxes:
 
     @property
     def n_classes(self) -> int:
-        """How many labels there are; the label of boxes without one."""
+        """How many labels there are."""
         return self._n_classes
 
     @property
     def has_labels(self) -> bool:
         """Whether a box has a label."""
-        roots = self._index[3]
-        return bool((roots[: self._n_classes] >= 0).any())
+        return bool((self._index.roots[: self._n_classes] >= 0).any())
 
     @property
     def labels(self) -> np.ndarray:
-        """Class indices, the number of classes for no label."""
+        """Class indices, `NO_LABEL` for none."""
         return self._labels[: len(self)]
 
     @property
@@ -161,33 +165,49 @@ class Boxes:
         return self.lower, self.upper, self.labels, self.counts
 
     @property
-    def arrays(self) -> tuple[Any, ...]:
-        """The arrays as the learning kernels take them."""
-        rows = tuple(getattr(self, name) for name in _ROWS)
-        return (*rows, self._progress, self._index)
+    def arrays(self) -> records.Boxes:
+        """The arrays as kernels take them."""
+        return records.Boxes(
+            self._lower, self._upper, self._labels, self._counts, self._counters, self._index
+        )
+
+    def make_scratch(self) -> records.Scratch:
+        """Return working arrays for a kernel that learns."""
+        return make_scratch(*self._lower.shape, self._n_classes + 1)
+
+    def make_search(self) -> records.Search:
+        """Return working arrays for a kernel that searches."""
+        return make_search(self._lower.shape[1], self._n_classes + 1)
+
+    def make_lists(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return room for numbers of boxes and their distances."""
+        return np.empty(len(self._labels), np.int64), np.empty(len(self._labels))
 
     @property
     def n_candidates(self) -> int:
         """Candidates tried so far."""
-        return int(self._progress[CANDIDATES])
+        return int(self._counters[CANDIDATES])
 
     @n_candidates.setter
     def n_candidates(self, number: int) -> None:
-        self._progress[CANDIDATES] = number
+        self._counters[CANDIDATES] = number
 
     @property
     def n_learned(self) -> int:
         """Samples learned since `start_batch`."""
-        return int(self._progress[SAMPLES])
+        return int(self._counters[SAMPLES])
 
     def start_batch(self) -> None:
         """Begin to count samples anew."""
-        self._progress[SAMPLES] = 0
+        self._counters[SAMPLES] = 0
 
     def make_room(self) -> None:
         """Make room for some more boxes, and build the trees anew, if none can be added."""
-        if len(self) < len(self._labels):
-            return
+        if len(self) == len(self._labels):
+            self._grow_rows()
+        self.make_room_in_trees()
+
+    def _grow_rows(self) -> None:
         capacity = max(int(_GROWTH * len(self)), _MIN_CAPACITY)
         rows = {}
         for name in _ROWS:
@@ -197,14 +217,26 @@ class Boxes:
         # All at once: Ctrl-C may come between any two steps.
         vars(self).update(vars(self._with_rows(rows, len(self))))
 
+    def make_room_in_trees(self) -> None:
+        """Make room for blocks, of which a box may take some that is added or gets a label."""
+        n_blocks = int(self._counters[BLOCKS])
+        if n_blocks + SPARE_BLOCKS <= len(self._index.links):
+            return
+        index = self._new_index(int(_GROWTH * n_blocks) + SPARE_BLOCKS)
+        index.ends[:n_blocks] = self._index.ends[:n_blocks]
+        index.links[:n_blocks] = self._index.links[:n_blocks]
+        index.places[:], index.roots[:] = self._index.places, self._index.roots
+        self._index = index
+
     def pack(self) -> None:
         """Build the trees anew with full blocks, which are searched fastest."""
         self._build_index(_WIDTH)
 
     def tidy(self) -> None:
-        """Build the trees anew if half of their boxes are gone."""
-        if self._progress[ALIVE] <= self._progress[FEW]:
+        """Build the trees anew if half of their boxes are gone, and make room to relabel some."""
+        if self._counters[ALIVE] <= self._counters[FEW]:
             self.pack()
+        self.make_room_in_trees()
 
     def settled(self) -> Self:
         """Return a copy without the places of boxes that were merged into others."""
@@ -215,59 +247,69 @@ class Boxes:
     def _with_rows(self, rows: dict[str, np.ndarray], n_boxes: int) -> Self:
         """Return a copy with other rows, of which the first `n_boxes` are in use."""
         twin = object.__new__(type(self))
-        vars(twin).update(rows, _n_classes=self._n_classes, _progress=self._progress.copy())
-        twin._progress[BOXES] = n_boxes
+        vars(twin).update(rows, _n_classes=self._n_classes, _counters=self._counters.copy())
+        twin._counters[BOXES] = n_boxes
         twin._build_index()
         return twin
 
     def _build_index(self, fill: int | None = None) -> None:
-        """Lay out the index anew, with blocks for as many boxes as there is room.
+        """Lay out the index anew.
 
         `fill` is how many lanes of a block to use; None: fewer if there is room for more boxes.
         """
-        capacity, n_features = self._lower.shape
+        is_full = len(self) == len(self._labels)
+        if fill is None:
+            fill = _WIDTH if is_full else round(_WIDTH / _GROWTH)
+        trees = np.where(self.labels == NO_LABEL, self._n_classes, self.labels)
         alive = np.flatnonzero(self.counts > 0)
-        order = alive[np.argsort(self._labels[alive], kind="stable")]
-        n_trees = self._n_classes + 1
-        starts = np.searchsorted(self._labels[order], np.arange(n_trees + 1))
-        n_blocks = _most_blocks(capacity, n_trees)
-        self._progress[WIDTH] = _WIDTH
-        self._index: tuple[np.ndarray, ...] = ()  # makes room for the new one
-        self._index = (
+        order = alive[np.argsort(trees[alive], kind="stable")]
+        starts = np.searchsorted(trees[order], np.arange(self._n_classes + 2))
+        self._counters[WIDTH] = _WIDTH
+        vars(self).pop("_index", None)  # makes room for the new one
+        n_blocks = _most_blocks(np.diff(starts), fill)
+        self._index = self._new_index(n_blocks if is_full else 2 * n_blocks)
+        centres = np.empty(self._lower.shape, np.float32)
+        build(order, starts, fill, centres, np.empty(len(centres), np.float32), self.arrays)
+
+    def _new_index(self, n_blocks: int) -> records.Index:
+        """Return an index without content, with room for so many blocks and some to spare."""
+        n_blocks += SPARE_BLOCKS
+        capacity, n_features = self._lower.shape
+        return records.Index(
             np.empty((n_blocks, n_features, 2, LANES), np.float32),
             np.empty((n_blocks, N_LINKS), np.int64),
             np.empty(capacity, np.int64),
-            np.empty(n_trees, np.int64),
+            np.empty(self._n_classes + 1, np.int64),
+            make_workspace(n_features),
         )
-        if fill is None:
-            fill = _WIDTH if len(self) == capacity else _fill()
-        build(order, starts, fill, self.arrays)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the rows in use; the rest follows from them."""
         state = {name: getattr(self, name)[: len(self)] for name in _ROWS}
-        return state | {"_n_classes": self._n_classes, "_progress": self._progress}
+        return state | {"_n_classes": self._n_classes, "_counters": self._counters}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Copy the rows, which may be read-only and memory-mapped, and lay out the search."""
-        for name in (*_ROWS, "_progress"):
+        for name in (*_ROWS, "_counters"):
             setattr(self, name, np.array(state[name]))
         self._n_classes = state["_n_classes"]
         self._build_index()
 
 
-def _fill() -> int:
-    """Return how many lanes to use where boxes will be added: all are in use when room ends."""
-    return round(_WIDTH / _GROWTH)
+def _most_blocks(n_boxes: np.ndarray, fill: int) -> int:
+    """Return how many blocks trees of so many boxes may take when they are built.
 
-
-def _most_blocks(n_boxes: int, n_trees: int) -> int:
-    """Return how many blocks may be needed for trees of so many boxes.
-
-    Blocks but for the roots have at least half of what they are filled with when trees are built;
-    above the leaves they come in pairs. A box may get a label, and a place in a second tree. Memory
-    that is never written to costs nothing.
+    Nodes have as many children as it takes to hold what is below them, and perhaps one more each,
+    for boxes are not divided evenly. Blocks above the leaves come in pairs.
     """
-    least = (_fill() + 1) // 2
-    n_leaves = 2 * n_boxes // least + n_trees
-    return n_leaves + 2 * (n_leaves // (least - 1) + n_trees * n_boxes.bit_length())
+    n_blocks = 0
+    for n in n_boxes[n_boxes > 0].tolist():
+        n_nodes, unit = 1, fill  # of a level, and how many boxes are below a node
+        while unit < n:
+            unit *= fill
+        while unit > fill:
+            n_blocks += 2 * n_nodes
+            unit //= fill
+            n_nodes += n // unit
+        n_blocks += n_nodes
+    return n_blocks

@@ -1,0 +1,65 @@
+"""How far samples are from boxes, and what membership that makes: for all who read a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hyperboxes._kernels.records import Metric
+
+# What the gaps of the features are combined to.
+FUNCTIONS = ("min", "mean")
+
+
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """The membership function of a fitted model, the same numbers as the kernels compute.
+
+    With gaps g from the faces of a box, 0 inside, in the learner's units, it is the least of
+    ``1 - gamma * g`` over the features (``"min"``) or their mean (``"mean"``), each clipped at 0.
+    """
+
+    gamma: np.ndarray
+    function: str
+
+    @property
+    def metric(self) -> Metric:
+        """The same for kernels."""
+        return Metric(self.gamma, self.is_mean)
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether all features count, and not only the one in which a sample misses most."""
+        return self.function == "mean"
+
+    def distance(self, gaps: np.ndarray) -> np.ndarray:
+        """Combine the gaps along the last axis; NaN, for what is not known, is no gap.
+
+        Where all features are beyond the reach of membership, the distance is more than 1.
+        """
+        slopes = np.fmax(gaps * self.gamma, 0.0)
+        if not self.is_mean:
+            return slopes.max(axis=-1)
+        clipped, total = _sum(np.fmin(slopes, 1.0)), _sum(slopes)
+        n_features = gaps.shape[-1]
+        return np.where(clipped < n_features, clipped, np.maximum(total, n_features)) / n_features
+
+    def degree(self, gaps: np.ndarray) -> np.ndarray:
+        """Return the memberships."""
+        return 1.0 - np.minimum(self.distance(gaps), 1.0)
+
+    def floor(self, theta: float) -> float:
+        """Return the least membership of what can join a box under the lemma.
+
+        Its gap is at most `theta` in every feature, so it is the membership of what misses the box
+        by that everywhere. Added up like any other, it is not lost to rounding.
+        """
+        if not self.is_mean:
+            return 1.0 - theta * float(self.gamma.max())
+        return float(self.degree(np.full(len(self.gamma), theta)))
+
+
+def _sum(values: np.ndarray) -> np.ndarray:
+    """Add up along the last axis in the order of the features, which `np.sum` does not."""
+    return np.add.accumulate(values, axis=-1)[..., -1]

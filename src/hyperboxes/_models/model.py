@@ -1,0 +1,36 @@
+"""`BoxModel`: what an estimator has learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from hyperboxes._models.boxes import Boxes
+from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.membership import Membership
+from hyperboxes._models.scaling import MinMaxScale
+
+
+@dataclass(eq=False)
+class BoxModel:
+    """The boxes in the learner's units, the scale that leads there, and the membership function.
+
+    Learners write into it: `boxes` is replaced by those that start with every sample.
+    """
+
+    boxes: Boxes
+    scale: MinMaxScale | None
+    membership: Membership
+
+    def with_boxes(self, boxes: Boxes) -> Self:
+        """Return a model that differs in its boxes."""
+        return replace(self, boxes=boxes)
+
+    def hyperboxes(self, labels: np.ndarray) -> Hyperboxes:
+        """Return the boxes in the units of the data, with labels as users see them."""
+        lower, upper = self.boxes.lower.copy(), self.boxes.upper.copy()
+        if self.scale is not None:
+            lower, upper = self.scale.restore(lower), self.scale.restore(upper)
+        return Hyperboxes(lower, upper, labels, self.boxes.counts.copy())
