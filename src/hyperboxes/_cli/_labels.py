@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._explain.scores import by_class, overall
+from hyperboxes._explain.scores import class_scores, overall_scores
 
 
 def as_known(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -84,13 +84,13 @@ class Scores:
     def of(cls, confusion: Confusion, n_boxes: int) -> Self:
         """Compute the scores; balanced accuracy is the mean recall of classes that occur."""
         names, matrix = confusion.table()
-        accuracy, balanced_accuracy = overall(matrix)
+        accuracy, balanced_accuracy = overall_scores(matrix)
         return cls(
             n_samples=int(matrix.sum()),
             n_boxes=n_boxes,
             accuracy=accuracy,
             balanced_accuracy=balanced_accuracy,
-            by_class=dict(zip(names, by_class(matrix), strict=True)),
+            by_class=dict(zip(names, class_scores(matrix), strict=True)),
             matrix=matrix.tolist(),
         )
 

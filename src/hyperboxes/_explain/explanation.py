@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._explain import html, text
-from hyperboxes._explain.reading import check_number
+from hyperboxes._explain.reading import check_integer
 from hyperboxes._explain.wording import Decimals
 
 
@@ -186,7 +186,7 @@ class Explanation:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return html.show_one(self)
+        return html.explanation_html(self)
 
     def to_text(self, *, max_features: int | None = 8) -> str:
         """Return the explanation as a text of a few lines.
@@ -202,8 +202,8 @@ class Explanation:
         text : str
             What ``print`` shows.
         """
-        check_number("max_features", max_features, 0)
-        return text.write(self, max_features)
+        check_integer("max_features", max_features, 0)
+        return text.to_text(self, max_features)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as a dictionary that `json` can write.

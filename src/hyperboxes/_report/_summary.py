@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._explain.reading import read_gamma
-from hyperboxes._explain.scores import by_class, overall
+from hyperboxes._explain.scores import class_scores, overall_scores
 from hyperboxes._report._contents import Contents
 
 # A matrix of more classes is too large to read; the most frequent mistakes are listed instead.
@@ -66,7 +66,7 @@ def _parameters(model: Any) -> Iterable[str]:
 def describe_scores(contents: Contents) -> str:
     """Return how predictions compare with the labels."""
     matrix = contents.confusion()
-    accuracy, balanced_accuracy = overall(matrix)
+    accuracy, balanced_accuracy = overall_scores(matrix)
     n_right, n_known = int(np.trace(matrix)), int(matrix.sum())
     tiles = {
         "accuracy": (_percent(accuracy), f"{n_right:,} of {n_known:,} samples are right"),
@@ -140,7 +140,7 @@ def _class_table(matrix: np.ndarray, names: list[str]) -> str:
         f'<tr><th scope="row">{escape(name)}</th>'
         + "".join(f"<td>{_percent(scores[key])}</td>" for key in ("precision", "recall", "f1"))
         + f"<td>{scores['support']:,}</td></tr>"
-        for name, scores in zip(names, by_class(matrix), strict=True)
+        for name, scores in zip(names, class_scores(matrix), strict=True)
     )
     caption = (
         "Each class. Precision: of the samples predicted as the class, the share that is. Recall: "
