@@ -1,9 +1,8 @@
 """Train a model on a table and save it.
 
-The online learners (improved, online) read the file in pieces, so it may be larger than memory,
-and write a checkpoint from time to time: after a crash or Ctrl-C the same command with --resume
-goes on. The boxes are the same whatever the pieces. The agglomerative learners (agglo-sm, agglo2)
-need all samples in memory.
+Online learners read the file in pieces, so it may be larger than memory, and write a checkpoint
+from time to time: after a crash or Ctrl-C the same command with --resume goes on. The boxes are the
+same whatever the pieces. The other learners need all samples in memory.
 
 Features are numbers; empty cells, NA and ? are missing values, which the learners take. Labels are
 text.
@@ -37,6 +36,7 @@ from hyperboxes._cli._survey import Columns
 from hyperboxes._cli._tables import Table, is_stream, open_table
 from hyperboxes._cli._training import fit_at_once, fit_in_chunks
 from hyperboxes._cli._writers import check_output
+from hyperboxes._estimators.registry import Learner, commands
 
 HELP = "train a model on a table"
 EXAMPLES = """\
@@ -47,14 +47,6 @@ EXAMPLES = """\
   hyperboxes fit few.csv --target label --unlabeled "" -o few.hyperboxes  # empty cells: no label
 """
 
-# The learners by name: the estimator and its parameters.
-LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "improved": ("ImprovedOnlineGFMM", {}),
-    "online": ("OnlineGFMM", {}),
-    "agglo-sm": ("AgglomerativeGFMM", {"algorithm": "agglo-sm"}),
-    "agglo2": ("AgglomerativeGFMM", {"algorithm": "agglo2"}),
-}
-_ONLINE = ("improved", "online")
 _EVERY = "60s"
 
 
@@ -73,12 +65,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_learner(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("learner")
-    group.add_argument("--learner", choices=LEARNERS, default="improved", help="default: improved")
+    others = ", ".join(name for name, learner in commands().items() if not learner.learns_in_chunks)
+    group.add_argument(
+        "--learner",
+        choices=commands(),
+        default="improved",
+        help=f"online: {_online_names(', ')}; all samples in memory: {others}; default: improved",
+    )
     group.add_argument(
         "--theta",
         type=_positive_number,
         help="longest side of a box, as a fraction of a feature's range: small is accurate, large "
-        "gives few rules; default: 0.5 (improved), 0.2 (online), 0.7 (agglo)",
+        f"gives few rules; default: {_default_thetas()}",
     )
     group.add_argument(
         "--gamma",
@@ -86,6 +84,16 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         metavar="G[,G...]",
         help="how fast membership falls outside boxes, one number or one per feature; default: 1",
     )
+
+
+def _online_names(separator: str) -> str:
+    return separator.join(name for name, learner in commands().items() if learner.learns_in_chunks)
+
+
+def _default_thetas() -> str:
+    """Return the default of each learner that has one, without importing any."""
+    thetas = {tuple(entry.commands): entry.default_theta for entry in commands().values()}
+    return ", ".join(f"{theta} ({', '.join(names)})" for names, theta in thetas.items() if theta)
 
 
 def _add_chunks(parser: argparse.ArgumentParser) -> None:
@@ -110,14 +118,14 @@ def run(args: argparse.Namespace) -> None:
     began = time.monotonic()
     _check_options(args)
     check_output(args.output, args.data)
-    is_online = args.learner in _ONLINE
-    table = open_table(args.data, args.sep, again=is_online)
+    learner = commands()[args.learner]
+    table = open_table(args.data, args.sep, again=learner.learns_in_chunks)
     columns = _choose_columns(args, table)
-    model, options = _make_model(args, columns)
+    model, options = _make_model(args, learner, columns)
     chunk_size = args.chunk_size or CHUNK_SIZE
     checkpoint = None
     with compiling(args) as compiled:
-        if is_online:
+        if learner.learns_in_chunks:
             checkpoint = _make_checkpoint(args, options)
             model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
         else:
@@ -131,10 +139,11 @@ def run(args: argparse.Namespace) -> None:
 def _check_options(args: argparse.Namespace) -> None:
     if args.output == STDIO:
         raise UsageError("a model cannot be written to standard output: name a file")
-    if args.learner not in _ONLINE and (args.chunk_size or args.resume or _asks_to_save(args)):
+    about_chunks = args.chunk_size or args.resume or _asks_to_save(args)
+    if about_chunks and not commands()[args.learner].learns_in_chunks:
         raise UsageError(
             f"--learner {args.learner} needs all samples at once: --chunk-size, --checkpoint-every "
-            "and --resume are for the learners improved and online"
+            f"and --resume are for the learners {_online_names(' and ')}"
         )
     if is_stream(args.data) and (args.resume or _asks_to_save(args)):
         raise UsageError(f"{args.data} cannot be read again: checkpoints need a file")
@@ -158,29 +167,36 @@ def _choose_columns(args: argparse.Namespace, table: Table) -> Columns:
     return Columns(features, args.target, args.unlabeled)
 
 
-def _make_model(args: argparse.Namespace, columns: Columns) -> tuple[Any, dict[str, Any]]:
+def _make_model(
+    args: argparse.Namespace, learner: Learner, columns: Columns
+) -> tuple[Any, dict[str, Any]]:
     """Return the unfitted model, and what a checkpoint must agree with."""
-    import hyperboxes
-
-    class_name, parameters = LEARNERS[args.learner]
-    if args.gamma is not None and len(args.gamma) not in (1, len(columns.features)):
-        raise UsageError(
-            f"--gamma has {len(args.gamma)} numbers, but there are {len(columns.features)} features"
-        )
-    if args.gamma is not None:
-        parameters = {**parameters, "gamma": args.gamma if len(args.gamma) > 1 else args.gamma[0]}
-    if args.theta is not None:
-        parameters = {**parameters, "theta": args.theta}
-    model = getattr(hyperboxes, class_name)(**parameters, unlabeled=columns.unlabeled)
+    chosen = {"theta": args.theta, "gamma": _gamma(args, columns), "unlabeled": columns.unlabeled}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    known = learner.estimator().get_params(deep=False)
+    if unknown := [name for name in chosen if name not in known]:
+        raise UsageError(f"--learner {args.learner} has no --{unknown[0]}")
+    model = learner.estimator(**learner.commands[args.learner], **chosen)
     return model, {
         "learner": args.learner,
-        "theta": model.theta,
-        "gamma": model.gamma,
+        "theta": getattr(model, "theta", None),
+        "gamma": getattr(model, "gamma", None),
         "target": columns.target,
         "features": columns.features,
         "unlabeled": columns.unlabeled,
         "version": __version__,
     }
+
+
+def _gamma(args: argparse.Namespace, columns: Columns) -> Any:
+    """Return a number, or one per feature."""
+    if args.gamma is None or len(args.gamma) == 1:
+        return None if args.gamma is None else args.gamma[0]
+    if len(args.gamma) != len(columns.features):
+        raise UsageError(
+            f"--gamma has {len(args.gamma)} numbers, but there are {len(columns.features)} features"
+        )
+    return args.gamma
 
 
 def _make_checkpoint(args: argparse.Namespace, options: dict[str, Any]) -> Checkpoint | None:

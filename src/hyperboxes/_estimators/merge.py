@@ -8,20 +8,20 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.base import BoxEstimator
-from hyperboxes._estimators.clustering import HyperboxClustering
-from hyperboxes._estimators.online import OnlineGFMM
+from hyperboxes._estimators.registry import SPEED_PARAMETERS, MergeSettings, find_by_class
 from hyperboxes._estimators.validation import column_name
 from hyperboxes._kernels import geometry, parting
+from hyperboxes._learning.agglomeration import AggloSM
 from hyperboxes._learning.learners import ALGORITHMS, MEASURES
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
 
 Model = TypeVar("Model", bound=BoxEstimator)
 
-# `selection` and `n_jobs` change nothing that is learned; of `gamma` and `scaling` it is compared
-# what they amount to.
-_FREE_PARAMETERS = {"n_jobs", "selection", "gamma", "scaling"}
+# Of `gamma` and `scaling` it is compared what they amount to.
+_FREE_PARAMETERS = SPEED_PARAMETERS | {"gamma", "scaling"}
+
+_OVERLAP_TESTS = {"closed": geometry.CLOSED, "paper": geometry.PAPER}
 
 
 def merge(models: Iterable[Model]) -> Model:
@@ -69,22 +69,32 @@ def merge(models: Iterable[Model]) -> Model:
     models = list(models)
     _check_alike(models)
     first = models[0]
+    settings = _merge_settings(first)
+    overlap = _OVERLAP_TESTS[settings.overlap]
     n_classes = first._boxes.n_classes
     boxes = Boxes.of_rows(*_collect(model._boxes for model in models), n_classes=n_classes)
     if n_classes > 0:
-        _part_classes(boxes, _overlap_test(first), first.selection != "index")
-    _agglomerate(boxes, first)
+        _part_classes(boxes, overlap, first.selection != "index")
+    _agglomerate(boxes, first, settings, overlap)
     boxes = boxes.settled()
     boxes.n_candidates += sum(model.n_candidates_ for model in models)
     return first._with_boxes(boxes)
+
+
+def _merge_settings(model: Any) -> MergeSettings:
+    learner = find_by_class(type(model))
+    if learner is None:
+        raise TypeError(f"Only models of this package can be merged, not {model!r}.")
+    if learner.merge_settings is None:
+        raise TypeError(f"Models of {type(model).__name__} cannot be merged.")
+    return learner.merge_settings.for_model(model)
 
 
 def _check_alike(models: list[Any]) -> None:
     if not models:
         raise ValueError("There is no model to merge.")
     for model in models:
-        if not isinstance(model, BoxEstimator):
-            raise TypeError(f"Only models of this package can be merged, not {model!r}.")
+        _merge_settings(model)
         check_is_fitted(model)
     first = models[0]
     for model in models[1:]:
@@ -146,17 +156,9 @@ def _part_classes(boxes: Boxes, overlap: int, everywhere: bool) -> None:
     boxes.pack()
 
 
-def _overlap_test(model: Any) -> int:
-    return geometry.PAPER if isinstance(model, OnlineGFMM) else model._overlap_test()
-
-
-def _agglomerate(boxes: Boxes, model: Any) -> None:
-    algorithm, similarity, floor = "agglo-sm", "longest", 0.0
-    if isinstance(model, AgglomerativeGFMM | HyperboxClustering):
-        similarity, floor = model.similarity, float(model.min_similarity)
-        algorithm = model.algorithm if model.algorithm in ALGORITHMS else algorithm
-    overlap = _overlap_test(model) if boxes.n_classes > 0 else geometry.CLOSED
-    rule = model._rule(model._gamma, floor)
-    job = ALGORITHMS[algorithm](boxes, rule, MEASURES[similarity], overlap)
+def _agglomerate(boxes: Boxes, model: Any, settings: MergeSettings, overlap: int) -> None:
+    algorithm = ALGORITHMS.get(settings.algorithm, AggloSM)  # "online" is none of them
+    rule = model._rule(model._gamma, float(settings.min_similarity))
+    job = algorithm(boxes, rule, MEASURES[settings.similarity], overlap)
     while not job.step(WORK_PER_CALL):
         pass

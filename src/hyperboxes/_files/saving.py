@@ -17,9 +17,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
-from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
-from hyperboxes._estimators.clustering import HyperboxClustering
-from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes._estimators.registry import all_learners, find_by_class, find_by_file_name
 from hyperboxes._files.archive import ModelFileError, is_plain, pack, parse_arrays, unpack
 from hyperboxes._files.atomic import replace_file, write_all
 from hyperboxes._files.parameters import from_json, to_json
@@ -28,12 +26,6 @@ from hyperboxes._models.scaling import MinMaxScale
 
 _FORMAT = "hyperboxes"
 _FORMAT_VERSION = 1
-
-# What can be saved and loaded, by name.
-_ESTIMATORS: dict[str, Any] = {
-    cls.__name__: cls
-    for cls in (AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM)
-}
 
 # Keys of the header and what may stand there.
 _HEADER: dict[str, tuple[type, ...]] = {
@@ -71,7 +63,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
 
     See Also
     --------
-    load : The way back.
+    load : Load a saved model.
 
     Examples
     --------
@@ -116,7 +108,7 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
 
     See Also
     --------
-    save : The way here.
+    save : Save a fitted model.
 
     Examples
     --------
@@ -138,29 +130,34 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
 
 
 def _to_bytes(model: Any) -> bytes:
-    if _ESTIMATORS.get(type(model).__name__) is not type(model):
+    learner = find_by_class(type(model))
+    if learner is None or learner.estimator is not type(model):  # a derived class is another one
         raise TypeError(
-            f"save takes a fitted {', '.join(_ESTIMATORS)}, not {type(model).__name__}. Of a "
-            "pipeline or a search save the model in it, such as pipeline[-1], or save the whole "
-            "with skops."
+            f"save takes a fitted {_known_names()}, not {type(model).__name__}. Of a pipeline or a "
+            "search save the model in it, such as pipeline[-1], or save the whole with skops."
         )
     check_is_fitted(model)
     model._validate_params()
     try:
-        header, arrays = _header(model), _arrays(model)
+        header, arrays = _header(model, learner.file_name), _arrays(model)
         _check_values(header, arrays)
     except ModelFileError as error:
         raise ValueError(f"This model cannot be saved: {error}.") from error
     return pack(header, arrays)
 
 
-def _header(model: Any) -> dict[str, Any]:
+def _known_names() -> str:
+    """List what can be saved and loaded."""
+    return ", ".join(sorted(learner.file_name for learner in all_learners()))
+
+
+def _header(model: Any, file_name: str) -> dict[str, Any]:
     names = getattr(model, "feature_names_in_", None)
     return {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
         "hyperboxes_version": hyperboxes.__version__,
-        "estimator": type(model).__name__,
+        "estimator": file_name,
         "parameters": {
             name: to_json(name, value) for name, value in model.get_params(deep=False).items()
         },
@@ -237,11 +234,12 @@ def _writer(header: dict[str, Any]) -> str:
 
 def _new_estimator(header: dict[str, Any]) -> Any:
     """Return an unfitted estimator; parameters that the file does not name have their default."""
-    cls = _ESTIMATORS.get(header["estimator"])
-    if cls is None:
+    learner = find_by_file_name(header["estimator"])
+    if learner is None:
         raise ModelFileError(
-            f"it holds a {header['estimator'][:40]!r}, but only {', '.join(_ESTIMATORS)} are known"
+            f"it holds a {header['estimator'][:40]!r}, but only {_known_names()} are known"
         )
+    cls = learner.estimator
     if unknown := header["parameters"].keys() - cls().get_params(deep=False).keys():
         raise ModelFileError(
             f"its parameter {min(unknown)[:40]!r} is not known here; hyperboxes {_writer(header)} "

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
 from hyperboxes._explain.reading import read_gamma
 from hyperboxes._explain.scores import class_scores, overall_scores
 from hyperboxes._report._contents import Contents
@@ -18,21 +19,15 @@ _MOST_MISTAKES = 50
 _MOST_NAMES = 40
 _SHADES = 10
 
-_LEARNERS = {
-    "ImprovedOnlineGFMM": "learns sample by sample; a box grows where it meets no other class",
-    "OnlineGFMM": "learns sample by sample; boxes grow, and shrink where classes meet",
-    "AgglomerativeGFMM": "starts with a box for every sample and merges the most similar",
-}
-
 
 def describe_model(contents: Contents) -> str:
     """Return the facts about the model."""
     model, boxes = contents.model, contents.boxes
-    learner = type(model).__name__
-    about = f" ({_LEARNERS[learner]})" if learner in _LEARNERS else ""
+    learner = find_by_class(type(model))
+    summary = "" if learner is None else f" ({learner.summary})"
     classes = contents.labels[: contents.n_classes]
     facts = {
-        "Learner": f"{learner}{about}",
+        "Learner": f"{type(model).__name__}{summary}",
         "Boxes": f"{len(boxes):,}{_unlabelled(boxes.labels)}",
         "Samples learned": f"{int(boxes.counts.sum()):,}",
         f"Classes ({len(classes):,})": _names(classes),
@@ -59,7 +54,7 @@ def _parameters(model: Any) -> Iterable[str]:
     gamma = read_gamma(model)
     used = {"gamma": float(gamma[0]) if (gamma == gamma[0]).all() else gamma}
     for name, value in (model.get_params(deep=False) | used).items():
-        if np.ndim(value) == 0 and name not in ("n_jobs", "selection"):
+        if np.ndim(value) == 0 and name not in SPEED_PARAMETERS:
             yield f"{name}={value!r}"
 
 
