@@ -1,13 +1,11 @@
 """The command line as a whole, training from files, progress, and the demonstration."""
 
 import json
-import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from numba.core.event import trigger_event
 
 import hyperboxes
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, load
@@ -104,27 +102,6 @@ def test_fit_tells_what_it_did(run):
     assert summary["n_boxes"] == n_boxes
     assert summary["classes"] == ["setosa", "versicolor", "virginica"]
     assert summary["model"] == "new"
-
-
-def test_compiling_is_announced_and_told_apart(run, monkeypatch):
-    learn = ImprovedOnlineGFMM.partial_fit
-
-    def compile_and_learn(self, *args, **kwargs):
-        with trigger_event("numba:compile"), trigger_event("numba:compile"):
-            return learn(self, *args, **kwargs)
-
-    monkeypatch.setattr(ImprovedOnlineGFMM, "partial_fit", compile_and_learn)
-    argv = ["fit", "train.csv", "--target", "species", "-o", "new"]
-    _, out, err = run(*argv, "--json")
-    summary = json.loads(out)
-    assert summary["seconds"] > 0
-    assert summary["seconds_compiling"] > 0
-    assert re.search(r" \(\d\.\d s and once \d\.\d s to compile, \d+ kB\)\n", err)
-    assert "Compiling, once on this machine" not in err
-
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert run(*argv)[2].count("Compiling, once on this machine, up to a minute ...") == 1
-    assert run(*argv, "--quiet")[2] == ""
 
 
 @pytest.mark.parametrize("learner", commands())

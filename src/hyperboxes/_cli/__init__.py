@@ -15,6 +15,7 @@ from importlib import import_module
 
 from hyperboxes import __version__
 from hyperboxes._cli._common import UsageError
+from hyperboxes._compiling import compiling
 
 COMMANDS = ("fit", "predict", "evaluate", "rules", "explain", "report", "demo")
 
@@ -30,7 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     args = _make_parser().parse_args(argv)
     try:
-        args.run(args)
+        with compiling.quiet(args.quiet):
+            args.run(args)
         sys.stdout.flush()
     except KeyboardInterrupt:
         _complain("interrupted")

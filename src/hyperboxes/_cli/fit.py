@@ -31,11 +31,11 @@ from hyperboxes._cli._common import (
     note,
     print_json,
 )
-from hyperboxes._cli._compiling import compiling
 from hyperboxes._cli._survey import Columns
 from hyperboxes._cli._tables import Table, is_stream, open_table
 from hyperboxes._cli._training import fit_at_once, fit_in_chunks
 from hyperboxes._cli._writers import check_output
+from hyperboxes._compiling import compiling
 from hyperboxes._estimators.registry import Learner, commands
 
 HELP = "train a model on a table"
@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> None:
     """Train and save."""
     from hyperboxes import save
 
-    began = time.monotonic()
+    began, compiled = time.monotonic(), compiling.seconds
     _check_options(args)
     check_output(args.output, args.data)
     learner = commands()[args.learner]
@@ -124,16 +124,16 @@ def run(args: argparse.Namespace) -> None:
     model, options = _make_model(args, learner, columns)
     chunk_size = args.chunk_size or CHUNK_SIZE
     checkpoint = None
-    with compiling(args) as compiled:
-        if learner.learns_in_chunks:
-            checkpoint = _make_checkpoint(args, options)
-            model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
-        else:
-            model = fit_at_once(args, model, table, columns, chunk_size)
+    if learner.learns_in_chunks:
+        checkpoint = _make_checkpoint(args, options)
+        model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
+    else:
+        model = fit_at_once(args, model, table, columns, chunk_size)
     save(model, args.output)
     if checkpoint is not None:
         checkpoint.remove()
-    _report(args, model, time.monotonic() - began - compiled.seconds, compiled.seconds)
+    compiled = compiling.seconds - compiled
+    _report(args, model, time.monotonic() - began - compiled, compiled)
 
 
 def _check_options(args: argparse.Namespace) -> None:
@@ -206,7 +206,7 @@ def _make_checkpoint(args: argparse.Namespace, options: dict[str, Any]) -> Check
     return Checkpoint(Path(args.output), Path(args.data), every or Every(), options)
 
 
-def _report(args: argparse.Namespace, model: Any, seconds: float, compiling: float) -> None:
+def _report(args: argparse.Namespace, model: Any, seconds: float, compiled: float) -> None:
     boxes = model.hyperboxes_
     n_samples, n_boxes, n_classes = int(boxes.counts.sum()), len(boxes), len(model.classes_)
     if args.json:
@@ -219,7 +219,7 @@ def _report(args: argparse.Namespace, model: Any, seconds: float, compiling: flo
                 "n_boxes": n_boxes,
                 "classes": model.classes_.tolist(),
                 "seconds": round(seconds, 3),
-                "seconds_compiling": round(compiling, 3),
+                "seconds_compiling": round(compiled, 3),
             }
         )
     learned = f"{_counted(n_boxes, 'box', 'boxes')} from {_counted(n_samples, 'sample', 'samples')}"
@@ -227,8 +227,8 @@ def _report(args: argparse.Namespace, model: Any, seconds: float, compiling: flo
     features = _counted(model.n_features_in_, "feature", "features")
     size = f"{math.ceil(Path(args.output).stat().st_size / 1000):,} kB"
     took = f"{seconds:.1f} s"
-    if compiling > 0.0:
-        took += f" and once {compiling:.1f} s to compile"
+    if compiled > 0.0:
+        took += f" and once {compiled:.1f} s to compile"
     note(args, f"{args.output}: {learned} of {classes}, {features} ({took}, {size})")
     if n_classes > n_samples / 2:
         note(args, f"Note: {args.target} has {n_classes:,} different values. Is it a class?")
