@@ -97,7 +97,6 @@ def test_wrong_json(text):
     assert "model.json" in refusal(with_member("model.json", text))
 
 
-@pytest.mark.filterwarnings("ignore:NumPy will stop allowing conversion")  # by NumPy 1
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -119,18 +118,9 @@ def test_wrong_json(text):
         ("unlabeled", [[[1]]]),
         ("unlabeled", {"tuple": 5}),
         ("unlabeled", {"tuple": [{"tuple": []}]}),
-        ("unlabeled", {"scalar": 1, "dtype": "O"}),
-        ("unlabeled", {"scalar": 1, "dtype": "<M8[D]"}),
-        ("unlabeled", {"scalar": 1, "dtype": "|V999999999"}),
-        ("unlabeled", {"scalar": 300, "dtype": "|u1"}),
-        ("unlabeled", {"scalar": 1.5, "dtype": "<i8"}),
-        ("gamma", {"array": [1, 300], "dtype": "|u1"}),
-        ("unlabeled", {"scalar": None, "dtype": "<i8"}),
-        ("unlabeled", {"scalar": "x", "dtype": "<f8"}),
-        ("gamma", {"array": [1.0, None], "dtype": "<i8"}),
-        ("gamma", {"array": ["a"], "dtype": "<U999999999"}),
+        ("unlabeled", {"scalar": [1], "dtype": "<i8"}),
+        ("unlabeled", {"scalar": 1, "dtype": "<i8", "more": 1}),
         ("gamma", {"array": [[[1.0]]], "dtype": "<f8"}),
-        ("gamma", {"array": [1.0], "dtype": "object"}),
         ("gamma", {"array": [1.0], "dtype": 5}),
         ("gamma", {"array": {"array": [1.0], "dtype": "<f8"}, "dtype": "<f8"}),
         ("gamma", "steep"),
