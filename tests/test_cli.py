@@ -11,7 +11,7 @@ import hyperboxes
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, load
 from hyperboxes._cli import COMMANDS
 from hyperboxes._estimators.registry import commands
-from tests.commands import FEATURES, IRIS, TEST, TRAIN
+from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN
 from tests.learners import same_boxes
 
 

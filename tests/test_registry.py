@@ -18,7 +18,7 @@ from hyperboxes._estimators.registry import (
     registered,
 )
 from hyperboxes._models.boxes import Boxes
-from tests.commands import FEATURES, TEST, TRAIN
+from tests.iris_tables import FEATURES, TEST, TRAIN
 from tests.model_files import golden_members, refusal, saved, sealed
 
 every_entry = pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.run(args)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        _complain("interrupted")
+        _print_error("interrupted")
         return _INTERRUPTED
     except BrokenPipeError:
         # Python flushes standard output once more when it ends.
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if args.debug:
             raise
-        _complain(f"error: {_in_one_line(error)}")
+        _print_error(f"error: {_error_message(error)}")
         return 2 if isinstance(error, UsageError) else 1
     return 0
 
@@ -76,11 +76,11 @@ def _make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _complain(text: str) -> None:
+def _print_error(text: str) -> None:
     print(f"hyperboxes: {text}", file=sys.stderr)
 
 
-def _in_one_line(error: Exception) -> str:
+def _error_message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.strerror}: {error.filename}"
     if isinstance(error, MemoryError):

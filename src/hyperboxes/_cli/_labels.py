@@ -11,7 +11,7 @@ import numpy as np
 from hyperboxes._explain.scores import class_scores, overall_scores
 
 
-def as_known(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def match_spelling(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return texts of labels in the words of the model, whose classes may be numbers.
 
     A model trained in Python may have the class 1 or 1.0, and a file may say `1`, `1.0` or `True`.
@@ -34,10 +34,10 @@ def as_known(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.array([translate(text) for text in texts.tolist()], dtype=str)[inverse]
 
 
-def as_classes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def to_classes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return labels as the model has them; those that it does not know stay texts."""
     known = {str(label): label for label in classes.tolist()}
-    found = [known.get(text, text) for text in as_known(labels, classes).tolist()]
+    found = [known.get(text, text) for text in match_spelling(labels, classes).tolist()]
     return np.array(found, classes.dtype if classes.dtype.kind == "U" else object)
 
 
@@ -50,7 +50,7 @@ class Confusion:
 
     def add(self, labels: np.ndarray, predicted: np.ndarray) -> None:
         """Count samples, whose labels are texts."""
-        known = as_known(labels, self._classes)
+        known = match_spelling(labels, self._classes)
         self._counts.update(zip(known.tolist(), map(str, predicted.tolist()), strict=True))
 
     @property

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperboxes import __version__
-from hyperboxes._cli._checkpoint import Checkpoint, Every
+from hyperboxes._cli._checkpoint import Checkpoint, CheckpointInterval
 from hyperboxes._cli._common import (
     CHUNK_SIZE,
     STDIO,
@@ -27,7 +27,7 @@ from hyperboxes._cli._common import (
     add_features,
     add_json,
     add_target,
-    names,
+    column_names,
     note,
     print_json,
 )
@@ -47,7 +47,7 @@ EXAMPLES = """\
   hyperboxes fit few.csv --target label --unlabeled "" -o few.hyperboxes  # empty cells: no label
 """
 
-_EVERY = "60s"
+_DEFAULT_INTERVAL = "60s"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="file to write")
     which = parser.add_mutually_exclusive_group()
     add_features(which, "columns to learn from; default: all but the target")
-    which.add_argument("--drop", type=names, default=[], metavar="A,B,...", help="leave these out")
+    which.add_argument(
+        "--drop", type=column_names, default=[], metavar="A,B,...", help="leave these out"
+    )
     _add_learner(parser)
     _add_chunks(parser)
     add_json(parser, "a summary")
@@ -101,10 +103,10 @@ def _add_chunks(parser: argparse.ArgumentParser) -> None:
     add_chunk_size(group, default=None)
     group.add_argument(
         "--checkpoint-every",
-        type=Every.parse,
+        type=CheckpointInterval.parse,
         default=argparse.SUPPRESS,
         metavar="WHEN",
-        help=f"rows (500000) or time (30s, 5m, 1h), or never; default: {_EVERY}",
+        help=f"rows (500000) or time (30s, 5m, 1h), or never; default: {_DEFAULT_INTERVAL}",
     )
     group.add_argument(
         "--resume", action="store_true", help="go on from the checkpoint, if there is one"
@@ -119,7 +121,7 @@ def run(args: argparse.Namespace) -> None:
     _check_options(args)
     check_output(args.output, args.data)
     learner = commands()[args.learner]
-    table = open_table(args.data, args.sep, again=learner.learns_in_chunks)
+    table = open_table(args.data, args.sep, reread=learner.learns_in_chunks)
     columns = _choose_columns(args, table)
     model, options = _make_model(args, learner, columns)
     chunk_size = args.chunk_size or CHUNK_SIZE
@@ -133,23 +135,23 @@ def run(args: argparse.Namespace) -> None:
     if checkpoint is not None:
         checkpoint.remove()
     compiled = compiling.seconds - compiled
-    _report(args, model, time.monotonic() - began - compiled, compiled)
+    _print_summary(args, model, time.monotonic() - began - compiled, compiled)
 
 
 def _check_options(args: argparse.Namespace) -> None:
     if args.output == STDIO:
         raise UsageError("a model cannot be written to standard output: name a file")
-    about_chunks = args.chunk_size or args.resume or _asks_to_save(args)
+    about_chunks = args.chunk_size or args.resume or _wants_checkpoints(args)
     if about_chunks and not commands()[args.learner].learns_in_chunks:
         raise UsageError(
             f"--learner {args.learner} needs all samples at once: --chunk-size, --checkpoint-every "
             f"and --resume are for the learners {_online_names(' and ')}"
         )
-    if is_stream(args.data) and (args.resume or _asks_to_save(args)):
+    if is_stream(args.data) and (args.resume or _wants_checkpoints(args)):
         raise UsageError(f"{args.data} cannot be read again: checkpoints need a file")
 
 
-def _asks_to_save(args: argparse.Namespace) -> bool:
+def _wants_checkpoints(args: argparse.Namespace) -> bool:
     return getattr(args, "checkpoint_every", None) is not None
 
 
@@ -200,13 +202,13 @@ def _gamma(args: argparse.Namespace, columns: Columns) -> Any:
 
 
 def _make_checkpoint(args: argparse.Namespace, options: dict[str, Any]) -> Checkpoint | None:
-    every = getattr(args, "checkpoint_every", Every.parse(_EVERY))
-    if is_stream(args.data) or (every is None and not args.resume):
+    interval = getattr(args, "checkpoint_every", CheckpointInterval.parse(_DEFAULT_INTERVAL))
+    if is_stream(args.data) or (interval is None and not args.resume):
         return None
-    return Checkpoint(Path(args.output), Path(args.data), every or Every(), options)
+    return Checkpoint(Path(args.output), Path(args.data), interval or CheckpointInterval(), options)
 
 
-def _report(args: argparse.Namespace, model: Any, seconds: float, compiled: float) -> None:
+def _print_summary(args: argparse.Namespace, model: Any, seconds: float, compiled: float) -> None:
     boxes = model.hyperboxes_
     n_samples, n_boxes, n_classes = int(boxes.counts.sum()), len(boxes), len(model.classes_)
     if args.json:
@@ -222,9 +224,11 @@ def _report(args: argparse.Namespace, model: Any, seconds: float, compiled: floa
                 "seconds_compiling": round(compiled, 3),
             }
         )
-    learned = f"{_counted(n_boxes, 'box', 'boxes')} from {_counted(n_samples, 'sample', 'samples')}"
-    classes = _counted(n_classes, "class", "classes")
-    features = _counted(model.n_features_in_, "feature", "features")
+    learned = (
+        f"{_count_text(n_boxes, 'box', 'boxes')} from {_count_text(n_samples, 'sample', 'samples')}"
+    )
+    classes = _count_text(n_classes, "class", "classes")
+    features = _count_text(model.n_features_in_, "feature", "features")
     size = f"{math.ceil(Path(args.output).stat().st_size / 1000):,} kB"
     took = f"{seconds:.1f} s"
     if compiled > 0.0:
@@ -234,7 +238,7 @@ def _report(args: argparse.Namespace, model: Any, seconds: float, compiled: floa
         note(args, f"Note: {args.target} has {n_classes:,} different values. Is it a class?")
 
 
-def _counted(number: int, one: str, many: str) -> str:
+def _count_text(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 

@@ -19,7 +19,7 @@ from hyperboxes._cli._common import (
     add_sep,
     add_target,
     note,
-    positive,
+    positive_integer,
     print_json,
 )
 from hyperboxes._cli._models import add_matching, check_classifier, load_model, read_samples
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_sep(parser)
     add_matching(parser)
     parser.add_argument(
-        "--max-rules", type=positive, metavar="N", help="print only so many; default: all"
+        "--max-rules", type=positive_integer, metavar="N", help="print only so many; default: all"
     )
     parser.add_argument(
         "--format", choices=_PRINTERS, default="text", help="default: text; csv and json are exact"

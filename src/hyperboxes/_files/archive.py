@@ -73,7 +73,7 @@ def parse_arrays(members: dict[str, bytes]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def is_plain(descr: str) -> bool:
+def is_storable(descr: str) -> bool:
     """Whether arrays of a type, named as in .npy files, are stored: Booleans, numbers, strings."""
     return _DTYPE.fullmatch(descr) is not None
 
@@ -150,7 +150,7 @@ def _parse_npy(name: str, content: bytes) -> np.ndarray:
     if match is None or match.end() != 10 + int.from_bytes(match[1], "little"):
         raise ModelFileError(f"{name} is not an array of a kind that is stored")
     descr = match[2].decode()
-    if not is_plain(descr):
+    if not is_storable(descr):
         raise ModelFileError(f"{name} has values of type {descr}, which are never stored")
     dtype = np.dtype(descr)
     shape = tuple(int(length) for length in re.findall(rb"\d+", match[3]))

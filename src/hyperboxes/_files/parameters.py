@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._files.archive import ModelFileError, is_plain
+from hyperboxes._files.archive import ModelFileError, is_storable
 
 _PLAIN = (NoneType, bool, int, float, str)
 _NOT_FINITE = ("nan", "inf", "-inf")
@@ -38,7 +38,7 @@ def from_json(name: str, value: Any) -> Any:
 
 
 def _to_json(value: Any, depth: int) -> Any:
-    if isinstance(value, np.ndarray | np.generic) and is_plain(value.dtype.str):
+    if isinstance(value, np.ndarray | np.generic) and is_storable(value.dtype.str):
         value = value.tolist()
     if depth and type(value) in (list, tuple):
         return [_to_json(item, depth - 1) for item in value]

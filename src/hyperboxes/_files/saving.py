@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
 from hyperboxes._estimators.registry import all_learners, find_by_class, find_by_file_name
-from hyperboxes._files.archive import ModelFileError, is_plain, pack, parse_arrays, unpack
+from hyperboxes._files.archive import ModelFileError, is_storable, pack, parse_arrays, unpack
 from hyperboxes._files.atomic import replace_file, write_all
 from hyperboxes._files.parameters import from_json, to_json
 from hyperboxes._models.boxes import Boxes
@@ -194,7 +194,7 @@ def _plain_classes(classes: np.ndarray) -> np.ndarray:
     plain = classes
     if classes.dtype == object and all(isinstance(label, str) for label in classes):
         plain = classes.astype(str)
-    if not is_plain(plain.dtype.str) or plain.tolist() != classes.tolist():
+    if not is_storable(plain.dtype.str) or plain.tolist() != classes.tolist():
         raise ModelFileError(
             f"its class labels are of type {classes.dtype}, but only Booleans, integers, floats "
             "and strings can be stored"
