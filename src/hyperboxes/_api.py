@@ -1,4 +1,4 @@
-"""All public names of the package, which `__init__` hands on when they are first asked for."""
+"""All public names of the package, which `__init__` imports when one is first used."""
 
 from hyperboxes._compiling import watch_compiling
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
@@ -50,5 +50,5 @@ __all__ = [
     "to_onnx",
 ]
 
-# The first call of a kernel may compile for a while, which people who wait should know.
+# The first call of a kernel may compile for a while; people who wait should be told.
 watch_compiling()

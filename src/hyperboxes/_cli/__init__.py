@@ -19,11 +19,11 @@ from hyperboxes._compiling import compiling
 
 COMMANDS = ("fit", "predict", "evaluate", "rules", "explain", "report", "demo")
 
-# What shells report of programs that Ctrl-C or a closed pipe has ended.
+# The exit codes of programs ended by Ctrl-C or a closed pipe.
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
-# Errors about users' input; anything else is named by its type, for a report of it.
+# Errors about users' input; others are shown with their type, for a bug report.
 _EXPECTED = (UsageError, ValueError, OSError, ImportError)
 
 

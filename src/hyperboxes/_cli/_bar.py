@@ -10,7 +10,7 @@ from typing import Any
 
 from hyperboxes._cli._tables import Chunk
 
-# Told how many rows are done, and a remark.
+# Takes the number of rows done, and a remark.
 Update = Callable[[int, str], None]
 
 
@@ -18,9 +18,9 @@ Update = Callable[[int, str], None]
 def progress(
     args: argparse.Namespace, title: str, total: int | None = None, done: int = 0
 ) -> Iterator[Update | None]:
-    """Show a bar, and yield what tells it how far the work is; None if nobody sees it.
+    """Show a bar, and yield a function that updates it; None if nobody sees it.
 
-    Without `total` it shows that something goes on, and how many rows are done.
+    Without `total` it shows activity and the number of rows done.
     """
     bar = None if args.quiet or not sys.stderr.isatty() else _make_bar(total is not None)
     if bar is None:
@@ -36,7 +36,7 @@ def progress(
 
 
 def with_progress(args: argparse.Namespace, title: str, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Hand chunks on, and show how many rows they have had when they are done with."""
+    """Yield chunks, and show how many rows are done."""
     with progress(args, title) as update:
         for chunk in chunks:
             yield chunk

@@ -1,8 +1,8 @@
-"""Checkpoints of long runs: a folder beside the model that is to be, from which a run can go on.
+"""Checkpoints of long runs: a folder beside the model's file, from which a run can resume.
 
 `run.json` says what run it is and is written once, `model.hyperboxes` again and again. Both are
-replaced whole or not at all, and the model itself tells how many rows it has learned, so a kill at
-any moment leaves a state from which to go on.
+replaced whole or not at all, and the model itself says how many rows it has learned, so a kill at
+any moment leaves a state to resume from.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Checkpoint:
 
     @property
     def exists(self) -> bool:
-        """Whether there is something to go on from."""
+        """Whether there is something to resume from."""
         return (self.folder / _RUN).exists()
 
     def begin(self, find_survey: Callable[[], Any]) -> Any:
@@ -110,7 +110,7 @@ class Checkpoint:
         save(model, self.folder / _MODEL)
 
     def remove(self) -> None:
-        """Delete it, once the model is where it shall be."""
+        """Delete it, once the model is saved."""
         if self.folder.is_dir():
             for path in (self.folder / _RUN, self.folder / _MODEL, *self.folder.glob(".*.tmp")):
                 path.unlink(missing_ok=True)

@@ -20,7 +20,7 @@ DATA_HELP = "CSV (also gzipped) or Parquet file; - for standard input"
 
 
 class UsageError(Exception):
-    """Options that do not go together, told as argparse tells of wrong ones."""
+    """Options that do not go together, reported as argparse reports wrong ones."""
 
 
 def arrow(module: str = "") -> Any:
@@ -29,7 +29,7 @@ def arrow(module: str = "") -> Any:
 
 
 def note(args: argparse.Namespace, text: str) -> None:
-    """Tell the user something that is no result."""
+    """Print a message that is not a result."""
     if not args.quiet:
         print(text, file=sys.stderr)
 
@@ -40,18 +40,18 @@ def print_json(value: Any) -> None:
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
-    """Add the file to read and how it is laid out."""
+    """Add the file to read and its separator."""
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
     add_sep(parser)
 
 
 def add_sep(parser: argparse.ArgumentParser) -> None:
-    """Add how cells are parted."""
+    """Add the separator of cells."""
     parser.add_argument(
         "--sep",
         type=separator,
         metavar="CHAR",
-        help="what parts the cells of a CSV file; default: the first of , ; tab | in its first row",
+        help="separator of a CSV file; default: the first of , ; tab | in its first row",
     )
 
 
@@ -95,7 +95,7 @@ def add_json(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def column_names(text: str) -> list[str]:
-    """Parse names of columns, parted by commas; those with commas are in double quotes."""
+    """Parse names of columns, separated by commas; those with commas are in double quotes."""
     rows = csv.reader(text.splitlines(keepends=True), skipinitialspace=True)
     found = [name.strip() for name in next(rows, [])]
     if not found or "" in found or any(rows):
@@ -106,7 +106,7 @@ def column_names(text: str) -> list[str]:
 
 
 def positive_integer(text: str) -> int:
-    """Parse a positive integer, with _ or , between thousands if you like."""
+    """Parse a positive integer, with or without _ or , between thousands."""
     digits = text.replace(",", "").replace("_", "")
     if not digits.isdecimal() or int(digits) == 0:
         raise argparse.ArgumentTypeError(f"not a positive integer: {text!r}")

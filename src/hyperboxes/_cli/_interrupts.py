@@ -1,4 +1,4 @@
-"""Ctrl-C that is not lost: Python drops a KeyboardInterrupt that strikes while an object dies."""
+"""Ctrl-C that is not lost: Python drops a KeyboardInterrupt raised in a finalizer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], None]]:
-    """Yield what raises KeyboardInterrupt if there was one that has come to nothing."""
+    """Yield a function that raises KeyboardInterrupt if there was one that was lost."""
     interrupted = False
 
     def on_interrupt(number: int, frame: FrameType | None) -> None:

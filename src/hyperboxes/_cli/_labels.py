@@ -12,7 +12,7 @@ from hyperboxes._explain.scores import class_scores, overall_scores
 
 
 def match_spelling(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return texts of labels in the words of the model, whose classes may be numbers.
+    """Return labels as the model spells them, whose classes may be numbers.
 
     A model trained in Python may have the class 1 or 1.0, and a file may say `1`, `1.0` or `True`.
     """

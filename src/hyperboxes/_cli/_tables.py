@@ -1,6 +1,6 @@
 """CSV and Parquet files as streams of chunks: tables of some rows, read one after the other.
 
-What a file is, its content tells, not its name. All cells of a CSV file are text; what they mean is
+The content says what a file is, not its name. All cells of a CSV file are text; what they mean is
 decided in `_columns`, the same way in every chunk.
 """
 
@@ -174,7 +174,7 @@ class Source:
 
 
 def is_stream(path: str) -> bool:
-    """Whether what is read there is gone then: standard input, a pipe, a device."""
+    """Whether it can be read only once: standard input, a pipe, a device."""
     return path == STDIO or (Path(path).exists() and not Path(path).is_file())
 
 
@@ -190,7 +190,7 @@ def open_table(path: str, sep: str | None = None, *, reread: bool = False) -> Ta
 
 
 def _read_header(stream: BinaryIO, name: str, sep: str | None) -> tuple[list[str], str]:
-    """Read the names of the columns, and find what parts cells."""
+    """Read the names of the columns, and find the separator."""
     line = b"\n"
     while line in (b"\n", b"\r\n"):
         line = stream.readline()
@@ -209,7 +209,7 @@ def _read_header(stream: BinaryIO, name: str, sep: str | None) -> tuple[list[str
 
 
 def _translate_error(message: str) -> str:
-    """Turn Arrow's words into ours."""
+    """Reword Arrow's messages."""
     if "invalid UTF8" in message:
         return "it is not in UTF-8: save it in that encoding"
     message = message.removeprefix("CSV parse error: ").replace("Row #", "row ")

@@ -1,7 +1,7 @@
 """Show what there is: the commands one after the other, on real data.
 
 The data is the breast cancer set that scikit-learn ships, with four of its measurements. All files
-are written to a folder, for you to go on with.
+are written to a folder, for you to try more.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _find_hard_row(model_path: str, path: str) -> tuple[str, str]:
 
 
 def _draw(args: argparse.Namespace, data: Any, path: Path) -> None:
-    """Draw boxes of two measurements, and how learning from a stream goes, if that is possible."""
+    """Draw boxes in two measurements and learning from a stream, if Matplotlib is there."""
     from hyperboxes import BoxesDisplay, GrowthDisplay, ImprovedOnlineGFMM
 
     try:

@@ -106,7 +106,7 @@ def _print_sql(args: argparse.Namespace, model: Any) -> None:
     from hyperboxes import export_sql
 
     print(export_sql(model, table=args.table))
-    note(args, "Rows that no box holds get NULL: a database cannot tell the nearest box.")
+    note(args, "Rows that no box holds get NULL: a database cannot find the nearest box.")
 
 
 def _frame(args: argparse.Namespace, model: Any, X: Any, y: Any) -> Any:

@@ -70,7 +70,7 @@ class ExplainedBox:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """The smallest change that puts a sample into the competing box, and what comes of it.
+    """The smallest change that puts a sample into the competing box, and its effect.
 
     It is a part of an `Explanation`.
 
@@ -136,7 +136,7 @@ class Explanation:
     deciding : int or None
         The feature that decides: where the sample lies outside of the winning box, the one with
         the largest distance, weighted with gamma, which sets the membership; otherwise the one
-        that parts it from the competing box most. None if there is no such feature.
+        that separates it most from the competing box. None if there is no such feature.
     change : Change or None
         The smallest change that puts the sample into the competing box; None if there is none.
 

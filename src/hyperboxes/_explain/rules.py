@@ -56,7 +56,7 @@ def export_text(
     X : array-like of shape (n_samples, n_features), default=None
         Samples on which to measure the coverage of each rule: the share of the samples that the
         box holds. A missing value (NaN) satisfies any condition. Like `predict`, this compares
-        what scaling makes of values and bounds, so rounding errors are no matter.
+        what scaling makes of values and bounds, so rounding errors do not matter.
     y : array-like of shape (n_samples,), default=None
         Their labels, to measure the precision as well: the share of the samples held, of those
         that have a label, whose class is the box's.
@@ -72,7 +72,7 @@ def export_text(
         How many decimals numbers have. None: as many as the range of each feature asks for.
     all_bounds : bool, default=False
         Whether to write bounds at an end of the range of the training data, too. They are left out
-        because they part no samples that the model has seen: a box from the smallest value
+        because they separate no samples that the model has seen: a box from the smallest value
         to 3 becomes "<= 3". But a box ends at its bounds, and holds no values beyond the range.
     width : int, default=79
         How long lines may be. Conditions stand side by side as far as they fit.

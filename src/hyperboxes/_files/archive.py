@@ -1,6 +1,6 @@
 """The container of saved models: arrays and JSON in one plain zip file, without pickle.
 
-It is written the same way each time, and read with distrust: nothing is allocated that the file
+It is written the same way each time, and read with suspicion: nothing is allocated that the file
 is not long enough to hold, and nothing in it is ever executed.
 """
 
@@ -103,7 +103,7 @@ def _read_members(file: Any) -> dict[str, bytes]:
             return {member.filename: archive.read(member) for member in archive.infolist()}
     except ModelFileError:
         raise
-    except Exception as error:  # zipfile has many words for a damaged file
+    except Exception as error:  # zipfile raises many errors for a damaged file
         raise ModelFileError(f"it is damaged or cut off ({error})") from error
 
 

@@ -1,7 +1,7 @@
 """`save` and `load`: fitted models as files without pickle, in the format of docs/saving.md.
 
 A model is a header (what it is, its parameters) and arrays (what it has learned). What is saved is
-held against the same rules as what is loaded, so that every saved model can be loaded.
+checked by the same rules as what is loaded, so that every saved model can be loaded.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
 def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     """Load a model that `save` has saved.
 
-    Nothing in the file is executed, and everything in it is checked: load files from others
-    without fear. A checksum tells damage, not who has written the file.
+    Nothing in the file is executed, and everything in it is checked: files from untrusted
+    sources are safe to load. A checksum detects damage, not who wrote the file.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The report on a model: one HTML page for people who have never heard of boxes."""
+"""The report on a model: one HTML page for people who know the data but not the method."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def _explained(
 
 
 def _change(explanation: Explanation, ends: np.ndarray) -> dict[str, Any] | None:
-    """Return which features change to what, in their order, and what comes of it."""
+    """Return which features change to what, in their order, and the outcome."""
     change = explanation.change
     if change is None:
         return None
