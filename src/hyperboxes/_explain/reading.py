@@ -103,3 +103,9 @@ def check_integer(name: str, value: Any, least: int, *, optional: bool = True) -
         raise ValueError(
             f"{name} must be a whole number of at least {least}{or_none}, got {value!r}."
         )
+
+
+def json_value(value: Any) -> Any:
+    """Return a label or number as JSON can have it: no types of NumPy, and None for NaN."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if value != value else value
