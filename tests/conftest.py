@@ -5,7 +5,7 @@ import pytest
 
 from hyperboxes import ImprovedOnlineGFMM, save
 from hyperboxes._cli import main
-from tests.commands import FEATURES, TEST, TRAIN
+from tests.iris_tables import FEATURES, TEST, TRAIN
 
 for helper in ("graphs", "learners", "model_files"):
     pytest.register_assert_rewrite(f"tests.{helper}")

@@ -1,18 +1,17 @@
 """The command line as a whole, training from files, progress, and the demonstration."""
 
 import json
-import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from numba.core.event import trigger_event
 
 import hyperboxes
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, load
-from hyperboxes._cli import COMMANDS, fit
-from tests.commands import FEATURES, IRIS, TEST, TRAIN
+from hyperboxes._cli import COMMANDS
+from hyperboxes._estimators.registry import commands
+from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN
 from tests.learners import same_boxes
 
 
@@ -33,7 +32,7 @@ def test_help_names_the_defaults(run):
     thetas = {
         "improved": ImprovedOnlineGFMM().theta,
         "online": OnlineGFMM().theta,
-        "agglo": AgglomerativeGFMM().theta,
+        "agglo-sm, agglo2": AgglomerativeGFMM().theta,
     }
     assert ", ".join(f"{theta} ({name})" for name, theta in thetas.items()) in out
 
@@ -53,11 +52,11 @@ def test_runs_as_a_module(folder):
     assert done.stderr == "hyperboxes: error: --json does not go with a Parquet file\n"
 
 
-@pytest.mark.parametrize("learner", fit.LEARNERS)
+@pytest.mark.parametrize("learner", commands())
 def test_fit_gives_the_model_of_the_estimator(get, learner):
     get("fit", "train.csv", "--target", "species", "-o", "new", "--learner", learner)
-    class_name, parameters = fit.LEARNERS[learner]
-    expected = getattr(hyperboxes, class_name)(**parameters)
+    entry = commands()[learner]
+    expected = entry.estimator(**entry.commands[learner])
     expected.fit(TRAIN[FEATURES], TRAIN["species"].to_numpy(str))
     found = load("new")
     assert same_boxes(found, expected)
@@ -105,28 +104,7 @@ def test_fit_tells_what_it_did(run):
     assert summary["model"] == "new"
 
 
-def test_compiling_is_announced_and_told_apart(run, monkeypatch):
-    learn = ImprovedOnlineGFMM.partial_fit
-
-    def compile_and_learn(self, *args, **kwargs):
-        with trigger_event("numba:compile"), trigger_event("numba:compile"):
-            return learn(self, *args, **kwargs)
-
-    monkeypatch.setattr(ImprovedOnlineGFMM, "partial_fit", compile_and_learn)
-    argv = ["fit", "train.csv", "--target", "species", "-o", "new"]
-    _, out, err = run(*argv, "--json")
-    summary = json.loads(out)
-    assert summary["seconds"] > 0
-    assert summary["seconds_compiling"] > 0
-    assert re.search(r" \(\d\.\d s and once \d\.\d s to compile, \d+ kB\)\n", err)
-    assert "Compiling, once on this machine" not in err
-
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert run(*argv)[2].count("Compiling, once on this machine, up to a minute ...") == 1
-    assert run(*argv, "--quiet")[2] == ""
-
-
-@pytest.mark.parametrize("learner", fit.LEARNERS)
+@pytest.mark.parametrize("learner", commands())
 def test_samples_without_a_label(get, learner):
     few = TRAIN.assign(species=TRAIN["species"].where(np.arange(100) % 5 == 0, ""))
     few.to_csv("few.csv", index=False)

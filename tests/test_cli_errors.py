@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from hyperboxes._cli import main
-from tests.commands import FEATURES
+from tests.iris_tables import FEATURES
 
 FIT = ["fit", "train.csv", "-o", "new"]
 BAD_DATA = [

@@ -17,8 +17,8 @@ from sklearn.metrics import (
 
 import hyperboxes
 from hyperboxes import HyperboxClustering, ImprovedOnlineGFMM, load, save
-from hyperboxes._cli._labels import as_known
-from tests.commands import FEATURES, IRIS, TEST, TRAIN
+from hyperboxes._cli._labels import match_spelling
+from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN
 
 
 def test_predict(get):
@@ -148,7 +148,7 @@ def test_large_numbers_as_classes_are_told_apart():
     """As floats they would be the same."""
     classes = np.array([2**53, 2**53 + 1])
     texts = [str(label) for label in classes]
-    assert as_known(np.array([*texts, "9007199254740992.0"]), classes)[:2].tolist() == texts
+    assert match_spelling(np.array([*texts, "9007199254740992.0"]), classes)[:2].tolist() == texts
 
 
 def test_marks_of_no_label_that_are_numbers(get, folder):

@@ -16,7 +16,7 @@ import pytest
 
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, load
 from hyperboxes._cli import main
-from hyperboxes._cli._checkpoint import Every
+from hyperboxes._cli._checkpoint import CheckpointInterval
 from tests import on_posix
 from tests.learners import same_boxes
 
@@ -303,11 +303,15 @@ def test_checkpoints_hold_missing_ranges(folder, monkeypatch):
 
 
 def test_how_often():
-    assert Every.parse("never") is None
-    assert Every.parse("500000") == Every.parse("500_000") == Every(rows=500_000)
-    assert Every.parse("30s") == Every(seconds=30)
-    assert Every.parse("5m") == Every(seconds=300)
-    assert Every.parse("1h") == Every(seconds=3600)
+    assert CheckpointInterval.parse("never") is None
+    assert (
+        CheckpointInterval.parse("500000")
+        == CheckpointInterval.parse("500_000")
+        == CheckpointInterval(rows=500_000)
+    )
+    assert CheckpointInterval.parse("30s") == CheckpointInterval(seconds=30)
+    assert CheckpointInterval.parse("5m") == CheckpointInterval(seconds=300)
+    assert CheckpointInterval.parse("1h") == CheckpointInterval(seconds=3600)
 
 
 def test_a_closed_pipe_is_no_error(folder):

@@ -10,6 +10,7 @@ import pytest
 
 import hyperboxes
 from hyperboxes._cli import COMMANDS
+from hyperboxes._estimators.registry import all_learners, commands
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -26,6 +27,12 @@ def test_the_reference_lists_all_commands():
     text = (DOCS / "command-reference.md").read_text()
     shown = re.findall(r"^## (\w+)\n\n```\{command-help\} (\w+)$", text, re.MULTILINE)
     assert shown == [(command, command) for command in COMMANDS]
+
+
+def test_pages_name_all_learners():
+    readme, page = (ROOT / "README.md").read_text(), (DOCS / "command-line.md").read_text()
+    assert [e.class_name for e in all_learners() if f"| `{e.class_name}` |" not in readme] == []
+    assert [name for name in commands() if f"`{name}`" not in page] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -17,19 +17,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hyperboxes import AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM
-from tests.learners import ONLINE_LEARNERS, every_learner, every_online_learner, same_boxes
+from hyperboxes import AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM
+from hyperboxes._estimators.registry import all_learners
+from tests.learners import every_learner, every_online_learner, same_boxes
 
 X, Y = load_iris(return_X_y=True)
 
 
 @parametrize_with_checks(
     [
-        OnlineGFMM(),
-        ImprovedOnlineGFMM(),
-        AgglomerativeGFMM(),
+        *(learner.estimator() for learner in all_learners()),
         AgglomerativeGFMM(algorithm="agglo2", selection="all", overlap="paper"),
-        HyperboxClustering(),
         HyperboxClustering(algorithm="agglo-sm", min_samples=2),
     ]
 )
@@ -202,7 +200,7 @@ def test_nothing_to_read_before_fit(cls):
 
 
 def test_docstrings_are_whole():
-    for cls in (*ONLINE_LEARNERS, AgglomerativeGFMM, HyperboxClustering):
+    for cls in (learner.estimator for learner in all_learners()):
         for heading in ("Parameters", "Attributes", "Examples", "Khuat"):
             assert heading in cls.__doc__
         assert "{" not in cls.__doc__.replace('{"', "")

@@ -22,7 +22,7 @@ from hyperboxes import (
     ParallelCoordinatesDisplay,
 )
 from hyperboxes._plots.styles import shorten
-from tests.drawn import (
+from tests.figures import (
     assert_legible,
     iris,
     iris_arrays,

@@ -16,7 +16,7 @@ from hyperboxes import (
 )
 from hyperboxes._plots.intervals import lanes
 from hyperboxes._plots.styles import style_of
-from tests.drawn import assert_legible, iris, iris_arrays, legend_names, letters, outlines
+from tests.figures import assert_legible, iris, iris_arrays, legend_names, letters, outlines
 
 NAN = float("nan")
 

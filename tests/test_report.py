@@ -30,7 +30,7 @@ from hyperboxes import (
 )
 from hyperboxes._cli import main
 from hyperboxes._report._contents import choose_boxes, choose_samples
-from hyperboxes._report._page import to_script
+from hyperboxes._report._page import script_json
 from tests.learners import models
 
 IRIS = load_iris(as_frame=True)
@@ -206,12 +206,12 @@ def test_names_cannot_break_out():
 
 def test_json_is_safe_in_a_script():
     value = {"a": "</script>", "b": "<!-- <script>", "c": "\u2028\ud800&"}
-    text = to_script(value)
+    text = script_json(value)
     assert not re.search("[<>&\u2028\ud800]", text)
     assert json.loads(text) == value
     text.encode()
     with pytest.raises(ValueError, match="not JSON compliant"):
-        to_script([nan])
+        script_json([nan])
 
 
 def test_the_policy_allows_this_script_and_style_only(iris):

@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 
 from hyperboxes import ImprovedOnlineGFMM, explain, export_html
-from hyperboxes._explain.reading import value_ends
+from hyperboxes._explain.reading import learned_range
 from hyperboxes._explain.rules import conditions
 from hyperboxes._explain.wording import Decimals
 from tests.test_report import HOSTILE
@@ -204,7 +204,7 @@ def test_conditions_read_as_in_the_text(show, scale):
     rounding = Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper]))
     expected = []
     for box in range(len(boxes)):
-        pairs = conditions(boxes, box, rounding, *value_ends(model))
+        pairs = conditions(boxes, box, rounding, *learned_range(model))
         # Python writes 1e-09 where JavaScript writes 1e-9.
         texts = [f"x{j} {text}".replace("e-0", "e-").replace("e+0", "e+") for j, text in pairs]
         expected.append("".join(texts) or "always")

@@ -27,7 +27,16 @@ from hyperboxes import (
     save,
 )
 from tests.learners import every_learner, every_online_learner, learn, same_boxes
-from tests.model_files import assert_same_model, golden_members, golden_model, saved, sealed, zipped
+from tests.model_files import (
+    as_plain,
+    assert_same_model,
+    golden_members,
+    golden_model,
+    saved,
+    sealed,
+    with_parameter,
+    zipped,
+)
 from tests.strategies import problems
 
 X, Y = load_iris(return_X_y=True)
@@ -152,8 +161,27 @@ def test_parameters_of_every_kind(parameters):
     twin = restored(model)
     assert_same_model(twin, model)
     for name, value in parameters.items():
-        assert type(getattr(twin, name)) is type(value)
-        assert getattr(getattr(twin, name), "dtype", None) == getattr(value, "dtype", None)
+        assert repr(getattr(twin, name)) == repr(as_plain(value))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("theta", {"scalar": 0.5, "dtype": "<f4"}, 0.5),
+        ("unlabeled", {"scalar": {"float": "inf"}, "dtype": "<f8"}, float("inf")),
+        ("gamma", {"array": 0.5, "dtype": "<f8"}, 0.5),
+        ("gamma", {"array": [1.0, 2.0], "dtype": "<f8"}, [1.0, 2.0]),
+        ("gamma", {"tuple": [1, {"scalar": 2.0, "dtype": "<f8"}]}, [1, 2.0]),
+        (
+            "scaling",
+            {"tuple": [{"array": [0, 1], "dtype": "<i8"}, [2, 3]]},
+            [[0, 1], [2, 3]],
+        ),
+    ],
+)
+def test_parameters_that_version_0_1_0_kept_the_types_of(name, value, expected):
+    found = getattr(load(io.BytesIO(with_parameter(name, value))), name)
+    assert repr(found) == repr(expected)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +282,7 @@ def test_numpy_and_unzip_read_the_file(tmp_path):
 def test_format_1_stays_what_it_is():
     """If this fails, raise the format's version, and go on reading this one."""
     members = golden_members()
-    assert json.loads(members["model.json"])["format_version"] == 1
+    assert json.loads(members["model.json"])["format_version"] == 2
     assert_same_model(load(io.BytesIO(zipped(members))), golden_model())
     assert saved(golden_model()) == zipped(members)
 

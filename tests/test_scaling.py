@@ -1,4 +1,4 @@
-"""Scaling to [0, 1] and the boxes' way back to data units."""
+"""Scaling to [0, 1] and the boxes back to data units."""
 
 import copy
 import pickle

@@ -50,8 +50,10 @@ def test_the_builders_build_files_that_load():
         (with_header(format_version=0), "has not written it"),
         (with_header(format_version="1"), "has not written it"),
         (with_header(format_version=True), "has not written it"),
-        (with_header(format_version=2), "of format 2, written by .* up to 1: upgrade it"),
-        (with_header(format_version=2, hyperboxes_version=["\n" * 99]), "format 2, written by"),
+        (with_header(format_version=3), "of format 3, written by .* up to 2: upgrade it"),
+        (with_header(format_version=3, hyperboxes_version=["\n" * 99]), "format 3, written by"),
+        (with_header(format_version=1), "header is not that of a model"),
+        (with_header(membership_function="max"), "membership function is not known"),
         (with_header(n_candidates=...), "header"),
         (with_header(extra=1), "header"),
         (with_header(n_candidates=1.0), "header"),
@@ -97,7 +99,6 @@ def test_wrong_json(text):
     assert "model.json" in refusal(with_member("model.json", text))
 
 
-@pytest.mark.filterwarnings("ignore:NumPy will stop allowing conversion")  # by NumPy 1
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -119,18 +120,9 @@ def test_wrong_json(text):
         ("unlabeled", [[[1]]]),
         ("unlabeled", {"tuple": 5}),
         ("unlabeled", {"tuple": [{"tuple": []}]}),
-        ("unlabeled", {"scalar": 1, "dtype": "O"}),
-        ("unlabeled", {"scalar": 1, "dtype": "<M8[D]"}),
-        ("unlabeled", {"scalar": 1, "dtype": "|V999999999"}),
-        ("unlabeled", {"scalar": 300, "dtype": "|u1"}),
-        ("unlabeled", {"scalar": 1.5, "dtype": "<i8"}),
-        ("gamma", {"array": [1, 300], "dtype": "|u1"}),
-        ("unlabeled", {"scalar": None, "dtype": "<i8"}),
-        ("unlabeled", {"scalar": "x", "dtype": "<f8"}),
-        ("gamma", {"array": [1.0, None], "dtype": "<i8"}),
-        ("gamma", {"array": ["a"], "dtype": "<U999999999"}),
+        ("unlabeled", {"scalar": [1], "dtype": "<i8"}),
+        ("unlabeled", {"scalar": 1, "dtype": "<i8", "more": 1}),
         ("gamma", {"array": [[[1.0]]], "dtype": "<f8"}),
-        ("gamma", {"array": [1.0], "dtype": "object"}),
         ("gamma", {"array": [1.0], "dtype": 5}),
         ("gamma", {"array": {"array": [1.0], "dtype": "<f8"}, "dtype": "<f8"}),
         ("gamma", "steep"),

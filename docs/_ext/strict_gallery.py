@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx_gallery.scrapers import matplotlib_scraper
 
-from tests.drawn import assert_legible
+from tests.figures import assert_legible
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
 ORDER = [

@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is public when it is first asked for: `hyperboxes --help` needs none of it."""
+    """Import the public names when one is first used: `hyperboxes --help` needs none."""
     if name == "__all__" or not name.startswith("_"):
         from hyperboxes import _api
 

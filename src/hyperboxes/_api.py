@@ -1,5 +1,6 @@
-"""All public names of the package, which `__init__` hands on when they are first asked for."""
+"""All public names of the package, which `__init__` imports when one is first used."""
 
+from hyperboxes._compiling import watch_compiling
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.clustering import HyperboxClustering
 from hyperboxes._estimators.merge import merge
@@ -48,3 +49,6 @@ __all__ = [
     "save",
     "to_onnx",
 ]
+
+# The first call of a kernel may compile for a while; people who wait should be told.
+watch_compiling()

@@ -15,14 +15,15 @@ from importlib import import_module
 
 from hyperboxes import __version__
 from hyperboxes._cli._common import UsageError
+from hyperboxes._compiling import compiling
 
 COMMANDS = ("fit", "predict", "evaluate", "rules", "explain", "report", "demo")
 
-# What shells report of programs that Ctrl-C or a closed pipe has ended.
+# The exit codes of programs ended by Ctrl-C or a closed pipe.
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
-# Errors about users' input; anything else is named by its type, for a report of it.
+# Errors about users' input; others are shown with their type, for a bug report.
 _EXPECTED = (UsageError, ValueError, OSError, ImportError)
 
 
@@ -30,10 +31,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     args = _make_parser().parse_args(argv)
     try:
-        args.run(args)
+        with compiling.quiet(args.quiet):
+            args.run(args)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        _complain("interrupted")
+        _print_error("interrupted")
         return _INTERRUPTED
     except BrokenPipeError:
         # Python flushes standard output once more when it ends.
@@ -42,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if args.debug:
             raise
-        _complain(f"error: {_in_one_line(error)}")
+        _print_error(f"error: {_error_message(error)}")
         return 2 if isinstance(error, UsageError) else 1
     return 0
 
@@ -74,11 +76,11 @@ def _make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _complain(text: str) -> None:
+def _print_error(text: str) -> None:
     print(f"hyperboxes: {text}", file=sys.stderr)
 
 
-def _in_one_line(error: Exception) -> str:
+def _error_message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.strerror}: {error.filename}"
     if isinstance(error, MemoryError):

@@ -10,17 +10,17 @@ from typing import Any
 
 from hyperboxes._cli._tables import Chunk
 
-# Told how many rows are done, and a remark.
-Tell = Callable[[int, str], None]
+# Takes the number of rows done, and a remark.
+Update = Callable[[int, str], None]
 
 
 @contextmanager
 def progress(
     args: argparse.Namespace, title: str, total: int | None = None, done: int = 0
-) -> Iterator[Tell | None]:
-    """Show a bar, and yield what tells it how far the work is; None if nobody sees it.
+) -> Iterator[Update | None]:
+    """Show a bar, and yield a function that updates it; None if nobody sees it.
 
-    Without `total` it shows that something goes on, and how many rows are done.
+    Without `total` it shows activity and the number of rows done.
     """
     bar = None if args.quiet or not sys.stderr.isatty() else _make_bar(total is not None)
     if bar is None:
@@ -29,19 +29,19 @@ def progress(
     with bar:
         task = bar.add_task(title, total=total, completed=done, remark="")
 
-        def tell(n_rows: int, remark: str = "") -> None:
+        def update(n_rows: int, remark: str = "") -> None:
             bar.update(task, completed=n_rows, remark=remark or f"{n_rows:,} rows")
 
-        yield tell
+        yield update
 
 
-def watched(args: argparse.Namespace, title: str, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Hand chunks on, and show how many rows they have had when they are done with."""
-    with progress(args, title) as tell:
+def with_progress(args: argparse.Namespace, title: str, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """Yield chunks, and show how many rows are done."""
+    with progress(args, title) as update:
         for chunk in chunks:
             yield chunk
-            if tell is not None:
-                tell(chunk.start + len(chunk), "")
+            if update is not None:
+                update(chunk.start + len(chunk), "")
 
 
 def _make_bar(has_end: bool) -> Any:

@@ -1,8 +1,8 @@
-"""Checkpoints of long runs: a folder beside the model that is to be, from which a run can go on.
+"""Checkpoints of long runs: a folder beside the model's file, from which a run can resume.
 
 `run.json` says what run it is and is written once, `model.hyperboxes` again and again. Both are
-replaced whole or not at all, and the model itself tells how many rows it has learned, so a kill at
-any moment leaves a state from which to go on.
+replaced whole or not at all, and the model itself says how many rows it has learned, so a kill at
+any moment leaves a state to resume from.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hyperboxes._cli._common import positive
+from hyperboxes._cli._common import positive_integer
 
 _RUN = "run.json"
 _MODEL = "model.hyperboxes"
@@ -24,20 +24,20 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 @dataclass(frozen=True)
-class Every:
+class CheckpointInterval:
     """How often to write a checkpoint: after so many rows or seconds."""
 
     rows: float = float("inf")
     seconds: float = float("inf")
 
     @classmethod
-    def parse(cls, text: str) -> Every | None:
+    def parse(cls, text: str) -> CheckpointInterval | None:
         """Parse 500000 (rows), 30s, 5m, 1h or never."""
         if text == "never":
             return None
         unit = text[-1:] if text[-1:] in _SECONDS else ""
         try:
-            number = positive(text.removesuffix(unit))
+            number = positive_integer(text.removesuffix(unit))
         except argparse.ArgumentTypeError as error:
             raise argparse.ArgumentTypeError(
                 f"{text!r} is not a number of rows (500000), a time (30s, 5m, 1h) or never"
@@ -48,10 +48,12 @@ class Every:
 class Checkpoint:
     """The checkpoint of one run: the same file, learned with the same options."""
 
-    def __init__(self, output: Path, data: Path, every: Every, options: dict[str, Any]) -> None:
+    def __init__(
+        self, output: Path, data: Path, interval: CheckpointInterval, options: dict[str, Any]
+    ) -> None:
         self.folder = output.with_name(f"{output.name}.checkpoint")
         self._data = data
-        self._every = every
+        self._interval = interval
         self._options = options
         self._survey: Any = None
         self._input: dict[str, Any] = {}
@@ -59,7 +61,7 @@ class Checkpoint:
 
     @property
     def exists(self) -> bool:
-        """Whether there is something to go on from."""
+        """Whether there is something to resume from."""
         return (self.folder / _RUN).exists()
 
     def begin(self, find_survey: Callable[[], Any]) -> Any:
@@ -69,9 +71,9 @@ class Checkpoint:
                 f"{self.folder} is the checkpoint of a run that has not ended: add --resume to go "
                 f"on with it, or delete it to start anew"
             )
-        self._input = _identify(self._data)
+        self._input = _fingerprint(self._data)
         self._survey = find_survey()
-        if _stamp(self._data) != {key: self._input[key] for key in ("size", "mtime_ns")}:
+        if _size_and_time(self._data) != {key: self._input[key] for key in ("size", "mtime_ns")}:
             raise ValueError(f"{self._data} has changed while it was read")
         return self._survey
 
@@ -92,7 +94,7 @@ class Checkpoint:
     def save_if_due(self, model: Any, n_rows: int) -> None:
         """Save the model that has learned `n_rows` rows, if it is time to."""
         rows, seconds = n_rows - self._rows, time.monotonic() - self._time
-        if rows >= self._every.rows or seconds >= self._every.seconds:
+        if rows >= self._interval.rows or seconds >= self._interval.seconds:
             self.save(model)
             self._rows, self._time = n_rows, time.monotonic()
 
@@ -108,7 +110,7 @@ class Checkpoint:
         save(model, self.folder / _MODEL)
 
     def remove(self) -> None:
-        """Delete it, once the model is where it shall be."""
+        """Delete it, once the model is saved."""
         if self.folder.is_dir():
             for path in (self.folder / _RUN, self.folder / _MODEL, *self.folder.glob(".*.tmp")):
                 path.unlink(missing_ok=True)
@@ -123,7 +125,7 @@ class Checkpoint:
                 )
 
     def _check_input(self, before: dict[str, Any]) -> None:
-        stamp = _stamp(self._data)
+        stamp = _size_and_time(self._data)
         same = stamp["size"] == before["size"] and (
             stamp["mtime_ns"] == before["mtime_ns"] or _digest(self._data) == before["sha256"]
         )
@@ -134,11 +136,11 @@ class Checkpoint:
             )
 
 
-def _identify(path: Path) -> dict[str, Any]:
-    return {**_stamp(path), "sha256": _digest(path)}
+def _fingerprint(path: Path) -> dict[str, Any]:
+    return {**_size_and_time(path), "sha256": _digest(path)}
 
 
-def _stamp(path: Path) -> dict[str, Any]:
+def _size_and_time(path: Path) -> dict[str, Any]:
     status = path.stat()
     return {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
 

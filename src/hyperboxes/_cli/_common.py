@@ -20,16 +20,16 @@ DATA_HELP = "CSV (also gzipped) or Parquet file; - for standard input"
 
 
 class UsageError(Exception):
-    """Options that do not go together, told as argparse tells of wrong ones."""
+    """Options that do not go together, reported as argparse reports wrong ones."""
 
 
-def arrow(part: str = "") -> Any:
-    """Import pyarrow, or a part of it."""
-    return need(f"pyarrow.{part}" if part else "pyarrow", "cli", "The command line")
+def arrow(module: str = "") -> Any:
+    """Import pyarrow, or a module of it."""
+    return need(f"pyarrow.{module}" if module else "pyarrow", "cli", "The command line")
 
 
 def note(args: argparse.Namespace, text: str) -> None:
-    """Tell the user something that is no result."""
+    """Print a message that is not a result."""
     if not args.quiet:
         print(text, file=sys.stderr)
 
@@ -40,18 +40,18 @@ def print_json(value: Any) -> None:
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
-    """Add the file to read and how it is laid out."""
+    """Add the file to read and its separator."""
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
     add_sep(parser)
 
 
 def add_sep(parser: argparse.ArgumentParser) -> None:
-    """Add how cells are parted."""
+    """Add the separator of cells."""
     parser.add_argument(
         "--sep",
         type=separator,
         metavar="CHAR",
-        help="what parts the cells of a CSV file; default: the first of , ; tab | in its first row",
+        help="separator of a CSV file; default: the first of , ; tab | in its first row",
     )
 
 
@@ -59,7 +59,7 @@ def add_chunk_size(parser: Any, default: int | None = CHUNK_SIZE) -> None:
     """Add how many rows are read at a time."""
     parser.add_argument(
         "--chunk-size",
-        type=positive,
+        type=positive_integer,
         default=default,
         metavar="ROWS",
         help=f"read at a time; default: {CHUNK_SIZE}",
@@ -86,7 +86,7 @@ def add_target(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
 
 def add_features(parser: Any, help_text: str) -> None:
     """Add which columns are features."""
-    parser.add_argument("--features", type=names, metavar="A,B,...", help=help_text)
+    parser.add_argument("--features", type=column_names, metavar="A,B,...", help=help_text)
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
@@ -94,8 +94,8 @@ def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
 
 
-def names(text: str) -> list[str]:
-    """Parse names of columns, parted by commas; those with commas are in double quotes."""
+def column_names(text: str) -> list[str]:
+    """Parse names of columns, separated by commas; those with commas are in double quotes."""
     rows = csv.reader(text.splitlines(keepends=True), skipinitialspace=True)
     found = [name.strip() for name in next(rows, [])]
     if not found or "" in found or any(rows):
@@ -105,8 +105,8 @@ def names(text: str) -> list[str]:
     return found
 
 
-def positive(text: str) -> int:
-    """Parse a positive integer, with _ or , between thousands if you like."""
+def positive_integer(text: str) -> int:
+    """Parse a positive integer, with or without _ or , between thousands."""
     digits = text.replace(",", "").replace("_", "")
     if not digits.isdecimal() or int(digits) == 0:
         raise argparse.ArgumentTypeError(f"not a positive integer: {text!r}")

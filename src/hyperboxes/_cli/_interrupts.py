@@ -1,4 +1,4 @@
-"""Ctrl-C that is not lost: Python drops a KeyboardInterrupt that strikes while an object dies."""
+"""Ctrl-C that is not lost: Python drops a KeyboardInterrupt raised in a finalizer."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from types import FrameType
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], None]]:
-    """Yield what raises KeyboardInterrupt if there was one that has come to nothing."""
-    struck = False
+    """Yield a function that raises KeyboardInterrupt if there was one that was lost."""
+    interrupted = False
 
-    def strike(number: int, frame: FrameType | None) -> None:
-        nonlocal struck
-        struck = True
+    def on_interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
         signal.default_int_handler(number, frame)
 
     def check() -> None:
-        if struck:
+        if interrupted:
             raise KeyboardInterrupt
 
-    if not _hears_ctrl_c():
+    if not _handles_ctrl_c():
         yield check
         return
-    signal.signal(signal.SIGINT, strike)
+    signal.signal(signal.SIGINT, on_interrupt)
     try:
         yield check
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _hears_ctrl_c() -> bool:
-    """Tell whether Ctrl-C does here what it does by default; background jobs ignore it."""
+def _handles_ctrl_c() -> bool:
+    """Return whether Ctrl-C does here what it does by default; background jobs ignore it."""
     is_main = threading.current_thread() is threading.main_thread()
     return is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler

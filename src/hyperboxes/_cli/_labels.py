@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._explain.scores import by_class, overall
+from hyperboxes._explain.scores import class_scores, overall_scores
 
 
-def as_known(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return texts of labels in the words of the model, whose classes may be numbers.
+def match_spelling(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return labels as the model spells them, whose classes may be numbers.
 
     A model trained in Python may have the class 1 or 1.0, and a file may say `1`, `1.0` or `True`.
     """
@@ -34,10 +34,10 @@ def as_known(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.array([translate(text) for text in texts.tolist()], dtype=str)[inverse]
 
 
-def as_classes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def to_classes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return labels as the model has them; those that it does not know stay texts."""
     known = {str(label): label for label in classes.tolist()}
-    found = [known.get(text, text) for text in as_known(labels, classes).tolist()]
+    found = [known.get(text, text) for text in match_spelling(labels, classes).tolist()]
     return np.array(found, classes.dtype if classes.dtype.kind == "U" else object)
 
 
@@ -50,7 +50,7 @@ class Confusion:
 
     def add(self, labels: np.ndarray, predicted: np.ndarray) -> None:
         """Count samples, whose labels are texts."""
-        known = as_known(labels, self._classes)
+        known = match_spelling(labels, self._classes)
         self._counts.update(zip(known.tolist(), map(str, predicted.tolist()), strict=True))
 
     @property
@@ -84,13 +84,13 @@ class Scores:
     def of(cls, confusion: Confusion, n_boxes: int) -> Self:
         """Compute the scores; balanced accuracy is the mean recall of classes that occur."""
         names, matrix = confusion.table()
-        accuracy, balanced_accuracy = overall(matrix)
+        accuracy, balanced_accuracy = overall_scores(matrix)
         return cls(
             n_samples=int(matrix.sum()),
             n_boxes=n_boxes,
             accuracy=accuracy,
             balanced_accuracy=balanced_accuracy,
-            by_class=dict(zip(names, by_class(matrix), strict=True)),
+            by_class=dict(zip(names, class_scores(matrix), strict=True)),
             matrix=matrix.tolist(),
         )
 

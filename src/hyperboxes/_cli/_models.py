@@ -10,20 +10,20 @@ import numpy as np
 
 from hyperboxes._cli._columns import read_numbers
 from hyperboxes._cli._common import add_features, listing, note
-from hyperboxes._cli._labels import as_classes, as_known
+from hyperboxes._cli._labels import match_spelling, to_classes
 from hyperboxes._cli._survey import check_labels
 from hyperboxes._cli._tables import Chunk, Table, open_table
 from hyperboxes._extras import need
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A model, and the columns that hold its features, in its order."""
+class FeatureReader:
+    """Reads the features of a model, in its order, from the columns that hold them."""
 
     model: Any
     columns: list[str]
 
-    def samples(self, *chunks: Chunk) -> Any:
+    def read(self, *chunks: Chunk) -> Any:
         """Return the rows as the model takes them."""
         X = np.concatenate([read_numbers(chunk, self.columns) for chunk in chunks])
         names = getattr(self.model, "feature_names_in_", None)
@@ -56,20 +56,20 @@ def read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
     """Return all rows of the data, and their labels if --target is given, None for no label."""
     table = open_table(args.data, args.sep)
     others = [] if args.target is None else [args.target]
-    asked = find_features(args, model, table, *others)
-    chunk = next(table.chunks([*asked.columns, *others]), None)
+    reader = find_features(args, model, table, *others)
+    chunk = next(table.chunks([*reader.columns, *others]), None)
     if chunk is None:
         raise ValueError(f"{table.name} has no rows")
     if args.target is None:
-        return asked.samples(chunk), None
+        return reader.read(chunk), None
     check_classifier(model, args.model)
-    labels, has_label = find_labels(args, model, chunk)
-    classes = as_classes(labels, model.classes_).astype(object)
+    labels, has_label = read_target(args, model, chunk)
+    classes = to_classes(labels, model.classes_).astype(object)
     classes[~has_label] = None
-    return asked.samples(chunk), classes
+    return reader.read(chunk), classes
 
 
-def find_labels(
+def read_target(
     args: argparse.Namespace, model: Any, chunk: Chunk
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the texts of the target, and where they are labels, as --unlabeled or the model says.
@@ -80,10 +80,12 @@ def find_labels(
     labels = check_labels(chunk, args.target, unlabeled)
     if unlabeled is None:
         return labels, np.ones(len(labels), bool)
-    return labels, as_known(labels, np.array([unlabeled])) != str(unlabeled)
+    return labels, match_spelling(labels, np.array([unlabeled])) != str(unlabeled)
 
 
-def find_features(args: argparse.Namespace, model: Any, table: Table, *others: str) -> Asked:
+def find_features(
+    args: argparse.Namespace, model: Any, table: Table, *others: str
+) -> FeatureReader:
     """Find the model's features in the table; `others` are read for something else."""
     table.check(others)
     columns = args.features or _match(model, table, others)
@@ -97,7 +99,7 @@ def find_features(args: argparse.Namespace, model: Any, table: Table, *others: s
         )
     if ignored := [name for name in table.columns if name not in (*columns, *others)]:
         note(args, f"Columns that are no features of the model are ignored: {listing(ignored)}")
-    return Asked(model, columns)
+    return FeatureReader(model, columns)
 
 
 def _match(model: Any, table: Table, others: tuple[str, ...]) -> list[str]:

@@ -17,7 +17,7 @@ _MOST_CLASSES = 10_000
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a file are features and target, and which label stands for none."""
+    """Which columns of a file are features and target, and which label means none."""
 
     features: list[str]
     target: str

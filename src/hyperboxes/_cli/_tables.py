@@ -1,6 +1,6 @@
 """CSV and Parquet files as streams of chunks: tables of some rows, read one after the other.
 
-What a file is, its content tells, not its name. All cells of a CSV file are text; what they mean is
+The content says what a file is, not its name. All cells of a CSV file are text; what they mean is
 decided in `_columns`, the same way in every chunk.
 """
 
@@ -104,7 +104,7 @@ class CsvTable(Table):
             yield from reader
         except pa.ArrowInvalid as error:
             if str(error) != "Empty CSV file":
-                raise ValueError(f"{self.name}: {_reword(str(error))}") from error
+                raise ValueError(f"{self.name}: {_translate_error(str(error))}") from error
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(f"{self.name} is damaged or cut off ({error})") from error
         finally:
@@ -146,14 +146,14 @@ class Source:
     stream: Any = None
 
     @classmethod
-    def of(cls, path: str, again: bool) -> Source:
-        """Find the bytes; a stream that is to be read again, or is Parquet, is kept in memory."""
+    def of(cls, path: str, reread: bool) -> Source:
+        """Find the bytes; a stream that will be read again, or is Parquet, is kept in memory."""
         if not is_stream(path):
             return cls(path, Path(path))
         is_stdin = path == STDIO
         stream: Any = sys.stdin.buffer if is_stdin else Path(path).open("rb")  # noqa: SIM115 (a pipe)
         name = "standard input" if is_stdin else path
-        if again or stream.peek(4)[:4] == _PARQUET:
+        if reread or stream.peek(4)[:4] == _PARQUET:
             with stream:
                 return cls(name, content=stream.read())
         return cls(name, stream=stream)
@@ -174,13 +174,13 @@ class Source:
 
 
 def is_stream(path: str) -> bool:
-    """Whether what is read there is gone then: standard input, a pipe, a device."""
+    """Whether it can be read only once: standard input, a pipe, a device."""
     return path == STDIO or (Path(path).exists() and not Path(path).is_file())
 
 
-def open_table(path: str, sep: str | None = None, *, again: bool = False) -> Table:
-    """Open a file; `again` says that it will be read more than once."""
-    source = Source.of(path, again)
+def open_table(path: str, sep: str | None = None, *, reread: bool = False) -> Table:
+    """Open a file; `reread` says that it will be read more than once."""
+    source = Source.of(path, reread)
     if source.can_reopen:
         with source.open() as stream:
             is_parquet = stream.peek(4)[:4] == _PARQUET
@@ -190,7 +190,7 @@ def open_table(path: str, sep: str | None = None, *, again: bool = False) -> Tab
 
 
 def _read_header(stream: BinaryIO, name: str, sep: str | None) -> tuple[list[str], str]:
-    """Read the names of the columns, and find what parts cells."""
+    """Read the names of the columns, and find the separator."""
     line = b"\n"
     while line in (b"\n", b"\r\n"):
         line = stream.readline()
@@ -208,8 +208,8 @@ def _read_header(stream: BinaryIO, name: str, sep: str | None) -> tuple[list[str
     return next(csv.reader([text], delimiter=sep)), sep
 
 
-def _reword(message: str) -> str:
-    """Turn Arrow's words into ours."""
+def _translate_error(message: str) -> str:
+    """Reword Arrow's messages."""
     if "invalid UTF8" in message:
         return "it is not in UTF-8: save it in that encoding"
     message = message.removeprefix("CSV parse error: ").replace("Row #", "row ")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._cli._bar import progress, watched
+from hyperboxes._cli._bar import progress, with_progress
 from hyperboxes._cli._checkpoint import Checkpoint
 from hyperboxes._cli._common import note
 from hyperboxes._cli._interrupts import interruptible
@@ -44,19 +44,19 @@ def fit_in_chunks(
     A first pass finds classes and ranges, a second one learns.
     """
 
-    def look() -> dict[str, Any]:
+    def survey_file() -> dict[str, Any]:
         chunks = table.chunks(columns.all, chunk_size)
-        survey = Survey.of(watched(args, "Looking at classes and ranges", chunks), columns)
+        survey = Survey.of(with_progress(args, "Looking at classes and ranges", chunks), columns)
         survey.check(table.name, columns)
         return survey.to_json()
 
     learned = None
     if checkpoint is None:
-        found = look()
+        found = survey_file()
     elif args.resume and checkpoint.exists:
         found, learned = checkpoint.resume()
     else:
-        found = checkpoint.begin(look)
+        found = checkpoint.begin(survey_file)
     survey = Survey.from_json(found)
     if learned is None:
         model.set_params(scaling=survey.ranges)
@@ -77,7 +77,7 @@ def _learn(
 ) -> Any:
     done = _n_learned(model)
     try:
-        with progress(args, "Learning", survey.n_rows, done) as tell, interruptible() as check:
+        with progress(args, "Learning", survey.n_rows, done) as update, interruptible() as check:
             for chunk in table.chunks(columns.all, chunk_size, skip=done):
                 check()
                 X, y = columns.read(chunk)
@@ -87,17 +87,17 @@ def _learn(
                 model.partial_fit(_frame(X, columns), y, classes=survey.classes)
                 model.set_params(scaling="minmax")  # which the ranges were, of the whole file
                 done = chunk.start + len(chunk)
-                if tell is not None:
-                    tell(done, f"{done:,} rows, {len(model.hyperboxes_):,} boxes")
+                if update is not None:
+                    update(done, f"{done:,} rows, {len(model.hyperboxes_):,} boxes")
                 if checkpoint is not None:
                     checkpoint.save_if_due(model, done)
     except BaseException:
-        _keep(args, checkpoint, model)
+        _save_interrupted(args, checkpoint, model)
         raise
     return model
 
 
-def _keep(args: argparse.Namespace, checkpoint: Checkpoint | None, model: Any) -> None:
+def _save_interrupted(args: argparse.Namespace, checkpoint: Checkpoint | None, model: Any) -> None:
     """Save what an interrupted run has learned."""
     if checkpoint is not None and (n_rows := _n_learned(model)):
         model.set_params(scaling="minmax")

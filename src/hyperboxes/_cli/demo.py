@@ -1,7 +1,7 @@
 """Show what there is: the commands one after the other, on real data.
 
 The data is the breast cancer set that scikit-learn ships, with four of its measurements. All files
-are written to a folder, for you to go on with.
+are written to a folder, for you to try more.
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ def run(args: argparse.Namespace) -> None:
         f"Breast cancer: {len(data)} samples, {len(FEATURES)} measurements, benign or malignant.\n"
         f"Two thirds are in {train}, the others in {test}."
     )
-    _do(args, "Train a model", "fit", train, "--target", TARGET, "--theta", str(THETA), "-o", model)
-    _do(
+    _run_command(
+        args, "Train a model", "fit", train, "--target", TARGET, "--theta", str(THETA), "-o", model
+    )
+    _run_command(
         args,
         "Is it any good? On samples it has not seen",
         "evaluate",
@@ -60,11 +62,13 @@ def run(args: argparse.Namespace) -> None:
         "--target",
         TARGET,
     )
-    _do(args, "What has it learned? The largest of its boxes", "rules", model, "--max-rules", "3")
+    _run_command(
+        args, "What has it learned? The largest of its boxes", "rules", model, "--max-rules", "3"
+    )
     title, row = _find_hard_row(model, test)
-    _do(args, title, "explain", model, test, "--row", row)
+    _run_command(args, title, "explain", model, test, "--row", row)
     _draw(args, data, folder / "demo.png")
-    _say_what_next(model, test, train)
+    _print_next_steps(model, test, train)
 
 
 def _load() -> Any:
@@ -84,7 +88,7 @@ def _split(data: Any, *paths: str) -> None:
         part.to_csv(path, index=False)
 
 
-def _do(args: argparse.Namespace, title: str, *command: str) -> None:
+def _run_command(args: argparse.Namespace, title: str, *command: str) -> None:
     """Run a command as the user would."""
     from hyperboxes._cli import main
 
@@ -108,7 +112,7 @@ def _find_hard_row(model_path: str, path: str) -> tuple[str, str]:
 
 
 def _draw(args: argparse.Namespace, data: Any, path: Path) -> None:
-    """Draw boxes of two measurements, and how learning from a stream goes, if that is possible."""
+    """Draw boxes in two measurements and learning from a stream, if Matplotlib is there."""
     from hyperboxes import BoxesDisplay, GrowthDisplay, ImprovedOnlineGFMM
 
     try:
@@ -132,7 +136,7 @@ def _draw(args: argparse.Namespace, data: Any, path: Path) -> None:
     print(f"\n== What boxes look like, and how it learns from a stream\nin {path}")
 
 
-def _say_what_next(model: str, test: str, train: str) -> None:
+def _print_next_steps(model: str, test: str, train: str) -> None:
     commands = [
         ["predict", model, test, "--keep", "--proba"],
         ["rules", model, "--data", test, "--target", TARGET, "--format", "csv"],

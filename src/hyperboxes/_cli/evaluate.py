@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._cli._bar import watched
+from hyperboxes._cli._bar import with_progress
 from hyperboxes._cli._common import (
     add_chunk_size,
     add_data,
@@ -25,8 +25,8 @@ from hyperboxes._cli._models import (
     add_matching,
     check_classifier,
     find_features,
-    find_labels,
     load_model,
+    read_target,
 )
 from hyperboxes._cli._tables import open_table
 
@@ -55,12 +55,12 @@ def run(args: argparse.Namespace) -> None:
     table = open_table(args.data, args.sep)
     model = load_model(args.model)
     check_classifier(model, args.model)
-    asked = find_features(args, model, table, args.target)
+    reader = find_features(args, model, table, args.target)
     confusion = Confusion(model.classes_)
-    chunks = table.chunks([*asked.columns, args.target], args.chunk_size)
-    for chunk in watched(args, "Evaluating", chunks):
-        labels, has_label = find_labels(args, model, chunk)
-        confusion.add(labels[has_label], model.predict(asked.samples(chunk))[has_label])
+    chunks = table.chunks([*reader.columns, args.target], args.chunk_size)
+    for chunk in with_progress(args, "Evaluating", chunks):
+        labels, has_label = read_target(args, model, chunk)
+        confusion.add(labels[has_label], model.predict(reader.read(chunk))[has_label])
     if confusion.n_samples == 0:
         raise ValueError(f"{table.name} has no rows with a label")
     scores = Scores.of(confusion, n_boxes=len(model.hyperboxes_))

@@ -8,9 +8,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from hyperboxes._cli._common import add_data, add_json, add_model, positive, print_json
+from hyperboxes._cli._common import add_data, add_json, add_model, positive_integer, print_json
 from hyperboxes._cli._models import (
-    Asked,
+    FeatureReader,
     add_matching,
     check_classifier,
     find_features,
@@ -30,7 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     add_data(parser)
     parser.add_argument(
-        "--row", type=positive, nargs="+", default=[1], metavar="N", help="which; default: 1"
+        "--row",
+        type=positive_integer,
+        nargs="+",
+        default=[1],
+        metavar="N",
+        help="which; default: 1",
     )
     add_matching(parser)
     add_json(parser, "the explanations")
@@ -43,8 +48,8 @@ def run(args: argparse.Namespace) -> None:
     model = load_model(args.model)
     check_classifier(model, args.model)
     table = open_table(args.data, args.sep)
-    asked = find_features(args, model, table)
-    explanations = explain(model, _read_rows(args, table, asked))
+    reader = find_features(args, model, table)
+    explanations = explain(model, _read_rows(args, table, reader))
     pairs = list(zip(args.row, explanations, strict=True))
     if args.json:
         print_json([{"row": row, **explanation.to_dict()} for row, explanation in pairs])
@@ -53,14 +58,14 @@ def run(args: argparse.Namespace) -> None:
     print("\n\n".join(texts))
 
 
-def _read_rows(args: argparse.Namespace, table: Table, asked: Asked) -> Any:
+def _read_rows(args: argparse.Namespace, table: Table, reader: FeatureReader) -> Any:
     """Return the rows asked for, in that order."""
     last = max(args.row)
-    chunk = next(table.chunks(asked.columns, size=last), None)
+    chunk = next(table.chunks(reader.columns, size=last), None)
     n_rows = 0 if chunk is None else len(chunk)
     if chunk is None or n_rows < last:
         raise ValueError(f"{table.name} has {n_rows:,} rows, so there is no row {last}")
-    return asked.samples(*(_row(chunk, row) for row in args.row))
+    return reader.read(*(_row(chunk, row) for row in args.row))
 
 
 def _row(chunk: Chunk, row: int) -> Chunk:

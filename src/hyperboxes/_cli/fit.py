@@ -1,9 +1,8 @@
 """Train a model on a table and save it.
 
-The online learners (improved, online) read the file in pieces, so it may be larger than memory,
-and write a checkpoint from time to time: after a crash or Ctrl-C the same command with --resume
-goes on. The boxes are the same whatever the pieces. The agglomerative learners (agglo-sm, agglo2)
-need all samples in memory.
+Online learners read the file in pieces, so it may be larger than memory, and write a checkpoint
+from time to time: after a crash or Ctrl-C the same command with --resume goes on. The boxes are the
+same whatever the pieces. The other learners need all samples in memory.
 
 Features are numbers; empty cells, NA and ? are missing values, which the learners take. Labels are
 text.
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperboxes import __version__
-from hyperboxes._cli._checkpoint import Checkpoint, Every
+from hyperboxes._cli._checkpoint import Checkpoint, CheckpointInterval
 from hyperboxes._cli._common import (
     CHUNK_SIZE,
     STDIO,
@@ -28,15 +27,16 @@ from hyperboxes._cli._common import (
     add_features,
     add_json,
     add_target,
-    names,
+    column_names,
     note,
     print_json,
 )
-from hyperboxes._cli._compiling import compiling
 from hyperboxes._cli._survey import Columns
 from hyperboxes._cli._tables import Table, is_stream, open_table
 from hyperboxes._cli._training import fit_at_once, fit_in_chunks
 from hyperboxes._cli._writers import check_output
+from hyperboxes._compiling import compiling
+from hyperboxes._estimators.registry import Learner, commands
 
 HELP = "train a model on a table"
 EXAMPLES = """\
@@ -47,15 +47,7 @@ EXAMPLES = """\
   hyperboxes fit few.csv --target label --unlabeled "" -o few.hyperboxes  # empty cells: no label
 """
 
-# The learners by name: the estimator and its parameters.
-LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "improved": ("ImprovedOnlineGFMM", {}),
-    "online": ("OnlineGFMM", {}),
-    "agglo-sm": ("AgglomerativeGFMM", {"algorithm": "agglo-sm"}),
-    "agglo2": ("AgglomerativeGFMM", {"algorithm": "agglo2"}),
-}
-_ONLINE = ("improved", "online")
-_EVERY = "60s"
+_DEFAULT_INTERVAL = "60s"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="file to write")
     which = parser.add_mutually_exclusive_group()
     add_features(which, "columns to learn from; default: all but the target")
-    which.add_argument("--drop", type=names, default=[], metavar="A,B,...", help="leave these out")
+    which.add_argument(
+        "--drop", type=column_names, default=[], metavar="A,B,...", help="leave these out"
+    )
     _add_learner(parser)
     _add_chunks(parser)
     add_json(parser, "a summary")
@@ -73,12 +67,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_learner(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("learner")
-    group.add_argument("--learner", choices=LEARNERS, default="improved", help="default: improved")
+    others = ", ".join(name for name, learner in commands().items() if not learner.learns_in_chunks)
+    group.add_argument(
+        "--learner",
+        choices=commands(),
+        default="improved",
+        help=f"online: {_online_names(', ')}; all samples in memory: {others}; default: improved",
+    )
     group.add_argument(
         "--theta",
         type=_positive_number,
         help="longest side of a box, as a fraction of a feature's range: small is accurate, large "
-        "gives few rules; default: 0.5 (improved), 0.2 (online), 0.7 (agglo)",
+        f"gives few rules; default: {_default_thetas()}",
     )
     group.add_argument(
         "--gamma",
@@ -88,15 +88,25 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _online_names(separator: str) -> str:
+    return separator.join(name for name, learner in commands().items() if learner.learns_in_chunks)
+
+
+def _default_thetas() -> str:
+    """Return the default of each learner that has one, without importing any."""
+    thetas = {tuple(entry.commands): entry.default_theta for entry in commands().values()}
+    return ", ".join(f"{theta} ({', '.join(names)})" for names, theta in thetas.items() if theta)
+
+
 def _add_chunks(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("large files (online learners)")
     add_chunk_size(group, default=None)
     group.add_argument(
         "--checkpoint-every",
-        type=Every.parse,
+        type=CheckpointInterval.parse,
         default=argparse.SUPPRESS,
         metavar="WHEN",
-        help=f"rows (500000) or time (30s, 5m, 1h), or never; default: {_EVERY}",
+        help=f"rows (500000) or time (30s, 5m, 1h), or never; default: {_DEFAULT_INTERVAL}",
     )
     group.add_argument(
         "--resume", action="store_true", help="go on from the checkpoint, if there is one"
@@ -107,40 +117,41 @@ def run(args: argparse.Namespace) -> None:
     """Train and save."""
     from hyperboxes import save
 
-    began = time.monotonic()
+    began, compiled = time.monotonic(), compiling.seconds
     _check_options(args)
     check_output(args.output, args.data)
-    is_online = args.learner in _ONLINE
-    table = open_table(args.data, args.sep, again=is_online)
+    learner = commands()[args.learner]
+    table = open_table(args.data, args.sep, reread=learner.learns_in_chunks)
     columns = _choose_columns(args, table)
-    model, options = _make_model(args, columns)
+    model, options = _make_model(args, learner, columns)
     chunk_size = args.chunk_size or CHUNK_SIZE
     checkpoint = None
-    with compiling(args) as compiled:
-        if is_online:
-            checkpoint = _make_checkpoint(args, options)
-            model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
-        else:
-            model = fit_at_once(args, model, table, columns, chunk_size)
+    if learner.learns_in_chunks:
+        checkpoint = _make_checkpoint(args, options)
+        model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
+    else:
+        model = fit_at_once(args, model, table, columns, chunk_size)
     save(model, args.output)
     if checkpoint is not None:
         checkpoint.remove()
-    _report(args, model, time.monotonic() - began - compiled.seconds, compiled.seconds)
+    compiled = compiling.seconds - compiled
+    _print_summary(args, model, time.monotonic() - began - compiled, compiled)
 
 
 def _check_options(args: argparse.Namespace) -> None:
     if args.output == STDIO:
         raise UsageError("a model cannot be written to standard output: name a file")
-    if args.learner not in _ONLINE and (args.chunk_size or args.resume or _asks_to_save(args)):
+    about_chunks = args.chunk_size or args.resume or _wants_checkpoints(args)
+    if about_chunks and not commands()[args.learner].learns_in_chunks:
         raise UsageError(
             f"--learner {args.learner} needs all samples at once: --chunk-size, --checkpoint-every "
-            "and --resume are for the learners improved and online"
+            f"and --resume are for the learners {_online_names(' and ')}"
         )
-    if is_stream(args.data) and (args.resume or _asks_to_save(args)):
+    if is_stream(args.data) and (args.resume or _wants_checkpoints(args)):
         raise UsageError(f"{args.data} cannot be read again: checkpoints need a file")
 
 
-def _asks_to_save(args: argparse.Namespace) -> bool:
+def _wants_checkpoints(args: argparse.Namespace) -> bool:
     return getattr(args, "checkpoint_every", None) is not None
 
 
@@ -158,24 +169,20 @@ def _choose_columns(args: argparse.Namespace, table: Table) -> Columns:
     return Columns(features, args.target, args.unlabeled)
 
 
-def _make_model(args: argparse.Namespace, columns: Columns) -> tuple[Any, dict[str, Any]]:
+def _make_model(
+    args: argparse.Namespace, learner: Learner, columns: Columns
+) -> tuple[Any, dict[str, Any]]:
     """Return the unfitted model, and what a checkpoint must agree with."""
-    import hyperboxes
-
-    class_name, parameters = LEARNERS[args.learner]
-    if args.gamma is not None and len(args.gamma) not in (1, len(columns.features)):
-        raise UsageError(
-            f"--gamma has {len(args.gamma)} numbers, but there are {len(columns.features)} features"
-        )
-    if args.gamma is not None:
-        parameters = {**parameters, "gamma": args.gamma if len(args.gamma) > 1 else args.gamma[0]}
-    if args.theta is not None:
-        parameters = {**parameters, "theta": args.theta}
-    model = getattr(hyperboxes, class_name)(**parameters, unlabeled=columns.unlabeled)
+    chosen = {"theta": args.theta, "gamma": _gamma(args, columns), "unlabeled": columns.unlabeled}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    known = learner.estimator().get_params(deep=False)
+    if unknown := [name for name in chosen if name not in known]:
+        raise UsageError(f"--learner {args.learner} has no --{unknown[0]}")
+    model = learner.estimator(**learner.commands[args.learner], **chosen)
     return model, {
         "learner": args.learner,
-        "theta": model.theta,
-        "gamma": model.gamma,
+        "theta": getattr(model, "theta", None),
+        "gamma": getattr(model, "gamma", None),
         "target": columns.target,
         "features": columns.features,
         "unlabeled": columns.unlabeled,
@@ -183,14 +190,25 @@ def _make_model(args: argparse.Namespace, columns: Columns) -> tuple[Any, dict[s
     }
 
 
+def _gamma(args: argparse.Namespace, columns: Columns) -> Any:
+    """Return a number, or one per feature."""
+    if args.gamma is None or len(args.gamma) == 1:
+        return None if args.gamma is None else args.gamma[0]
+    if len(args.gamma) != len(columns.features):
+        raise UsageError(
+            f"--gamma has {len(args.gamma)} numbers, but there are {len(columns.features)} features"
+        )
+    return args.gamma
+
+
 def _make_checkpoint(args: argparse.Namespace, options: dict[str, Any]) -> Checkpoint | None:
-    every = getattr(args, "checkpoint_every", Every.parse(_EVERY))
-    if is_stream(args.data) or (every is None and not args.resume):
+    interval = getattr(args, "checkpoint_every", CheckpointInterval.parse(_DEFAULT_INTERVAL))
+    if is_stream(args.data) or (interval is None and not args.resume):
         return None
-    return Checkpoint(Path(args.output), Path(args.data), every or Every(), options)
+    return Checkpoint(Path(args.output), Path(args.data), interval or CheckpointInterval(), options)
 
 
-def _report(args: argparse.Namespace, model: Any, seconds: float, compiling: float) -> None:
+def _print_summary(args: argparse.Namespace, model: Any, seconds: float, compiled: float) -> None:
     boxes = model.hyperboxes_
     n_samples, n_boxes, n_classes = int(boxes.counts.sum()), len(boxes), len(model.classes_)
     if args.json:
@@ -203,22 +221,24 @@ def _report(args: argparse.Namespace, model: Any, seconds: float, compiling: flo
                 "n_boxes": n_boxes,
                 "classes": model.classes_.tolist(),
                 "seconds": round(seconds, 3),
-                "seconds_compiling": round(compiling, 3),
+                "seconds_compiling": round(compiled, 3),
             }
         )
-    learned = f"{_counted(n_boxes, 'box', 'boxes')} from {_counted(n_samples, 'sample', 'samples')}"
-    classes = _counted(n_classes, "class", "classes")
-    features = _counted(model.n_features_in_, "feature", "features")
+    learned = (
+        f"{_count_text(n_boxes, 'box', 'boxes')} from {_count_text(n_samples, 'sample', 'samples')}"
+    )
+    classes = _count_text(n_classes, "class", "classes")
+    features = _count_text(model.n_features_in_, "feature", "features")
     size = f"{math.ceil(Path(args.output).stat().st_size / 1000):,} kB"
     took = f"{seconds:.1f} s"
-    if compiling > 0.0:
-        took += f" and once {compiling:.1f} s to compile"
+    if compiled > 0.0:
+        took += f" and once {compiled:.1f} s to compile"
     note(args, f"{args.output}: {learned} of {classes}, {features} ({took}, {size})")
     if n_classes > n_samples / 2:
         note(args, f"Note: {args.target} has {n_classes:,} different values. Is it a class?")
 
 
-def _counted(number: int, one: str, many: str) -> str:
+def _count_text(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 

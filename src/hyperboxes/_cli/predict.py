@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from hyperboxes._cli._bar import watched
+from hyperboxes._cli._bar import with_progress
 from hyperboxes._cli._common import (
     STDIO,
     UsageError,
@@ -19,10 +19,10 @@ from hyperboxes._cli._common import (
     add_data,
     add_json,
     add_model,
-    positive,
+    positive_integer,
 )
 from hyperboxes._cli._models import (
-    Asked,
+    FeatureReader,
     add_matching,
     check_classifier,
     find_features,
@@ -62,7 +62,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser, "each row")
     add_matching(parser)
     parser.add_argument(
-        "--jobs", type=positive, default=1, metavar="N", help="threads that predict; default: 1"
+        "--jobs",
+        type=positive_integer,
+        default=1,
+        metavar="N",
+        help="threads that predict; default: 1",
     )
     add_chunk_size(parser)
 
@@ -76,39 +80,39 @@ def run(args: argparse.Namespace) -> None:
     if args.proba or args.membership:
         check_classifier(model, args.model)
     table = open_table(args.data, args.sep)
-    asked = find_features(args, model, table)
+    reader = find_features(args, model, table)
     if hasattr(model, "n_jobs"):
         model.set_params(n_jobs=args.jobs)
     kept = table.columns if args.keep else []
     _check_names([*kept, *_new_names(args, model)])
-    wanted = list(dict.fromkeys([*kept, *asked.columns]))
+    wanted = list(dict.fromkeys([*kept, *reader.columns]))
     chunks = table.chunks(wanted, args.chunk_size)
     n_rows = 0
     with open_writer(args.output, as_json=args.json) as writer:
-        for chunk in watched(args, "Predicting", chunks):
-            writer.write(dict(_results(args, asked, chunk, kept)))
+        for chunk in with_progress(args, "Predicting", chunks):
+            writer.write(dict(_results(args, reader, chunk, kept)))
             n_rows += len(chunk)
         if n_rows == 0:
             raise ValueError(f"{table.name} has no rows")
 
 
 def _results(
-    args: argparse.Namespace, asked: Asked, chunk: Chunk, kept: list[str]
+    args: argparse.Namespace, reader: FeatureReader, chunk: Chunk, kept: list[str]
 ) -> Iterator[tuple[str, Any]]:
     """Yield the columns of the output."""
-    X = asked.samples(chunk)
+    X = reader.read(chunk)
     for name in kept:
         yield name, chunk.table[name]
     if not args.proba:
-        yield args.column, asked.model.predict(X)
+        yield args.column, reader.model.predict(X)
     else:
-        proba = asked.model.predict_proba(X)
+        proba = reader.model.predict_proba(X)
         # Its largest entry is what `predict` says.
-        yield args.column, asked.model.classes_[proba.argmax(axis=1)]
-        yield from zip(_by_class("proba", asked.model), proba.T, strict=True)
+        yield args.column, reader.model.classes_[proba.argmax(axis=1)]
+        yield from zip(_by_class("proba", reader.model), proba.T, strict=True)
     if args.membership:
-        membership = asked.model.membership(X)
-        yield from zip(_by_class("membership", asked.model), membership.T, strict=True)
+        membership = reader.model.membership(X)
+        yield from zip(_by_class("membership", reader.model), membership.T, strict=True)
 
 
 def _new_names(args: argparse.Namespace, model: Any) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from hyperboxes._cli._common import STDIO, add_data, add_model, add_target, note, positive
+from hyperboxes._cli._common import STDIO, add_data, add_model, add_target, note, positive_integer
 from hyperboxes._cli._models import add_matching, check_classifier, load_model, read_samples
 from hyperboxes._cli._writers import check_output
 
@@ -33,14 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--title", metavar="TEXT", help="heading of the page")
     parser.add_argument(
         "--max-samples",
-        type=positive,
+        type=positive_integer,
         default=500,
         metavar="N",
         help="rows that can be looked at, wrong predictions first; default: 500",
     )
     parser.add_argument(
         "--max-rules",
-        type=positive,
+        type=positive_integer,
         default=5000,
         metavar="N",
         help="rules in the page, those of the largest support; default: 5000",

@@ -10,8 +10,6 @@ import argparse
 import math
 from typing import Any
 
-import numpy as np
-
 from hyperboxes._cli._common import (
     DATA_HELP,
     UsageError,
@@ -19,7 +17,7 @@ from hyperboxes._cli._common import (
     add_sep,
     add_target,
     note,
-    positive,
+    positive_integer,
     print_json,
 )
 from hyperboxes._cli._models import add_matching, check_classifier, load_model, read_samples
@@ -41,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_sep(parser)
     add_matching(parser)
     parser.add_argument(
-        "--max-rules", type=positive, metavar="N", help="print only so many; default: all"
+        "--max-rules", type=positive_integer, metavar="N", help="print only so many; default: all"
     )
     parser.add_argument(
         "--format", choices=_PRINTERS, default="text", help="default: text; csv and json are exact"
@@ -79,6 +77,8 @@ def _print_csv(args: argparse.Namespace, model: Any, X: Any = None, y: Any = Non
 
 def _print_json(args: argparse.Namespace, model: Any, X: Any = None, y: Any = None) -> None:
     """Print a list of rules, with the bounds by feature, null where they are not known."""
+    from hyperboxes._explain.reading import json_value
+
     frame = _frame(args, model, X, y)
     n_features = model.n_features_in_
     facts, bounds = frame.iloc[:, : -2 * n_features], frame.iloc[:, -2 * n_features :]
@@ -86,7 +86,7 @@ def _print_json(args: argparse.Namespace, model: Any, X: Any = None, y: Any = No
     rules = [
         {
             "box": box,
-            **{name: _plain(value) for name, value in fact.items()},
+            **{name: json_value(value) for name, value in fact.items()},
             "bounds": {
                 name: None if math.isnan(ends[0]) else ends
                 for name, ends in zip(features, pairs, strict=True)
@@ -106,7 +106,7 @@ def _print_sql(args: argparse.Namespace, model: Any) -> None:
     from hyperboxes import export_sql
 
     print(export_sql(model, table=args.table))
-    note(args, "Rows that no box holds get NULL: a database cannot tell the nearest box.")
+    note(args, "Rows that no box holds get NULL: a database cannot find the nearest box.")
 
 
 def _frame(args: argparse.Namespace, model: Any, X: Any, y: Any) -> Any:
@@ -116,13 +116,6 @@ def _frame(args: argparse.Namespace, model: Any, X: Any, y: Any) -> Any:
     return frame.sort_values("support", ascending=False, kind="stable").head(
         args.max_rules or len(frame)
     )
-
-
-def _plain(value: Any) -> Any:
-    """Return a value for JSON."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if value != value else value
 
 
 _PRINTERS = {"text": _print_text, "csv": _print_csv, "json": _print_json, "sql": _print_sql}

@@ -60,7 +60,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     theta: float
     gamma: Any
-    membership_function: str
+    membership_function: str = "min"  # of learners that leave no choice
     selection: str
     scaling: Any
     n_jobs: int | None

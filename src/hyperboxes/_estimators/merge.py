@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.base import BoxEstimator
+from hyperboxes._estimators.registry import SPEED_PARAMETERS, MergeSettings, find_by_class
 from hyperboxes._estimators.validation import column_name
 from hyperboxes._kernels import parting
 from hyperboxes._kernels.records import NO_LABEL, Rule
@@ -17,9 +18,8 @@ from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
 
 Model = TypeVar("Model", bound=BoxEstimator)
 
-# `selection` and `n_jobs` change nothing that is learned; of `gamma` and `scaling` it is compared
-# what they amount to.
-_FREE_PARAMETERS = {"n_jobs", "selection", "gamma", "scaling"}
+# Of `gamma` and `scaling` it is compared what they amount to.
+_FREE_PARAMETERS = SPEED_PARAMETERS | {"gamma", "scaling"}
 
 
 def merge(models: Iterable[Model]) -> Model:
@@ -67,23 +67,38 @@ def merge(models: Iterable[Model]) -> Model:
     models = list(models)
     _check_alike(models)
     first = models[0]
+    settings = _merge_settings(first)
+    rule = first._make_rule(
+        first._model,
+        overlap=settings.overlap,
+        similarity=settings.similarity,
+        min_similarity=settings.min_similarity,
+    )
     n_classes = first._model.boxes.n_classes
     parts = (model._model.boxes for model in models)
     boxes = Boxes.of_rows(*_collect(parts), n_classes=n_classes)
-    algorithm, rule = _agglomeration_of(first)
     if n_classes > 0:
         _cut_overlaps(boxes, rule)
+    algorithm = settings.algorithm if settings.algorithm in ALGORITHMS else "agglo-sm"
     boxes = agglomerate_boxes(boxes, first._model, rule, algorithm)
     boxes.n_candidates += sum(model.n_candidates_ for model in models)
     return first._with_boxes(boxes)
+
+
+def _merge_settings(model: Any) -> MergeSettings:
+    learner = find_by_class(type(model))
+    if learner is None:
+        raise TypeError(f"Only models of this package can be merged, not {model!r}.")
+    if learner.merge_settings is None:
+        raise TypeError(f"Models of {type(model).__name__} cannot be merged.")
+    return learner.merge_settings.for_model(model)
 
 
 def _check_alike(models: list[Any]) -> None:
     if not models:
         raise ValueError("There is no model to merge.")
     for model in models:
-        if not isinstance(model, BoxEstimator):
-            raise TypeError(f"Only models of this package can be merged, not {model!r}.")
+        _merge_settings(model)
         check_is_fitted(model)
     first = models[0]
     for model in models[1:]:
@@ -145,15 +160,3 @@ def _cut_overlaps(boxes: Boxes, rule: Rule) -> None:
         scratch = boxes.make_scratch()
         start = parting.part_all(boxes.arrays, start, rule, scratch, WORK_PER_CALL)
     boxes.pack()
-
-
-def _agglomeration_of(model: Any) -> tuple[str, Rule]:
-    """Return how the boxes of models are merged: as the model does, or by AGGLO-SM."""
-    rule = model._make_rule(
-        model._model,
-        overlap=model._pieces().get("overlap", "closed"),
-        similarity=getattr(model, "similarity", "longest"),
-        min_similarity=getattr(model, "min_similarity", 0.0),
-    )
-    algorithm = getattr(model, "algorithm", None)
-    return algorithm if algorithm in ALGORITHMS else "agglo-sm", rule

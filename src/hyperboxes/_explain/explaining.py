@@ -16,7 +16,12 @@ from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.validation import check_upper
 from hyperboxes._explain import html
 from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
-from hyperboxes._explain.reading import read_classifier, read_gamma, read_scale, without_names
+from hyperboxes._explain.reading import (
+    ignoring_missing_names,
+    read_classifier,
+    read_gamma,
+    read_scale,
+)
 from hyperboxes._explain.wording import Decimals, name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.scaling import MinMaxScale
@@ -80,13 +85,13 @@ def explain(
     """
     read_classifier(model, "explain")
     lower = validate_data(model, X, reset=False, **NUMBERS)
-    samples = _Ends(lower, check_upper(model, lower, X_upper))
+    samples = _SampleBounds(lower, check_upper(model, lower, X_upper))
     context = _Context.of(model, samples, feature_names, class_names)
     predictions, memberships = model.predict(X, X_upper), model.membership(X, X_upper)
     winning = model.apply(X, X_upper)
     competing = _find_competing(context, samples, winning)
     changed = context.moved_into(competing, samples)
-    with without_names():
+    with ignoring_missing_names():
         changed_predictions = model.predict(changed.lower, changed.upper)
         changed_memberships = model.membership(changed.lower, changed.upper)
     return Explanations(
@@ -103,14 +108,14 @@ def explain(
 
 
 @dataclass(frozen=True, eq=False)
-class _Ends:
+class _SampleBounds:
     """Both ends of samples."""
 
     lower: np.ndarray
     upper: np.ndarray
 
-    def __getitem__(self, rows: slice) -> _Ends:
-        return _Ends(self.lower[rows], self.upper[rows])
+    def __getitem__(self, rows: slice) -> _SampleBounds:
+        return _SampleBounds(self.lower[rows], self.upper[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +131,7 @@ class _Context:
     rounding: Decimals
 
     @classmethod
-    def of(cls, model: Any, samples: _Ends, feature_names: Any, class_names: Any) -> Self:
+    def of(cls, model: Any, samples: _SampleBounds, feature_names: Any, class_names: Any) -> Self:
         boxes = model.hyperboxes_
         values = np.concatenate([boxes.lower, boxes.upper, samples.lower, samples.upper])
         return cls(
@@ -143,7 +148,7 @@ class _Context:
         """Return labels as indices into the classes."""
         return np.searchsorted(self.classes, labels)
 
-    def moved_into(self, boxes: np.ndarray, samples: _Ends) -> _Ends:
+    def moved_into(self, boxes: np.ndarray, samples: _SampleBounds) -> _SampleBounds:
         """Return samples moved as little as puts them into a box each; -1: not at all."""
         low, high = self.boxes.lower[boxes], self.boxes.upper[boxes]
         low[boxes < 0] = high[boxes < 0] = np.nan
@@ -152,9 +157,9 @@ class _Context:
         for values in (samples.lower, samples.upper):
             scaled = self.scale.transform(values)
             moved.append(np.select([scaled < v, scaled > w], [low, high], values))
-        return _Ends(*moved)
+        return _SampleBounds(*moved)
 
-    def explained(self, box: int, sample: _Ends, memberships: np.ndarray) -> ExplainedBox:
+    def explained(self, box: int, sample: _SampleBounds, memberships: np.ndarray) -> ExplainedBox:
         """Return a box with the place of a sample relative to it."""
         low, high, code = self.boxes.lower[box], self.boxes.upper[box], self.boxes.labels[box]
         distance = self._distance(sample, low, high)
@@ -170,7 +175,7 @@ class _Context:
             distance / self.scale.span,
         )
 
-    def _distance(self, sample: _Ends, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    def _distance(self, sample: _SampleBounds, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Return how far outside of bounds a sample is, at most 0 where its membership is 1.
 
         It may lie outside by a rounding error that scaling takes away.
@@ -191,7 +196,7 @@ class _Context:
         return None
 
 
-def _find_competing(context: _Context, samples: _Ends, winning: np.ndarray) -> np.ndarray:
+def _find_competing(context: _Context, samples: _SampleBounds, winning: np.ndarray) -> np.ndarray:
     """Return the closest box of another class than that of the box that decided (-1: none)."""
     labelled = np.flatnonzero(context.boxes.labels >= 0)
     labels, counts = context.boxes.labels[labelled], context.boxes.counts[labelled]
@@ -208,7 +213,7 @@ def _find_competing(context: _Context, samples: _Ends, winning: np.ndarray) -> n
     return competing
 
 
-def _closeness(context: _Context, boxes: np.ndarray, samples: _Ends) -> np.ndarray:
+def _closeness(context: _Context, boxes: np.ndarray, samples: _SampleBounds) -> np.ndarray:
     """Return the memberships of samples in boxes, and beyond their reach minus the distances."""
     transform = context.scale.transform
     v, w = transform(context.boxes.lower[boxes]), transform(context.boxes.upper[boxes])
@@ -258,8 +263,8 @@ class Explanations(Sequence[Explanation]):
     memberships: np.ndarray
     winning: np.ndarray
     competing: np.ndarray
-    _samples: _Ends
-    _changed: _Ends
+    _samples: _SampleBounds
+    _changed: _SampleBounds
     _changed_predictions: np.ndarray
     _changed_memberships: np.ndarray
     _context: _Context
@@ -271,7 +276,7 @@ class Explanations(Sequence[Explanation]):
         return f"{type(self).__name__}(n_samples={len(self)})"
 
     def _repr_html_(self) -> str:
-        return html.show_several(self)
+        return html.explanations_html(self)
 
     @overload
     def __getitem__(self, index: int) -> Explanation: ...
@@ -287,7 +292,7 @@ class Explanations(Sequence[Explanation]):
 
     def _explanation(self, row: int) -> Explanation:
         context, memberships = self._context, self.memberships[row]
-        sample = _Ends(self._samples.lower[row], self._samples.upper[row])
+        sample = _SampleBounds(self._samples.lower[row], self._samples.upper[row])
         winning = context.explained(self.winning[row], sample, memberships)
         competing = None
         if self.competing[row] >= 0:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._explain import html, text
-from hyperboxes._explain.reading import check_number
+from hyperboxes._explain.reading import check_integer, json_value
 from hyperboxes._explain.wording import Decimals
 
 
@@ -55,7 +55,7 @@ class ExplainedBox:
     def _summary(self) -> dict[str, Any]:
         return {
             "box": self.index,
-            "label": _plain(self.label),
+            "label": json_value(self.label),
             "class_name": self.class_name,
             "count": self.count,
             "membership": self.membership,
@@ -63,14 +63,14 @@ class ExplainedBox:
 
     def _feature(self, j: int) -> dict[str, Any]:
         return {
-            name: _plain(getattr(self, name)[j])
+            name: json_value(getattr(self, name)[j])
             for name in ("lower", "upper", "distance", "fraction")
         }
 
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """The smallest change that puts a sample into the competing box, and what comes of it.
+    """The smallest change that puts a sample into the competing box, and its effect.
 
     It is a part of an `Explanation`.
 
@@ -136,7 +136,7 @@ class Explanation:
     deciding : int or None
         The feature that decides: where the sample lies outside of the winning box, the one with
         the largest distance, weighted with gamma, which sets the membership; otherwise the one
-        that parts it from the competing box most. None if there is no such feature.
+        that separates it most from the competing box. None if there is no such feature.
     change : Change or None
         The smallest change that puts the sample into the competing box; None if there is none.
 
@@ -186,7 +186,7 @@ class Explanation:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return html.show_one(self)
+        return html.explanation_html(self)
 
     def to_text(self, *, max_features: int | None = 8) -> str:
         """Return the explanation as a text of a few lines.
@@ -202,8 +202,8 @@ class Explanation:
         text : str
             What ``print`` shows.
         """
-        check_number("max_features", max_features, 0)
-        return text.write(self, max_features)
+        check_integer("max_features", max_features, 0)
+        return text.to_text(self, max_features)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as a dictionary that `json` can write.
@@ -228,10 +228,10 @@ class Explanation:
         competing = self.competing
         classes = zip(self.classes, self.class_names, self.memberships.tolist(), strict=True)
         return {
-            "prediction": _plain(self.prediction),
+            "prediction": json_value(self.prediction),
             "class_name": self.class_name,
             "classes": [
-                {"label": _plain(label), "name": name, "membership": membership}
+                {"label": json_value(label), "name": name, "membership": membership}
                 for label, name, membership in classes
             ],
             "winning": self.winning._summary(),
@@ -253,8 +253,8 @@ class Explanation:
     def _values(self, j: int) -> dict[str, Any]:
         return {
             "name": self.feature_names[j],
-            "value": _plain(self.lower[j]),
-            "value_upper": _plain(self.upper[j]),
+            "value": json_value(self.lower[j]),
+            "value_upper": json_value(self.upper[j]),
         }
 
     def _change(self, change: Change) -> dict[str, Any]:
@@ -262,12 +262,12 @@ class Explanation:
             "features": [
                 self._values(j)
                 | {
-                    "new_value": _plain(change.lower[j]),
-                    "new_value_upper": _plain(change.upper[j]),
+                    "new_value": json_value(change.lower[j]),
+                    "new_value_upper": json_value(change.upper[j]),
                 }
                 for j in change.features
             ],
-            "prediction": _plain(change.prediction),
+            "prediction": json_value(change.prediction),
             "class_name": change.class_name,
             "membership": change.membership,
             "succeeds": change.succeeds,
@@ -289,9 +289,3 @@ class Explanation:
             weights[self.deciding] = np.inf
         order = np.argsort(-weights, kind="stable")
         return order[weights[order] > 0].tolist()
-
-
-def _plain(value: Any) -> Any:
-    """Return a NumPy scalar as a plain Python value, NaN as None."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and np.isnan(value) else value

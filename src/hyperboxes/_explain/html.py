@@ -41,34 +41,38 @@ _STYLE = """<style>
 _BAR_WIDTH, _BAR_HEIGHT = 180, 18
 
 
-def show_one(explanation: Explanation) -> str:
+def explanation_html(explanation: Explanation) -> str:
     """Return the explanation of one sample as a piece of HTML that needs nothing else."""
-    return _wrapped([_body(explanation)])
+    return _with_style([_body(explanation)])
 
 
-def show_several(explanations: Explanations) -> str:
+def explanations_html(explanations: Explanations) -> str:
     """Return the explanations of several samples, each to be opened with a click."""
-    parts = [
-        f"<details{' open' if len(explanations) == 1 else ''}><summary>sample {row}: "
-        f"{escape(explanation.class_name)} <small>{words.degree(explanation.winning.membership)}"
-        f"</small></summary>{_body(explanation)}</details>"
-        for row, explanation in enumerate(explanations[:_MOST_SAMPLES])
-    ]
+    is_open = " open" if len(explanations) == 1 else ""
+    parts = []
+    for row, explanation in enumerate(explanations[:_MOST_SAMPLES]):
+        membership = words.format_membership(explanation.winning.membership)
+        title = f"sample {row}: {escape(explanation.class_name)} <small>{membership}</small>"
+        body = _body(explanation)
+        parts.append(f"<details{is_open}><summary>{title}</summary>{body}</details>")
     if len(explanations) > _MOST_SAMPLES:
         parts.append(f"<p>and {len(explanations) - _MOST_SAMPLES} more samples</p>")
-    return _wrapped(parts)
+    return _with_style(parts)
 
 
-def _wrapped(parts: Iterable[str]) -> str:
+def _with_style(parts: Iterable[str]) -> str:
     return f'<div class="hyperboxes-explanation">{_STYLE}{"".join(parts)}</div>'
 
 
 def _body(explanation: Explanation) -> str:
     features = explanation.features_by_weight()
     shown = features[:_MOST_FEATURES]
-    lines = [words.memberships(explanation), words.rest(explanation, len(features), len(shown))]
+    lines = [
+        words.memberships(explanation),
+        words.other_features(explanation, len(features), len(shown)),
+    ]
     if explanation.change is not None:
-        changes = words.change(explanation, _MOST_FEATURES)
+        changes = words.change_lines(explanation, _MOST_FEATURES)
         lines += [line.replace(words.ARROW, "\xa0\N{RIGHTWARDS ARROW}\xa0") for line in changes]
     first, *last = (f"<div>{escape(line)}</div>" for line in lines)
     title = f"<div><b>{escape(words.headline(explanation))}</b></div>"
@@ -78,7 +82,7 @@ def _body(explanation: Explanation) -> str:
 def _table(explanation: Explanation, features: list[int]) -> str:
     titles = "".join(
         f'<th colspan="2"><svg width="10" height="10"><rect width="10" height="10" '
-        f'fill="{colour}"/></svg> {escape(words.title(box))}</th>'
+        f'fill="{colour}"/></svg> {escape(words.box_title(box))}</th>'
         for colour, box in _boxes(explanation)
     )
     rows = "".join(_row(explanation, j) for j in features)
@@ -90,7 +94,7 @@ def _row(explanation: Explanation, j: int) -> str:
     cells = [
         "*" if j == explanation.deciding else "",
         escape(explanation.feature_names[j]),
-        escape(words.value(explanation, j)),
+        escape(words.sample_value(explanation, j)),
         _bar(explanation, j),
     ]
     for _, box in _boxes(explanation):
@@ -118,23 +122,23 @@ def _bar(explanation: Explanation, j: int) -> str:
     shapes = [f'<path d="M0 {middle}H{_BAR_WIDTH}" stroke="currentColor" opacity=".3"/>']
     for place, (colour, box) in enumerate(boxes):
         if not np.isnan(box.lower[j]):
-            x, width = _stretch(box.lower[j], box.upper[j], low, high)
+            x, width = _place_on_bar(box.lower[j], box.upper[j], low, high)
             y = middle - 7 if place == 0 else middle + 1
             shapes.append(f'<rect x="{x}" y="{y}" width="{width}" height="6" fill="{colour}"/>')
     if not np.isnan(explanation.lower[j]):
-        x, width = _stretch(explanation.lower[j], explanation.upper[j], low, high)
+        x, width = _place_on_bar(explanation.lower[j], explanation.upper[j], low, high)
         shapes.append(
             f'<rect x="{x}" y="0" width="{width}" height="{_BAR_HEIGHT}" fill="currentColor" '
             f'opacity="{0.8 if width <= 2 else 0.35}"/>'
         )
     return (
         f'<svg width="{_BAR_WIDTH}" height="{_BAR_HEIGHT}" viewBox="0 0 {_BAR_WIDTH} '
-        f'{_BAR_HEIGHT}" role="img" aria-label="{escape(_spoken(explanation, j))}">'
+        f'{_BAR_HEIGHT}" role="img" aria-label="{escape(_bar_as_text(explanation, j))}">'
         f"{''.join(shapes)}</svg>"
     )
 
 
-def _stretch(first: float, last: float, low: float, high: float) -> tuple[float, float]:
+def _place_on_bar(first: float, last: float, low: float, high: float) -> tuple[float, float]:
     """Return start and width of an interval on the bar, wide enough to be seen."""
     span = high / 2 - low / 2  # halves, for the whole range may be too large for a float
     if span <= 0:
@@ -143,10 +147,11 @@ def _stretch(first: float, last: float, low: float, high: float) -> tuple[float,
     return round(float(start), 1), round(float(max(stop - start, 0) + 2), 1)
 
 
-def _spoken(explanation: Explanation, j: int) -> str:
+def _bar_as_text(explanation: Explanation, j: int) -> str:
     """Return the bar in words."""
-    parts = [f"sample {words.value(explanation, j)}"]
+    parts = [f"sample {words.sample_value(explanation, j)}"]
     parts += [
-        f"{words.title(box)} {words.bounds(explanation, box, j)}" for _, box in _boxes(explanation)
+        f"{words.box_title(box)} {words.bounds(explanation, box, j)}"
+        for _, box in _boxes(explanation)
     ]
     return "; ".join(parts)

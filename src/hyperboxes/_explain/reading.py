@@ -39,13 +39,13 @@ def is_classifier(model: Any) -> bool:
     return hasattr(model, "classes_")
 
 
-def box_labels(model: Any) -> np.ndarray:
+def classes_or_clusters(model: Any) -> np.ndarray:
     """Return what the labels of boxes are indices into: classes, or the numbers of clusters."""
     return model.classes_ if is_classifier(model) else np.arange(model.n_clusters_)
 
 
 def read_scale(model: Any) -> MinMaxScale:
-    """Return the way from the units of the data to those of the model."""
+    """Return the map from the data's units to the model's."""
     return MinMaxScale(model.data_min_, model.data_max_)
 
 
@@ -54,14 +54,14 @@ def read_gamma(model: Any) -> np.ndarray:
     return model._model.membership.gamma.copy()
 
 
-def value_ends(model: Any) -> tuple[np.ndarray, np.ndarray]:
+def learned_range(model: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the range of what was learned: later batches may go beyond that of scaling."""
     boxes = model.hyperboxes_
     low, high = np.fmin.reduce(boxes.lower, axis=0), np.fmax.reduce(boxes.upper, axis=0)
     return np.fmin(low, model.data_min_), np.fmax(high, model.data_max_)
 
 
-def label_codes(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[Any]]:
+def encode_labels(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[Any]]:
     """Return labels as indices into those of the model, and the labels that it does not know.
 
     These have the numbers after the model's own. Samples without a label have -1: those of the
@@ -71,7 +71,7 @@ def label_codes(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[An
     if len(y) != n_samples:
         raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
     unlabeled = model.unlabeled if is_classifier(model) else -1
-    labels = box_labels(model).tolist()
+    labels = classes_or_clusters(model).tolist()
     index = {label: code for code, label in enumerate(labels)}
     codes = np.full(n_samples, -1)
     for row, label in enumerate(y.tolist()):
@@ -87,15 +87,15 @@ def _is_missing(label: Any) -> bool:
 
 
 @contextmanager
-def without_names() -> Iterator[None]:
-    """Let a model answer about samples whose features are in its order but have no names."""
+def ignoring_missing_names() -> Iterator[None]:
+    """Silence scikit-learn's warning on samples whose features are in order but have no names."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         yield
 
 
-def check_number(name: str, value: Any, least: int, *, optional: bool = True) -> None:
-    """Refuse what is no whole number that is large enough, nor None if that will do."""
+def check_integer(name: str, value: Any, least: int, *, optional: bool = True) -> None:
+    """Refuse anything but an integer of at least `least`, or None if that is allowed."""
     if value is None and optional:
         return
     if not isinstance(value, int | np.integer) or value < least:
@@ -103,3 +103,9 @@ def check_number(name: str, value: Any, least: int, *, optional: bool = True) ->
         raise ValueError(
             f"{name} must be a whole number of at least {least}{or_none}, got {value!r}."
         )
+
+
+def json_value(value: Any) -> Any:
+    """Return a label or number as JSON can have it: no types of NumPy, and None for NaN."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if value != value else value

@@ -15,12 +15,12 @@ from sklearn.utils.validation import validate_data
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.validation import check_upper
 from hyperboxes._explain.reading import (
-    box_labels,
-    check_number,
-    label_codes,
+    check_integer,
+    classes_or_clusters,
+    encode_labels,
+    learned_range,
     read_boxes,
     read_scale,
-    value_ends,
 )
 from hyperboxes._explain.wording import Decimals, name_classes, name_features, name_no_label
 from hyperboxes._extras import need
@@ -56,7 +56,7 @@ def export_text(
     X : array-like of shape (n_samples, n_features), default=None
         Samples on which to measure the coverage of each rule: the share of the samples that the
         box holds. A missing value (NaN) satisfies any condition. Like `predict`, this compares
-        what scaling makes of values and bounds, so rounding errors are no matter.
+        what scaling makes of values and bounds, so rounding errors do not matter.
     y : array-like of shape (n_samples,), default=None
         Their labels, to measure the precision as well: the share of the samples held, of those
         that have a label, whose class is the box's.
@@ -72,7 +72,7 @@ def export_text(
         How many decimals numbers have. None: as many as the range of each feature asks for.
     all_bounds : bool, default=False
         Whether to write bounds at an end of the range of the training data, too. They are left out
-        because they part no samples that the model has seen: a box from the smallest value
+        because they separate no samples that the model has seen: a box from the smallest value
         to 3 becomes "<= 3". But a box ends at its bounds, and holds no values beyond the range.
     width : int, default=79
         How long lines may be. Conditions stand side by side as far as they fit.
@@ -110,16 +110,16 @@ def export_text(
     <BLANKLINE>
     15 more boxes from 93 training samples: left out (max_rules=2).
     """
-    check_number("max_rules", max_rules, 1)
-    check_number("decimals", decimals, 0)
-    check_number("width", width, 1, optional=False)
+    check_integer("max_rules", max_rules, 1)
+    check_integer("decimals", decimals, 0)
+    check_integer("width", width, 1, optional=False)
     boxes = read_boxes(model, "export_text")
     features = name_features(model, feature_names)
     classes = [*name_classes(model, class_names), f"({name_no_label(model)})"]  # -1: the last
     quality = Quality.measure(model, X, y, X_upper)
     order = np.argsort(-boxes.counts, kind="stable")[:max_rules]
     rounding = Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper]), decimals)
-    ends = (None, None) if all_bounds else value_ends(model)
+    ends = (None, None) if all_bounds else learned_range(model)
     rules = [list(conditions(boxes, box, rounding, *ends)) for box in order]
     paragraphs = [
         _summary(boxes, all_bounds),
@@ -187,7 +187,7 @@ def export_frame(
     features = name_features(model, feature_names)
     quality = Quality.measure(model, X, y, X_upper)
     columns = {"class": _box_classes(model, class_names), "support": boxes.counts}
-    columns |= dict(quality.shares())
+    columns |= dict(quality.measured())
     for j, name in enumerate(features):
         columns[f"{name} lower"] = boxes.lower[:, j]
         columns[f"{name} upper"] = boxes.upper[:, j]
@@ -210,7 +210,7 @@ class Quality:
             return cls()
         lower = validate_data(model, X, reset=False, **{**NUMBERS, "order": "F"})
         upper = check_upper(model, lower, X_upper)
-        codes = None if y is None else label_codes(model, y, len(lower))[0]
+        codes = None if y is None else encode_labels(model, y, len(lower))[0]
         boxes = model.hyperboxes_
         scale = read_scale(model)
         lower, upper = scale.transform(lower), scale.transform(upper)
@@ -223,7 +223,7 @@ class Quality:
                 precision[box] = (known == boxes.labels[box]).mean()
         return cls(coverage, None if codes is None else precision)
 
-    def shares(self) -> Iterator[tuple[str, np.ndarray]]:
+    def measured(self) -> Iterator[tuple[str, np.ndarray]]:
         """Yield name and values of what was measured."""
         for name in ("coverage", "precision"):
             if (values := getattr(self, name)) is not None:
@@ -248,7 +248,7 @@ def rows_between(
 def _box_classes(model: Any, class_names: Any) -> np.ndarray:
     """Return the class of each box, None for none."""
     labels = model.hyperboxes_.labels
-    classes = box_labels(model)
+    classes = classes_or_clusters(model)
     if class_names is not None:
         classes = np.array(name_classes(model, class_names), dtype=object)
     if (labels >= 0).all():
@@ -280,20 +280,20 @@ def conditions(
 
 
 def _summary(boxes: Hyperboxes, all_bounds: bool) -> str:
-    learned = f"{_origin(len(boxes), boxes.counts.sum())}."
+    learned = f"{_boxes_and_samples(len(boxes), boxes.counts.sum())}."
     if all_bounds:
         return learned
     return f"{learned}\nBounds at an end of the samples' range are left out."
 
 
 def _left_out(boxes: Hyperboxes, order: np.ndarray) -> str:
-    rest = _origin(
+    rest = _boxes_and_samples(
         len(boxes) - len(order), boxes.counts.sum() - boxes.counts[order].sum(), more="more "
     )
     return f"{rest}: left out (max_rules={len(order)})."
 
 
-def _origin(n_boxes: int, n_samples: int, more: str = "") -> str:
+def _boxes_and_samples(n_boxes: int, n_samples: int, more: str = "") -> str:
     return (
         f"{n_boxes} {more}box{'' if n_boxes == 1 else 'es'} from "
         f"{n_samples} training sample{'' if n_samples == 1 else 's'}"
@@ -310,7 +310,7 @@ def _headers(
         _aligned([classes[boxes.labels[box]] for box in order]),
         _aligned([f"{support} sample{'' if int(support) == 1 else 's'}" for support in supports]),
     ]
-    for name, shares in quality.shares():
+    for name, shares in quality.measured():
         texts = ["-" if np.isnan(share) else f"{share:.1%}" for share in shares[order]]
         columns.append([f"{name} {text}" for text in _aligned(texts, ">")])
     return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 
-def overall(matrix: np.ndarray) -> tuple[float, float]:
+def overall_scores(matrix: np.ndarray) -> tuple[float, float]:
     """Return accuracy and balanced accuracy, the mean recall of the classes that occur."""
     right, support = np.diag(matrix), matrix.sum(axis=1)
     occurs = support > 0
     return float(right.sum() / matrix.sum()), float((right[occurs] / support[occurs]).mean())
 
 
-def by_class(matrix: np.ndarray) -> list[dict[str, Any]]:
+def class_scores(matrix: np.ndarray) -> list[dict[str, Any]]:
     """Return precision, recall, F1 and support of each class; the true class is in rows."""
     right, support, predicted = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
     return [

@@ -34,7 +34,7 @@ def export_sql(
     """Write the boxes of a fitted classifier as SQL that gives the class of each row.
 
     The answer is that of `predict` where a box holds the row (the membership is 1), ties between
-    classes included, and `default` elsewhere: a database cannot tell the nearest box.
+    classes included, and `default` elsewhere: a database cannot find the nearest box.
 
     Parameters
     ----------

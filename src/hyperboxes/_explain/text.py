@@ -17,16 +17,16 @@ _WIDTH = 79
 ARROW = "\xa0->\xa0"
 
 
-def write(explanation: Explanation, max_features: int | None) -> str:
+def to_text(explanation: Explanation, max_features: int | None) -> str:
     """Return the whole text."""
     features = explanation.features_by_weight()
     shown = features[:max_features]
     lines = _wrapped([headline(explanation), memberships(explanation)])
     if shown:
         lines += ["", *_table(explanation, shown), ""]
-    last = [rest(explanation, len(features), len(shown))]
+    last = [other_features(explanation, len(features), len(shown))]
     if explanation.change is not None:
-        last += change(explanation, max_features)
+        last += change_lines(explanation, max_features)
     return "\n".join(lines + _wrapped(last))
 
 
@@ -54,7 +54,7 @@ def memberships(explanation: Explanation) -> str:
     """Return the memberships of the classes, the largest first, and whether they tie."""
     order = np.argsort(-explanation.memberships, kind="stable")
     parts = [
-        f"{explanation.class_names[code]} {degree(explanation.memberships[code])}"
+        f"{explanation.class_names[code]} {format_membership(explanation.memberships[code])}"
         for code in order[:_MOST_CLASSES]
     ]
     if len(order) > len(parts):
@@ -75,7 +75,7 @@ def _reason(explanation: Explanation) -> str:
     return "the class wins whose closest boxes have the most training samples, then the first"
 
 
-def degree(membership: float) -> str:
+def format_membership(membership: float) -> str:
     """Return a membership that shows 1 and 0 only where it is that."""
     text = f"{membership:.3f}"
     if membership < 1 and text == "1.000":
@@ -83,12 +83,12 @@ def degree(membership: float) -> str:
     return "<0.001" if membership > 0 and text == "0.000" else text
 
 
-def title(box: ExplainedBox) -> str:
+def box_title(box: ExplainedBox) -> str:
     """Name a box and its class."""
     return f"box {box.index}, {box.class_name}"
 
 
-def value(explanation: Explanation, j: int) -> str:
+def sample_value(explanation: Explanation, j: int) -> str:
     """Return the sample's value of a feature, or the ends of an interval."""
     return _ends(explanation, j, explanation.lower[j], explanation.upper[j])
 
@@ -127,7 +127,7 @@ def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
     return f"{text if float(text) else f'{distance:.1g}'} {side}"
 
 
-def rest(explanation: Explanation, n_features: int, n_shown: int) -> str:
+def other_features(explanation: Explanation, n_features: int, n_shown: int) -> str:
     """Return what is to say of the features that are not shown."""
     hold = "the box holds" if explanation.competing is None else "both boxes hold"
     others = len(explanation.lower) - n_features
@@ -145,7 +145,7 @@ def _features(number: int, which: str) -> str:
     return f"{number} {which} feature{'' if number == 1 else 's'}"
 
 
-def change(explanation: Explanation, max_features: int | None) -> list[str]:
+def change_lines(explanation: Explanation, max_features: int | None) -> list[str]:
     """Return what would have to change, and what the model says then."""
     competing, change = explanation.competing, explanation.change
     assert competing is not None
@@ -153,7 +153,8 @@ def change(explanation: Explanation, max_features: int | None) -> list[str]:
     if len(change.features) == 0:
         return [f"Box {competing.index} ({competing.class_name}) holds it, too."]
     steps = [
-        f"{explanation.feature_names[j]} {value(explanation, j)}{ARROW}{new_value(explanation, j)}"
+        f"{explanation.feature_names[j]} {sample_value(explanation, j)}{ARROW}"
+        f"{new_value(explanation, j)}"
         for j in change.features[:max_features]
     ]
     if len(change.features) > len(steps):
@@ -177,11 +178,11 @@ def _table(explanation: Explanation, features: list[int]) -> list[str]:
     boxes = [box for box in (explanation.winning, explanation.competing) if box is not None]
     header = ["", "", "sample"]
     for box in boxes:
-        header += [title(box), ""]
+        header += [box_title(box), ""]
     rows = [header]
     for j in features:
         row = ["*" if j == explanation.deciding else "", explanation.feature_names[j]]
-        row.append(value(explanation, j))
+        row.append(sample_value(explanation, j))
         for box in boxes:
             row += [bounds(explanation, box, j), position(explanation, box, j)]
         rows.append(row)

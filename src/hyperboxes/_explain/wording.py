@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._explain.reading import box_labels, is_classifier, read_scale
+from hyperboxes._explain.reading import classes_or_clusters, is_classifier, read_scale
 
 # Beyond so many decimals, or digits before the point, numbers are written with an exponent.
 _MOST_DECIMALS = 9
@@ -23,7 +23,7 @@ def name_features(model: Any, names: Any = None, parameter: str = "feature_names
     if names is None:
         default = [f"x{j}" for j in range(model.n_features_in_)]
         names = getattr(model, "feature_names_in_", default)
-    names = _as_many(names, model.n_features_in_, "features", parameter)
+    names = _check_names(names, model.n_features_in_, "features", parameter)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(
@@ -38,11 +38,11 @@ def name_classes(model: Any, names: Any) -> list[str]:
     Labels that are no strings become "class 0" and the like: a bare number says little.
     """
     kind = "class" if is_classifier(model) else "cluster"
-    labels = box_labels(model)
+    labels = classes_or_clusters(model)
     if names is None:
         return [str(label) if isinstance(label, str) else f"{kind} {label}" for label in labels]
     plural = "classes" if kind == "class" else "clusters"
-    return _as_many(names, len(labels), plural, "class_names")
+    return _check_names(names, len(labels), plural, "class_names")
 
 
 def name_no_label(model: Any) -> str:
@@ -50,7 +50,7 @@ def name_no_label(model: Any) -> str:
     return "no label" if is_classifier(model) else "noise"
 
 
-def _as_many(names: Any, number: int, what: str, parameter: str) -> list[str]:
+def _check_names(names: Any, number: int, what: str, parameter: str) -> list[str]:
     if isinstance(names, Mapping):
         raise TypeError(f"{parameter} must be a list, in the order of the {what}, not a mapping.")
     names = [names] if isinstance(names, str) else [str(name) for name in names]

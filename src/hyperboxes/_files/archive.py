@@ -1,6 +1,6 @@
 """The container of saved models: arrays and JSON in one plain zip file, without pickle.
 
-It is written the same way each time, and read with distrust: nothing is allocated that the file
+It is written the same way each time, and read with suspicion: nothing is allocated that the file
 is not long enough to hold, and nothing in it is ever executed.
 """
 
@@ -73,7 +73,7 @@ def parse_arrays(members: dict[str, bytes]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def is_plain(descr: str) -> bool:
+def is_storable(descr: str) -> bool:
     """Whether arrays of a type, named as in .npy files, are stored: Booleans, numbers, strings."""
     return _DTYPE.fullmatch(descr) is not None
 
@@ -103,7 +103,7 @@ def _read_members(file: Any) -> dict[str, bytes]:
             return {member.filename: archive.read(member) for member in archive.infolist()}
     except ModelFileError:
         raise
-    except Exception as error:  # zipfile has many words for a damaged file
+    except Exception as error:  # zipfile raises many errors for a damaged file
         raise ModelFileError(f"it is damaged or cut off ({error})") from error
 
 
@@ -150,7 +150,7 @@ def _parse_npy(name: str, content: bytes) -> np.ndarray:
     if match is None or match.end() != 10 + int.from_bytes(match[1], "little"):
         raise ModelFileError(f"{name} is not an array of a kind that is stored")
     descr = match[2].decode()
-    if not is_plain(descr):
+    if not is_storable(descr):
         raise ModelFileError(f"{name} has values of type {descr}, which are never stored")
     dtype = np.dtype(descr)
     shape = tuple(int(length) for length in re.findall(rb"\d+", match[3]))

@@ -64,7 +64,7 @@ def _mode(target: Path) -> int | None:
 
 
 def _sync_directory(folder: Path) -> None:
-    """Have the new name on disk, where the system and the file system can be asked for it."""
+    """Have the new name on disk, where the system allows it."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     with suppress(OSError):  # the file is replaced, whatever comes of this

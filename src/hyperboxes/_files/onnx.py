@@ -88,7 +88,7 @@ hyperboxes (double[n_samples, {n_features}] X)
 _SCALING = "shifted = Sub (X, low) scaled = Div (shifted, span)"
 _NO_SCALING = "scaled = Identity (X)"
 
-# NaN is never greater, so bounds that are not known hold nothing back; `Max` takes an eighth of the
+# NaN is never greater, so unknown bounds rule nothing out; `Max` takes an eighth of the
 # time, but runtimes may differ in what it makes of NaN.
 _WIDENING = "new_gap = Max (apart, old_gap)"
 _WIDENING_UNKNOWN = "is_wider = Greater (apart, old_gap) new_gap = Where (is_wider, apart, old_gap)"
@@ -122,7 +122,7 @@ def to_onnx(model: Any) -> ModelProto:
     -----
     Every sample is compared with every box: a call takes time in proportion to ``n_samples *
     n_boxes * n_features`` and up to a hundred bytes of memory for each pair of a sample and a box.
-    Ask in batches.
+    Predict in batches.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
         "single_ages": np.where(boxes.counts[order] == 1, order, len(boxes)),
         "no_box": np.array([len(boxes)]),
         "classes_by_age": np.append(boxes.labels, 0),
-        # A class without boxes borrows one, and is then not listened to.
+        # A class without boxes borrows one, and is then ignored.
         "firsts": np.where(firsts < stops, firsts, 0)[:, None],
         "stops": np.where(firsts < stops, stops, 1)[:, None],
         "has_boxes": firsts < stops,
@@ -224,7 +224,7 @@ def _labels(classes: np.ndarray) -> np.ndarray:
 
 
 def _metadata(model: BaseGFMM) -> dict[str, str]:
-    """Return what readers of the graph may want to know beyond it."""
+    """Return what users of the graph may want to know."""
     metadata = {
         "estimator": type(model).__name__,
         "hyperboxes_version": hyperboxes.__version__,

@@ -1,4 +1,7 @@
-"""Parameters of estimators as JSON: plain values, NumPy's scalars and arrays, lists and tuples."""
+"""Parameters of estimators as JSON: plain values and lists, which is all that learners need.
+
+NumPy's numbers, its arrays and tuples are saved as the plain values and lists that they hold.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._files.archive import ModelFileError, is_plain
+from hyperboxes._files.archive import ModelFileError, is_storable
 
 _PLAIN = (NoneType, bool, int, float, str)
 _NOT_FINITE = ("nan", "inf", "-inf")
+_MOST_DIMENSIONS = 2
 
 
 def to_json(name: str, value: Any) -> Any:
-    """Return a parameter's value for JSON; what JSON has no word for becomes an object."""
+    """Return a parameter's value for JSON, which has no NaN and no infinity."""
     try:
-        return {"tuple": _to_json([*value])} if type(value) is tuple else _to_json(value)
+        return _to_json(value, _MOST_DIMENSIONS)
     except TypeError as error:
         raise ModelFileError(
             f"its parameter {name} is a {type(value).__name__}, but only None, Booleans, numbers, "
@@ -26,70 +30,40 @@ def to_json(name: str, value: Any) -> Any:
 
 
 def from_json(name: str, value: Any) -> Any:
-    """Undo `to_json`."""
+    """Return a parameter's value."""
     try:
-        match value:
-            case {"tuple": list(items)} if len(value) == 1:
-                return tuple(_from_json(items))
-        return _from_json(value)
-    except (TypeError, ValueError, OverflowError) as error:
+        return _from_json(value, _MOST_DIMENSIONS)
+    except TypeError as error:
         raise ModelFileError(f"its parameter {name[:40]} is not valid ({error})") from error
 
 
-def _to_json(value: Any, depth: int = 2) -> Any:
-    if depth and isinstance(value, np.ndarray):
-        items = _to_json(value.tolist(), depth)
-        return {"array": items, "dtype": _number_type(value.dtype.str)}
-    if depth and type(value) is list:
+def _to_json(value: Any, depth: int) -> Any:
+    if isinstance(value, np.ndarray | np.generic) and is_storable(value.dtype.str):
+        value = value.tolist()
+    if depth and type(value) in (list, tuple):
         return [_to_json(item, depth - 1) for item in value]
-    return _scalar_to_json(value)
-
-
-def _scalar_to_json(value: Any) -> Any:
-    if isinstance(value, np.generic) and is_plain(value.dtype.str):
-        return {"scalar": _scalar_to_json(value.item()), "dtype": value.dtype.str}
     if type(value) is float and not math.isfinite(value):
         return {"float": str(value)}
-    if type(value) not in _PLAIN:
-        raise TypeError
-    return value
+    return _check_plain(value)
 
 
-def _from_json(value: Any, depth: int = 2, in_array: bool = False) -> Any:
-    match value:
-        case {"array": items, "dtype": str(descr)} if depth and len(value) == 2 and not in_array:
-            plain = _from_json(items, depth, in_array=True)
-            return _unwrapped(np.array(plain, _number_type(descr)), plain)
-        case list() if depth:
-            return [_from_json(item, depth - 1, in_array) for item in value]
-    return _scalar_from_json(value)
-
-
-def _scalar_from_json(value: Any) -> Any:
-    match value:
-        case {"scalar": item, "dtype": str(descr)} if len(value) == 2 and is_plain(descr):
-            plain = _plain_from_json(item)
-            return _unwrapped(np.dtype(descr).type(plain), plain)
-    return _plain_from_json(value)
-
-
-def _unwrapped(made: Any, plain: Any) -> Any:
-    """Return what NumPy made of integers, if it is those: NumPy 1 wraps those that do not fit."""
-    if made.dtype.kind in "iu" and made.tolist() != plain:
-        raise OverflowError(f"it does not fit the type {made.dtype}")
-    return made
-
-
-def _plain_from_json(value: Any) -> Any:
+def _from_json(value: Any, depth: int) -> Any:
     match value:
         case {"float": str(word)} if len(value) == 1 and word in _NOT_FINITE:
             return float(word)
+        case list() if depth:
+            return [_from_json(item, depth - 1) for item in value]
+        # Version 0.1.0 kept the types of tuples and of NumPy.
+        case {"tuple": list(items)} if len(value) == 1 and depth == _MOST_DIMENSIONS:
+            return _from_json(items, depth)
+        case {"array": list(items), "dtype": str()} if len(value) == 2:
+            return _from_json(items, depth)
+        case {"array": item, "dtype": str()} | {"scalar": item, "dtype": str()} if len(value) == 2:
+            return _from_json(item, 0)
+    return _check_plain(value)
+
+
+def _check_plain(value: Any) -> Any:
     if type(value) not in _PLAIN:
         raise TypeError(f"a {type(value).__name__} is not expected there")
     return value
-
-
-def _number_type(descr: str) -> str:
-    if not is_plain(descr) or "U" in descr:
-        raise TypeError(f"arrays of type {descr[:20]} are not stored")
-    return descr

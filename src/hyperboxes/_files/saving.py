@@ -1,7 +1,7 @@
 """`save` and `load`: fitted models as files without pickle, in the format of docs/saving.md.
 
 A model is a header (what it is, its parameters) and arrays (what it has learned). What is saved is
-held against the same rules as what is loaded, so that every saved model can be loaded.
+checked by the same rules as what is loaded, so that every saved model can be loaded.
 """
 
 from __future__ import annotations
@@ -17,25 +17,17 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
-from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
-from hyperboxes._estimators.clustering import HyperboxClustering
-from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
-from hyperboxes._files.archive import ModelFileError, is_plain, pack, parse_arrays, unpack
+from hyperboxes._estimators.registry import all_learners, find_by_class, find_by_file_name
+from hyperboxes._files.archive import ModelFileError, is_storable, pack, parse_arrays, unpack
 from hyperboxes._files.atomic import replace_file, write_all
 from hyperboxes._files.parameters import from_json, to_json
 from hyperboxes._models.boxes import Boxes
-from hyperboxes._models.membership import Membership
+from hyperboxes._models.membership import FUNCTIONS, Membership
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.scaling import MinMaxScale
 
 _FORMAT = "hyperboxes"
-_FORMAT_VERSION = 1
-
-# What can be saved and loaded, by name.
-_ESTIMATORS: dict[str, Any] = {
-    cls.__name__: cls
-    for cls in (AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM)
-}
+_FORMAT_VERSION = 2
 
 # Keys of the header and what may stand there.
 _HEADER: dict[str, tuple[type, ...]] = {
@@ -47,7 +39,11 @@ _HEADER: dict[str, tuple[type, ...]] = {
     "feature_names": (list, NoneType),
     "classes_are_objects": (bool,),
     "n_candidates": (int,),
+    "membership_function": (str,),
 }
+
+# What format 1 did not have, and what it was then.
+_SINCE_FORMAT_2 = {"membership_function": "min"}
 
 _ROWS = ("lower", "upper", "labels", "counts")
 
@@ -73,7 +69,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
 
     See Also
     --------
-    load : The way back.
+    load : Load a saved model.
 
     Examples
     --------
@@ -98,8 +94,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
 def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     """Load a model that `save` has saved.
 
-    Nothing in the file is executed, and everything in it is checked: load files from others
-    without fear. A checksum tells damage, not who has written the file.
+    Nothing in the file is executed, and everything in it is checked: files from untrusted
+    sources are safe to load. A checksum detects damage, not who wrote the file.
 
     Parameters
     ----------
@@ -118,7 +114,7 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
 
     See Also
     --------
-    save : The way here.
+    save : Save a fitted model.
 
     Examples
     --------
@@ -140,35 +136,41 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
 
 
 def _to_bytes(model: Any) -> bytes:
-    if _ESTIMATORS.get(type(model).__name__) is not type(model):
+    learner = find_by_class(type(model))
+    if learner is None or learner.estimator is not type(model):  # a derived class is another one
         raise TypeError(
-            f"save takes a fitted {', '.join(_ESTIMATORS)}, not {type(model).__name__}. Of a "
-            "pipeline or a search save the model in it, such as pipeline[-1], or save the whole "
-            "with skops."
+            f"save takes a fitted {_known_names()}, not {type(model).__name__}. Of a pipeline or a "
+            "search save the model in it, such as pipeline[-1], or save the whole with skops."
         )
     check_is_fitted(model)
     model._validate_params()
     try:
-        header, arrays = _header(model), _arrays(model)
+        header, arrays = _header(model, learner.file_name), _arrays(model)
         _check_values(header, arrays)
     except ModelFileError as error:
         raise ValueError(f"This model cannot be saved: {error}.") from error
     return pack(header, arrays)
 
 
-def _header(model: Any) -> dict[str, Any]:
+def _known_names() -> str:
+    """List what can be saved and loaded."""
+    return ", ".join(sorted(learner.file_name for learner in all_learners()))
+
+
+def _header(model: Any, file_name: str) -> dict[str, Any]:
     names = getattr(model, "feature_names_in_", None)
     return {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
         "hyperboxes_version": hyperboxes.__version__,
-        "estimator": type(model).__name__,
+        "estimator": file_name,
         "parameters": {
             name: to_json(name, value) for name, value in model.get_params(deep=False).items()
         },
         "feature_names": None if names is None else [str(name) for name in names],
         "classes_are_objects": is_classifier(model) and model.classes_.dtype == object,
         "n_candidates": model.n_candidates_,
+        "membership_function": model._model.membership.function,
     }
 
 
@@ -199,7 +201,7 @@ def _plain_classes(classes: np.ndarray) -> np.ndarray:
     plain = classes
     if classes.dtype == object and all(isinstance(label, str) for label in classes):
         plain = classes.astype(str)
-    if not is_plain(plain.dtype.str) or plain.tolist() != classes.tolist():
+    if not is_storable(plain.dtype.str) or plain.tolist() != classes.tolist():
         raise ModelFileError(
             f"its class labels are of type {classes.dtype}, but only Booleans, integers, floats "
             "and strings can be stored"
@@ -226,10 +228,23 @@ def _check_header(header: dict[str, Any]) -> None:
             f"it is of format {version}, written by hyperboxes {_writer(header)}; this is "
             f"{hyperboxes.__version__}, which reads formats up to {_FORMAT_VERSION}: upgrade it"
         )
+    if version == 1:
+        _upgrade(header)
     if header.keys() != _HEADER.keys() or any(
         type(header[key]) not in types for key, types in _HEADER.items()
     ):
         raise ModelFileError("its header is not that of a model")
+
+
+def _upgrade(header: dict[str, Any]) -> None:
+    """Give a header of format 1 the keys and parameters that came later, as they were then."""
+    parameters = header.get("parameters")
+    if header.keys() & _SINCE_FORMAT_2.keys() or not isinstance(parameters, dict):
+        raise ModelFileError("its header is not that of a model")
+    header |= _SINCE_FORMAT_2
+    learner = find_by_file_name(str(header.get("estimator")))
+    if learner is not None and "membership_function" in learner.estimator().get_params(deep=False):
+        parameters |= _SINCE_FORMAT_2
 
 
 def _writer(header: dict[str, Any]) -> str:
@@ -239,11 +254,12 @@ def _writer(header: dict[str, Any]) -> str:
 
 def _new_estimator(header: dict[str, Any]) -> Any:
     """Return an unfitted estimator; parameters that the file does not name have their default."""
-    cls = _ESTIMATORS.get(header["estimator"])
-    if cls is None:
+    learner = find_by_file_name(header["estimator"])
+    if learner is None:
         raise ModelFileError(
-            f"it holds a {header['estimator'][:40]!r}, but only {', '.join(_ESTIMATORS)} are known"
+            f"it holds a {header['estimator'][:40]!r}, but only {_known_names()} are known"
         )
+    cls = learner.estimator
     if unknown := header["parameters"].keys() - cls().get_params(deep=False).keys():
         raise ModelFileError(
             f"its parameter {min(unknown)[:40]!r} is not known here; hyperboxes {_writer(header)} "
@@ -293,6 +309,8 @@ def _check_values(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None
     names = header["feature_names"]
     if names is not None and [type(name) for name in names] != [str] * n_features:
         raise ModelFileError("there is not a name for each feature")
+    if header["membership_function"] not in FUNCTIONS:
+        raise ModelFileError("its membership function is not known")
     if not 0 <= header["n_candidates"] < _TOO_MANY:
         raise ModelFileError("the number of candidates cannot be")
 
@@ -339,7 +357,7 @@ def _restore(model: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) 
         scale = MinMaxScale(*ends)
     boxes = _boxes(arrays, n_classes)
     boxes.n_candidates = header["n_candidates"]
-    membership = Membership(arrays["gamma"].astype(np.float64), model.membership_function)
+    membership = Membership(arrays["gamma"].astype(np.float64), header["membership_function"])
     vars(model).update(fitted, _model=BoxModel(boxes, scale, membership))
     return model
 

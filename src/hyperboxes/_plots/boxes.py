@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hyperboxes._explain.reading import box_labels, check_number
+from hyperboxes._explain.reading import check_integer, classes_or_clusters
 from hyperboxes._explain.wording import name_features, name_no_label
 from hyperboxes._plots.common import (
     Display,
+    boxes_to_draw,
+    check_known_labels,
+    check_samples,
     distances,
-    find_feature,
+    feature_index,
     limits_of,
-    read_boxes,
-    read_labels,
-    read_samples,
 )
 from hyperboxes._plots.intervals import draw_row, name_rows, rectangles
 from hyperboxes._plots.regions import draw_regions, find_regions, label_regions
@@ -26,11 +26,11 @@ from hyperboxes._plots.styles import (
     add_class_entries,
     display_names,
     draw_legend,
-    neutral,
-    plain,
-    present,
+    escape_math,
+    labels_present,
     shorten,
     style_of,
+    text_colour,
 )
 
 if TYPE_CHECKING:
@@ -180,10 +180,10 @@ class BoxesDisplay(Display):
         display : BoxesDisplay
             The display, drawn.
         """
-        boxes = read_boxes(model, cls.__name__)
-        check_number("max_boxes", max_boxes, 1)
-        check_number("max_samples", max_samples, 1, optional=False)
-        check_number("grid_resolution", grid_resolution, 2, optional=False)
+        boxes = boxes_to_draw(model, cls.__name__)
+        check_integer("max_boxes", max_boxes, 1)
+        check_integer("max_samples", max_samples, 1, optional=False)
+        check_integer("grid_resolution", grid_resolution, 2, optional=False)
         columns = _find_columns(model, features)
         data = _read_data(model, X, y, columns, max_samples)
         others = _read_others(model, at, columns)
@@ -195,7 +195,7 @@ class BoxesDisplay(Display):
             upper=upper,
             labels=boxes.labels,
             counts=boxes.counts,
-            classes=box_labels(model),
+            classes=classes_or_clusters(model),
             feature_names=[names[column] for column in columns],
             limits=limits,
             nearness=None
@@ -235,29 +235,29 @@ class BoxesDisplay(Display):
             The display.
         """
         found = [self.labels] if self.sample_labels is None else [self.labels, self.sample_labels]
-        labels = present(np.concatenate(found))
+        labels = labels_present(np.concatenate(found))
         if len(self.limits) == 1:
-            ax = self._start(ax, (6.4, min(12.0, max(2.4, 1.2 + 0.35 * len(labels)))))
+            ax = self._make_axes(ax, (6.4, min(12.0, max(2.4, 1.2 + 0.35 * len(labels)))))
             self._plot_intervals(ax, labels, box_kwargs or {}, scatter_kwargs or {})
         else:
-            ax = self._start(ax, (6.4, 4.8))
+            ax = self._make_axes(ax, (6.4, 4.8))
             self._plot_plane(ax, box_kwargs or {}, scatter_kwargs or {})
             marked = self.sample_labels is not None
             add_class_entries(ax, labels, self._names, lines=True, markers=marked)
             if legend:
                 draw_legend(ax, title=self._notes())
-        ax.set(xlim=self.limits[0], xlabel=plain(shorten(self.feature_names[0], 60)))
+        ax.set(xlim=self.limits[0], xlabel=escape_math(shorten(self.feature_names[0], 60)))
         return self
 
     def _plot_plane(self, ax: Axes, box: dict[str, Any], scatter: dict[str, Any]) -> None:
         ax.set(xlim=self.limits[0], ylim=self.limits[1])
-        ax.set_ylabel(plain(shorten(self.feature_names[1], 40)))
+        ax.set_ylabel(escape_math(shorten(self.feature_names[1], 40)))
         if self.regions is not None:
             draw_regions(ax, self.regions, self.limits, self.limits[0])
         if self.samples is not None:
             for label, rows in self._samples_by_class():
                 style = style_of(label)
-                colour = neutral() if self.sample_labels is None else style.colour
+                colour = text_colour() if self.sample_labels is None else style.colour
                 options = {"s": 12, "lw": 0, "c": [colour], "marker": style.marker, **scatter}
                 ax.scatter(*self.samples[rows].T, zorder=1.5, **options)
         self._draw_outlines(ax, box)
@@ -327,7 +327,10 @@ class BoxesDisplay(Display):
         assert self.samples is not None
         if self.sample_labels is None:
             return [(-1, np.ones(len(self.samples), dtype=bool))]
-        return [(label, self.sample_labels == label) for label in present(self.sample_labels)[::-1]]
+        return [
+            (label, self.sample_labels == label)
+            for label in labels_present(self.sample_labels)[::-1]
+        ]
 
     @property
     def drawn(self) -> np.ndarray:
@@ -371,7 +374,7 @@ def _find_columns(model: Any, features: Any) -> list[int]:
         return list(range(min(2, model.n_features_in_)))
     if isinstance(features, str | int | np.integer):
         features = [features]
-    columns = [find_feature(model, feature) for feature in features]
+    columns = [feature_index(model, feature) for feature in features]
     if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
         raise ValueError(f"features must name one feature or two different ones, got {features!r}.")
     return columns
@@ -385,8 +388,8 @@ def _read_data(
         if y is not None:
             raise ValueError("y holds labels of samples: X is needed too.")
         return {"samples": None, "sample_labels": None}
-    X = read_samples(model, X)
-    labels = None if y is None else read_labels(model, y, len(X))
+    X = check_samples(model, X)
+    labels = None if y is None else check_known_labels(model, y, len(X))
     rows = np.flatnonzero(~np.isnan(X[:, columns]).any(axis=1))
     if len(rows) > max_samples:
         rows = np.sort(np.random.default_rng(0).choice(rows, max_samples, replace=False))
@@ -400,7 +403,7 @@ def _read_others(model: Any, at: Any, columns: list[int]) -> np.ndarray:
     """Return the values of the features not shown, NaN where they do not matter."""
     if at is None:
         return np.full(model.n_features_in_, np.nan)
-    others = read_samples(model, at)
+    others = check_samples(model, at)
     if len(others) != 1:
         raise ValueError(f"at must be one sample, got {len(others)}.")
     others = others[0].copy()

@@ -26,7 +26,7 @@ class Display:
     ax_: Axes
     figure_: Figure | SubFigure
 
-    def _start(self, ax: Axes | None, figsize: tuple[float, float]) -> Axes:
+    def _make_axes(self, ax: Axes | None, figsize: tuple[float, float]) -> Axes:
         """Return the axes to draw on, those given or new ones in a figure of their own."""
         if ax is None:
             pyplot = need("matplotlib.pyplot", "plot", type(self).__name__)
@@ -41,11 +41,11 @@ class PanelsDisplay(Display):
 
     axes_: np.ndarray
 
-    def _start_panels(
+    def _make_panels(
         self, ax: Axes | None, figsize: tuple[float, float], shape: tuple[int, int], **options: Any
     ) -> np.ndarray:
         """Return axes for the panels; the first are those given or new ones, made smaller."""
-        ax = self._start(ax, figsize)
+        ax = self._make_axes(ax, figsize)
         place = ax.get_subplotspec()
         if place is None:
             x0, y0, x1, y1 = ax.get_position().extents
@@ -57,13 +57,13 @@ class PanelsDisplay(Display):
         return self.axes_
 
 
-def read_boxes(model: Any, what: str) -> Hyperboxes:
+def boxes_to_draw(model: Any, what: str) -> Hyperboxes:
     """Return the boxes of a fitted model, for the display `what`, if they can be drawn."""
     need("matplotlib", "plot", what)
     return reading.read_boxes(model, what)
 
 
-def find_feature(model: Any, feature: Any) -> int:
+def feature_index(model: Any, feature: Any) -> int:
     """Return the index of a feature given by its name or its index."""
     n_features = model.n_features_in_
     if isinstance(feature, str):
@@ -86,7 +86,7 @@ def find_feature(model: Any, feature: Any) -> int:
     return int(feature) % n_features
 
 
-def read_samples(model: Any, X: Any) -> np.ndarray:
+def check_samples(model: Any, X: Any) -> np.ndarray:
     """Return samples as the model takes them; a single one may be given as a row."""
     if hasattr(X, "columns"):
         return validate_data(model, X, reset=False, **NUMBERS)
@@ -99,11 +99,11 @@ def read_samples(model: Any, X: Any) -> np.ndarray:
     return X
 
 
-def read_labels(model: Any, y: Any, n_samples: int) -> np.ndarray:
+def check_known_labels(model: Any, y: Any, n_samples: int) -> np.ndarray:
     """Return the labels of samples as indices into those of the model, -1 for none or noise."""
-    codes, strangers = reading.label_codes(model, y, n_samples)
-    if strangers:
-        raise ValueError(f"y holds labels that the model does not know: {strangers}.")
+    codes, unknown = reading.encode_labels(model, y, n_samples)
+    if unknown:
+        raise ValueError(f"y holds labels that the model does not know: {unknown}.")
     return codes
 
 

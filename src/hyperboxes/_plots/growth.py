@@ -11,7 +11,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
 from hyperboxes._estimators.validation import find_labels
-from hyperboxes._explain.reading import check_number
+from hyperboxes._explain.reading import check_integer
 from hyperboxes._extras import need
 from hyperboxes._models.boxes import slices
 from hyperboxes._plots.common import PanelsDisplay
@@ -19,8 +19,8 @@ from hyperboxes._plots.styles import (
     add_class_entries,
     display_names,
     draw_legend,
-    neutral,
     style_of,
+    text_colour,
 )
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class GrowthDisplay(PanelsDisplay):
         display : GrowthDisplay
             The display, drawn; its `model` has learned all samples.
         """
-        check_number("batch_size", batch_size, 1, optional=False)
+        check_integer("batch_size", batch_size, 1, optional=False)
         labels = column_or_1d(y)
         check_consistent_length(X, labels)
         rows = slices(len(labels), int(batch_size))
@@ -236,7 +236,7 @@ class GrowthDisplay(PanelsDisplay):
         """
         with_accuracy = self.n_tested is not None
         heights = {"height_ratios": [1, 1.3], "hspace": 0.1} if with_accuracy else {}
-        axes = self._start_panels(ax, (6.4, 4.8), (1 + with_accuracy, 1), **heights)
+        axes = self._make_panels(ax, (6.4, 4.8), (1 + with_accuracy, 1), **heights)
         if with_accuracy:
             axes[0].sharex(axes[-1])
             axes[0].tick_params(labelbottom=False)
@@ -252,7 +252,7 @@ class GrowthDisplay(PanelsDisplay):
 
     def _draw_accuracy(self, ax: Axes) -> None:
         looks: dict[str, Any] = {
-            "all batches so far": {"c": neutral(), "lw": 1.5},
+            "all batches so far": {"c": text_colour(), "lw": 1.5},
             "single batch": {"c": style_of(-1).colour, "ls": "", "marker": "."},
         }
         for (name, look), values in zip(
@@ -264,7 +264,7 @@ class GrowthDisplay(PanelsDisplay):
     def _draw_boxes(self, ax: Axes) -> None:
         """Draw the numbers of boxes, those of classes on top of each other, the first on top."""
         if self.n_boxes.ndim == 1:
-            ax.plot(self.n_samples, self.n_boxes, c=neutral(), lw=1.5)
+            ax.plot(self.n_samples, self.n_boxes, c=text_colour(), lw=1.5)
             ax.set_ylim(bottom=0)
             return
         assert self.classes is not None

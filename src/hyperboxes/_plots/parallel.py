@@ -7,23 +7,28 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hyperboxes._explain.reading import check_number, read_classifier, read_scale, without_names
+from hyperboxes._explain.reading import (
+    check_integer,
+    ignoring_missing_names,
+    read_classifier,
+    read_scale,
+)
 from hyperboxes._explain.wording import name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._plots.common import (
     Display,
+    boxes_to_draw,
+    check_samples,
     distances,
-    read_boxes,
-    read_samples,
 )
 from hyperboxes._plots.styles import (
     display_names,
     draw_legend,
-    neutral,
-    plain,
+    escape_math,
     shorten,
     size_in_points,
     style_of,
+    text_colour,
 )
 
 if TYPE_CHECKING:
@@ -142,11 +147,11 @@ class ParallelCoordinatesDisplay(Display):
         display : ParallelCoordinatesDisplay
             The display, drawn.
         """
-        boxes = read_boxes(model, cls.__name__)
+        boxes = boxes_to_draw(model, cls.__name__)
         read_classifier(model, cls.__name__)
-        check_number("n_boxes", n_boxes, 1)
-        check_number("max_features", max_features, 1)
-        samples = read_samples(model, sample)
+        check_integer("n_boxes", n_boxes, 1)
+        check_integer("max_features", max_features, 1)
+        samples = check_samples(model, sample)
         if len(samples) > _MOST_SAMPLES:
             raise ValueError(
                 f"Got {len(samples)} samples: more than {_MOST_SAMPLES} cannot be "
@@ -192,7 +197,7 @@ class ParallelCoordinatesDisplay(Display):
         """
         n_rows = len(self.feature_names)
         n_entries = len(self.samples) + len(self.labels)
-        ax = self._start(ax, (6.4, 0.8 + 0.26 * n_rows + 0.2 * n_entries))
+        ax = self._make_axes(ax, (6.4, 0.8 + 0.26 * n_rows + 0.2 * n_entries))
         self._draw_axes(ax)
         for i, sample in enumerate(self._place(self.samples)):
             name = "sample" if len(self.samples) == 1 else f"sample {i}"
@@ -201,7 +206,7 @@ class ParallelCoordinatesDisplay(Display):
             ax.plot(
                 sample,
                 range(n_rows),
-                c=neutral(),
+                c=text_colour(),
                 lw=1.5,
                 ms=5,
                 marker=marker,
@@ -218,7 +223,7 @@ class ParallelCoordinatesDisplay(Display):
         """Draw a row for each feature, with its name and the ends of its axis."""
         n_rows = len(self.feature_names)
         rows = np.arange(n_rows)
-        ax.hlines(rows, 0, 1, colors=neutral(), lw=0.6, alpha=0.4, zorder=1)
+        ax.hlines(rows, 0, 1, colors=text_colour(), lw=0.6, alpha=0.4, zorder=1)
         ax.set(xlim=(-0.01, 1.01), ylim=(n_rows - 0.5, -0.5), xticks=[])
         ax.spines[:].set_visible(False)
         size = min(8.0, max(2.0, 0.7 * size_in_points(ax)[1] / n_rows))
@@ -231,7 +236,7 @@ class ParallelCoordinatesDisplay(Display):
         # Names stand left of the numbers, of which a digit is 0.64 of its height wide.
         widest = max(len(low) for low, _ in ends)
         ax.tick_params(axis="y", length=0, pad=0.7 * size * widest + 10, labelsize=size)
-        ax.set_yticks(rows, [plain(shorten(name, 32)) for name in self.feature_names])
+        ax.set_yticks(rows, [escape_math(shorten(name, 32)) for name in self.feature_names])
 
     def _draw_band(self, ax: Axes, box: int) -> None:
         """Draw a box from row to row, and a bar where a sample misses it by most."""
@@ -286,7 +291,7 @@ def _choose_boxes(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return boxes, how far the nearest sample is outside of each by feature, and which win."""
     chosen: dict[int, tuple[np.ndarray, bool]] = {}
-    with without_names():
+    with ignoring_missing_names():
         winners = model.apply(samples).tolist()
     for sample, winner in zip(samples, winners, strict=True):
         far = distances(model, boxes, sample)

@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperboxes._explain.reading import is_classifier, without_names
-from hyperboxes._plots.styles import COLOURS, neutral, on_dark, size_in_points, style_of
+from hyperboxes._explain.reading import ignoring_missing_names, is_classifier
+from hyperboxes._plots.styles import (
+    COLOURS,
+    has_dark_background,
+    size_in_points,
+    style_of,
+    text_colour,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +37,7 @@ def find_regions(
         some = places[start : start + step]
         samples = np.tile(at, (len(some), 1))
         samples[:, columns] = some
-        with without_names():
+        with ignoring_missing_names():
             parts.append(model.predict(samples))
     labels = np.concatenate(parts)
     codes = np.searchsorted(model.classes_, labels) if is_classifier(model) else labels
@@ -44,11 +50,17 @@ def draw_regions(ax: Axes, regions: np.ndarray, limits: np.ndarray, heights: np.
 
     plane = np.atleast_2d(regions)
     styles = [style_of(label).colour for label in range(regions.max() + 1)]
-    colours = np.array([to_rgb(colour) for colour in (*styles, neutral())])  # -1: the last
+    colours = np.array([to_rgb(colour) for colour in (*styles, text_colour())])  # -1: the last
     x = _edges(limits[0], plane.shape[1])
     y = _edges(limits[1] if regions.ndim == 2 else heights, plane.shape[0])
     ax.pcolormesh(
-        x, y, colours[plane], alpha=0.3 if on_dark(ax) else 0.15, zorder=0, rasterized=True, lw=0
+        x,
+        y,
+        colours[plane],
+        alpha=0.3 if has_dark_background(ax) else 0.15,
+        zorder=0,
+        rasterized=True,
+        lw=0,
     )
     if regions.max() >= len(COLOURS):
         _draw_borders(ax, plane, x, y)
@@ -68,7 +80,7 @@ def _draw_borders(ax: Axes, plane: np.ndarray, x: np.ndarray, y: np.ndarray) -> 
     level = [(x[column], y[row + 1]), (x[column + 1], y[row + 1])]
     segments = np.concatenate([np.transpose(ends, (2, 0, 1)) for ends in (upright, level)])
     ax.add_collection(
-        LineCollection(segments, colors=neutral(), lw=0.5, alpha=0.3, zorder=0.5),  # type: ignore[arg-type]
+        LineCollection(segments, colors=text_colour(), lw=0.5, alpha=0.3, zorder=0.5),  # type: ignore[arg-type]
         autolim=False,
     )
 

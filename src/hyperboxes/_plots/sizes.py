@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import check_scalar
 
-from hyperboxes._explain.reading import box_labels, read_scale
+from hyperboxes._explain.reading import classes_or_clusters, read_scale
 from hyperboxes._explain.wording import name_features, name_no_label
 from hyperboxes._plots.common import (
     PanelsDisplay,
-    find_feature,
+    boxes_to_draw,
+    feature_index,
     limits_of,
-    read_boxes,
 )
 from hyperboxes._plots.styles import (
     NO_LABEL,
     add_class_entries,
     display_names,
     draw_legend,
-    neutral,
-    plain,
-    present,
+    escape_math,
+    labels_present,
     shorten,
     size_in_points,
     style_of,
+    text_colour,
 )
 
 if TYPE_CHECKING:
@@ -120,21 +120,21 @@ class BoxSizesDisplay(PanelsDisplay):
         display : BoxSizesDisplay
             The display, drawn.
         """
-        boxes = read_boxes(model, cls.__name__)
+        boxes = boxes_to_draw(model, cls.__name__)
         sides = boxes.upper - boxes.lower
         span = read_scale(model).span
         if feature is None:
             shown = np.fmax.reduce(sides / span, axis=1)
             largest, name = float(model.theta), "longest side / range"
         else:
-            column = find_feature(model, feature)
+            column = feature_index(model, feature)
             shown, largest = sides[:, column], float(model.theta * span[column])
             name = f"side in {name_features(model)[column]}"
         display = cls(
             sides=shown,
             counts=boxes.counts,
             labels=boxes.labels,
-            classes=box_labels(model),
+            classes=classes_or_clusters(model),
             largest=largest,
             side_name=name,
             no_label=name_no_label(model),
@@ -182,13 +182,13 @@ class BoxSizesDisplay(PanelsDisplay):
             The display.
         """
         needed = self.n_boxes_for(share)
-        left, right = self._start_panels(ax, (9.0, 3.8), (1, 2), width_ratios=[1.5, 1])
+        left, right = self._make_panels(ax, (9.0, 3.8), (1, 2), width_ratios=[1.5, 1])
         self._draw_boxes(left)
         self._draw_coverage(right, share, needed)
         if self.largest is not None:  # an entry of the legend, which is beside this panel
-            right.plot([], [], c=neutral(), ls="--", lw=1, alpha=0.6, label="theta")
+            right.plot([], [], c=text_colour(), ls="--", lw=1, alpha=0.6, label="theta")
         names = display_names(self.classes, self.no_label)
-        add_class_entries(right, present(self.labels), names, lines=False, markers=True)
+        add_class_entries(right, labels_present(self.labels), names, lines=False, markers=True)
         if legend:
             draw_legend(right, room=3 * size_in_points(right)[0])
         return self
@@ -197,15 +197,15 @@ class BoxSizesDisplay(PanelsDisplay):
         from matplotlib.ticker import LogLocator, NullFormatter
 
         opacity = float(np.clip((200 / len(self.counts)) ** 0.5, 0.2, 0.8))
-        for label in reversed(present(self.labels)):
+        for label in reversed(labels_present(self.labels)):
             style, rows = style_of(label), self.labels == label
             look: dict[str, Any] = {"marker": style.marker, "lw": 0, "s": 22, "alpha": opacity}
             ax.scatter(self.sides[rows], self.counts[rows], color=style.colour, **look)
         ends = [0.0]
         if self.largest is not None:
             ends.append(self.largest)
-            ax.axvline(self.largest, c=neutral(), ls="--", lw=1, alpha=0.6)
-        ax.set(xlim=limits_of(self.sides, ends), xlabel=plain(shorten(self.side_name, 48)))
+            ax.axvline(self.largest, c=text_colour(), ls="--", lw=1, alpha=0.6)
+        ax.set(xlim=limits_of(self.sides, ends), xlabel=escape_math(shorten(self.side_name, 48)))
         ax.locator_params(axis="x", nbins=3)
         ax.set(yscale="log", ylim=(0.8, 1.3 * self.counts.max()), ylabel="samples in the box")
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if self.counts.max() < 1000 else (1,)))
@@ -216,9 +216,9 @@ class BoxSizesDisplay(PanelsDisplay):
 
     def _draw_coverage(self, ax: Axes, share: float, needed: int) -> None:
         numbers = np.arange(len(self.counts) + 1)
-        ax.plot(numbers, np.concatenate([[0.0], self.coverage]), c=neutral(), lw=1.5)
-        ax.plot([0, needed, needed], [share, share, 0], c=neutral(), ls=":", lw=1)
-        ax.plot([needed], [share], "o", c=neutral(), ms=5)
+        ax.plot(numbers, np.concatenate([[0.0], self.coverage]), c=text_colour(), lw=1.5)
+        ax.plot([0, needed, needed], [share, share, 0], c=text_colour(), ls=":", lw=1)
+        ax.plot([needed], [share], "o", c=text_colour(), ms=5)
         ax.locator_params(axis="x", nbins=2, integer=True)
         ax.set(xlim=(0, None), ylim=(0, 1.03), xlabel="boxes, fullest first")
         ax.set_ylabel("share of samples")

@@ -49,7 +49,7 @@ def style_of(label: int) -> Style:
     return Style(COLOURS[label % len(COLOURS)], _MARKERS[label % len(_MARKERS)], line)
 
 
-def present(labels: np.ndarray) -> list[int]:
+def labels_present(labels: np.ndarray) -> list[int]:
     """Return the class indices there are, -1 for no label last."""
     found = np.unique(labels).tolist()
     return [label for label in found if label >= 0] + [-1] * (-1 in found)
@@ -67,24 +67,24 @@ def shorten(name: Any, width: int = _LONGEST_NAME) -> str:
     return f"{text[: width - 1 - n_last]}…{text[-n_last:]}"
 
 
-def plain(text: str) -> str:
+def escape_math(text: str) -> str:
     """Return a text in which Matplotlib finds no formula."""
     return text.replace("$", r"\$")
 
 
 def display_names(classes: np.ndarray, no_label: str = NO_LABEL) -> list[str]:
     """Return what pictures call the classes, and last what has the label -1."""
-    return [plain(shorten(label)) for label in (*classes, no_label)]
+    return [escape_math(shorten(label)) for label in (*classes, no_label)]
 
 
-def neutral() -> Any:
+def text_colour() -> Any:
     """Return the colour of what belongs to no class: that of text, which the style in use sets."""
     from matplotlib import rcParams
 
     return rcParams["text.color"]
 
 
-def on_dark(ax: Axes) -> bool:
+def has_dark_background(ax: Axes) -> bool:
     """Return whether axes have a dark background."""
     from matplotlib.colors import to_rgba
 
@@ -117,7 +117,7 @@ def add_class_entries(
 
 def _shorten_entry(name: str, width: int) -> str:
     """Return an entry of a legend of bounded length; formulas that are short remain."""
-    return name if len(name) <= width else plain(shorten(name.replace(r"\$", "$"), width))
+    return name if len(name) <= width else escape_math(shorten(name.replace(r"\$", "$"), width))
 
 
 def draw_legend(ax: Axes, *, below: bool = False, title: str = "", room: float = 0.0) -> None:

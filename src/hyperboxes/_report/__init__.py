@@ -1,10 +1,10 @@
-"""The report on a model: one HTML page for people who have never heard of boxes."""
+"""The report on a model: one HTML page for people who know the data but not the method."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from hyperboxes._explain.reading import check_number, read_classifier
+from hyperboxes._explain.reading import check_integer, read_classifier
 from hyperboxes._report._contents import Contents
 from hyperboxes._report._page import write_page
 
@@ -32,8 +32,8 @@ def export_html(
     model : estimator
         A fitted classifier.
     X : array-like of shape (n_samples, n_features)
-        The samples, or the lower ends of interval samples. Take samples that the model has not
-        learned, or the report praises it for what it knows by heart.
+        The samples, or the lower ends of interval samples. Take samples that the model was not
+        trained on: on training data the scores are too good.
     y : array-like of shape (n_samples,)
         Their labels. Samples whose label is the model's `unlabeled`, None or NaN have none, and
         do not count in the scores. Labels that the model does not know count as mistakes.
@@ -76,8 +76,8 @@ def export_html(
     '<!doctype html>'
     """
     read_classifier(model, "export_html")
-    check_number("max_samples", max_samples, 1)
-    check_number("max_rules", max_rules, 1)
+    check_integer("max_samples", max_samples, 1)
+    check_integer("max_rules", max_rules, 1)
     contents = Contents.gather(
         model, X, y, X_upper, feature_names, class_names, max_samples, max_rules
     )

@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing
 
 from hyperboxes._explain.explaining import explain
 from hyperboxes._explain.explanation import Explanation
-from hyperboxes._explain.reading import label_codes, value_ends
+from hyperboxes._explain.reading import encode_labels, learned_range
 from hyperboxes._explain.rules import Quality
 from hyperboxes._explain.wording import Decimals, name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -53,7 +53,7 @@ class Contents:
         names = {"feature_names": feature_names, "class_names": class_names}
         quality = Quality.measure(model, X, y, X_upper)
         predicted = np.searchsorted(model.classes_, model.predict(X, X_upper))
-        true, strangers = label_codes(model, y, len(predicted))
+        true, unknown = encode_labels(model, y, len(predicted))
         if (true < 0).all():
             raise ValueError("y holds no label: a report compares predictions with labels.")
         rows = choose_samples(true, predicted, max_samples)
@@ -65,14 +65,14 @@ class Contents:
             model=model,
             boxes=boxes,
             feature_names=name_features(model, feature_names),
-            labels=name_classes(model, class_names) + [f"{name} (unknown)" for name in strangers],
+            labels=name_classes(model, class_names) + [f"{name} (unknown)" for name in unknown],
             true=true,
             predicted=predicted,
             rows=rows,
             explanations=list(explanations),
             shown_boxes=choose_boxes(boxes, used[used >= 0], max_rules),
             quality=quality,
-            ends=value_ends(model),
+            ends=learned_range(model),
             rounding=Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper])),
         )
 

@@ -1,4 +1,4 @@
-"""The data that the page's scripts work with: plain values for JSON, with no idle digits."""
+"""The data that the page's scripts work with: plain values for JSON, rounded to what is drawn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_DECIMALS = 12
 _MEMBERSHIP_DECIMALS = 9
 
 
-def collect(contents: Contents) -> dict[str, Any]:
+def page_data(contents: Contents) -> dict[str, Any]:
     """Return what the scripts need; `null` stands for what is not known."""
     return {
         "features": _features(contents),
@@ -114,7 +114,7 @@ def _explained(
 
 
 def _change(explanation: Explanation, ends: np.ndarray) -> dict[str, Any] | None:
-    """Return which features change to what, in their order, and what comes of it."""
+    """Return which features change to what, in their order, and the outcome."""
     change = explanation.change
     if change is None:
         return None

@@ -12,7 +12,7 @@ from typing import Any
 
 from hyperboxes import __version__
 from hyperboxes._report._contents import Contents
-from hyperboxes._report._data import collect
+from hyperboxes._report._data import page_data
 from hyperboxes._report._summary import describe_model, describe_scores
 
 # In the order in which they build on one another.
@@ -30,12 +30,12 @@ def write_page(contents: Contents, title: str) -> str:
         model=describe_model(contents),
         scores=describe_scores(contents),
         style=style,
-        data=to_script(collect(contents)),
+        data=script_json(page_data(contents)),
         script=script,
     )
 
 
-def to_script(value: Any) -> str:
+def script_json(value: Any) -> str:
     """Return JSON that a script element can hold: nothing in it ends the element or opens another.
 
     Also U+2028 and the like are escaped, and lone surrogates, which UTF-8 does not have.

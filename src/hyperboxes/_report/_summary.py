@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
 from hyperboxes._explain.reading import read_gamma
-from hyperboxes._explain.scores import by_class, overall
+from hyperboxes._explain.scores import class_scores, overall_scores
 from hyperboxes._report._contents import Contents
 
 # A matrix of more classes is too large to read; the most frequent mistakes are listed instead.
@@ -18,21 +19,15 @@ _MOST_MISTAKES = 50
 _MOST_NAMES = 40
 _SHADES = 10
 
-_LEARNERS = {
-    "ImprovedOnlineGFMM": "learns sample by sample; a box grows where it meets no other class",
-    "OnlineGFMM": "learns sample by sample; boxes grow, and shrink where classes meet",
-    "AgglomerativeGFMM": "starts with a box for every sample and merges the most similar",
-}
-
 
 def describe_model(contents: Contents) -> str:
     """Return the facts about the model."""
     model, boxes = contents.model, contents.boxes
-    learner = type(model).__name__
-    about = f" ({_LEARNERS[learner]})" if learner in _LEARNERS else ""
+    learner = find_by_class(type(model))
+    summary = "" if learner is None else f" ({learner.summary})"
     classes = contents.labels[: contents.n_classes]
     facts = {
-        "Learner": f"{learner}{about}",
+        "Learner": f"{type(model).__name__}{summary}",
         "Boxes": f"{len(boxes):,}{_unlabelled(boxes.labels)}",
         "Samples learned": f"{int(boxes.counts.sum()):,}",
         f"Classes ({len(classes):,})": _names(classes),
@@ -59,14 +54,14 @@ def _parameters(model: Any) -> Iterable[str]:
     gamma = read_gamma(model)
     used = {"gamma": float(gamma[0]) if (gamma == gamma[0]).all() else gamma}
     for name, value in (model.get_params(deep=False) | used).items():
-        if np.ndim(value) == 0 and name not in ("n_jobs", "selection"):
+        if np.ndim(value) == 0 and name not in SPEED_PARAMETERS:
             yield f"{name}={value!r}"
 
 
 def describe_scores(contents: Contents) -> str:
     """Return how predictions compare with the labels."""
     matrix = contents.confusion()
-    accuracy, balanced_accuracy = overall(matrix)
+    accuracy, balanced_accuracy = overall_scores(matrix)
     n_right, n_known = int(np.trace(matrix)), int(matrix.sum())
     tiles = {
         "accuracy": (_percent(accuracy), f"{n_right:,} of {n_known:,} samples are right"),
@@ -140,7 +135,7 @@ def _class_table(matrix: np.ndarray, names: list[str]) -> str:
         f'<tr><th scope="row">{escape(name)}</th>'
         + "".join(f"<td>{_percent(scores[key])}</td>" for key in ("precision", "recall", "f1"))
         + f"<td>{scores['support']:,}</td></tr>"
-        for name, scores in zip(names, by_class(matrix), strict=True)
+        for name, scores in zip(names, class_scores(matrix), strict=True)
     )
     caption = (
         "Each class. Precision: of the samples predicted as the class, the share that is. Recall: "

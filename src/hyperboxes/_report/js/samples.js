@@ -125,7 +125,7 @@ function membershipBar(sample, code) {
   return element("div", { class: "bar" }, element("span", {}, `${labelName(code)}${note}`), bar, element("span", { class: "degree" }, formatDegree(degree)));
 }
 
-/** The way into the competing box, and where it leads. */
+/** What puts the sample into the competing box, and the prediction then. */
 function changeLines(sample) {
   const { change, competing } = sample;
   if (change === null) {

@@ -1,0 +1,141 @@
+"""The learners: what the package must know of each estimator beyond its class, in one entry.
+
+Files, the command line, the report and `merge` look learners up here; none of them has a list of
+its own. Classes are named, and imported when they are needed: `hyperboxes --help` needs none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from importlib import import_module
+from typing import Any, Self
+
+# Parameters that change how long it takes, but nothing that is learned or predicted.
+SPEED_PARAMETERS = frozenset({"n_jobs", "selection"})
+
+
+@dataclass(frozen=True)
+class MergeSettings:
+    """How `merge` joins boxes, for a learner that has no parameters of these names."""
+
+    overlap: str = "closed"
+    algorithm: str = "agglo-sm"
+    similarity: str = "longest"
+    min_similarity: float = 0.0
+
+    def for_model(self, model: Any) -> Self:
+        """Return the settings for a model, whose own parameters come first."""
+        names = (setting.name for setting in fields(self))
+        return type(self)(*(getattr(model, name, getattr(self, name)) for name in names))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learner:
+    """An entry of the registry.
+
+    Attributes
+    ----------
+    module, class_name : str
+        Where its class is.
+    file_name : str
+        What saved models call it. It must never change, or files can no longer be loaded.
+    summary : str
+        What the report says of it: how it learns, in a few words.
+    commands : mapping of str to mapping
+        Its names in ``hyperboxes fit --learner``, each with the parameters that it stands for.
+    learns_in_chunks : bool
+        Whether it goes on learning with `partial_fit`, so that the command line may read files in
+        chunks and write checkpoints.
+    default_theta : float or None
+        The default of its parameter `theta`, for the help of the command line.
+    merge_settings : MergeSettings or None
+        How `merge` joins its boxes; None: its models cannot be merged.
+    """
+
+    module: str
+    class_name: str
+    file_name: str
+    summary: str
+    commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    learns_in_chunks: bool = False
+    default_theta: float | None = None
+    merge_settings: MergeSettings | None = MergeSettings()
+
+    @property
+    def estimator(self) -> Any:
+        """The class."""
+        return getattr(import_module(self.module), self.class_name)
+
+
+_LEARNERS = [
+    Learner(
+        module="hyperboxes._estimators.online",
+        class_name="ImprovedOnlineGFMM",
+        file_name="ImprovedOnlineGFMM",
+        summary="learns sample by sample; a box grows where it meets no other class",
+        commands={"improved": {}},
+        learns_in_chunks=True,
+        default_theta=0.5,
+    ),
+    Learner(
+        module="hyperboxes._estimators.online",
+        class_name="OnlineGFMM",
+        file_name="OnlineGFMM",
+        summary="learns sample by sample; boxes grow, and shrink where classes meet",
+        commands={"online": {}},
+        learns_in_chunks=True,
+        default_theta=0.2,
+        merge_settings=MergeSettings(overlap="paper"),
+    ),
+    Learner(
+        module="hyperboxes._estimators.agglomerative",
+        class_name="AgglomerativeGFMM",
+        file_name="AgglomerativeGFMM",
+        summary="starts with a box for every sample and merges the most similar",
+        commands={"agglo-sm": {"algorithm": "agglo-sm"}, "agglo2": {"algorithm": "agglo2"}},
+        default_theta=0.7,
+    ),
+    Learner(
+        module="hyperboxes._estimators.clustering",
+        class_name="HyperboxClustering",
+        file_name="HyperboxClustering",
+        summary="learns boxes without labels; boxes near each other make a cluster",
+    ),
+]
+
+
+def all_learners() -> tuple[Learner, ...]:
+    """Return all entries."""
+    return tuple(_LEARNERS)
+
+
+def commands() -> dict[str, Learner]:
+    """Return the learners by their names in the command line."""
+    return {name: learner for learner in _LEARNERS for name in learner.commands}
+
+
+def find_by_file_name(name: str) -> Learner | None:
+    """Return the learner that saved models call so, None if there is none."""
+    return next((learner for learner in _LEARNERS if learner.file_name == name), None)
+
+
+def find_by_class(cls: type) -> Learner | None:
+    """Return the entry of a class, or of the nearest class that it is derived from."""
+    by_class = {(learner.module, learner.class_name): learner for learner in _LEARNERS}
+    bases = ((base.__module__, base.__qualname__) for base in cls.__mro__)
+    return next((by_class[base] for base in bases if base in by_class), None)
+
+
+@contextmanager
+def registered(learner: Learner) -> Iterator[None]:
+    """Add a learner for a while: to try one out, or to test."""
+    taken = {other.file_name for other in _LEARNERS} | commands().keys()
+    if clash := {learner.file_name, *learner.commands} & taken:
+        raise ValueError(f"There is a learner named {min(clash)!r} already.")
+    _LEARNERS.append(learner)
+    try:
+        yield
+    finally:
+        _LEARNERS.remove(learner)

@@ -1,0 +1,181 @@
+"""The registry of learners, and a toy learner that is added by the steps of CONTRIBUTING."""
+
+import json
+
+import numpy as np
+import pytest
+
+import hyperboxes
+from hyperboxes import ImprovedOnlineGFMM, export_html, export_text, load, merge, save
+from hyperboxes._estimators.classifier import BaseGFMM
+from hyperboxes._estimators.registry import (
+    Learner,
+    MergeSettings,
+    all_learners,
+    commands,
+    find_by_class,
+    find_by_file_name,
+    registered,
+)
+from hyperboxes._models.boxes import Boxes
+from tests.iris_tables import FEATURES, TEST, TRAIN
+from tests.model_files import golden_members, refusal, saved, sealed
+
+every_entry = pytest.mark.parametrize(
+    "learner", all_learners(), ids=lambda learner: learner.file_name
+)
+
+
+@every_entry
+def test_entries_say_what_their_classes_do(learner):
+    estimator = learner.estimator
+    assert getattr(hyperboxes, learner.class_name) is estimator
+    assert find_by_class(estimator) is find_by_file_name(learner.file_name) is learner
+    for parameters in learner.commands.values():
+        model = estimator(**parameters)
+        model._validate_params()
+        assert hasattr(model, "partial_fit") == learner.learns_in_chunks
+        assert model.theta == learner.default_theta
+
+
+def test_names_are_unique():
+    learners = all_learners()
+    assert len({learner.file_name for learner in learners}) == len(learners)
+    assert len(commands()) == sum(len(learner.commands) for learner in learners)
+    with pytest.raises(ValueError, match="a learner named 'agglo2' already"), registered(TOY_CLASH):
+        pass
+    assert find_by_file_name("Clash") is None
+
+
+def test_a_derived_class_is_found_by_its_base():
+    class Derived(ImprovedOnlineGFMM):
+        pass
+
+    assert find_by_class(Derived).file_name == "ImprovedOnlineGFMM"
+    assert find_by_class(dict) is None
+
+
+def test_own_parameters_come_before_the_settings_of_the_entry():
+    settings = MergeSettings(overlap="paper", similarity="mid-max")
+    assert settings.for_model(ImprovedOnlineGFMM(overlap="closed")).overlap == "closed"
+    assert settings.for_model(ImprovedOnlineGFMM()).similarity == "mid-max"
+
+
+# What version 0.1.0 wrote of each learner; `load` must know it for ever.
+PARAMETERS = {"gamma": 1.0, "n_jobs": None, "scaling": "minmax", "selection": "index"}
+SIMILARITY = {"similarity": "longest", "min_similarity": 0.0}
+FILES_OF_0_1_0 = {
+    "ImprovedOnlineGFMM": {"theta": 0.5, "overlap": "closed", "unlabeled": None},
+    "OnlineGFMM": {"theta": 0.2, "unlabeled": None},
+    "AgglomerativeGFMM": {
+        **{"theta": 0.7, "overlap": "closed", "unlabeled": None, "algorithm": "agglo2"},
+        **SIMILARITY,
+    },
+    "HyperboxClustering": {
+        **{"theta": 0.1, "max_gap": None, "min_samples": 1, "algorithm": "online"},
+        **SIMILARITY,
+    },
+}
+
+
+@pytest.mark.parametrize("name", FILES_OF_0_1_0)
+def test_files_of_version_0_1_0_are_loaded(name, tmp_path):
+    parameters = PARAMETERS | FILES_OF_0_1_0[name]
+    header = {
+        "classes_are_objects": False,
+        "estimator": name,
+        "feature_names": None,
+        "format": "hyperboxes",
+        "format_version": 1,
+        "hyperboxes_version": "0.1.0",
+        "n_candidates": 3,
+        "parameters": parameters,
+    }
+    members = golden_members() | {"model.json": json.dumps(header).encode()}
+    if name == "HyperboxClustering":
+        members["labels.npy"] = members["counts.npy"][:-24] + np.full(3, -1).tobytes()
+        del members["classes.npy"]
+    path = tmp_path / "old.hyperboxes"
+    path.write_bytes(sealed(members))
+    model = load(path)
+    assert type(model).__name__ == name
+    assert model.get_params().items() >= parameters.items()
+    assert model.membership_function == model._model.membership.function == "min"
+    assert model.hyperboxes_.counts.tolist() == [2, 1, 1]
+    assert len(model.predict([[1.0, 0.0]])) == 1
+
+
+class EachSampleABox(BaseGFMM):
+    """A toy that keeps every sample as a box."""
+
+    def __init__(self, *, gamma=1.0, scaling="minmax", unlabeled=None, n_jobs=None):
+        self.gamma = gamma
+        self.scaling = scaling
+        self.unlabeled = unlabeled
+        self.n_jobs = n_jobs
+
+    def _learn(self, samples, model, callbacks):
+        model.boxes = Boxes.of_samples(samples, model.boxes.n_classes)
+
+
+TOY = Learner(
+    module=__name__,
+    class_name="EachSampleABox",
+    file_name="Toy",
+    summary="keeps every sample as a box",
+    commands={"toy": {"scaling": None}},
+    merge_settings=None,
+)
+TOY_CLASH = Learner(
+    module=__name__,
+    class_name="EachSampleABox",
+    file_name="Clash",
+    summary="",
+    commands={"agglo2": {}},
+)
+
+
+@pytest.fixture
+def toy():
+    """Register the toy, and fit a model of it."""
+    with registered(TOY):
+        yield EachSampleABox().fit(TRAIN[FEATURES], TRAIN["species"].to_numpy(str))
+
+
+def test_a_toy_is_saved_and_loaded(toy, tmp_path):
+    save(toy, tmp_path / "toy")
+    assert b'"estimator": "Toy"' in (tmp_path / "toy").read_bytes()
+    twin = load(tmp_path / "toy")
+    assert type(twin) is EachSampleABox
+    np.testing.assert_array_equal(twin.predict(TEST[FEATURES]), toy.predict(TEST[FEATURES]))
+
+
+def test_a_toy_is_reported_and_read_as_rules(toy):
+    page = export_html(toy, TEST[FEATURES], TEST["species"])
+    assert "EachSampleABox (keeps every sample as a box)" in page
+    assert export_text(toy).startswith("100 boxes from 100 training samples.")
+
+
+def test_a_toy_is_fitted_from_the_command_line(toy, get, refuse):
+    unit = TRAIN.assign(**{name: TRAIN[name] / 10 for name in FEATURES})
+    unit.to_csv("unit.csv", index=False)
+    fit = ["fit", "unit.csv", "--target", "species", "-o", "toy", "--learner", "toy"]
+    get(*fit, "--gamma", 2)
+    model = load("toy")
+    assert (type(model), model.gamma, model.scaling) == (EachSampleABox, 2.0, None)
+    assert len(model.hyperboxes_) == len(TRAIN)
+    assert len(get("predict", "toy", "unit.csv").splitlines()) == len(TRAIN) + 1
+    assert "toy" in " ".join(get("fit", "--help").split())
+    assert "--learner toy has no --theta" in refuse(*fit, "--theta", 0.5, code=2)
+    assert "--learner toy needs all samples at once" in refuse(*fit, "--chunk-size", 9, code=2)
+
+
+def test_a_toy_that_cannot_be_merged_says_so(toy):
+    with pytest.raises(TypeError, match="Models of EachSampleABox cannot be merged"):
+        merge([toy, toy])
+
+
+def test_a_toy_is_known_only_while_it_is_registered():
+    with registered(TOY):
+        content = saved(EachSampleABox().fit([[0.0], [1.0]], [0, 1]))
+    assert "it holds a 'Toy', but only AgglomerativeGFMM, " in refusal(content)
