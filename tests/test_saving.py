@@ -305,6 +305,8 @@ def test_skops(cls):
     trusted = [
         f"{type(model).__module__}.{type(model).__name__}",
         "hyperboxes._models.boxes.Boxes",
+        "hyperboxes._models.membership.Membership",
+        "hyperboxes._models.model.BoxModel",
         "hyperboxes._models.scaling.MinMaxScale",
     ]
     assert set(skops.io.get_untrusted_types(data=content)) == set(trusted)
