@@ -96,7 +96,7 @@ def are_known(values):
     return True
 
 
-@subroutine
+@formula
 def distance(lower, upper, box, xl, xu, metric, limit):
     """Return how far the interval [xl, xu] is from a box, 0 where the box holds it.
 

@@ -26,6 +26,8 @@ ALL_LANES = (1 << LANES) - 1
 
 _FLOATS = ir.VectorType(ir.FloatType(), LANES)
 _MASK = ir.IntType(64)
+_ZEROS = ir.Constant(_FLOATS, [0.0] * LANES)
+_ONES = ir.Constant(_FLOATS, [1.0] * LANES)
 
 
 @formula
@@ -129,33 +131,15 @@ def _write_gaps(
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = signature.args
-        none, one = (ir.Constant(_FLOATS, [number] * LANES) for number in (0.0, 1.0))
-        largest = cgutils.alloca_once_value(builder, none)
-        total = cgutils.alloca_once_value(builder, none)
-        step = ir.Constant(_MASK, 2 * LANES)
-        with cgutils.for_range(builder, args[3]) as loop:
-            offset = builder.mul(loop.index, step)
-            near_lanes, far_lanes = (
-                _load(context, builder, kinds[0], args[0], builder.add(start, offset))
-                for start in args[1:3]
-            )
-            first, second, slope = (
-                _splat(builder, builder.load(_pointer(context, builder, kind, array, loop.index)))
-                for kind, array in zip(kinds[4:7], args[4:7], strict=True)
-            )
-            before, beyond = builder.fsub(near_lanes, first), builder.fsub(second, far_lanes)
-            gap = builder.fmul(_larger(builder, before, beyond), slope)
-            builder.store(_larger(builder, gap, builder.load(largest)), largest)
-            clipped = _known(builder, _smaller(builder, _larger(builder, gap, none), one), gap)
-            builder.store(builder.fadd(builder.load(total), clipped), total)
-        number = _splat(builder, builder.sitofp(args[3], ir.FloatType()))
-        distance = builder.select(
-            args[7],
-            builder.fdiv(builder.load(total), number),
-            _known(builder, builder.load(largest), builder.load(largest)),
-        )
         place = _lanes_at(builder, _pointer(context, builder, kinds[8], args[8]))
-        builder.store(distance, place, align=4)
+        with builder.if_else(args[7]) as (then, otherwise):
+            with then:
+                total = _fold_gaps(context, builder, kinds, args, _add_clipped)
+                number = _splat(builder, builder.sitofp(args[3], ir.FloatType()))
+                builder.store(builder.fdiv(total, number), place, align=4)
+            with otherwise:
+                largest = _fold_gaps(context, builder, kinds, args, _larger)
+                builder.store(_where_known(builder, largest, largest), place, align=4)
         return context.get_dummy_value()
 
     place = types.int64
@@ -165,11 +149,37 @@ def _write_gaps(
     )
 
 
-def _known(builder: Any, values: Any, gap: Any) -> Any:
+def _fold_gaps(context: Any, builder: Any, kinds: Any, args: Any, combine: Any) -> Any:
+    """Combine the gaps of all dimensions, from 0 on."""
+    folded = cgutils.alloca_once_value(builder, _ZEROS)
+    builder.store(_ZEROS, folded)
+    step = ir.Constant(_MASK, 2 * LANES)
+    with cgutils.for_range(builder, args[3]) as loop:
+        offset = builder.mul(loop.index, step)
+        near_lanes, far_lanes = (
+            _load(context, builder, kinds[0], args[0], builder.add(start, offset))
+            for start in args[1:3]
+        )
+        first, second, slope = (
+            _splat(builder, builder.load(_pointer(context, builder, kind, array, loop.index)))
+            for kind, array in zip(kinds[4:7], args[4:7], strict=True)
+        )
+        before, beyond = builder.fsub(near_lanes, first), builder.fsub(second, far_lanes)
+        gap = builder.fmul(_larger(builder, before, beyond), slope)
+        builder.store(combine(builder, gap, builder.load(folded)), folded)
+    return builder.load(folded)
+
+
+def _add_clipped(builder: Any, gap: Any, total: Any) -> Any:
+    """Add gaps from 0 to 1 to a total; nothing where they are not known."""
+    clipped = _smaller(builder, _larger(builder, gap, _ZEROS), _ONES)
+    return builder.fadd(total, _where_known(builder, clipped, gap))
+
+
+def _where_known(builder: Any, values: Any, gap: Any) -> Any:
     """Return values in the lanes whose gap is a finite number, 0 in the others."""
     infinite = ir.Constant(_FLOATS, [math.inf] * LANES)
-    is_known = builder.fcmp_ordered("<", gap, infinite)
-    return builder.select(is_known, values, ir.Constant(_FLOATS, [0.0] * LANES))
+    return builder.select(builder.fcmp_ordered("<", gap, infinite), values, _ZEROS)
 
 
 def _as_mask(builder: Any, lanes: Any) -> Any:

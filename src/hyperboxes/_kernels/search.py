@@ -37,15 +37,11 @@ _TINY = 2.0**-100
 
 def make_search(n_features: int, n_trees: int) -> Search:
     """Return working arrays for searches."""
-    singles = np.empty((7, n_features), np.float32)
-    return Search(
-        low=np.empty(n_features),
-        high=np.empty(n_features),
-        stack=np.empty(STACK + n_trees, np.int64),
-        least=np.empty(STACK + n_trees, np.float32),
-        gaps=np.empty(LANES, np.float32),
-        **dict(zip(Search._fields[5:], singles, strict=True)),
-    )
+    stack = np.empty(STACK + n_trees, np.int64)
+    least = np.empty(STACK + n_trees, np.float32)
+    gaps = np.empty(LANES, np.float32)
+    singles = np.empty((7, n_features), np.float32)  # all but the interval itself
+    return Search._make((*np.empty((2, n_features)), stack, least, gaps, *singles))
 
 
 @formula
