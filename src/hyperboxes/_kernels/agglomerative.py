@@ -23,8 +23,10 @@ PLACE, MERGED = range(2)
 
 
 @kernel
-def merge_in_turn(boxes, walk, rule, scratch, work):
+def merge_in_turn(boxes, walk, rule, scratch, relabels, work):
     """AGGLO-2: visit box after box, merging each with the most similar one that may; repeat.
+
+    `relabels` says that there are boxes without a label, None that there are none.
 
     Returns whether a whole pass has merged nothing, which is the end; or False after `work`
     comparisons of a block in one dimension, when there is no room to relabel a box, and when so few
@@ -48,22 +50,23 @@ def merge_in_turn(boxes, walk, rule, scratch, work):
         k, n_tried = choose(boxes.labels[i], i, boxes, rule, scratch)
         counters[CANDIDATES] += n_tried
         if k >= 0:
-            merge(smaller(i, k), larger(i, k), boxes)
+            merge(smaller(i, k), larger(i, k), boxes, relabels)
             walk[MERGED] = True
     return False
 
 
 @subroutine
-def merge(earlier, later, boxes):
-    """Let the box at the earlier place absorb the later one."""
+def merge(earlier, later, boxes, relabels):
+    """Let the box at the earlier place absorb the later one, and take on its label.
+
+    `relabels` is None where all boxes have labels, so that this is not compiled.
+    """
     labels, counts = boxes.labels, boxes.counts
     v, w = boxes.lower[earlier], boxes.upper[earlier]
     hull(v, w, boxes.lower[later], boxes.upper[later], v, w)
-    joint = joint_label(labels[earlier], labels[later])
-    if joint == labels[earlier]:
-        update_box(earlier, boxes)
-    else:
-        relabel_box(earlier, joint, boxes)
+    if relabels is not None and labels[earlier] != joint_label(labels[earlier], labels[later]):
+        relabel_box(earlier, labels[later], boxes)
+    update_box(earlier, boxes)
     counts[earlier] += counts[later]
     counts[later] = 0
     remove_box(later, boxes)

@@ -61,7 +61,7 @@ def find_lifetimes(replay):
 
 
 @kernel
-def count_tries(boxes, state, replay, merges, rule, scratch, work):
+def count_tries(boxes, state, replay, merges, rule, scratch, relabels, work):
     """Count on: the pairs of the samples' boxes, then, merge by merge, those of the merged boxes.
 
     `boxes` are the samples again, and are merged again as `replay` says. Returns whether all is
@@ -80,7 +80,7 @@ def count_tries(boxes, state, replay, merges, rule, scratch, work):
     while state[MERGE] < earlier.shape[0] and counters[WORK] < end and has_room(boxes):
         t = state[MERGE]
         i = earlier[t]
-        merge(i, replay.later[t], boxes)
+        merge(i, replay.later[t], boxes, relabels)
         ends[i] = replay.ends_of_merged[t]
         state[TRIED] += _tries_of_pairs(i, 0, t + 1, boxes, ends, merges, rule, scratch)
         state[MERGE] += 1

@@ -8,11 +8,13 @@ refused pair of unchanged boxes stays refused for ever. Under the paper's test, 
 missing, it may become free when a box that was in the way merges; the boxes near it then start
 their lists again.
 
-Of a `Queue`, `partners[i]` lists boxes by descending similarity, ties by age; `lists[i]` says how
-many they are, how many have been taken, and whether one was refused. `frontier[i]`, a similarity
-and a box, is how far down the list reaches: pairs after it are to be searched for. `stamps` says
-when boxes changed last, and which is the latest time. `tree` holds the winners among the boxes'
-first pairs, the root at 1. `witness[i]` is a box that was in the way of box i.
+Of a `Queue`, `todo` says which box's partners are to be searched next, if any, and how many boxes
+have been searched in the beginning. `partners[i]` lists boxes by descending similarity, ties by
+age; `lists[i]` says how many they are, how many have been taken, and whether one was refused.
+`frontier[i]`, a similarity and a box, is how far down the list reaches: pairs after it are to be
+searched for. `stamps` says when boxes changed last, and which is the latest time. `tree` holds the
+winners among the boxes' first pairs, the root at 1. `witness[i]` is a box that was in the way of
+box i.
 """
 
 from __future__ import annotations
@@ -38,6 +40,9 @@ from hyperboxes._kernels.selection import list_similar
 # Columns of `lists`.
 LISTED, TAKEN, REFUSED = range(3)
 
+# Places of `todo`.
+BOX, N_SEARCHED = range(2)
+
 
 def make_queue(n_boxes: int, n_partners: int) -> Queue:
     """Return an empty queue with room for some partners of each box; none has been searched.
@@ -48,6 +53,7 @@ def make_queue(n_boxes: int, n_partners: int) -> Queue:
     tree = np.full(2 * n_leaves, -1)
     tree[n_leaves : n_leaves + n_boxes] = np.arange(n_boxes)
     return Queue(
+        np.zeros(2, np.int64),
         np.empty((n_boxes, n_partners), np.int64),
         np.empty((n_boxes, n_partners)),
         np.zeros((n_boxes, 3), np.int64),
@@ -59,25 +65,12 @@ def make_queue(n_boxes: int, n_partners: int) -> Queue:
 
 
 @kernel
-def fill_queue(boxes, queue, start, rule, scratch, work):
-    """Search the partners of the boxes from `start` on; return where `work` ended, or the end."""
-    boxes, queue = by_reference(boxes), by_reference(queue)
-    rule, scratch = by_reference(rule), by_reference(scratch)
-    n_boxes, n_features = boxes.lower.shape
-    end = boxes.counters[WORK] + larger(work // n_features, 1)
-    while start < n_boxes and boxes.counters[WORK] < end:
-        _search(start, boxes, queue, rule, scratch)
-        _update(start, queue)
-        start += 1
-    return start
-
-
-@kernel
-def merge_best_pairs(boxes, queue, log, rule, scratch, may_part, work):
+def merge_best_pairs(boxes, queue, log, rule, scratch, may_part, relabels, work):
     """Merge pair after pair; append similarity and places to `log`.
 
     `may_part` says that boxes may stop overlapping when they grow, so that refused pairs are tried
-    again.
+    again; `relabels` that there are boxes without a label. Both are None if not, and the code for
+    that is not even compiled.
 
     Returns whether no pair is left; or False after `work` comparisons of a block in one dimension,
     when there is no room to relabel a box, and when so few boxes are left that the trees should be
@@ -85,37 +78,45 @@ def merge_best_pairs(boxes, queue, log, rule, scratch, may_part, work):
     """
     boxes, queue, log = by_reference(boxes), by_reference(queue), by_reference(log)
     rule, scratch = by_reference(rule), by_reference(scratch)
-    counters, lists, stamps = boxes.counters, queue.lists, queue.stamps
+    counters, todo, lists, stamps = boxes.counters, queue.todo, queue.lists, queue.stamps
     n_boxes, n_features = boxes.lower.shape
     end = counters[WORK] + larger(work // n_features, 1)
     while counters[WORK] < end and counters[ALIVE] > counters[FEW] and has_room(boxes):
+        if todo[BOX] >= 0:
+            _search(todo[BOX], boxes, queue, rule, scratch)
+            _update(todo[BOX], queue)
+            todo[N_SEARCHED] += 1
+            todo[BOX] = todo[N_SEARCHED] if todo[N_SEARCHED] < n_boxes else -1
+            continue
         i = queue.tree[1]
         taken = lists[i, TAKEN]
         if taken == lists[i, LISTED]:
             return True
         k, value = queue.partners[i, taken], queue.similarities[i, taken]
         lists[i, TAKEN] += 1
-        if stamps[k] > stamps[i] or boxes.counts[k] == 0:
-            _refresh(i, boxes, queue, rule, scratch)
-            continue
-        counters[CANDIDATES] += 1
-        if _blocked(i, k, boxes, queue, rule, scratch):
-            lists[i, REFUSED] = True
-            _refresh(i, boxes, queue, rule, scratch)
+        is_stale = stamps[k] > stamps[i] or boxes.counts[k] == 0
+        if not is_stale:
+            counters[CANDIDATES] += 1
+            if _blocked(i, k, boxes, queue, rule, scratch):
+                lists[i, REFUSED] = is_stale = True
+        if is_stale:
+            if lists[i, TAKEN] == lists[i, LISTED] and queue.frontier[i, 0] > 0.0:
+                todo[BOX] = i
+            else:
+                _update(i, queue)
             continue
         earlier, later = smaller(i, k), larger(i, k)
         _write_down(value, earlier, later, log)
-        if may_part:
+        if may_part is not None:
             _reopen(i, boxes, queue, rule, scratch)
             _reopen(k, boxes, queue, rule, scratch)
-        merge(earlier, later, boxes)
+        merge(earlier, later, boxes, relabels)
         lists[later, TAKEN] = lists[later, LISTED]
         _update(later, queue)
         stamps[n_boxes] += 1
         stamps[earlier] = stamps[n_boxes]
         queue.frontier[earlier, 0] = np.inf
-        _search(earlier, boxes, queue, rule, scratch)
-        _update(earlier, queue)
+        todo[BOX] = earlier
     return False
 
 
@@ -157,15 +158,6 @@ def _search(i, boxes, queue, rule, scratch):
         n_listed -= 1
     lists[i, LISTED] = n_listed
     lists[i, TAKEN] = 0
-
-
-@subroutine
-def _refresh(i, boxes, queue, rule, scratch):
-    """After a pair was taken: search for more if none is left, and play again."""
-    lists = queue.lists
-    if lists[i, TAKEN] == lists[i, LISTED] and queue.frontier[i, 0] > 0.0:
-        _search(i, boxes, queue, rule, scratch)
-    _update(i, queue)
 
 
 @subroutine

@@ -61,5 +61,5 @@ Search = namedtuple("Search", "low high stack least gaps near far best_near best
 Scratch = namedtuple("Scratch", "ids values growable rivals v w stuck search")
 
 # What is left to do of AGGLO-SM (`pair_queue.py`), and the merges done so far.
-Queue = namedtuple("Queue", "partners similarities lists frontier stamps tree witness")
+Queue = namedtuple("Queue", "todo partners similarities lists frontier stamps tree witness")
 MergeLog = namedtuple("MergeLog", "n_merged similarity earlier later")

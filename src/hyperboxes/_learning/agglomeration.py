@@ -21,6 +21,7 @@ class Agglo2:
     def __init__(self, boxes: Boxes, rule: Rule) -> None:
         self._boxes = boxes
         self._rule = rule
+        self._relabels = boxes.relabels
         self._walk = np.zeros(2, np.int64)
 
     def step(self, work: int) -> bool:
@@ -28,7 +29,9 @@ class Agglo2:
         boxes = self._boxes
         boxes.tidy()
         scratch = boxes.make_scratch()
-        return agglomerative.merge_in_turn(boxes.arrays, self._walk, self._rule, scratch, work)
+        return agglomerative.merge_in_turn(
+            boxes.arrays, self._walk, self._rule, scratch, self._relabels, work
+        )
 
     def count(self, samples: Samples) -> None:
         """Do nothing: candidates are counted as they are tried."""
@@ -47,28 +50,21 @@ class AggloSM:
         self._rule = rule
         self._search_rule = rule._replace(floor=max(rule.floor, lemma_floor))
         self._queue = pair_queue.make_queue(n_boxes, SHORTLIST)
-        self._n_filled = 0
         self._log = MergeLog(
             np.zeros(1, np.int64),
             np.empty(n_boxes),
             np.empty(n_boxes, np.int64),
             np.empty(n_boxes, np.int64),
         )
-        self._may_part = rule.overlap != CLOSED or bool(np.isnan(boxes.lower).any())
+        may_part = rule.overlap != CLOSED or bool(np.isnan(boxes.lower).any())
+        self._switches = True if may_part else None, boxes.relabels
 
     def step(self, work: int) -> bool:
         """Do a slice of the work; return whether it was the last."""
-        boxes, queue, rule = self._boxes, self._queue, self._search_rule
+        boxes = self._boxes
         boxes.tidy()
-        scratch = boxes.make_scratch()
-        if self._n_filled < len(boxes):
-            self._n_filled = pair_queue.fill_queue(
-                boxes.arrays, queue, self._n_filled, rule, scratch, work
-            )
-            return False
-        return pair_queue.merge_best_pairs(
-            boxes.arrays, queue, self._log, rule, scratch, self._may_part, work
-        )
+        state = boxes.arrays, self._queue, self._log, self._search_rule, boxes.make_scratch()
+        return pair_queue.merge_best_pairs(*state, *self._switches, work)
 
     def count(self, samples: Samples) -> None:
         """Set the candidates to those that the paper's algorithm would have tried.

@@ -27,6 +27,7 @@ def count_tries(boxes: Boxes, log: MergeLog, rule: Rule) -> int:
     while not is_done:
         boxes.make_room_in_trees()
         is_done = pair_count.count_tries(
-            boxes.arrays, state, replay, merges, rule, boxes.make_scratch(), WORK_PER_CALL
+            *(boxes.arrays, state, replay, merges, rule, boxes.make_scratch()),
+            *(boxes.relabels, WORK_PER_CALL),
         )
     return int(state[pair_count.TRIED])

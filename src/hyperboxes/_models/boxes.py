@@ -150,6 +150,11 @@ class Boxes:
         return bool((self._index.roots[: self._n_classes] >= 0).any())
 
     @property
+    def relabels(self) -> bool | None:
+        """Whether boxes may yet get a label; None if all have one, as kernels want to know it."""
+        return True if (self.labels == NO_LABEL).any() and self._n_classes > 0 else None
+
+    @property
     def labels(self) -> np.ndarray:
         """Class indices, `NO_LABEL` for none."""
         return self._labels[: len(self)]
