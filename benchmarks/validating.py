@@ -27,27 +27,54 @@ def run(
     handicap: str,
     levels: Iterable[float],
     form: str = ".0%",
+    *,
+    confirms: bool = False,
 ) -> None:
-    """Score the contenders on all sets, several at a time, and print means over the sets."""
+    """Score the contenders on all sets, several at a time, and print means over the sets.
+
+    With `confirms`, apart for the sets that something was chosen on, every other one by name, and
+    for those that confirm the choice.
+    """
     parser = argparse.ArgumentParser(prog=prog, description=description)
     add_data_option(parser)
     parser.add_argument("--quick", action="store_true", help="small sets, one repeat")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="of 2-fold validation")
+    parser.add_argument("--most", type=int, help="samples of a set, drawn at random")
     options = parser.parse_args()
     sets = {name: load(name, options.data) for name in names_in(options.data / "authors")}
     if not sets:
         parser.error(f"{options.data} does not hold the paper's data; name a folder with --data")
-    repeats = 1 if options.quick else REPEATS
+    repeats = 1 if options.quick else options.repeats
     chosen = {
         name: (X, y) for name, (X, y) in sets.items() if not options.quick or len(y) <= QUICK_LIMIT
     }
     print(machine("numpy", "scikit-learn"))
-    tasks = (delayed(score)(X, y, repeats) for X, y in chosen.values())
+    samples = (draw(X, y, options.most) for X, y in chosen.values())
+    tasks = (delayed(score)(X, y, repeats) for X, y in samples)
     scores = []
     for name, result in zip(chosen, Parallel(-1, return_as="generator")(tasks), strict=True):
         progress(name)
         scores.append(result)
-    print(f"\nMeans over {len(scores)} sets, {repeats} x 2-fold cross-validation\n")
-    print(mean_table(scores, handicap, levels, form))
+    kinds = {"sets": scores}
+    if confirms:
+        kinds = {"sets for choosing": scores[::2], "sets for confirming": scores[1::2], **kinds}
+    for kind, some in kinds.items():
+        print(f"\nMeans over {len(some)} {kind}, {repeats} x 2-fold cross-validation\n")
+        print(mean_table(some, handicap, levels, form))
+
+
+def draw(X: np.ndarray, y: np.ndarray, most: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return some of the samples, all of them for None; of a class at least two."""
+    if most is None or len(y) <= most:
+        return X, y
+    order = np.random.default_rng(0).permutation(len(y))
+    ranks = np.zeros(len(y), int)
+    for label in np.unique(y):
+        of_class = order[y[order] == label]
+        ranks[of_class] = np.arange(len(of_class))
+    first = np.argsort(ranks[order] >= 2, kind="stable")  # two of each class come first
+    chosen = np.sort(order[first][:most])
+    return X[chosen], y[chosen]
 
 
 def load(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:

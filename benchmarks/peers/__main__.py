@@ -13,8 +13,15 @@ from pathlib import Path
 from benchmarks.data import Split, add_data_option, generated, shared
 from benchmarks.peers.comparing import compare
 from benchmarks.peers.learners import GENERATED, LEARNERS, SMALL, SMALLEST
-from benchmarks.peers.starting import cold_start, memory_of_agglo_sm
-from benchmarks.peers.tables import NOTES, box_table, cold_table, summary, time_table
+from benchmarks.peers.starting import cold_start, first_uses, memory_of_agglo_sm
+from benchmarks.peers.tables import (
+    NOTES,
+    box_table,
+    cold_table,
+    first_use_table,
+    summary,
+    time_table,
+)
 from benchmarks.timing import machine
 
 QUICK_SETS = (SMALLEST, SMALL)
@@ -27,9 +34,15 @@ def main() -> None:
     parser.add_argument("--theta", type=float, help="largest side of a box, for all learners")
     parser.add_argument("--quick", action="store_true", help="the smallest generated sets only")
     parser.add_argument("--cold", action="store_true", help="imports and first fits only")
+    parser.add_argument(
+        "--before", help="with --cold: an earlier commit to time in turns with this"
+    )
     options = parser.parse_args()
 
     print(machine("hyperbox-brain", "numpy", "numba", "scikit-learn"))
+    if options.cold and options.before:
+        print(first_use_table(first_uses(options.before), options.before))
+        return
     if options.cold:
         print(cold_table(cold_start()))
         return

@@ -93,6 +93,15 @@ def cold_table(seconds: dict[str, float]) -> str:
     return table(("cold start", "seconds"), ((k, f"{v:.2f}") for k, v in seconds.items()))
 
 
+def first_use_table(seconds: dict[str, tuple[float, float]], before: str) -> str:
+    """Lay out what a newcomer waits for: before, now, and the ratio."""
+    rows = (
+        (name, f"{old:.1f}", f"{new:.1f}", f"{new / old:.2f}")
+        for name, (old, new) in seconds.items()
+    )
+    return table(("import, first fit and predict, seconds", before, "now", "ratio"), rows)
+
+
 def summary(comparisons: list[Comparison], cold: dict[str, float], memory: float) -> str:
     """Set what is wanted against the worst that was measured."""
     rows = []

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._estimators.base import BoxEstimator
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, MergeSettings, find_by_class
 from hyperboxes._estimators.validation import column_name
-from hyperboxes._kernels import parting
+from hyperboxes._kernels import cutting
 from hyperboxes._kernels.records import NO_LABEL, Rule
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_boxes
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
@@ -158,5 +158,5 @@ def _cut_overlaps(boxes: Boxes, rule: Rule) -> None:
     start = 0
     while start < len(boxes):
         scratch = boxes.make_scratch()
-        start = parting.part_all(boxes.arrays, start, rule, scratch, WORK_PER_CALL)
+        start = cutting.cut_overlaps(boxes.arrays, start, rule, scratch, WORK_PER_CALL)
     boxes.pack()

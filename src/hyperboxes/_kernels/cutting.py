@@ -1,4 +1,4 @@
-"""Parting boxes of several models, which overlap boxes of other classes, by the cheapest cuts."""
+"""Cutting boxes of several models back where they overlap other classes, by the cheapest cuts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hyperboxes._kernels.search import find_rivals_by_age
 
 
 @kernel
-def part_all(boxes, start, rule, scratch, work):
-    """Part each box, from a place on, from later boxes of other classes; return where that ended.
+def cut_overlaps(boxes, start, rule, scratch, work):
+    """Cut boxes, from a place on, that overlap later boxes of other classes; return where it ended.
 
     Boxes that hold a single sample or have no label stay as they are, as in learning. It ends with
     the last box or after `work` comparisons of a block in one dimension.
