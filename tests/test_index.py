@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperboxes._kernels import geometry, index, search
+from hyperboxes._kernels import geometry, index, online, search
 from hyperboxes._kernels.records import BLOCKS, BOXES, MEMBERSHIP
 from hyperboxes._learning.rules import OVERLAPS, SIMILARITIES, make_rule
 from hyperboxes._models.boxes import Boxes, Samples
@@ -303,3 +303,25 @@ def test_building_at_once_fills_blocks():
     leaves = used[used[:, index.LEVEL] == 0, : index.LANES]
     assert ((leaves >= 0).sum(axis=1) > index.LANES // 2).all()
     assert sorted(leaves[leaves >= 0].tolist()) == list(range(1000))
+
+
+def test_room_for_blocks_is_made_as_needed():
+    """Each class has a tree, but blocks are only laid out for boxes that are there."""
+    n_classes, n_features = 1000, 50
+    rng = np.random.default_rng(0)
+    X, y = rng.random((2000, n_features)), rng.permutation(2000) % n_classes
+    boxes = Boxes(n_features, n_classes)
+    rule = make_rule(Membership(np.ones(n_features), "min"), theta=0.1, selection="index")
+    sizes = []
+    for row, label in zip(X, y, strict=True):
+        boxes.make_room()
+        arrays = boxes.arrays
+        boxes.start_batch()
+        online.learn(row[None], row[None], label[None], arrays, rule, boxes.make_scratch(), None, 1)
+        sizes.append(len(arrays.index.ends))
+    assert len(boxes) == 2000
+    assert len(set(sizes)) > 5
+    assert sizes[0] < 2 * index.SPARE_BLOCKS
+    assert sizes[-1] < 2 * 2000 + index.SPARE_BLOCKS
+    found = np.sort(boxes.arrays.index.links[boxes.arrays.index.roots[:n_classes], :2])
+    assert sorted(found.ravel().tolist()) == list(range(2000))

@@ -6,7 +6,11 @@ import numba
 import numpy as np
 import pytest
 
+from hyperboxes import ImprovedOnlineGFMM
 from hyperboxes._kernels import jit
+from hyperboxes._kernels.index import build
+from hyperboxes._kernels.online import learn
+from hyperboxes._kernels.prediction import nearest_by_class
 
 
 def test_kernels_work_where_nothing_can_be_cached(monkeypatch):
@@ -79,3 +83,14 @@ def test_records_are_passed_on_by_reference():
 def test_only_named_tuples_are_passed_by_reference():
     with pytest.raises(numba.TypingError):
         numba.njit(lambda x: jit.by_reference(x))((1, 2.0))
+
+
+def test_a_single_feature_or_class_has_nothing_compiled_anew():
+    """Arrays of length 1 are contiguous in any order, and broadcasting leaves them read-only."""
+    X, y = np.random.default_rng(0).random((20, 2)), np.arange(20) % 2
+    ImprovedOnlineGFMM(gamma=[1.0, 2.0]).fit(X, y).predict(X)
+    kernels = build, learn, nearest_by_class
+    before = [len(each.signatures) for each in kernels]
+    ImprovedOnlineGFMM().fit(X[:, :1], y).predict(X[:, :1])
+    ImprovedOnlineGFMM().fit(X[:, :1], np.zeros(20, int)).predict(X[:1, :1])
+    assert [len(each.signatures) for each in kernels] == before
