@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes._models.membership import FUNCTIONS
 from tests import reference
 from tests.strategies import Problem, problems
 
@@ -25,6 +26,7 @@ VARIANTS = {
 
 every_online_learner = pytest.mark.parametrize("cls", ONLINE_LEARNERS)
 every_learner = pytest.mark.parametrize("cls", LEARNERS)
+every_function = pytest.mark.parametrize("function", FUNCTIONS)
 every_overlap = pytest.mark.parametrize("overlap", OVERLAPS)
 every_variant = pytest.mark.parametrize(("cls", "params"), VARIANTS.values(), ids=VARIANTS)
 

@@ -87,6 +87,11 @@ def test_fit_parameters(get):
     model = load("new")
     assert model.gamma == [1.0, 3.0]
     assert model.feature_names_in_.tolist() == ["petal width (cm)", "petal length (cm)"]
+    get(*common, "--membership-function", "mean")
+    expected = ImprovedOnlineGFMM(membership_function="mean").fit(TRAIN[FEATURES], TRAIN["species"])
+    assert load("new").membership_function == "mean"
+    membership = load("new").membership(TEST[FEATURES])
+    np.testing.assert_array_equal(membership, expected.membership(TEST[FEATURES]))
 
 
 def test_fit_tells_what_it_did(run):

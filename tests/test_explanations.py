@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, explain
-from tests.learners import LEARNERS, every_learner, models_and_samples
+from tests.learners import LEARNERS, every_function, every_learner, models_and_samples
 from tests.strategies import problems
 
 IRIS = load_iris(as_frame=True)
@@ -25,7 +25,11 @@ def closeness(model, box, lower, upper):
     span = model.data_max_ - model.data_min_
     span = np.where(span > 0, span, 1)
     gaps = np.maximum(upper - boxes.upper[box], boxes.lower[box] - lower) / span * gamma
-    gap = np.nanmax(np.append(gaps, 0))
+    gaps = np.fmax(gaps, 0)
+    if model.membership_function == "min":
+        gap = gaps.max()
+    else:
+        gap = gaps.mean() if (gaps >= 1).all() else np.minimum(gaps, 1).mean()
     return 1 - gap if gap < 1 else -gap
 
 
@@ -168,6 +172,51 @@ def test_what_is_told_of_a_sample_between_two_boxes():
     )
 
 
+def corners(function):
+    """Return a model of two features, with boxes in two corners."""
+    model = ImprovedOnlineGFMM(theta=0.5, membership_function=function)
+    data = [[0.0, 0.0], [2.0, 2.0], [8.0, 8.0], [10.0, 10.0]]
+    return model.fit(data, ["low", "low", "high", "high"])
+
+
+def test_in_a_mean_all_features_count():
+    explanation = explain(corners("mean"), [[7.5, 3.0]])[0]
+    assert explanation.membership_function == "mean"
+    assert explanation.prediction == "high"
+    np.testing.assert_allclose(explanation.memberships, [1 - 0.55 / 2, 1 - 0.65 / 2])
+    assert explanation.winning.distance.tolist() == [0.5, 5]
+    assert explanation.deciding == 1
+    assert explanation.to_dict()["membership_function"] == "mean"
+    text = str(explanation)
+    assert "* farthest outside; all features count." in text
+    assert "decides" not in text
+    assert "farthest outside; all features count" in check_html(explanation._repr_html_())
+    largest = explain(corners("min"), [[7.5, 3.0]])[0]
+    np.testing.assert_allclose(largest.memberships, [0.5, 0.45])
+
+
+def test_a_mean_beyond_reach_in_some_features_and_in_all():
+    near, far = explain(corners("mean"), [[-1e9, 3.0], [1e9, -1e8]])
+    assert near.prediction == "low"
+    assert 0 < near.memberships[0] < near.memberships[1] < 0.5
+    assert "is the closest" in str(near)
+    assert far.prediction == "high"
+    assert far.memberships.tolist() == [0, 0]
+    assert "beyond the reach of all boxes" in str(far)
+
+
+def test_rounding_errors_that_add_up_to_less_than_1():
+    """Each alone leaves a full member, together they do not: the explanation agrees with both."""
+    model = ImprovedOnlineGFMM(theta=1.0, membership_function="mean", scaling=None)
+    model.fit([[0.5, 0.5], [0.75, 0.75], [1.0, 1.0]], [0, 0, 1])
+    beyond = np.nextafter(0.75, 1)
+    one, both = explain(model, [[beyond, 0.75], [beyond, beyond]])
+    assert one.winning.membership == 1
+    assert one.winning.holds_sample
+    assert both.winning.membership < 1
+    assert (both.winning.distance > 0).all()
+
+
 def test_a_sample_inside_is_told_apart_by_the_competitor():
     model = ImprovedOnlineGFMM(theta=0.5).fit(
         [[0.0, 0.0], [1.0, 1.0], [3.0, 9.0], [10.0, 10.0]], [0, 0, 1, 1]
@@ -276,17 +325,20 @@ def test_intervals():
     assert "1 to 9 -> 8 to 9" in str(explanation)
 
 
-def test_numbers_of_many_digits_lie_inside():
+@every_function
+def test_numbers_of_many_digits_lie_inside(function):
     rng = np.random.default_rng(0)
     data = rng.lognormal(size=(200, 6))
-    model = ImprovedOnlineGFMM(theta=0.1).fit(data, rng.integers(0, 3, 200))
+    model = ImprovedOnlineGFMM(theta=0.1, membership_function=function)
+    model.fit(data, rng.integers(0, 3, 200))
     for explanation in explain(model, data):
         assert explanation.winning.membership == 1
         assert explanation.winning.holds_sample
 
 
-def test_many_samples_are_explained_in_parts(monkeypatch):
-    model = AgglomerativeGFMM(theta=0.2).fit(X, Y)
+@every_function
+def test_many_samples_are_explained_in_parts(monkeypatch, function):
+    model = AgglomerativeGFMM(theta=0.2, membership_function=function).fit(X, Y)
     expected = explain(model, X).to_dicts()
     monkeypatch.setattr("hyperboxes._explain.explaining._PAIRS_AT_ONCE", 50)
     assert explain(model, X).to_dicts() == expected
@@ -329,6 +381,7 @@ def test_keys_of_the_dictionary():
             {"label": "high", "name": "high", "membership": 0.5},
             {"label": "low", "name": "low", "membership": 0.9},
         ],
+        "membership_function": "min",
         "winning": {"box": 0, "label": "low", "class_name": "low", "count": 2, "membership": 0.9},
         "competing": {
             "box": 1,

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 import hyperboxes
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, to_onnx
 from tests.graphs import assert_agrees, run
-from tests.learners import every_learner, learn
+from tests.learners import every_function, every_learner, learn
 from tests.strategies import problems
 
 X, Y = load_iris(return_X_y=True)
@@ -61,16 +61,18 @@ def test_the_graph_says_what_the_model_says(case):
 
 
 @every_learner
-def test_every_learner(cls):
+@every_function
+def test_every_learner(cls, function):
     rng = np.random.default_rng(0)
     points = np.round(rng.uniform(X.min(axis=0) - 3, X.max(axis=0) + 3, (500, 4)), 1)
     points[rng.random(points.shape) < 0.1] = NAN
-    model = cls(theta=0.1, gamma=[1, 2, 3, 4]).fit(X, Y, X_upper=X + 0.1)
+    function = {"membership_function": function}
+    model = cls(theta=0.1, gamma=[1, 2, 3, 4], **function).fit(X, Y, X_upper=X + 0.1)
     assert_agrees(model, points)
     points[:, 1] = 4.0
     constant = X.copy()
     constant[:, 1] = 3.0
-    assert_agrees(cls(theta=0.1, gamma=20.0).fit(constant, Y), points)
+    assert_agrees(cls(theta=0.1, gamma=20.0, **function).fit(constant, Y), points)
 
 
 def test_classes_without_boxes():
@@ -109,6 +111,16 @@ def test_far_away():
         assert_agrees(narrow, [[1e308, 5.0], [1e308, NAN], [NAN, 1e308], [NAN, NAN]])
 
 
+def test_far_away_in_some_features_and_in_all_of_a_mean():
+    model = ImprovedOnlineGFMM(scaling=None, membership_function="mean")
+    model.fit([[0.0, 0.0], [1.0, 1.0]], ["a", "b"])
+    points = [[9.0, 0.25], [0.25, -1e300], [9.0, 3.0], [-9.0, 2.5], [1e308, 1e308]]
+    assert_agrees(model, points)
+    assert (model.membership(points[:2])[:, 0] > 0).all()
+    assert (model.membership(points[2:4]) == 0).all()
+    assert model.predict(points).tolist() == ["a", "a", "b", "a", "a"]
+
+
 def test_boxes_without_a_label_say_nothing():
     model = ImprovedOnlineGFMM(0.1, unlabeled=-1).fit(X, np.where(Y == 1, -1, Y))
     assert (model.hyperboxes_.labels == -1).any()
@@ -118,8 +130,9 @@ def test_boxes_without_a_label_say_nothing():
         to_onnx(silent)
 
 
-def test_optimisations_change_nothing():
-    model = ImprovedOnlineGFMM(0.1).fit(X, Y)
+@every_function
+def test_optimisations_change_nothing(function):
+    model = ImprovedOnlineGFMM(0.1, membership_function=function).fit(X, Y)
     level = onnxruntime.GraphOptimizationLevel
     for optimisation in (level.ORT_DISABLE_ALL, level.ORT_ENABLE_BASIC, level.ORT_ENABLE_ALL):
         options = onnxruntime.SessionOptions()
@@ -185,11 +198,13 @@ def test_metadata():
     assert "feature_names" not in str(to_onnx(ImprovedOnlineGFMM().fit(X, Y)).metadata_props)
 
 
-def test_the_graph_grows_with_boxes_only():
+@every_function
+def test_the_graph_grows_with_boxes_only(function):
     """No node per feature or class, and no number per sample, box and feature."""
-    small = to_onnx(ImprovedOnlineGFMM().fit(X, Y))
+    small = to_onnx(ImprovedOnlineGFMM(membership_function=function).fit(X, Y))
     wide = np.random.default_rng(0).random((300, 50))
-    large = to_onnx(ImprovedOnlineGFMM(0.1).fit(wide, np.arange(300) % 100))
+    model = ImprovedOnlineGFMM(0.1, membership_function=function)
+    large = to_onnx(model.fit(wide, np.arange(300) % 100))
     assert len(large.graph.node) == len(small.graph.node)
     assert len(large.SerializeToString()) < 2 * wide.nbytes + 50_000
 

@@ -30,6 +30,7 @@ from tests.figures import (
     letters,
     shown_texts,
 )
+from tests.learners import every_function
 from tests.strategies import problems
 
 NAN = float("nan")
@@ -71,10 +72,22 @@ def test_parallel_agrees_with_the_model(problem):
     plt.close(fig)
 
 
-def test_numbers_of_many_digits_lie_inside():
+def test_parallel_of_a_mean():
+    """The nearest box of a class is not the one that the largest gap would choose."""
+    model = ImprovedOnlineGFMM(theta=0.1, membership_function="mean", scaling=None)
+    model.fit([[0.0, 0.0], [0.5, 0.5], [0.0, 0.8], [1.0, 1.0]], [0, 1, 1, 0])
+    display = ParallelCoordinatesDisplay.from_estimator(model, [0.0, 0.2])
+    np.testing.assert_allclose(display.memberships, [0.9, 0.7])
+    np.testing.assert_array_equal(display.lower, [[0.0, 0.0], [0.0, 0.8]])
+    assert display.missed.tolist() == [1, 1]
+
+
+@every_function
+def test_numbers_of_many_digits_lie_inside(function):
     rng = np.random.default_rng(0)
     X = rng.lognormal(size=(60, 3))
-    model = ImprovedOnlineGFMM(theta=0.1).fit(X, rng.integers(0, 3, 60))
+    model = ImprovedOnlineGFMM(theta=0.1, membership_function=function)
+    model.fit(X, rng.integers(0, 3, 60))
     _, ax = plt.subplots()
     for sample, winner in zip(X, model.apply(X), strict=True):
         display = ParallelCoordinatesDisplay.from_estimator(model, sample, ax=ax, legend=False)

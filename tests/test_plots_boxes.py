@@ -17,6 +17,7 @@ from hyperboxes import (
 from hyperboxes._plots.intervals import lanes
 from hyperboxes._plots.styles import style_of
 from tests.figures import assert_legible, iris, iris_arrays, legend_names, letters, outlines
+from tests.learners import every_function
 
 NAN = float("nan")
 
@@ -69,6 +70,15 @@ def test_cut_through_a_sample():
     places[:, 3] = (edges[4] + edges[5]) / 2
     expected = ImprovedOnlineGFMM(theta=0.3).fit(*iris_arrays()).predict(places)
     np.testing.assert_array_equal(display.regions[4], expected)
+
+
+@every_function
+def test_nearness_is_the_membership_of_the_nearest_place_in_the_cut(function):
+    data = np.random.default_rng(0).random((6, 4))
+    model = ImprovedOnlineGFMM(gamma=2.0, membership_function=function).fit(data, range(6))
+    display = BoxesDisplay.from_estimator(model, features=(2, 3), at=data[0], grid_resolution=9)
+    nearest = np.hstack([np.tile(data[0, :2], (6, 1)), data[:, 2:]])
+    np.testing.assert_allclose(display.nearness, np.diag(model.membership(nearest)))
 
 
 def test_unknown_bounds_run_across_and_flat_boxes_are_seen():

@@ -1,4 +1,4 @@
-"""What all readers of models have in common: which models they take, and with which slopes."""
+"""What all readers have in common: which models they take, and with which membership."""
 
 import numpy as np
 import pytest
@@ -58,13 +58,15 @@ def test_some_need_a_classifier(name):
         READERS_OF_CLASSIFIERS[name](HyperboxClustering().fit(X))
 
 
-def test_gamma_is_that_of_the_fit_as_in_predict():
+@pytest.mark.parametrize(("function", "other"), [("min", "mean"), ("mean", "min")])
+def test_membership_is_that_of_the_fit_as_in_predict(function, other):
     data, samples = X / 3, X / 2.5  # of many digits, so that gamma tells which ends SQL has
-    model = ImprovedOnlineGFMM(theta=0.3, gamma=[1, 2, 3, 4]).fit(data, Y)
+    model = ImprovedOnlineGFMM(theta=0.3, gamma=[1, 2, 3, 4], membership_function=function)
+    model.fit(data, Y)
     explained, sql = explain(model, samples).to_dicts(), export_sql(model)
     page = export_html(model, samples, Y)
     drawn = ParallelCoordinatesDisplay.from_estimator(model, samples[60])
-    model.set_params(gamma=[40, 3, 2, 1])
+    model.set_params(gamma=[40, 3, 2, 1], membership_function=other)
     np.testing.assert_array_equal(explain(model, samples)[0].gamma, [1, 2, 3, 4])
     assert explain(model, samples).to_dicts() == explained
     assert export_sql(model) == sql

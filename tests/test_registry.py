@@ -167,6 +167,8 @@ def test_a_toy_is_fitted_from_the_command_line(toy, get, refuse):
     assert len(get("predict", "toy", "unit.csv").splitlines()) == len(TRAIN) + 1
     assert "toy" in " ".join(get("fit", "--help").split())
     assert "--learner toy has no --theta" in refuse(*fit, "--theta", 0.5, code=2)
+    mean = ["--membership-function", "mean"]
+    assert "--learner toy has no --membership-function" in refuse(*fit, *mean, code=2)
     assert "--learner toy needs all samples at once" in refuse(*fit, "--chunk-size", 9, code=2)
 
 

@@ -281,6 +281,16 @@ def test_a_sample_is_explained(window, iris):
     assert change.endswith("Then the model predicts virginica.")
 
 
+def test_in_a_mean_no_feature_decides_alone(show):
+    data = [[0.0, 0.0], [2.0, 2.0], [8.0, 8.0], [10.0, 10.0]]
+    model = ImprovedOnlineGFMM(theta=0.5, membership_function="mean").fit(data, list("aabb"))
+    window = show(model, [[7.5, 3.0]], ["b"])
+    rows = window.texts("#strip-table tbody tr")
+    assert rows[0].startswith("x1 farthest outside")
+    assert "decides" not in window.text("#strip-table")
+    assert "A distance is the mean over the features" in window.text("figcaption")
+
+
 def test_small_changes_are_told_apart(show):
     model = ImprovedOnlineGFMM(theta=0.6).fit([[0], [0.5], [0.50001], [1]], list("aabb"))
     window = show(model, [[0.5]], ["a"])

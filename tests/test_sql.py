@@ -15,7 +15,8 @@ from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_iris
 
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, export_sql
-from tests.learners import LEARNERS, every_learner
+from hyperboxes._models.membership import FUNCTIONS
+from tests.learners import LEARNERS, every_function, every_learner
 
 X, Y = load_iris(return_X_y=True)
 nan = float("nan")
@@ -41,7 +42,11 @@ def cases(draw, missing=False):
     y[:1] = 0
     if missing:
         data[draw(hnp.arrays(np.bool_, data.shape))] = nan
-    options = {"theta": draw(st.sampled_from([0.25, 0.5, 1.0])), "unlabeled": -1}
+    options = {
+        "theta": draw(st.sampled_from([0.25, 0.5, 1.0])),
+        "membership_function": draw(st.sampled_from(FUNCTIONS)),
+        "unlabeled": -1,
+    }
     learner = draw(st.sampled_from(LEARNERS))
     if learner is not OnlineGFMM and draw(st.booleans()):
         options["overlap"] = "paper"
@@ -123,8 +128,9 @@ def test_by_default_rows_with_null_get_the_right_class_or_none(case):
 
 @databases
 @every_learner
-def test_training_samples_in_their_own_units(ask_database, cls):
-    model = cls(theta=0.2).fit(X, Y)
+@every_function
+def test_training_samples_in_their_own_units(ask_database, cls, function):
+    model = cls(theta=0.2, membership_function=function).fit(X, Y)
     answers = ask_database(export_sql(model, table="data"), X)
     assert answers == expected(model, X)
     assert answers.count(None) == (0 if cls is not OnlineGFMM else expected(model, X).count(None))
@@ -229,11 +235,13 @@ def test_quotes_of_other_databases():
     exponent=st.integers(-200, 200),
     offset=st.sampled_from([0.0, 1.0, 1e6]),
     dtype=st.sampled_from([np.float64, np.float32]),
+    function=st.sampled_from(FUNCTIONS),
 )
-def test_every_training_sample_lies_in_its_box(seed, exponent, offset, dtype):
+def test_every_training_sample_lies_in_its_box(seed, exponent, offset, dtype, function):
     data = np.random.default_rng(seed).lognormal(sigma=3, size=(12, 3)).astype(dtype) + offset
     data = data.astype(np.float64) * 10.0**exponent
-    model = ImprovedOnlineGFMM(theta=0.3).fit(data, np.arange(len(data)) % 2)
+    model = ImprovedOnlineGFMM(theta=0.3, membership_function=function)
+    model.fit(data, np.arange(len(data)) % 2)
     assert ask_duckdb(export_sql(model, table="data"), data) == model.predict(data).tolist()
 
 
@@ -247,17 +255,50 @@ def test_numbers_of_few_digits_are_written_as_typed():
     gamma=st.sampled_from([0.01, 1, 30]),
 )
 def test_numbers_of_many_digits_are_exact_to_the_last_bit(data, gamma):
-    data[:2] = [[1 / 3, -0.7], [-2 / 3, 1e5 / 3]]  # so that no feature is short
-    model = ImprovedOnlineGFMM(theta=0.5, gamma=gamma).fit(data, [0, 1, 0, 1, 0])
-    bounds = np.concatenate([model.hyperboxes_.lower, model.hyperboxes_.upper])
-    samples = [bounds]
-    for direction in (-np.inf, np.inf):
-        near = bounds
-        for _ in range(4):
-            near = np.nextafter(near, direction)
-            samples.append(near)
-    samples = np.vstack(samples)
+    model = of_many_digits(data, gamma, "min")
+    samples = around(bounds_of(model))
     assert ask_duckdb(export_sql(model, table="data"), samples) == expected(model, samples)
+
+
+@given(
+    data=hnp.arrays(np.float64, (5, 2), elements=st.floats(-1, 1)),
+    gamma=st.sampled_from([0.01, 1, 30]),
+    feature=st.integers(0, 1),
+)
+def test_with_the_mean_they_are_exact_where_one_feature_is_off(data, gamma, feature):
+    model = of_many_digits(data, gamma, "mean")
+    samples = around(bounds_of(model), feature)
+    assert ask_duckdb(export_sql(model, table="data"), samples) == expected(model, samples)
+    # Where both are off, a row may be inside though its membership is a rounding error less than 1.
+    samples = around(bounds_of(model))
+    answers = ask_duckdb(export_sql(model, table="data"), samples)
+    is_inside = np.array([answer is not None for answer in answers])
+    membership = model.membership(samples).max(axis=1)
+    assert is_inside[membership == 1].all()
+    assert not is_inside[membership < 1 - 2.0**-51].any()
+
+
+def of_many_digits(data, gamma, function):
+    """Fit a model none of whose features has bounds of few digits."""
+    data[:2] = [[1 / 3, -0.7], [-2 / 3, 1e5 / 3]]
+    model = ImprovedOnlineGFMM(theta=0.5, gamma=gamma, membership_function=function)
+    return model.fit(data, [0, 1, 0, 1, 0])
+
+
+def bounds_of(model):
+    """Return the corners of the boxes."""
+    return np.concatenate([model.hyperboxes_.lower, model.hyperboxes_.upper])
+
+
+def around(points, features=slice(None)):
+    """Return points, and those off by up to four numbers in some features."""
+    samples = [points]
+    for direction in (-np.inf, np.inf):
+        near = points.copy()
+        for _ in range(4):
+            near[:, features] = np.nextafter(near[:, features], direction)
+            samples.append(near.copy())
+    return np.vstack(samples)
 
 
 @databases

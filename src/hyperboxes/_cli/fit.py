@@ -86,6 +86,12 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         metavar="G[,G...]",
         help="how fast membership falls outside boxes, one number or one per feature; default: 1",
     )
+    group.add_argument(
+        "--membership-function",
+        choices=("min", "mean"),
+        help="whether the feature in which a row misses a box most decides, or the mean of all; "
+        "default: min",
+    )
 
 
 def _online_names(separator: str) -> str:
@@ -173,16 +179,22 @@ def _make_model(
     args: argparse.Namespace, learner: Learner, columns: Columns
 ) -> tuple[Any, dict[str, Any]]:
     """Return the unfitted model, and what a checkpoint must agree with."""
-    chosen = {"theta": args.theta, "gamma": _gamma(args, columns), "unlabeled": columns.unlabeled}
+    chosen = {
+        "theta": args.theta,
+        "gamma": _gamma(args, columns),
+        "membership_function": args.membership_function,
+        "unlabeled": columns.unlabeled,
+    }
     chosen = {name: value for name, value in chosen.items() if value is not None}
     known = learner.estimator().get_params(deep=False)
     if unknown := [name for name in chosen if name not in known]:
-        raise UsageError(f"--learner {args.learner} has no --{unknown[0]}")
+        raise UsageError(f"--learner {args.learner} has no --{unknown[0].replace('_', '-')}")
     model = learner.estimator(**learner.commands[args.learner], **chosen)
     return model, {
         "learner": args.learner,
         "theta": getattr(model, "theta", None),
         "gamma": getattr(model, "gamma", None),
+        "membership_function": getattr(model, "membership_function", None),
         "target": columns.target,
         "features": columns.features,
         "unlabeled": columns.unlabeled,

@@ -19,11 +19,12 @@ from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
 from hyperboxes._explain.reading import (
     ignoring_missing_names,
     read_classifier,
-    read_gamma,
+    read_membership,
     read_scale,
 )
 from hyperboxes._explain.wording import Decimals, name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.membership import Membership, closeness
 from hyperboxes._models.scaling import MinMaxScale
 
 # Comparisons of a sample with a box at a time: some megabytes.
@@ -127,7 +128,7 @@ class _Context:
     class_names: list[str]
     feature_names: list[str]
     scale: MinMaxScale
-    gamma: np.ndarray
+    membership: Membership
     rounding: Decimals
 
     @classmethod
@@ -140,7 +141,7 @@ class _Context:
             name_classes(model, class_names),
             name_features(model, feature_names),
             read_scale(model),
-            read_gamma(model),
+            read_membership(model),
             Decimals.by_range(model, values),
         )
 
@@ -176,23 +177,24 @@ class _Context:
         )
 
     def _distance(self, sample: _SampleBounds, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return how far outside of bounds a sample is, at most 0 where its membership is 1.
+        """Return how far outside of bounds a sample is, at most 0 where that takes no membership.
 
         It may lie outside by a rounding error that scaling takes away.
         """
         transform = self.scale.transform
         with np.errstate(over="ignore"):
             distance = np.maximum(sample.upper - high, low - sample.lower)
-            gap = np.maximum(
+            gaps = np.maximum(
                 transform(sample.upper) - transform(high), transform(low) - transform(sample.lower)
             )
-            return np.where(1.0 - self.gamma * gap < 1.0, distance, np.minimum(distance, 0.0))
+            is_outside = self.membership.slopes(gaps) > 0
+            return np.where(is_outside, distance, np.minimum(distance, 0.0))
 
     def deciding(self, *boxes: ExplainedBox | None) -> int | None:
         """Return the feature that is farthest outside of the first box that it is outside of."""
         for box in boxes:
             if box is not None and not box.holds_sample:
-                return int(np.nanargmax(self.gamma * box.fraction))
+                return int(np.nanargmax(self.membership.gamma * box.fraction))
         return None
 
 
@@ -204,26 +206,25 @@ def _find_competing(context: _Context, samples: _SampleBounds, winning: np.ndarr
     competing = np.full(len(codes), -1)
     size = max(_PAIRS_AT_ONCE // len(labelled), 1)
     for rows in (slice(start, start + size) for start in range(0, len(codes), size)):
-        closeness = _closeness(context, labelled, samples[rows])
+        ranks = closeness(_distances(context, labelled, samples[rows]))
         among = labels != codes[rows, None]
-        best = closeness.max(axis=1, keepdims=True, where=among, initial=-np.inf)
-        rivals = among & (closeness == best)
+        best = ranks.max(axis=1, keepdims=True, where=among, initial=-np.inf)
+        rivals = among & (ranks == best)
         nearest = labelled[np.where(rivals, counts, -1).argmax(axis=1)]
         competing[rows] = np.where(rivals.any(axis=1), nearest, -1)
     return competing
 
 
-def _closeness(context: _Context, boxes: np.ndarray, samples: _SampleBounds) -> np.ndarray:
-    """Return the memberships of samples in boxes, and beyond their reach minus the distances."""
+def _distances(context: _Context, boxes: np.ndarray, samples: _SampleBounds) -> np.ndarray:
+    """Return how far each sample is from each of some boxes."""
     transform = context.scale.transform
     v, w = transform(context.boxes.lower[boxes]), transform(context.boxes.upper[boxes])
     xl, xu = transform(samples.lower), transform(samples.upper)
-    gaps = np.zeros((len(xl), len(v)))
     with np.errstate(over="ignore"):
-        for j, slope in enumerate(context.gamma):
-            apart = np.maximum(xu[:, j, None] - w[:, j], v[:, j] - xl[:, j, None])
-            np.fmax(gaps, slope * apart, out=gaps)
-    return np.where(gaps < 1.0, 1.0 - gaps, -gaps)
+        return context.membership.distance_by_feature(
+            np.maximum(xu[:, j, None] - w[:, j], v[:, j] - xl[:, j, None])
+            for j in range(xl.shape[1])
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -308,7 +309,8 @@ class Explanations(Sequence[Explanation]):
             sample.upper,
             context.scale.low,
             context.scale.high,
-            context.gamma,
+            context.membership.gamma,
+            context.membership.function,
             winning,
             competing,
             context.deciding(winning, competing),

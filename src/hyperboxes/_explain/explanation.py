@@ -126,6 +126,8 @@ class Explanation:
         The range of the training data.
     gamma : ndarray of shape (n_features,)
         How fast membership falls with the distance in each feature.
+    membership_function : {"min", "mean"}
+        What the features make of a membership: that of the worst feature, or the mean.
     winning : ExplainedBox
         The box that decided: of the boxes of the predicted class that are closest to the sample
         the one with the most training samples, the oldest of equals. Where boxes of several
@@ -136,7 +138,8 @@ class Explanation:
     deciding : int or None
         The feature that decides: where the sample lies outside of the winning box, the one with
         the largest distance, weighted with gamma, which sets the membership; otherwise the one
-        that separates it most from the competing box. None if there is no such feature.
+        that separates it most from the competing box. None if there is no such feature. Where
+        the membership is a mean, all features count; it is the one that counts most in it.
     change : Change or None
         The smallest change that puts the sample into the competing box; None if there is none.
 
@@ -168,6 +171,7 @@ class Explanation:
     data_min: np.ndarray
     data_max: np.ndarray
     gamma: np.ndarray
+    membership_function: str
     winning: ExplainedBox
     competing: ExplainedBox | None
     deciding: int | None
@@ -215,6 +219,7 @@ class Explanation:
 
             - ``prediction`` and ``class_name``,
             - ``classes``: for each class ``label``, ``name`` and ``membership``,
+            - ``membership_function``: ``"min"`` or ``"mean"``,
             - ``winning`` and ``competing`` (or None): ``box``, ``label``, ``class_name``,
               ``count`` and ``membership``,
             - ``features``: for each feature ``name``, ``value`` and ``value_upper`` (the same
@@ -234,6 +239,7 @@ class Explanation:
                 {"label": json_value(label), "name": name, "membership": membership}
                 for label, name, membership in classes
             ],
+            "membership_function": self.membership_function,
             "winning": self.winning._summary(),
             "competing": None if competing is None else competing._summary(),
             "features": [

@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.membership import Membership
 from hyperboxes._models.scaling import MinMaxScale
 
 
@@ -49,9 +51,13 @@ def read_scale(model: Any) -> MinMaxScale:
     return MinMaxScale(model.data_min_, model.data_max_)
 
 
-def read_gamma(model: Any) -> np.ndarray:
-    """Return the slopes that the model predicts with: the parameter may have changed since."""
-    return model._model.membership.gamma.copy()
+def read_membership(model: Any) -> Membership:
+    """Return the membership that the model predicts with: parameters may have changed since.
+
+    It is a copy, for users may get hold of its gamma.
+    """
+    membership = model._model.membership
+    return replace(membership, gamma=membership.gamma.copy())
 
 
 def learned_range(model: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._explain.reading import read_classifier, read_gamma, read_scale
+from hyperboxes._explain.reading import read_classifier, read_membership, read_scale
 from hyperboxes._explain.rules import rows_between
 from hyperboxes._explain.wording import name_classes, name_features
 
@@ -74,7 +74,9 @@ def export_sql(
     as people type them, they are written so; since the model compares after scaling to [0, 1],
     answers may then differ for values that are within a rounding error of a bound, but are not
     that bound. Otherwise the outermost numbers are written that the model takes as inside, and
-    answers are the same to the last bit.
+    answers are the same to the last bit. With ``membership_function="mean"`` rounding errors of
+    several features add up: a row that is off by one in more than one feature has a membership of
+    a rounding error less than 1, and here it is inside.
 
     Examples
     --------
@@ -228,16 +230,17 @@ def _written_bounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds as they are where they have few digits, else the outermost numbers inside.
 
-    Bounds of many digits need not be the numbers of the training samples, which may lie outside by
-    a rounding error that scaling takes away.
+    Inside, that is, for a row that the box holds in all other features. Bounds of many digits need
+    not be the numbers of the training samples, which may lie outside by a rounding error that
+    scaling takes away.
     """
-    scale, gamma = read_scale(model), read_gamma(model)
+    scale, membership = read_scale(model), read_membership(model)
     v, w = scale.transform(lower), scale.transform(upper)
 
     def outside_by(gap: np.ndarray) -> np.ndarray:
-        return 1.0 - gamma * gap < 1.0  # the membership, rounding included
+        return membership.degree_alone(gap) < 1.0  # rounding included
 
-    far = scale.span * 2.0**-40 / np.minimum(gamma, 1.0)
+    far = scale.span * 2.0**-40 * len(membership.gamma) / np.minimum(membership.gamma, 1.0)
     first = _outermost(lower, lower - far, lambda x: outside_by(v - scale.transform(x)))
     last = _outermost(upper, upper + far, lambda x: outside_by(scale.transform(x) - w))
     short = [_is_short(*column) for column in zip(lower.T, upper.T, scale.span, strict=True)]
@@ -248,7 +251,7 @@ def _outermost(
     inside: np.ndarray, outside: np.ndarray, is_outside: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """Return the last numbers from `inside` towards `outside` that are not outside."""
-    for _ in range(80):  # more than it takes to halve the gap down to neighbouring numbers
+    for _ in range(100):  # more than it takes to halve the gap down to neighbouring numbers
         middle = inside + (outside - inside) / 2
         beyond = is_outside(middle)
         inside, outside = np.where(beyond, inside, middle), np.where(beyond, middle, outside)

@@ -133,12 +133,19 @@ def other_features(explanation: Explanation, n_features: int, n_shown: int) -> s
     others = len(explanation.lower) - n_features
     if n_features == 0:
         return f"{hold.capitalize()} the sample in every feature."
-    parts = ["* decides."] if n_shown else []
+    is_mean = explanation.membership_function == "mean"
+    role = role_of_deciding(explanation.membership_function)
+    parts = [f"* {role}{'; all features count' if is_mean else ''}."] if n_shown else []
     if n_features > n_shown:
         parts.append(f"{_features(n_features - n_shown, 'more')} not shown.")
     if others:
         parts.append(f"In {_features(others, 'other')} {hold} the sample.")
     return " ".join(parts)
+
+
+def role_of_deciding(membership_function: str) -> str:
+    """Return what is to say of the deciding feature: in a mean it does not decide alone."""
+    return "farthest outside" if membership_function == "mean" else "decides"
 
 
 def _features(number: int, which: str) -> str:
@@ -174,7 +181,7 @@ def outcome(change: Change) -> str:
 
 
 def _table(explanation: Explanation, features: list[int]) -> list[str]:
-    """Return the lines of a table, aligned, with a mark for the feature that decides."""
+    """Return the lines of a table, aligned, with a mark for the deciding feature."""
     boxes = [box for box in (explanation.winning, explanation.competing) if box is not None]
     header = ["", "", "sample"]
     for box in boxes:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 # The graph in ONNX's own notation. Opset 13 is the lowest in which all operators take these types.
-# A first loop over the features keeps the largest distance of each sample and box, a second one
-# over the classes (boxes are sorted by class) finds what each class says. A missing value becomes
+# A first loop over the features finds the distance of each sample and box, a second one over the
+# classes (boxes are sorted by class) finds what each class says. A missing value becomes
 # an interval turned inside out, infinitely far inside every box. The rules of the winner are those
 # of `_kernels/prediction.py`.
 _GRAPH = """
@@ -39,16 +39,7 @@ hyperboxes (double[n_samples, {n_features}] X)
     n_rows = Slice (rows, start, next)
     pairs = Concat <axis = 0> (n_rows, n_boxes)
     together = ConstantOfShape <value = double[1] {{0.0}}> (pairs)
-    gap = Scan <num_scan_inputs = 5, body = widen (
-        double[n_samples, {n_boxes}] old_gap, double[n_samples, 1] xl, double[n_samples, 1] xu,
-        double[{n_boxes}] v, double[{n_boxes}] w, double g
-    ) => (double[n_samples, {n_boxes}] new_gap) {{
-        above = Sub (xu, w)
-        below = Sub (v, xl)
-        beyond = Max (above, below)
-        apart = Mul (beyond, g)
-        {widening}
-    }}> (together, x_lower, x_upper, lower, upper, gamma)
+    {distance}
 
     is_within = Less (gap, one)
     degree = Sub (one, gap)
@@ -88,10 +79,33 @@ hyperboxes (double[n_samples, {n_features}] X)
 _SCALING = "shifted = Sub (X, low) scaled = Div (shifted, span)"
 _NO_SCALING = "scaled = Identity (X)"
 
-# NaN is never greater, so unknown bounds rule nothing out; `Max` takes an eighth of the
-# time, but runtimes may differ in what it makes of NaN.
-_WIDENING = "new_gap = Max (apart, old_gap)"
-_WIDENING_UNKNOWN = "is_wider = Greater (apart, old_gap) new_gap = Where (is_wider, apart, old_gap)"
+# The distance is the largest gap of the features, or their mean: added up in their order, which
+# `ReduceSum` need not do, and of the gaps as they are where all are beyond the reach of membership.
+_LARGEST = """gap = Scan <num_scan_inputs = 5, body = widen (
+        double[n_samples, {n_boxes}] old_gap, {scanned}
+    ) => (double[n_samples, {n_boxes}] new_gap) {{
+        {apart}
+        {new_gap}
+    }}> (together, x_lower, x_upper, lower, upper, gamma)"""
+_MEAN = """clipped, total = Scan <num_scan_inputs = 5, body = add (
+        double[n_samples, {n_boxes}] old_clipped, double[n_samples, {n_boxes}] old_total, {scanned}
+    ) => (double[n_samples, {n_boxes}] new_clipped, double[n_samples, {n_boxes}] new_total) {{
+        {apart}
+        {slope}
+        in_reach = Min (slope, one)
+        new_clipped = Add (old_clipped, in_reach)
+        new_total = Add (old_total, slope)
+    }}> (together, together, x_lower, x_upper, lower, upper, gamma)
+    is_near = Less (clipped, n_features)
+    far = Max (total, n_features)
+    sum = Where (is_near, clipped, far)
+    gap = Div (sum, n_features)"""
+_SCANNED = """double[n_samples, 1] xl, double[n_samples, 1] xu,
+        double[{n_boxes}] v, double[{n_boxes}] w, double g"""
+_APART = """above = Sub (xu, w)
+        below = Sub (v, xl)
+        beyond = Max (above, below)
+        apart = Mul (beyond, g)"""
 
 # Protocol buffers end at 2 GiB.
 _MAX_BYTES = 2**31 - 2**20
@@ -164,8 +178,32 @@ def _text(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
         n_classes=len(model.classes_),
         label_type=label_types.get(labels.dtype.kind) or float_types[labels.dtype.itemsize],
         scaling=_NO_SCALING if model._model.scale is None else _SCALING,
-        widening=_WIDENING_UNKNOWN if np.isnan(constants["lower"]).any() else _WIDENING,
+        distance=_distance(model, constants),
     )
+
+
+def _distance(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
+    """Return the part of the graph that combines the features."""
+    n_boxes = constants["n_boxes"][0]
+    knows_all = not np.isnan(constants["lower"]).any()
+    return (_MEAN if model._model.membership.is_mean else _LARGEST).format(
+        n_boxes=n_boxes,
+        scanned=_SCANNED.format(n_boxes=n_boxes),
+        apart=_APART,
+        new_gap=_at_least("new_gap", "old_gap", knows_all),
+        slope=_at_least("slope", "zero", knows_all),
+    )
+
+
+def _at_least(result: str, least: str, knows_all: bool) -> str:
+    """Return what makes the larger of `apart` and another number a result.
+
+    NaN is never greater, so unknown bounds rule nothing out; `Max` takes an eighth of the time,
+    but runtimes may differ in what it makes of NaN.
+    """
+    if knows_all:
+        return f"{result} = Max (apart, {least})"
+    return f"is_wider = Greater (apart, {least}) {result} = Where (is_wider, apart, {least})"
 
 
 def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
@@ -197,6 +235,8 @@ def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
         "next": np.array([1]),
         "last": np.array([-1]),
     }
+    if model._model.membership.is_mean:
+        constants["n_features"] = np.array(float(model.n_features_in_))
     if model._model.scale is not None:
         constants |= {"low": model._model.scale.low, "span": model._model.scale.span}
     return constants

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,16 +39,43 @@ class Membership:
 
         Where all features are beyond the reach of membership, the distance is more than 1.
         """
-        slopes = np.fmax(gaps * self.gamma, 0.0)
+        return self.distance_by_feature(np.moveaxis(gaps, -1, 0))
+
+    def distance_by_feature(self, gaps: Iterable[np.ndarray]) -> np.ndarray:
+        """Combine gaps that come feature by feature, which takes less memory: arrays of one shape.
+
+        Means are added up in the order of the features, which `np.sum` does not do.
+        """
+        largest = clipped = total = np.zeros(())
+        for gap, gamma in zip(gaps, self.gamma, strict=True):
+            slope = np.fmax(gap * gamma, 0.0)
+            if self.is_mean:
+                clipped, total = clipped + np.fmin(slope, 1.0), total + slope
+            else:
+                largest = np.maximum(largest, slope)
         if not self.is_mean:
-            return slopes.max(axis=-1)
-        clipped, total = _sum(np.fmin(slopes, 1.0)), _sum(slopes)
-        n_features = gaps.shape[-1]
+            return largest
+        n_features = len(self.gamma)
         return np.where(clipped < n_features, clipped, np.maximum(total, n_features)) / n_features
 
     def degree(self, gaps: np.ndarray) -> np.ndarray:
         """Return the memberships."""
         return 1.0 - np.minimum(self.distance(gaps), 1.0)
+
+    def slopes(self, gaps: np.ndarray) -> np.ndarray:
+        """Return how far a sample misses a box in each feature, by which features are compared.
+
+        They are 0 inside, in what is not known, and where they are lost to rounding: in a feature
+        that takes nothing from 1, and in all features of a sample that is a full member.
+        """
+        slopes = np.fmax(gaps * self.gamma, 0.0)
+        is_lost = (1.0 - slopes == 1.0) | (self.degree(gaps)[..., None] == 1.0)
+        return np.where(is_lost, 0.0, slopes)
+
+    def degree_alone(self, gaps: np.ndarray) -> np.ndarray:
+        """Return for each gap the membership if there were none in the other features."""
+        share = len(self.gamma) if self.is_mean else 1
+        return 1.0 - np.fmin(np.fmax(gaps * self.gamma, 0.0), 1.0) / share
 
     def floor(self, theta: float) -> float:
         """Return the least membership of what can join a box under the lemma.
@@ -60,6 +88,6 @@ class Membership:
         return float(self.degree(np.full(len(self.gamma), theta)))
 
 
-def _sum(values: np.ndarray) -> np.ndarray:
-    """Add up along the last axis in the order of the features, which `np.sum` does not."""
-    return np.add.accumulate(values, axis=-1)[..., -1]
+def closeness(distance: np.ndarray) -> np.ndarray:
+    """Rank boxes: the membership, and beyond its reach, where it is 0, minus the distance."""
+    return np.where(distance < 1.0, 1.0 - distance, -distance)

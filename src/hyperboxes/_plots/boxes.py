@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hyperboxes._explain.reading import check_integer, classes_or_clusters
+from hyperboxes._explain.reading import check_integer, classes_or_clusters, read_membership
 from hyperboxes._explain.wording import name_features, name_no_label
 from hyperboxes._plots.common import (
     Display,
     boxes_to_draw,
     check_known_labels,
     check_samples,
-    distances,
     feature_index,
+    gaps_to,
     limits_of,
 )
 from hyperboxes._plots.intervals import draw_row, name_rows, rectangles
@@ -200,7 +200,7 @@ class BoxesDisplay(Display):
             limits=limits,
             nearness=None
             if at is None
-            else 1.0 - distances(model, boxes, others).max(axis=1).clip(max=1.0),
+            else read_membership(model).degree(gaps_to(model, boxes, others)),
             regions=find_regions(model, columns, limits, grid_resolution, others)
             if regions and (boxes.labels >= 0).any()
             else None,

@@ -107,17 +107,11 @@ def check_known_labels(model: Any, y: Any, n_samples: int) -> np.ndarray:
     return codes
 
 
-def distances(model: Any, boxes: Hyperboxes, sample: np.ndarray) -> np.ndarray:
-    """Return how far a sample is outside each box in each feature; membership is 1 less the most.
-
-    They are scaled and weighted by gamma. They are 0 in a feature that is not known, and where
-    they are too small to make the membership less than 1.
-    """
+def gaps_to(model: Any, boxes: Hyperboxes, sample: np.ndarray) -> np.ndarray:
+    """Return how far a sample is outside each box in each feature, in the learner's units."""
     transform = reading.read_scale(model).transform
     x = transform(sample)
-    outside = np.maximum(transform(boxes.lower) - x, x - transform(boxes.upper))
-    gaps = np.fmax(reading.read_gamma(model) * outside, 0.0)
-    return np.where(1.0 - gaps < 1.0, gaps, 0.0)
+    return np.maximum(transform(boxes.lower) - x, x - transform(boxes.upper))
 
 
 def limits_of(*parts: Iterable[float] | np.ndarray, margin: float = 0.05) -> tuple[float, float]:

@@ -11,15 +11,17 @@ from hyperboxes._explain.reading import (
     check_integer,
     ignoring_missing_names,
     read_classifier,
+    read_membership,
     read_scale,
 )
 from hyperboxes._explain.wording import name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.membership import Membership, closeness
 from hyperboxes._plots.common import (
     Display,
     boxes_to_draw,
     check_samples,
-    distances,
+    gaps_to,
 )
 from hyperboxes._plots.styles import (
     display_names,
@@ -159,10 +161,11 @@ class ParallelCoordinatesDisplay(Display):
             )
         if n_boxes is None:
             n_boxes = 3 if len(samples) == 1 else 1
-        chosen, far, wins = _choose_boxes(model, boxes, samples, n_boxes)
+        membership = read_membership(model)
+        chosen, gaps, wins = _choose_boxes(model, membership, boxes, samples, n_boxes)
+        far = membership.slopes(gaps)
         columns = _choose_features(model, boxes, chosen[wins], far, max_features)
         lower, upper = boxes.lower[chosen][:, columns], boxes.upper[chosen][:, columns]
-        farthest = far.max(axis=1)
         names = name_features(model)
         display = cls(
             samples=samples[:, columns],
@@ -170,9 +173,9 @@ class ParallelCoordinatesDisplay(Display):
             upper=upper,
             labels=boxes.labels[chosen],
             counts=boxes.counts[chosen],
-            memberships=1.0 - np.minimum(1.0, farthest),
+            memberships=membership.degree(gaps),
             wins=wins,
-            missed=np.where(farthest > 0, far[:, columns].argmax(axis=1), -1),
+            missed=np.where(far.any(axis=1), far[:, columns].argmax(axis=1), -1),
             ranges=_ranges(model, columns, [samples[:, columns], lower, upper]),
             classes=model.classes_,
             feature_names=[names[column] for column in columns],
@@ -287,28 +290,32 @@ class ParallelCoordinatesDisplay(Display):
 
 
 def _choose_boxes(
-    model: Any, boxes: Hyperboxes, samples: np.ndarray, n_boxes: int
+    model: Any, membership: Membership, boxes: Hyperboxes, samples: np.ndarray, n_boxes: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return boxes, how far the nearest sample is outside of each by feature, and which win."""
+
+    def rank(gaps: np.ndarray) -> np.ndarray:
+        return closeness(membership.distance(gaps))
+
     chosen: dict[int, tuple[np.ndarray, bool]] = {}
     with ignoring_missing_names():
         winners = model.apply(samples).tolist()
     for sample, winner in zip(samples, winners, strict=True):
-        far = distances(model, boxes, sample)
-        for box in _best_of_classes(boxes, far.max(axis=1), winner)[:n_boxes]:
-            known, won = chosen.get(box, (far[box], False))
-            nearest = min(known, far[box], key=np.max)
+        gaps = gaps_to(model, boxes, sample)
+        for box in _best_of_classes(boxes, rank(gaps), winner)[:n_boxes]:
+            known, won = chosen.get(box, (gaps[box], False))
+            nearest = max(known, gaps[box], key=rank)
             chosen[box] = nearest, won or box == winner
-    far = np.array([far for far, _ in chosen.values()])
-    return np.array(list(chosen)), far, np.array([won for _, won in chosen.values()])
+    gaps = np.array([gaps for gaps, _ in chosen.values()])
+    return np.array(list(chosen)), gaps, np.array([won for _, won in chosen.values()])
 
 
-def _best_of_classes(boxes: Hyperboxes, far: np.ndarray, winner: int) -> list[int]:
+def _best_of_classes(boxes: Hyperboxes, ranks: np.ndarray, winner: int) -> list[int]:
     """Return the box that decides, and the nearest box of each other class, the nearest first.
 
     Of boxes as near the one with the most samples is taken.
     """
-    order = np.lexsort((-boxes.counts, far))
+    order = np.lexsort((-boxes.counts, -ranks))
     labels = boxes.labels[order]
     order = order[(labels >= 0) & (labels != boxes.labels[winner])]
     _, first = np.unique(boxes.labels[order], return_index=True)

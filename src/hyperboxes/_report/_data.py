@@ -9,6 +9,7 @@ import numpy as np
 
 from hyperboxes._explain import text as words
 from hyperboxes._explain.explanation import Change, Explanation
+from hyperboxes._explain.reading import read_membership
 from hyperboxes._explain.wording import Decimals
 from hyperboxes._report._contents import Contents
 
@@ -27,6 +28,7 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "nClasses": contents.n_classes,
         "nSamples": len(contents.true),
         "nBoxes": len(contents.boxes),
+        "roleOfDeciding": words.role_of_deciding(read_membership(contents.model).function),
         "boxes": _boxes(contents),
         "samples": _samples(contents),
     }

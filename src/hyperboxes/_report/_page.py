@@ -13,7 +13,7 @@ from typing import Any
 from hyperboxes import __version__
 from hyperboxes._report._contents import Contents
 from hyperboxes._report._data import page_data
-from hyperboxes._report._summary import describe_model, describe_scores
+from hyperboxes._report._summary import describe_distance, describe_model, describe_scores
 
 # In the order in which they build on one another.
 _SCRIPTS = ("dom", "format", "model", "rules", "strips", "plane", "samples", "start")
@@ -28,6 +28,7 @@ def write_page(contents: Contents, title: str) -> str:
         title=escape(title),
         version=escape(__version__),
         model=describe_model(contents),
+        distance=describe_distance(contents),
         scores=describe_scores(contents),
         style=style,
         data=script_json(page_data(contents)),

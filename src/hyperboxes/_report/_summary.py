@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
-from hyperboxes._explain.reading import read_gamma
+from hyperboxes._explain.reading import read_membership
 from hyperboxes._explain.scores import class_scores, overall_scores
 from hyperboxes._report._contents import Contents
 
@@ -39,6 +39,15 @@ def describe_model(contents: Contents) -> str:
     )
 
 
+def describe_distance(contents: Contents) -> str:
+    """Return how the distances of the features make one."""
+    if read_membership(contents.model).is_mean:
+        return "A distance is the mean over the features, in each as a share of its range."
+    return (
+        "A distance counts in the feature where it is largest, as a share of that feature's range."
+    )
+
+
 def _unlabelled(labels: np.ndarray) -> str:
     number = int((labels < 0).sum())
     return f", {number:,} of them without a label" if number else ""
@@ -51,8 +60,12 @@ def _names(names: list[str]) -> str:
 
 def _parameters(model: Any) -> Iterable[str]:
     """Yield the parameters that are no arrays, but for those that change no answer."""
-    gamma = read_gamma(model)
-    used = {"gamma": float(gamma[0]) if (gamma == gamma[0]).all() else gamma}
+    membership = read_membership(model)
+    gamma = membership.gamma
+    used = {
+        "gamma": float(gamma[0]) if (gamma == gamma[0]).all() else gamma,
+        "membership_function": membership.function,
+    }
     for name, value in (model.get_params(deep=False) | used).items():
         if np.ndim(value) == 0 and name not in SPEED_PARAMETERS:
             yield f"{name}={value!r}"

@@ -66,7 +66,7 @@ function stripRow(sample, feature) {
   const decides = sample.deciding === feature;
   const name = [report.features[feature].name];
   if (decides) {
-    name.push(" ", element("span", { class: "tag" }, "decides"));
+    name.push(" ", element("span", { class: "tag" }, report.roleOfDeciding));
   }
   const cells = rolesOf(sample).map(([role, box]) =>
     element(
