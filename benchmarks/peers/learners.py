@@ -29,6 +29,9 @@ SMALLEST, SMALL, LARGE, WIDE = GENERATED
 ONLINE_SETS = (SMALL, LARGE, WIDE, "pendigits", "landsat", "spambase")
 
 # Training samples of real data for OnlineGFMM.
+# What hyperbox-brain has no choice of.
+AS_THE_PEER: dict[str, Any] = {"scaling": None, "membership_function": "min"}
+
 ONLINE_LIMIT = 1_000
 
 
@@ -55,7 +58,7 @@ def agglomerative(
     """Set up one of the agglomerative learners with the similarity that is our default."""
     return Learner(
         name,
-        lambda theta: AgglomerativeGFMM(theta, algorithm=algorithm, scaling=None),
+        lambda theta: AgglomerativeGFMM(theta, algorithm=algorithm, **AS_THE_PEER),
         lambda theta: peer(theta=theta, min_simil=0, simil_measure="long"),
         **where_and_what,
     )
@@ -64,13 +67,13 @@ def agglomerative(
 LEARNERS = (
     Learner(
         "ImprovedOnlineGFMM",
-        lambda theta: ImprovedOnlineGFMM(theta, scaling=None),
+        lambda theta: ImprovedOnlineGFMM(theta, **AS_THE_PEER),
         lambda theta: iol_gfmm.ImprovedOnlineGFMM(theta=theta),
         wanted=50,
     ),
     Learner(
         "OnlineGFMM",
-        lambda theta: OnlineGFMM(theta, scaling=None),
+        lambda theta: OnlineGFMM(theta, **AS_THE_PEER),
         lambda theta: onln_gfmm.OnlineGFMM(theta=theta, theta_min=theta),  # a single pass
         wanted=200,
         thetas=(0.3,),  # with 0.1 the peer takes six minutes on 10,000 x 8

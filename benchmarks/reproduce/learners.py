@@ -30,7 +30,8 @@ class Learner:
         return ", ".join(filter(None, (TITLES[self.algorithm], self.similarity, overlap)))
 
     def make(self, theta: float, **how: Any) -> Any:
-        """Return an estimator."""
+        """Return an estimator, whose membership function is the paper's."""
+        how = {"membership_function": "min"} | how
         if self.algorithm == ONLN:
             return OnlineGFMM(theta, **how)
         if self.algorithm == IOL:

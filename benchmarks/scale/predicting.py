@@ -69,8 +69,9 @@ def compare_predictions(run: Run, data: Split) -> Prediction:
     """Predict a few samples beside the neighbour, and more of them with one and two threads."""
     progress(f"prediction of {data.name}, {len(data.y_train):,} boxes")
     samples = data.X_train, data.y_train
-    boxes = ImprovedOnlineGFMM(1e-9, scaling=None).fit(*samples)
-    threaded = ImprovedOnlineGFMM(1e-9, scaling=None, n_jobs=2).fit(*samples)
+    params = {"scaling": None, "membership_function": "min"}  # Chebyshev's metric
+    boxes = ImprovedOnlineGFMM(1e-9, **params).fit(*samples)
+    threaded = ImprovedOnlineGFMM(1e-9, n_jobs=2, **params).fit(*samples)
     neighbour = KNeighborsClassifier(1, metric="chebyshev", algorithm="kd_tree", n_jobs=1)
     neighbour.fit(*samples)
     few, many = data.X_test[: run.size(2_000)], data.X_test[: run.size(20_000)]

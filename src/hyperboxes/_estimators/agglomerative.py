@@ -85,7 +85,7 @@ class AgglomerativeGFMM(BaseGFMM):
         similarity: str = "longest",
         min_similarity: float = 0.0,
         gamma: Any = 1.0,
-        membership_function: str = "min",
+        membership_function: str = "mean",
         selection: str = "index",
         overlap: str = "closed",
         scaling: Any = "minmax",
