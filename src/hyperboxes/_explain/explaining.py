@@ -27,8 +27,8 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership, closeness
 from hyperboxes._models.scaling import MinMaxScale
 
-# Comparisons of a sample with a box at a time: some megabytes.
-_PAIRS_AT_ONCE = 500_000
+# Comparisons of a sample with a box in a feature at a time: some tens of megabytes.
+_GAPS_AT_ONCE = 1_000_000
 
 
 def explain(
@@ -204,27 +204,20 @@ def _find_competing(context: _Context, samples: _SampleBounds, winning: np.ndarr
     labels, counts = context.boxes.labels[labelled], context.boxes.counts[labelled]
     codes = context.boxes.labels[winning]
     competing = np.full(len(codes), -1)
-    size = max(_PAIRS_AT_ONCE // len(labelled), 1)
+    transform = context.scale.transform
+    v, w = transform(context.boxes.lower[labelled]), transform(context.boxes.upper[labelled])
+    xl, xu = transform(samples.lower)[:, None], transform(samples.upper)[:, None]
+    size = max(_GAPS_AT_ONCE // v.size, 1)
     for rows in (slice(start, start + size) for start in range(0, len(codes), size)):
-        ranks = closeness(_distances(context, labelled, samples[rows]))
+        with np.errstate(over="ignore"):
+            gaps = np.maximum(xu[rows] - w, v - xl[rows])
+            ranks = closeness(context.membership.distance(gaps))
         among = labels != codes[rows, None]
         best = ranks.max(axis=1, keepdims=True, where=among, initial=-np.inf)
         rivals = among & (ranks == best)
         nearest = labelled[np.where(rivals, counts, -1).argmax(axis=1)]
         competing[rows] = np.where(rivals.any(axis=1), nearest, -1)
     return competing
-
-
-def _distances(context: _Context, boxes: np.ndarray, samples: _SampleBounds) -> np.ndarray:
-    """Return how far each sample is from each of some boxes."""
-    transform = context.scale.transform
-    v, w = transform(context.boxes.lower[boxes]), transform(context.boxes.upper[boxes])
-    xl, xu = transform(samples.lower), transform(samples.upper)
-    with np.errstate(over="ignore"):
-        return context.membership.distance_by_feature(
-            np.maximum(xu[:, j, None] - w[:, j], v[:, j] - xl[:, j, None])
-            for j in range(xl.shape[1])
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

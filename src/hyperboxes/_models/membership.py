@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,23 +38,11 @@ class Membership:
 
         Where all features are beyond the reach of membership, the distance is more than 1.
         """
-        return self.distance_by_feature(np.moveaxis(gaps, -1, 0))
-
-    def distance_by_feature(self, gaps: Iterable[np.ndarray]) -> np.ndarray:
-        """Combine gaps that come feature by feature, which takes less memory: arrays of one shape.
-
-        Means are added up in the order of the features, which `np.sum` does not do.
-        """
-        largest = clipped = total = np.zeros(())
-        for gap, gamma in zip(gaps, self.gamma, strict=True):
-            slope = np.fmax(gap * gamma, 0.0)
-            if self.is_mean:
-                clipped, total = clipped + np.fmin(slope, 1.0), total + slope
-            else:
-                largest = np.maximum(largest, slope)
+        slopes = np.fmax(gaps * self.gamma, 0.0)
         if not self.is_mean:
-            return largest
-        n_features = len(self.gamma)
+            return slopes.max(axis=-1)
+        clipped, total = _sum(np.fmin(slopes, 1.0)), _sum(slopes)
+        n_features = gaps.shape[-1]
         return np.where(clipped < n_features, clipped, np.maximum(total, n_features)) / n_features
 
     def degree(self, gaps: np.ndarray) -> np.ndarray:
@@ -91,3 +78,8 @@ class Membership:
 def closeness(distance: np.ndarray) -> np.ndarray:
     """Rank boxes: the membership, and beyond its reach, where it is 0, minus the distance."""
     return np.where(distance < 1.0, 1.0 - distance, -distance)
+
+
+def _sum(values: np.ndarray) -> np.ndarray:
+    """Add up along the last axis in the order of the features, which `np.sum` does not."""
+    return np.add.accumulate(values, axis=-1)[..., -1]
