@@ -48,14 +48,14 @@ GOLDEN_JSON = """{
  "format": "hyperboxes",
  "format_version": 2,
  "hyperboxes_version": "VERSION",
- "membership_function": "min",
+ "membership_function": "mean",
  "n_candidates": 3,
  "parameters": {
   "gamma": [
    1.0,
    2
   ],
-  "membership_function": "min",
+  "membership_function": "mean",
   "n_jobs": null,
   "overlap": "closed",
   "scaling": "minmax",

@@ -222,7 +222,7 @@ def test_a_checkpoint_is_not_overwritten_unasked(folder, monkeypatch, capsys):
         (["--theta", "0.06"], "made with theta 0.05, not 0.06"),
         (["--learner", "online"], "made with learner 'improved', not 'online'"),
         (["--gamma", "2"], "made with gamma 1.0, not 2.0"),
-        (["--membership-function", "mean"], "made with membership_function 'min', not 'mean'"),
+        (["--membership-function", "min"], "made with membership_function 'mean', not 'min'"),
         (["--drop", "a"], "made with features"),
         (["--unlabeled", "2"], "made with unlabeled None, not '2'"),
     ],

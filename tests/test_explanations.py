@@ -139,7 +139,7 @@ def check_html(html):
 
 def line():
     """Return a model of one feature: boxes 0 to 2 and 8 to 10 of "low" and "high"."""
-    model = ImprovedOnlineGFMM(theta=0.3)
+    model = ImprovedOnlineGFMM(theta=0.3, membership_function="min")
     return model.fit([[0.0], [2.0], [8.0], [10.0], [9.0]], ["low", "low", "high", "high", "high"])
 
 

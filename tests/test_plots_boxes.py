@@ -62,7 +62,7 @@ def test_cut_through_a_sample():
         sample.to_numpy()[:, :2] - boxes.upper[:, :2],
     )
     outside = np.maximum(*scaled).clip(min=0) / (model.data_max_ - model.data_min_)[:2]
-    np.testing.assert_allclose(display.nearness, 1 - outside.max(axis=1).clip(max=1))
+    np.testing.assert_allclose(display.nearness, 1 - outside.clip(max=1).sum(axis=1) / 4)
     places = np.tile(sample.to_numpy(), (10, 1))
     edges = np.linspace(*display.limits[0], 11)
     places[:, 2] = (edges[1:] + edges[:-1]) / 2

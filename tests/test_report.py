@@ -123,19 +123,19 @@ def test_the_model_is_described(page):
     for fact in ("ImprovedOnlineGFMM", "Boxes13", "learned75", "versicolor", "petal width (cm)"):
         assert fact in page.texts["facts"]
     assert "theta=0.3" in page.texts["facts"]
-    assert "membership_function='min'" in page.texts["facts"]
-    assert "A distance counts in the feature where it is largest" in page.texts["model"]
-    assert page.data["roleOfDeciding"] == "decides"
+    assert "membership_function='mean'" in page.texts["facts"]
+    assert "A distance is the mean over the features" in page.texts["model"]
+    assert page.data["roleOfDeciding"] == "farthest outside"
     assert page.texts.get("model-title") == "The model"
 
 
 def test_the_membership_function_is_the_fitted_one():
-    model = ImprovedOnlineGFMM(theta=0.3, membership_function="mean").fit(IRIS.data, IRIS.target)
-    model.set_params(membership_function="min")
+    model = ImprovedOnlineGFMM(theta=0.3, membership_function="min").fit(IRIS.data, IRIS.target)
+    model.set_params(membership_function="mean")
     page = Page(export_html(model, IRIS.data, IRIS.target))
-    assert "membership_function='mean'" in page.texts["facts"]
-    assert "A distance is the mean over the features" in page.texts["model"]
-    assert page.data["roleOfDeciding"] == "farthest outside"
+    assert "membership_function='min'" in page.texts["facts"]
+    assert "A distance counts in the feature where it is largest" in page.texts["model"]
+    assert page.data["roleOfDeciding"] == "decides"
 
 
 def test_rules_are_those_of_the_table(iris, page):

@@ -279,7 +279,7 @@ def test_numpy_and_unzip_read_the_file(tmp_path):
             assert hashlib.sha256(archive.read(name)).hexdigest() == digest
 
 
-def test_format_1_stays_what_it_is():
+def test_format_2_stays_what_it_is():
     """If this fails, raise the format's version, and go on reading this one."""
     members = golden_members()
     assert json.loads(members["model.json"])["format_version"] == 2

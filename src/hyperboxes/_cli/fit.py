@@ -90,7 +90,7 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         "--membership-function",
         choices=("min", "mean"),
         help="whether the feature in which a row misses a box most decides, or the mean of all; "
-        "default: min",
+        "default: mean",
     )
 
 

@@ -43,8 +43,8 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
     {parameters}
     max_gap : float, default=None
         How far apart boxes of a cluster may be: the gap between their nearest faces, as a fraction
-        of the feature's range times `gamma`, in the feature where it is largest. 0: they touch or
-        overlap. None: half of `theta`.
+        of the feature's range times `gamma`, in the feature where it is largest (or their mean:
+        `membership_function`). 0: they touch or overlap. None: half of `theta`.
     min_samples : int, default=1
         How many samples a box must hold to be dense. Only dense boxes make clusters; others belong
         to that of the nearest dense box no farther than `max_gap` (the oldest of equals), or are

@@ -62,7 +62,7 @@ def merge(models: Iterable[Model]) -> Model:
     [12, 13]
     >>> model = merge(halves)
     >>> model.hyperboxes_
-    Hyperboxes(n_boxes=21, n_features=4, n_samples=150)
+    Hyperboxes(n_boxes=20, n_features=4, n_samples=150)
     """
     models = list(models)
     _check_alike(models)

@@ -87,7 +87,7 @@ def prune(
     >>> X, X_val, y, y_val = train_test_split(X, y, random_state=0)
     >>> model = prune(ImprovedOnlineGFMM(theta=0.3).fit(X, y), X_val, y_val)
     >>> len(model.pruning_.harmful), len(model.pruning_.unused), len(model.hyperboxes_)
-    (5, 53, 44)
+    (1, 64, 31)
     """
     if not isinstance(model, BaseGFMM):
         raise TypeError(f"Only classifiers of this package can be pruned, not {model!r}.")

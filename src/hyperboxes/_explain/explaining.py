@@ -74,14 +74,16 @@ def explain(
     >>> explanations = explain(model, iris.data[1::2], class_names=iris.target_names)
     >>> print(explanations[38])
     versicolor: box 3 (8 training samples) is the closest.
-    Memberships: versicolor 0.958, virginica 0.958, setosa 0.458.
+    Memberships: versicolor 0.985, virginica 0.985, setosa 0.630.
     <BLANKLINE>
                           sample  box 3, versicolor      box 7, virginica
     *  petal width (cm)   1.7     1.3 to 1.6  0.1 above  1.8 to 2.5  0.1 below
-       petal length (cm)  5.0     4.3 to 4.9  0.1 above  4.8 to 6.0  inside
+       petal length (cm)  5.0     4.3 to 4.9  0.1 above  5.1 to 6.0  0.1 below
     <BLANKLINE>
-    * decides. In 2 other features both boxes hold the sample.
-    Into box 7 (virginica): petal width (cm) 1.7 -> 1.8.
+    * farthest outside; all features count. In 2 other features both boxes hold the
+        sample.
+    Into box 7 (virginica): petal length (cm) 5.0 -> 5.1, petal width (cm)
+        1.7 -> 1.8.
     Then the model predicts virginica.
     """
     read_classifier(model, "explain")

@@ -153,7 +153,7 @@ class Explanation:
     >>> X, y = [[1.0, 30.0], [2.0, 20.0], [9.0, 80.0]], ["low", "low", "high"]
     >>> explanation = explain(ImprovedOnlineGFMM().fit(X, y), [[4.0, 40.0]])[0]
     >>> explanation
-    Explanation(prediction='low', membership=0.750, box=0, competing_box=1)
+    Explanation(prediction='low', membership=0.792, box=0, competing_box=1)
     >>> explanation.feature_names[explanation.deciding], explanation.winning.distance
     ('x0', array([ 2., 10.]))
     >>> explanation.change.lower, explanation.change.class_name

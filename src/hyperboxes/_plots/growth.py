@@ -77,7 +77,7 @@ class GrowthDisplay(PanelsDisplay):
     >>> display.n_samples
     array([ 300,  600,  900, 1200, 1500, 1797])
     >>> display.accuracy.round(2)
-    array([ nan, 0.81, 0.82, 0.84, 0.86, 0.87])
+    array([ nan, 0.78, 0.82, 0.86, 0.88, 0.89])
 
     If you run the stream yourself:
 

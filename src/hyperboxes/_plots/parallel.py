@@ -97,7 +97,7 @@ class ParallelCoordinatesDisplay(Display):
     >>> display.labels  # the winner first
     array([2, 1, 0])
     >>> display.memberships.round(2)
-    array([1.  , 0.71, 0.21])
+    array([1.  , 0.88, 0.55])
     """
 
     samples: np.ndarray
