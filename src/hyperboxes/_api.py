@@ -1,6 +1,7 @@
 """All public names of the package, which `__init__` hands on when they are first asked for."""
 
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
+from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.clustering import HyperboxClustering
 from hyperboxes._estimators.merge import merge
 from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
@@ -23,6 +24,7 @@ from hyperboxes._report import export_html
 
 __all__ = [
     "AgglomerativeGFMM",
+    "BoostedHyperboxes",
     "BoxSizesDisplay",
     "BoxesDisplay",
     "Change",

@@ -1,0 +1,265 @@
+"""`BoostedHyperboxes`: a few short boxes that vote, found by boosting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils import Tags, check_random_state, compute_sample_weight
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from hyperboxes._estimators.validation import unchanged_on_error
+from hyperboxes._kernels import votes
+from hyperboxes._learning.bins import in_batches
+from hyperboxes._learning.boosting import Settings
+from hyperboxes._learning.voting import Course, Training, learn_votes
+from hyperboxes._models.voting import VotingHyperboxes, conditions_of
+
+_NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+
+# Asking about fewer samples takes less time than starting a thread.
+_ROWS_WORTH_A_THREAD = 1000
+
+# Up to so many boxes they are found one by one and all votes are corrected after each.
+_MOST_TO_READ = 100
+
+
+class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
+    """Boxes of few conditions that vote, found one after the other by boosting.
+
+    Write docs.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "max_boxes": [Interval(Integral, 1, None, closed="left")],
+        "max_conditions": [Interval(Integral, 1, 100, closed="both")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "subsample": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
+        "l2": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "early_stopping": ["boolean"],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    classes_: np.ndarray
+    n_features_in_: int
+    hyperboxes_: VotingHyperboxes
+    intercept_: np.ndarray
+    feature_importances_: np.ndarray
+
+    def __init__(
+        self,
+        max_boxes: int = 20,
+        *,
+        max_conditions: int = 4,
+        learning_rate: Any = "auto",
+        subsample: Any = "auto",
+        l2: Any = "auto",
+        early_stopping: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_boxes = max_boxes
+        self.max_conditions = max_conditions
+        self.learning_rate = learning_rate
+        self.subsample = subsample
+        self.l2 = l2
+        self.early_stopping = early_stopping
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the boxes and their votes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights: a sample with a weight of 2 counts as two samples, one with 0 as none.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with unchanged_on_error(self):
+            X, y = validate_data(self, X, y, **_NUMBERS)
+            check_classification_targets(y)
+            classes, training = self._weigh(X, y, sample_weight)
+            settings, n_bags = self._settings()
+            random = check_random_state(self.random_state)
+            model = learn_votes(training, settings, n_bags, random, effective_n_jobs(self.n_jobs))
+        self.classes_ = classes
+        self.hyperboxes_ = model.boxes
+        self.intercept_ = model.intercepts
+        self.feature_importances_ = _importances(model.boxes, len(training.X))
+        self._courses = model.courses
+        return self
+
+    def _weigh(self, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, Training]:
+        """Return the classes, and the samples that count for anything."""
+        weights = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+        counts = weights > 0
+        if not counts.all():
+            X, y, weights = X[counts], y[counts], weights[counts]
+        if len(y) == 0:
+            raise ValueError("sample_weight is 0 for all samples, so there is nothing to learn.")
+        if self.class_weight is not None:
+            weights = weights * compute_sample_weight(self.class_weight, y)
+        classes, labels = np.unique(y, return_inverse=True)
+        return classes, Training(X, labels.astype(np.int32), weights, len(classes))
+
+    def _settings(self) -> tuple[Settings, int]:
+        """Return how to boost, and how often: what "auto" stands for."""
+        to_read = self.max_boxes <= _MOST_TO_READ
+        n_bags = 1 if to_read else 4
+
+        def chosen(value: Any, reading: float, accurate: float) -> float:
+            return (reading if to_read else accurate) if value == "auto" else float(value)
+
+        settings = Settings(
+            max_boxes=-(-self.max_boxes // n_bags),
+            max_conditions=self.max_conditions,
+            learning_rate=chosen(self.learning_rate, 1.0, 0.4),
+            subsample=chosen(self.subsample, 0.5, 0.3),
+            l2=chosen(self.l2, 10.0, 5.0),
+            ridge=3.0,
+            n_draws=5 if to_read else 1,
+            n_sweeps=3 if to_read else 0,
+            column_share=1.0 if to_read else 0.3,
+            max_failures=6,
+        )
+        return settings, n_bags
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class with the largest score for each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; NaN where a value is missing.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted labels.
+        """
+        scores = self._scores(X)
+        return self.classes_[scores.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return softmax(self._scores(X), axis=1)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the scores of the classes: intercept and votes, added up.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes) or (n_samples,)
+            The logarithms of the probabilities but for a constant. Of two classes there is one
+            score, which is positive for the second.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Return the probabilities after each box: those of a model with so many boxes.
+
+        Where boosting was done in several bags (large `max_boxes`), a stage adds a box to each.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Yields
+        ------
+        p : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **_NUMBERS)
+        held = [_held(X, course) for course in self._courses]
+        for stage in range(1, 1 + max(len(course.path.votes) for course in self._courses)):
+            scores = np.zeros((len(X), len(self.classes_)))
+            for course, inside in zip(self._courses, held, strict=True):
+                n_boxes = min(stage, len(course.path.votes))
+                table = course.path.votes_after(n_boxes)
+                scores += course.path.intercepts[n_boxes] + inside[:, :n_boxes] @ table
+            yield softmax(scores / len(self._courses), axis=1)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return the intercepts plus the votes of the boxes that hold each sample."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **_NUMBERS)
+        boxes = self.hyperboxes_
+        conditions = conditions_of(boxes.lower, boxes.upper, boxes.missing)
+        scores = np.tile(self.intercept_, (len(X), 1))
+        n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
+        with ThreadPoolExecutor(n_jobs) as pool:
+            in_batches(
+                lambda start, stop: votes.add_votes(
+                    X, conditions, boxes.weights, start, stop, scores
+                ),
+                len(X),
+                pool,
+            )
+        return scores
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _held(X: np.ndarray, course: Course) -> np.ndarray:
+    """Return which boxes of a course hold which samples, as numbers."""
+    inside = np.zeros((len(X), len(course.path.votes)))
+    votes.add_votes(X, course.conditions, np.eye(inside.shape[1]), 0, len(X), inside)
+    return inside
+
+
+def _importances(boxes: VotingHyperboxes, n_samples: int) -> np.ndarray:
+    """Return how much of the scores' spread over the training samples is due to each feature.
+
+    The spread of a box's votes is shared evenly among the features that it constrains.
+    """
+    share = boxes.counts / n_samples
+    spread = np.abs(boxes.weights).sum(axis=1) * np.sqrt(share * (1.0 - share))
+    constrains = boxes.constrains
+    total = (spread / np.maximum(constrains.sum(axis=1), 1)) @ constrains
+    return total / total.sum() if total.any() else total

@@ -1,0 +1,296 @@
+"""Boxes found by boosting: the best box for a class on drawn samples, and the votes of all boxes.
+
+Sums decide, so they are sums of whole numbers: they do not depend on the order of the samples, on
+the number of threads, or on whether a sample comes twice or with a weight of 2. Probabilities are
+counted in units of 1 / `ONE`, and a draw takes a share of a sample in units of 1 / `SHARES`.
+
+Samples that lie in the same boxes have the same scores. They make up a region, and scores are kept
+by region.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+
+import numpy as np
+
+from hyperboxes._kernels.binning import MISSING, mixed
+from hyperboxes._kernels.jit import formula, kernel
+
+ONE = 1 << 26
+SHARES = 16
+
+_MAX_REFINEMENTS = 6
+_FEW_COPIES = 8.0  # which a draw takes together or not at all
+
+# The training samples. `codes`: bins by feature and sample; `weights`: whole numbers; `copies`:
+# the weight of all samples with the same `keys`, which hash bins and label.
+Samples = namedtuple("Samples", "codes n_bins labels weights keys copies")
+
+# Where the scores are: the region of each sample; the classes' probabilities p in each region and
+# p (1 - p), both in units of 1 / ONE.
+State = namedtuple("State", "regions probabilities curvatures")
+
+# The conditions of a box: bins from `first` to `last` of `feature`, and NaN if `missing`. Places
+# with a feature of -1 are unused; they come last.
+Box = namedtuple("Box", "feature first last missing")
+
+# A draw of samples to search for a box of a class: `share` is how much of them it takes, `l2` is in
+# units of the sums, `columns` are the features that may be used.
+Draw = namedtuple("Draw", "seed share label l2 columns")
+
+
+@formula
+def drawn_share(key, copies, seed, share):
+    """Return how many SHARES of a sample a draw takes.
+
+    Few copies of a sample are drawn together. Of many, a draw takes about its share, spread as if
+    it drew each: the number of ones among 64 random bits is nearly normal around 32.
+    """
+    random = mixed(key ^ seed)
+    if copies < _FEW_COPIES:
+        return SHARES if (random >> np.uint64(11)) * 2.0**-53 < share else 0
+    ones = 0
+    while random:
+        random &= random - np.uint64(1)
+        ones += 1
+    spread = math.sqrt(share * (1.0 - share) / copies)
+    taken = math.floor(SHARES * (share + spread * (ones - 32) / 4.0) + 0.5)
+    return min(max(taken, 0), SHARES)
+
+
+@formula
+def residual(samples, state, row, label):
+    """Return what a sample's probability of a class lacks, in units of 1 / ONE."""
+    missing = ONE if samples.labels[row] == label else 0
+    return missing - state.probabilities[state.regions[row], label]
+
+
+@formula
+def meets(code, box, place):
+    """Whether a value in a bin meets a condition of a box."""
+    if code == MISSING:
+        return box.missing[place]
+    return box.first[place] <= code <= box.last[place]
+
+
+@formula
+def holds(box, codes, row):
+    """Whether a box holds a sample."""
+    for place in range(box.feature.size):
+        if box.feature[place] < 0:
+            break
+        if not meets(codes[box.feature[place], row], box, place):
+            return False
+    return True
+
+
+@kernel
+def best_interval(sums, n_bins, l2):
+    """Find the run of bins for which (sum of g)^2 / (sum of h + l2) is large.
+
+    `sums` holds g and h of each bin, those of NaN at MISSING. For a given c the run with the
+    largest sum of g - c h is found exactly (of equals the one that ends first, then the shortest),
+    and NaN belongs to it if its g - c h is positive. Then c is set to what belongs to that run, as
+    long as the score rises. Returns score, first and last bin, whether NaN belongs, and both sums.
+    """
+    best_score, best_first, best_last, best_missing = 0.0, 0, -1, False
+    best_g = best_h = np.int64(0)
+    c = 0.0
+    for _ in range(_MAX_REFINEMENTS):
+        first, last, start = 0, -1, 0
+        largest = running = np.int64(0)
+        for place in range(n_bins):
+            running += sums[place, 0] - np.int64(np.rint(c * sums[place, 1]))
+            if running > largest:
+                largest, first, last = running, start, place
+            if running <= 0:
+                running, start = np.int64(0), place + 1
+        if last < 0:
+            break
+        missing = sums[MISSING, 0] - np.int64(np.rint(c * sums[MISSING, 1])) > 0
+        g, h = (sums[MISSING, 0], sums[MISSING, 1]) if missing else (np.int64(0), np.int64(0))
+        for place in range(first, last + 1):
+            g += sums[place, 0]
+            h += sums[place, 1]
+        score = float(g) * float(g) / (float(h) + l2)
+        if g <= 0 or score <= best_score:
+            break
+        best_score, best_first, best_last, best_missing = score, first, last, missing
+        best_g, best_h = g, h
+        c = 0.5 * float(g) / (float(h) + l2)
+    return best_score, best_first, best_last, best_missing, best_g, best_h
+
+
+@formula
+def put(box, place, feature, first, last, missing):
+    """Write a condition of a box."""
+    box.feature[place] = feature
+    box.first[place] = first
+    box.last[place] = last
+    box.missing[place] = missing
+
+
+@formula
+def take_out(box, place):
+    """Remove a condition of a box; the last one takes its place."""
+    last = place
+    while last + 1 < box.feature.size and box.feature[last + 1] >= 0:
+        last += 1
+    put(box, place, box.feature[last], box.first[last], box.last[last], box.missing[last])
+    box.feature[last] = -1
+
+
+@formula
+def find_place(box, feature):
+    """Return the place of a feature's condition, of the first unused one, or the box's size."""
+    place = 0
+    while place < box.feature.size and box.feature[place] >= 0 and box.feature[place] != feature:
+        place += 1
+    return place
+
+
+@formula
+def mark_failures(box, codes, rows, failed):
+    """Tell of each sample which condition of a box it fails: -1 if none, the size if several."""
+    for place in range(rows.size):
+        failed[place] = -1
+        for condition in range(box.feature.size):
+            if box.feature[condition] < 0:
+                break
+            if not meets(codes[box.feature[condition], rows[place]], box, condition):
+                if failed[place] >= 0:
+                    failed[place] = box.feature.size
+                    break
+                failed[place] = condition
+
+
+@formula
+def draw_samples(samples, state, draw):
+    """Return the rows that a draw takes and g and h of them."""
+    n_rows = samples.labels.size
+    shares = np.empty(n_rows, np.uint8)
+    n_drawn = 0
+    for row in range(n_rows):
+        shares[row] = drawn_share(samples.keys[row], samples.copies[row], draw.seed, draw.share)
+        n_drawn += shares[row] > 0
+    rows = np.empty(n_drawn, np.int32)
+    gradients = np.empty((n_drawn, 2), np.int64)
+    place = 0
+    for row in range(n_rows):
+        if shares[row]:
+            weight = samples.weights[row] * shares[row]
+            rows[place] = row
+            gradients[place, 0] = weight * residual(samples, state, row, draw.label)
+            gradients[place, 1] = weight * state.curvatures[state.regions[row], draw.label]
+            place += 1
+    return shares, rows, gradients
+
+
+@formula
+def add_bins(sums, codes, rows, gradients, n_rows):
+    """Add g and h of samples to the sums of their bins."""
+    for place in range(n_rows):
+        code = codes[rows[place]]
+        sums[code, 0] += gradients[place, 0]
+        sums[code, 1] += gradients[place, 1]
+
+
+@formula
+def widen(samples, rows, failed, box, place):
+    """Move the ends of a condition midway to the next bins that hold samples it alone keeps out.
+
+    Where there is none, it is open. Returns whether it keeps anything out.
+    """
+    feature = box.feature[place]
+    below, above, keeps_out_missing = -1, samples.n_bins[feature], False
+    for drawn in range(rows.size):
+        if failed[drawn] == place:
+            code = samples.codes[feature, rows[drawn]]
+            if code == MISSING:
+                keeps_out_missing = True
+            elif code < box.first[place]:
+                below = max(below, code)
+            else:
+                above = min(above, code)
+    if below < 0:
+        box.first[place] = 0
+    else:
+        box.first[place] = (below + 1 + box.first[place]) // 2
+    if above == samples.n_bins[feature]:
+        box.last[place] = above - 1
+    else:
+        box.last[place] = (box.last[place] + above) // 2
+    return below >= 0 or above < samples.n_bins[feature] or keeps_out_missing
+
+
+@formula
+def grow(samples, draw, rows, gradients, box):
+    """Add and change conditions of a box while its score on the drawn samples rises."""
+    failed = np.full(rows.size, -1, np.int8)
+    inside, inside_gradients = rows.copy(), gradients.copy()
+    n_inside = rows.size
+    sums = np.zeros((256, 2), np.int64)
+    score, total_g, total_h = 0.0, np.int64(0), np.int64(0)
+    while True:
+        best_score, best_place, feature, first, last, missing = score, -1, 0, 0, 0, False
+        for column in draw.columns:
+            place = find_place(box, column)
+            if place == box.feature.size:
+                continue
+            codes, n_bins = samples.codes[column], samples.n_bins[column]
+            for code in range(n_bins):
+                sums[code, 0] = sums[code, 1] = 0
+            sums[MISSING, 0] = sums[MISSING, 1] = 0
+            add_bins(sums, codes, inside, inside_gradients, n_inside)
+            if box.feature[place] >= 0:
+                for drawn in range(rows.size):
+                    if failed[drawn] == place:
+                        sums[codes[rows[drawn]], 0] += gradients[drawn, 0]
+                        sums[codes[rows[drawn]], 1] += gradients[drawn, 1]
+            found = best_interval(sums, n_bins, draw.l2)
+            if found[0] > best_score:
+                best_score, first, last, missing, total_g, total_h = found
+                best_place, feature = place, column
+        if best_place < 0:
+            return failed, total_g, total_h
+        score = best_score
+        put(box, best_place, feature, first, last, missing)
+        mark_failures(box, samples.codes, rows, failed)
+        n_inside = 0
+        for drawn in range(rows.size):
+            if failed[drawn] < 0:
+                inside[n_inside] = rows[drawn]
+                inside_gradients[n_inside, 0] = gradients[drawn, 0]
+                inside_gradients[n_inside, 1] = gradients[drawn, 1]
+                n_inside += 1
+
+
+@kernel
+def find_box(samples, state, draw, box):
+    """Find a box for a class on drawn samples; return its vote and its worth on the others.
+
+    The worth is what the vote takes off the log-loss, to second order, in units of the sums.
+    """
+    shares, rows, gradients = draw_samples(samples, state, draw)
+    failed, g, h = grow(samples, draw, rows, gradients, box)
+    if g <= 0:
+        return 0.0, 0.0
+    place = 0
+    while place < box.feature.size and box.feature[place] >= 0:
+        if widen(samples, rows, failed, box, place):
+            place += 1
+        else:
+            take_out(box, place)
+        mark_failures(box, samples.codes, rows, failed)
+    if box.feature[0] < 0:
+        return 0.0, 0.0
+    vote = float(g) / (float(h) + draw.l2)
+    g = h = np.int64(0)
+    for row in range(shares.size):
+        if shares[row] < SHARES and holds(box, samples.codes, row):
+            weight = samples.weights[row] * (SHARES - shares[row])
+            g += weight * residual(samples, state, row, draw.label)
+            h += weight * state.curvatures[state.regions[row], draw.label]
+    return vote, vote * float(g) - 0.5 * vote * vote * float(h)

@@ -1,0 +1,208 @@
+"""Boosted boxes: each is the best of several found on draws of the samples, then all vote anew.
+
+What is searched, how votes are corrected and when it ends is described in `docs/boosted.md`;
+`tests/reference_boosting.py` is the same in slow NumPy.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hyperboxes._kernels import binning, boosting, votes
+from hyperboxes._learning.bins import Bins, in_batches
+
+_UNIT_BITS = 62 - 26 - 4  # left of a whole number's for the sum of the weights
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How boxes are found and vote; see `BoostedHyperboxes` for what is public."""
+
+    max_boxes: int
+    max_conditions: int
+    learning_rate: float
+    subsample: float
+    l2: float
+    ridge: float  # of all votes, in corrections
+    n_draws: int  # to choose a box from
+    n_sweeps: int  # of corrections after each box; 0: boxes vote for all classes once
+    column_share: float
+    max_failures: int
+    max_classes: int = 16  # to look for a box of
+
+
+class FoundBox(NamedTuple):
+    """A box found on a draw of the samples."""
+
+    box: boosting.Box
+    label: int
+    vote: float
+    worth: float
+
+
+@dataclass(eq=False)
+class Path:
+    """The boxes in the order found, and what was voted when there were 0, 1, 2 ... of them.
+
+    `votes` has an item for each box. Where a box votes for its class only, in `labels`, it is what
+    all boxes so far vote; where `labels` is None, it is what that box votes for each class.
+    """
+
+    boxes: list[boosting.Box]
+    labels: list[int] | None
+    votes: list[np.ndarray]
+    intercepts: list[np.ndarray]
+
+    def votes_after(self, n_boxes: int) -> np.ndarray:
+        """Return what each of the first boxes voted for each class when there were so many."""
+        if self.labels is None:
+            return np.array(self.votes[:n_boxes]).reshape(n_boxes, len(self.intercepts[0]))
+        table = np.zeros((n_boxes, len(self.intercepts[0])))
+        if n_boxes:
+            table[np.arange(n_boxes), self.labels[:n_boxes]] = self.votes[n_boxes - 1]
+        return table
+
+
+def prepare(
+    codes: np.ndarray, bins: Bins, labels: np.ndarray, weights: np.ndarray, pool: Executor
+) -> tuple[boosting.Samples, float]:
+    """Return the samples for the kernels, and how much a weight of 1 is there."""
+    unit = 2.0 ** min(_UNIT_BITS - int(np.ceil(np.log2(weights.sum()))), 1000)
+    keys = np.empty(len(labels), np.uint64)
+
+    def hash_rows(start: int, stop: int) -> None:
+        binning.hash_rows(codes, labels, start, stop, keys)
+
+    in_batches(hash_rows, len(labels), pool)
+    _, cells = np.unique(keys, return_inverse=True)
+    copies = np.bincount(cells, weights)[cells].astype(np.float32)
+    samples = boosting.Samples(
+        codes=codes,
+        n_bins=bins.n_thresholds + 1,
+        labels=labels,
+        weights=np.rint(weights * unit).astype(np.int64),
+        keys=keys,
+        copies=copies,
+    )
+    return samples, unit
+
+
+class Booster:
+    """One run of boosting over the samples."""
+
+    def __init__(
+        self,
+        samples: boosting.Samples,
+        unit: float,
+        n_classes: int,
+        settings: Settings,
+        random: np.random.RandomState,
+        pool: Executor,
+    ) -> None:
+        self.samples = samples
+        self.settings = settings
+        self._random = random
+        self._pool = pool
+        self._unit = unit * boosting.ONE  # of sums over regions; draws count in SHARES of it
+        self._regions = np.zeros(len(samples.labels), np.int32)
+        masses = np.zeros((1, n_classes), np.int64)
+        votes.add_masses(samples, self._regions, masses)
+        self._intercepts = np.log(masses[0] / masses.sum())
+        labels = [] if settings.n_sweeps else None
+        self.path = Path([], labels, [], [self._intercepts.copy()])
+        self._table = votes.Regions(self._intercepts[np.newaxis].copy(), masses)
+        self._members = np.empty((0, 1), np.bool_)
+        self._set_state()
+
+    def run(self) -> Path:
+        """Find boxes until there are enough or no more help."""
+        n_failures = 0
+        while len(self.path.boxes) < self.settings.max_boxes:
+            best = max(self._search(), key=lambda found: found.worth)
+            if best.worth > 0.0:
+                self._append(best)
+            else:
+                n_failures += 1
+                if n_failures == self.settings.max_failures:
+                    break
+        return self.path
+
+    def _search(self) -> list[FoundBox]:
+        """Look for boxes of several classes on several draws."""
+        n_features = len(self.samples.codes)
+        n_columns = n_features
+        if self.settings.column_share < 1:
+            n_columns = min(n_features, max(4, round(self.settings.column_share * n_features)))
+        tasks = []
+        for _ in range(self.settings.n_draws):
+            seed = self._random.randint(1 << 62, dtype=np.int64)
+            columns = np.arange(n_features)
+            if n_columns < n_features:
+                columns = np.sort(self._random.permutation(n_features)[:n_columns])
+            tasks += [(np.uint64(seed), columns, label) for label in self._classes_to_search()]
+        return list(self._pool.map(lambda task: self._find(*task), tasks))
+
+    def _classes_to_search(self) -> np.ndarray:
+        """Return the classes whose samples lack most probability, if there are many."""
+        n_classes = self._table.masses.shape[1]
+        if n_classes <= self.settings.max_classes:
+            return np.arange(n_classes)
+        lacking = self._table.masses * (boosting.ONE - self._state.probabilities.astype(np.int64))
+        order = np.argsort(-lacking.sum(axis=0), kind="stable")
+        return np.sort(order[: self.settings.max_classes])
+
+    def _find(self, seed: np.uint64, columns: np.ndarray, label: int) -> FoundBox:
+        size = self.settings.max_conditions
+        numbers = [np.full(size, -1, np.int64) for _ in range(3)]
+        box = boosting.Box(*numbers, np.zeros(size, np.bool_))
+        l2 = self.settings.l2 * self._unit * boosting.SHARES
+        draw = boosting.Draw(seed, self.settings.subsample, label, l2, columns)
+        vote, worth = boosting.find_box(self.samples, self._state, draw, box)
+        return FoundBox(box, int(label), vote, worth)
+
+    def _append(self, best: FoundBox) -> None:
+        """Let the box vote, and correct what all boxes vote."""
+        parents, inside = votes.split_regions(
+            self.samples, best.box, self._regions, len(self._table.scores)
+        )
+        masses = np.zeros((len(inside), self._table.masses.shape[1]), np.int64)
+        votes.add_masses(self.samples, self._regions, masses)
+        scores = np.concatenate([self._table.scores, self._table.scores[parents]])
+        self._table = votes.Regions(scores, masses)
+        self.path.boxes.append(best.box)
+        if self.path.labels is None:
+            self.path.votes.append(self._vote_for_all(inside))
+        else:
+            self.path.labels.append(best.label)
+            members = np.concatenate([self._members, self._members[:, parents]], axis=1)
+            self._members = np.concatenate([members, inside[np.newaxis]])
+            self.path.votes.append(self._vote_for_one(best))
+        self.path.intercepts.append(self._intercepts.copy())
+        self._set_state()
+
+    def _vote_for_one(self, best: FoundBox) -> np.ndarray:
+        """Add the vote of a box and correct those of all; return them."""
+        vote = self.settings.learning_rate * best.vote
+        before = self.path.votes[-1] if self.path.votes else []
+        voters = votes.Voters(np.array(self.path.labels), np.append(before, vote), self._members)
+        self._table.scores[self._members[-1], best.label] += vote
+        ridge = self.settings.ridge * self._unit
+        votes.correct(self._table, voters, self._intercepts, ridge, self.settings.n_sweeps)
+        return voters.votes
+
+    def _vote_for_all(self, inside: np.ndarray) -> np.ndarray:
+        """Let a box vote for each class; return its votes."""
+        new = np.empty(len(self._intercepts))
+        l2, rate = self.settings.l2 * self._unit, self.settings.learning_rate
+        votes.vote_for_all(self._table, inside, l2, rate, new, self._intercepts)
+        return new
+
+    def _set_state(self) -> None:
+        shape = self._table.scores.shape
+        tables = np.empty(shape, np.int32), np.empty(shape, np.int32)
+        self._state = boosting.State(self._regions, *tables)
+        votes.set_state(self._table.scores, self._state)
