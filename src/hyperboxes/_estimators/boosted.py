@@ -101,7 +101,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             X, y = validate_data(self, X, y, **_NUMBERS)
             check_classification_targets(y)
             classes, training = self._weigh(X, y, sample_weight)
-            settings, n_bags = self._settings()
+            settings, n_bags = self._settings(len(classes))
             random = check_random_state(self.random_state)
             model = learn_votes(training, settings, n_bags, random, effective_n_jobs(self.n_jobs))
         self.classes_ = classes
@@ -126,7 +126,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         classes, labels = np.unique(y, return_inverse=True)
         return classes, Training(X, labels.astype(np.int32), weights, len(classes))
 
-    def _settings(self) -> tuple[Settings, int]:
+    def _settings(self, n_classes: int) -> tuple[Settings, int]:
         """Return how to boost, and how often: what "auto" stands for."""
         to_read = self.max_boxes <= _MOST_TO_READ
         n_bags = 1 if to_read else 4
@@ -138,9 +138,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             max_boxes=-(-self.max_boxes // n_bags),
             max_conditions=self.max_conditions,
             learning_rate=chosen(self.learning_rate, 1.0, 0.4),
-            subsample=chosen(self.subsample, 0.5, 0.3),
-            l2=chosen(self.l2, 10.0, 5.0),
-            ridge=3.0,
+            subsample=chosen(self.subsample, 0.6, 0.3),
+            l2=chosen(self.l2, 20.0, 5.0),
+            ridge=20.0 / n_classes,
             n_draws=5 if to_read else 1,
             n_sweeps=3 if to_read else 0,
             column_share=1.0 if to_read else 0.3,

@@ -24,9 +24,9 @@ SHARES = 16
 _MAX_REFINEMENTS = 6
 _FEW_COPIES = 8.0  # which a draw takes together or not at all
 
-# The training samples. `codes`: bins by feature and sample; `weights`: whole numbers; `copies`:
-# the weight of all samples with the same `keys`, which hash bins and label.
-Samples = namedtuple("Samples", "codes n_bins labels weights keys copies")
+# The training samples, no two alike. `codes`: bins by feature and sample; `weights`: whole numbers;
+# `counts`: how many samples each stands for; `keys`: hashes of bins and label.
+Samples = namedtuple("Samples", "codes n_bins labels weights counts keys")
 
 # Where the scores are: the region of each sample; the classes' probabilities p in each region and
 # p (1 - p), both in units of 1 / ONE.
@@ -36,28 +36,74 @@ State = namedtuple("State", "regions probabilities curvatures")
 # with a feature of -1 are unused; they come last.
 Box = namedtuple("Box", "feature first last missing")
 
-# A draw of samples to search for a box of a class: `share` is how much of them it takes, `l2` is in
-# units of the sums, `columns` are the features that may be used.
-Draw = namedtuple("Draw", "seed share label l2 columns")
+# What to look for: a box of the class `label` with conditions on `columns`. `l2` is in units of the
+# sums.
+Goal = namedtuple("Goal", "label l2 columns")
+
+# Samples to search for boxes, and others to judge them by; both with their SHARES.
+Drawn = namedtuple("Drawn", "rows shares other_rows other_shares")
 
 
 @formula
-def drawn_share(key, copies, seed, share):
-    """Return how many SHARES of a sample a draw takes.
+def random_share(key, copies, share):
+    """Return how many SHARES of a sample that stands for many copies to draw.
 
-    Few copies of a sample are drawn together. Of many, a draw takes about its share, spread as if
-    it drew each: the number of ones among 64 random bits is nearly normal around 32.
+    It is about as many as if each copy was drawn: the number of ones among 64 random bits is nearly
+    normal around 32, with a standard deviation of 4.
     """
-    random = mixed(key ^ seed)
-    if copies < _FEW_COPIES:
-        return SHARES if (random >> np.uint64(11)) * 2.0**-53 < share else 0
-    ones = 0
-    while random:
-        random &= random - np.uint64(1)
+    bits, ones = key, 0
+    while bits:
+        bits &= bits - np.uint64(1)
         ones += 1
     spread = math.sqrt(share * (1.0 - share) / copies)
-    taken = math.floor(SHARES * (share + spread * (ones - 32) / 4.0) + 0.5)
-    return min(max(taken, 0), SHARES)
+    wanted = SHARES * (share + spread * (ones - 32) / 4.0)
+    return min(max(int(math.floor(wanted + uniform(mixed(key)))), 0), SHARES)
+
+
+@formula
+def uniform(key):
+    """Turn a random key into a number from 0 to 1."""
+    return (key >> np.uint64(11)) * 2.0**-53
+
+
+@kernel
+def draw_samples(samples, unit, seed, share, other_share):
+    """Draw a share of the samples, and another of those that are left.
+
+    Equal samples are drawn together if they are few; of many, a share is drawn. `unit` is how much
+    a weight of 1 is.
+    """
+    n_rows = samples.labels.size
+    taken, left = np.zeros(n_rows, np.uint8), np.zeros(n_rows, np.uint8)
+    n_taken = n_left = 0
+    for row in range(n_rows):
+        key = mixed(samples.keys[row] ^ seed)
+        copies = samples.weights[row] / unit
+        if copies < _FEW_COPIES:
+            place = uniform(key)
+            taken[row] = SHARES if place < share else 0
+            left[row] = SHARES if share <= place < share + other_share else 0
+        else:
+            taken[row] = random_share(key, copies, share)
+            wanted = random_share(mixed(key + np.uint64(1)), copies, other_share / (1.0 - share))
+            left[row] = (SHARES - taken[row]) * wanted // SHARES
+        n_taken += taken[row] > 0
+        n_left += left[row] > 0
+    drawn = Drawn(
+        np.empty(n_taken, np.int32),
+        np.empty(n_taken, np.uint8),
+        np.empty(n_left, np.int32),
+        np.empty(n_left, np.uint8),
+    )
+    n_taken = n_left = 0
+    for row in range(n_rows):
+        if taken[row]:
+            drawn.rows[n_taken], drawn.shares[n_taken] = row, taken[row]
+            n_taken += 1
+        if left[row]:
+            drawn.other_rows[n_left], drawn.other_shares[n_left] = row, left[row]
+            n_left += 1
+    return drawn
 
 
 @formula
@@ -167,28 +213,6 @@ def mark_failures(box, codes, rows, failed):
 
 
 @formula
-def draw_samples(samples, state, draw):
-    """Return the rows that a draw takes and g and h of them."""
-    n_rows = samples.labels.size
-    shares = np.empty(n_rows, np.uint8)
-    n_drawn = 0
-    for row in range(n_rows):
-        shares[row] = drawn_share(samples.keys[row], samples.copies[row], draw.seed, draw.share)
-        n_drawn += shares[row] > 0
-    rows = np.empty(n_drawn, np.int32)
-    gradients = np.empty((n_drawn, 2), np.int64)
-    place = 0
-    for row in range(n_rows):
-        if shares[row]:
-            weight = samples.weights[row] * shares[row]
-            rows[place] = row
-            gradients[place, 0] = weight * residual(samples, state, row, draw.label)
-            gradients[place, 1] = weight * state.curvatures[state.regions[row], draw.label]
-            place += 1
-    return shares, rows, gradients
-
-
-@formula
 def add_bins(sums, codes, rows, gradients, n_rows):
     """Add g and h of samples to the sums of their bins."""
     for place in range(n_rows):
@@ -226,7 +250,7 @@ def widen(samples, rows, failed, box, place):
 
 
 @formula
-def grow(samples, draw, rows, gradients, box):
+def grow(samples, goal, rows, gradients, box):
     """Add and change conditions of a box while its score on the drawn samples rises."""
     failed = np.full(rows.size, -1, np.int8)
     inside, inside_gradients = rows.copy(), gradients.copy()
@@ -235,7 +259,7 @@ def grow(samples, draw, rows, gradients, box):
     score, total_g, total_h = 0.0, np.int64(0), np.int64(0)
     while True:
         best_score, best_place, feature, first, last, missing = score, -1, 0, 0, 0, False
-        for column in draw.columns:
+        for column in goal.columns:
             place = find_place(box, column)
             if place == box.feature.size:
                 continue
@@ -249,7 +273,7 @@ def grow(samples, draw, rows, gradients, box):
                     if failed[drawn] == place:
                         sums[codes[rows[drawn]], 0] += gradients[drawn, 0]
                         sums[codes[rows[drawn]], 1] += gradients[drawn, 1]
-            found = best_interval(sums, n_bins, draw.l2)
+            found = best_interval(sums, n_bins, goal.l2)
             if found[0] > best_score:
                 best_score, first, last, missing, total_g, total_h = found
                 best_place, feature = place, column
@@ -268,29 +292,33 @@ def grow(samples, draw, rows, gradients, box):
 
 
 @kernel
-def find_box(samples, state, draw, box):
-    """Find a box for a class on drawn samples; return its vote and its worth on the others.
+def find_box(samples, state, drawn, goal, box):
+    """Find a box of a class on drawn samples; return its vote and its worth on the others.
 
     The worth is what the vote takes off the log-loss, to second order, in units of the sums.
     """
-    shares, rows, gradients = draw_samples(samples, state, draw)
-    failed, g, h = grow(samples, draw, rows, gradients, box)
-    if g <= 0:
-        return 0.0, 0.0
+    gradients = np.empty((drawn.rows.size, 2), np.int64)
+    for place in range(drawn.rows.size):
+        row = drawn.rows[place]
+        weight = samples.weights[row] * drawn.shares[place]
+        gradients[place, 0] = weight * residual(samples, state, row, goal.label)
+        gradients[place, 1] = weight * state.curvatures[state.regions[row], goal.label]
+    failed, g, h = grow(samples, goal, drawn.rows, gradients, box)
     place = 0
     while place < box.feature.size and box.feature[place] >= 0:
-        if widen(samples, rows, failed, box, place):
+        if widen(samples, drawn.rows, failed, box, place):
             place += 1
         else:
             take_out(box, place)
-        mark_failures(box, samples.codes, rows, failed)
+        mark_failures(box, samples.codes, drawn.rows, failed)
     if box.feature[0] < 0:
         return 0.0, 0.0
-    vote = float(g) / (float(h) + draw.l2)
+    vote = float(g) / (float(h) + goal.l2)
     g = h = np.int64(0)
-    for row in range(shares.size):
-        if shares[row] < SHARES and holds(box, samples.codes, row):
-            weight = samples.weights[row] * (SHARES - shares[row])
-            g += weight * residual(samples, state, row, draw.label)
-            h += weight * state.curvatures[state.regions[row], draw.label]
+    for place in range(drawn.other_rows.size):
+        row = drawn.other_rows[place]
+        if holds(box, samples.codes, row):
+            weight = samples.weights[row] * drawn.other_shares[place]
+            g += weight * residual(samples, state, row, goal.label)
+            h += weight * state.curvatures[state.regions[row], goal.label]
     return vote, vote * float(g) - 0.5 * vote * vote * float(h)

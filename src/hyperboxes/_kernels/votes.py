@@ -67,7 +67,7 @@ def count_classes(samples, box, counts):
     """Count the samples that a box holds by class."""
     for row in range(samples.labels.size):
         if holds(box, samples.codes, row):
-            counts[samples.labels[row]] += 1
+            counts[samples.labels[row]] += samples.counts[row]
 
 
 @formula

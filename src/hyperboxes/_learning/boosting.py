@@ -16,6 +16,8 @@ from hyperboxes._kernels import binning, boosting, votes
 from hyperboxes._learning.bins import Bins, in_batches
 
 _UNIT_BITS = 62 - 26 - 4  # left of a whole number's for the sum of the weights
+_MOST_DRAWN = 50_000  # samples for a search, with those that judge; more would not tell more
+_FEWEST_COLUMNS = 4
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Path:
 def prepare(
     codes: np.ndarray, bins: Bins, labels: np.ndarray, weights: np.ndarray, pool: Executor
 ) -> tuple[boosting.Samples, float]:
-    """Return the samples for the kernels, and how much a weight of 1 is there."""
+    """Return the samples for the kernels, equal ones as one, and how much a weight of 1 is."""
     unit = 2.0 ** min(_UNIT_BITS - int(np.ceil(np.log2(weights.sum()))), 1000)
     keys = np.empty(len(labels), np.uint64)
 
@@ -78,15 +80,18 @@ def prepare(
         binning.hash_rows(codes, labels, start, stop, keys)
 
     in_batches(hash_rows, len(labels), pool)
-    _, cells = np.unique(keys, return_inverse=True)
-    copies = np.bincount(cells, weights)[cells].astype(np.float32)
+    counts = np.ones(len(labels), np.int64)
+    distinct, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    if len(distinct) < len(keys):
+        codes, labels, keys = np.ascontiguousarray(codes[:, first]), labels[first], distinct
+        counts, weights = np.bincount(place), np.bincount(place, weights)
     samples = boosting.Samples(
         codes=codes,
         n_bins=bins.n_thresholds + 1,
         labels=labels,
         weights=np.rint(weights * unit).astype(np.int64),
+        counts=counts,
         keys=keys,
-        copies=copies,
     )
     return samples, unit
 
@@ -107,7 +112,7 @@ class Booster:
         self.settings = settings
         self._random = random
         self._pool = pool
-        self._unit = unit * boosting.ONE  # of sums over regions; draws count in SHARES of it
+        self._unit = unit
         self._regions = np.zeros(len(samples.labels), np.int32)
         masses = np.zeros((1, n_classes), np.int64)
         votes.add_masses(samples, self._regions, masses)
@@ -133,18 +138,34 @@ class Booster:
 
     def _search(self) -> list[FoundBox]:
         """Look for boxes of several classes on several draws."""
-        n_features = len(self.samples.codes)
-        n_columns = n_features
-        if self.settings.column_share < 1:
-            n_columns = min(n_features, max(4, round(self.settings.column_share * n_features)))
-        tasks = []
-        for _ in range(self.settings.n_draws):
-            seed = self._random.randint(1 << 62, dtype=np.int64)
-            columns = np.arange(n_features)
-            if n_columns < n_features:
-                columns = np.sort(self._random.permutation(n_features)[:n_columns])
-            tasks += [(np.uint64(seed), columns, label) for label in self._classes_to_search()]
+        seeds = [self._seed() for _ in range(self.settings.n_draws)]
+        columns = [self._columns() for _ in seeds]
+        labels = self._classes_to_search()
+        draws = self._pool.map(self._draw, seeds)
+        tasks = [
+            (drawn, some, label)
+            for drawn, some in zip(draws, columns, strict=True)
+            for label in labels
+        ]
         return list(self._pool.map(lambda task: self._find(*task), tasks))
+
+    def _seed(self) -> np.uint64:
+        return np.uint64(self._random.randint(1 << 62, dtype=np.int64))
+
+    def _columns(self) -> np.ndarray:
+        """Draw features to look at; all of them if the settings say so."""
+        n_features = len(self.samples.codes)
+        n_columns = max(_FEWEST_COLUMNS, round(self.settings.column_share * n_features))
+        if n_columns >= n_features:
+            return np.arange(n_features)
+        return np.sort(self._random.permutation(n_features)[:n_columns])
+
+    def _draw(self, seed: np.uint64) -> boosting.Drawn:
+        n_samples, share = len(self.samples.labels), self.settings.subsample
+        most = min(1.0, _MOST_DRAWN / n_samples)
+        return boosting.draw_samples(
+            self.samples, self._unit, seed, share * most, (1.0 - share) * most
+        )
 
     def _classes_to_search(self) -> np.ndarray:
         """Return the classes whose samples lack most probability, if there are many."""
@@ -155,13 +176,13 @@ class Booster:
         order = np.argsort(-lacking.sum(axis=0), kind="stable")
         return np.sort(order[: self.settings.max_classes])
 
-    def _find(self, seed: np.uint64, columns: np.ndarray, label: int) -> FoundBox:
+    def _find(self, drawn: boosting.Drawn, columns: np.ndarray, label: int) -> FoundBox:
         size = self.settings.max_conditions
         numbers = [np.full(size, -1, np.int64) for _ in range(3)]
         box = boosting.Box(*numbers, np.zeros(size, np.bool_))
-        l2 = self.settings.l2 * self._unit * boosting.SHARES
-        draw = boosting.Draw(seed, self.settings.subsample, label, l2, columns)
-        vote, worth = boosting.find_box(self.samples, self._state, draw, box)
+        l2 = self.settings.l2 * self._unit * boosting.ONE * boosting.SHARES
+        goal = boosting.Goal(label, l2, columns)
+        vote, worth = boosting.find_box(self.samples, self._state, drawn, goal, box)
         return FoundBox(box, int(label), vote, worth)
 
     def _append(self, best: FoundBox) -> None:
@@ -190,14 +211,14 @@ class Booster:
         before = self.path.votes[-1] if self.path.votes else []
         voters = votes.Voters(np.array(self.path.labels), np.append(before, vote), self._members)
         self._table.scores[self._members[-1], best.label] += vote
-        ridge = self.settings.ridge * self._unit
+        ridge = self.settings.ridge * self._unit * boosting.ONE
         votes.correct(self._table, voters, self._intercepts, ridge, self.settings.n_sweeps)
         return voters.votes
 
     def _vote_for_all(self, inside: np.ndarray) -> np.ndarray:
         """Let a box vote for each class; return its votes."""
         new = np.empty(len(self._intercepts))
-        l2, rate = self.settings.l2 * self._unit, self.settings.learning_rate
+        l2, rate = self.settings.l2 * self._unit * boosting.ONE, self.settings.learning_rate
         votes.vote_for_all(self._table, inside, l2, rate, new, self._intercepts)
         return new
 
