@@ -129,7 +129,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     def _settings(self, n_classes: int) -> tuple[Settings, int]:
         """Return how to boost, and how often: what "auto" stands for."""
         to_read = self.max_boxes <= _MOST_TO_READ
-        n_bags = 1 if to_read else 4
+        n_bags = 1 if to_read else 8
 
         def chosen(value: Any, reading: float, accurate: float) -> float:
             return (reading if to_read else accurate) if value == "auto" else float(value)
@@ -141,10 +141,11 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             subsample=chosen(self.subsample, 0.6, 0.3),
             l2=chosen(self.l2, 20.0, 5.0),
             ridge=20.0 / n_classes,
-            n_draws=5 if to_read else 1,
+            n_draws=4 if to_read else 1,
             n_sweeps=3 if to_read else 0,
             column_share=1.0 if to_read else 0.3,
-            max_failures=6,
+            max_failures=6 if to_read else 60,
+            must_help=self.early_stopping,
         )
         return settings, n_bags
 

@@ -90,9 +90,9 @@ def draw_samples(samples, unit, seed, share, other_share):
         n_taken += taken[row] > 0
         n_left += left[row] > 0
     drawn = Drawn(
-        np.empty(n_taken, np.int32),
+        np.empty(n_taken, np.uint32),
         np.empty(n_taken, np.uint8),
-        np.empty(n_left, np.int32),
+        np.empty(n_left, np.uint32),
         np.empty(n_left, np.uint8),
     )
     n_taken = n_left = 0
@@ -179,58 +179,85 @@ def put(box, place, feature, first, last, missing):
 
 
 @formula
-def take_out(box, place):
-    """Remove a condition of a box; the last one takes its place."""
+def drop(box, place, failures):
+    """Remove a condition that no sample fails; the last one takes its place."""
     last = place
     while last + 1 < box.feature.size and box.feature[last + 1] >= 0:
         last += 1
     put(box, place, box.feature[last], box.first[last], box.last[last], box.missing[last])
     box.feature[last] = -1
+    for drawn in range(failures.size):
+        bit = (failures[drawn] >> np.uint64(last)) & np.uint64(1)
+        failures[drawn] ^= (bit << np.uint64(last)) | (bit << np.uint64(place))
 
 
 @formula
 def find_place(box, feature):
-    """Return the place of a feature's condition, of the first unused one, or the box's size."""
+    """Return the place of a feature's condition, or the first unused one; there is either."""
     place = 0
-    while place < box.feature.size and box.feature[place] >= 0 and box.feature[place] != feature:
+    while box.feature[place] >= 0 and box.feature[place] != feature:
         place += 1
     return place
 
 
 @formula
-def mark_failures(box, codes, rows, failed):
-    """Tell of each sample which condition of a box it fails: -1 if none, the size if several."""
-    for place in range(rows.size):
-        failed[place] = -1
-        for condition in range(box.feature.size):
-            if box.feature[condition] < 0:
-                break
-            if not meets(codes[box.feature[condition], rows[place]], box, condition):
-                if failed[place] >= 0:
-                    failed[place] = box.feature.size
-                    break
-                failed[place] = condition
+def mark_failures(box, place, codes, rows, failures):
+    """Set a bit for each drawn sample that fails a condition of a box."""
+    bit = np.uint64(1) << np.uint64(place)
+    fails = np.empty(256, np.uint64)
+    for code in range(256):
+        fails[code] = np.uint64(0) if meets(code, box, place) else bit
+    codes = codes[box.feature[place]]
+    for drawn in range(rows.size):
+        failures[drawn] = (failures[drawn] & ~bit) | fails[codes[rows[drawn]]]
 
 
 @formula
-def add_bins(sums, codes, rows, gradients, n_rows):
-    """Add g and h of samples to the sums of their bins."""
+def add_four(sums, codes, columns, rows, gradients, n_rows):
+    """Add g and h of samples to the sums of their bins, in four columns at a time.
+
+    The sums of a column depend on each other; those of four keep the processor busy.
+    """
+    codes_0, codes_1, codes_2, codes_3 = (
+        codes[columns[0]],
+        codes[columns[1]],
+        codes[columns[2]],
+        codes[columns[3]],
+    )
+    sums_0, sums_1, sums_2, sums_3 = sums[0], sums[1], sums[2], sums[3]
     for place in range(n_rows):
-        code = codes[rows[place]]
-        sums[code, 0] += gradients[place, 0]
-        sums[code, 1] += gradients[place, 1]
+        row, g, h = rows[place], gradients[place, 0], gradients[place, 1]
+        sums_0[codes_0[row], 0] += g
+        sums_0[codes_0[row], 1] += h
+        sums_1[codes_1[row], 0] += g
+        sums_1[codes_1[row], 1] += h
+        sums_2[codes_2[row], 0] += g
+        sums_2[codes_2[row], 1] += h
+        sums_3[codes_3[row], 0] += g
+        sums_3[codes_3[row], 1] += h
 
 
 @formula
-def widen(samples, rows, failed, box, place):
+def add_near(sums, codes, rows, gradients, failures, place):
+    """Add g and h of the samples that fail one condition only to the sums of their bins."""
+    only = np.uint64(1) << np.uint64(place)
+    for drawn in range(rows.size):
+        if failures[drawn] == only:
+            sums[codes[rows[drawn]], 0] += gradients[drawn, 0]
+            sums[codes[rows[drawn]], 1] += gradients[drawn, 1]
+
+
+@formula
+def widen(samples, rows, failures, box, place):
     """Move the ends of a condition midway to the next bins that hold samples it alone keeps out.
 
     Where there is none, it is open. Returns whether it keeps anything out.
     """
     feature = box.feature[place]
+    only = np.uint64(1) << np.uint64(place)
     below, above, keeps_out_missing = -1, samples.n_bins[feature], False
     for drawn in range(rows.size):
-        if failed[drawn] == place:
+        if failures[drawn] == only:
             code = samples.codes[feature, rows[drawn]]
             if code == MISSING:
                 keeps_out_missing = True
@@ -250,45 +277,48 @@ def widen(samples, rows, failed, box, place):
 
 
 @formula
-def grow(samples, goal, rows, gradients, box):
-    """Add and change conditions of a box while its score on the drawn samples rises."""
-    failed = np.full(rows.size, -1, np.int8)
+def grow(samples, goal, rows, gradients, failures, box):
+    """Add and change conditions of a box while its score on the drawn samples rises.
+
+    Each time it is the condition that raises the score most, of equals that on the first feature. A
+    condition is sought on the samples that meet all others. Returns the sums of g and h in the box.
+    """
     inside, inside_gradients = rows.copy(), gradients.copy()
     n_inside = rows.size
-    sums = np.zeros((256, 2), np.int64)
+    sums = np.empty((4, 256, 2), np.int64)
+    columns = np.empty(4, np.int64)
     score, total_g, total_h = 0.0, np.int64(0), np.int64(0)
     while True:
-        best_score, best_place, feature, first, last, missing = score, -1, 0, 0, 0, False
-        for column in goal.columns:
-            place = find_place(box, column)
-            if place == box.feature.size:
-                continue
-            codes, n_bins = samples.codes[column], samples.n_bins[column]
-            for code in range(n_bins):
-                sums[code, 0] = sums[code, 1] = 0
-            sums[MISSING, 0] = sums[MISSING, 1] = 0
-            add_bins(sums, codes, inside, inside_gradients, n_inside)
-            if box.feature[place] >= 0:
-                for drawn in range(rows.size):
-                    if failed[drawn] == place:
-                        sums[codes[rows[drawn]], 0] += gradients[drawn, 0]
-                        sums[codes[rows[drawn]], 1] += gradients[drawn, 1]
-            found = best_interval(sums, n_bins, goal.l2)
-            if found[0] > best_score:
-                best_score, first, last, missing, total_g, total_h = found
-                best_place, feature = place, column
+        best_place, feature, first, last, missing = -1, 0, 0, 0, False
+        is_full = box.feature[box.feature.size - 1] >= 0
+        searched = box.feature if is_full else goal.columns
+        for start in range(0, searched.size, 4):
+            for lane in range(4):
+                columns[lane] = searched[min(start + lane, searched.size - 1)]
+                for code in range(256):
+                    sums[lane, code, 0] = sums[lane, code, 1] = 0
+            add_four(sums, samples.codes, columns, inside, inside_gradients, n_inside)
+            for lane in range(min(4, searched.size - start)):
+                column = columns[lane]
+                place = find_place(box, column)
+                if box.feature[place] >= 0:
+                    codes = samples.codes[column]
+                    add_near(sums[lane], codes, rows, gradients, failures, place)
+                found = best_interval(sums[lane], samples.n_bins[column], goal.l2)
+                is_tie = found[0] == score and best_place >= 0 and column < feature
+                if found[0] > score or is_tie:
+                    score, first, last, missing, total_g, total_h = found
+                    best_place, feature = place, column
         if best_place < 0:
-            return failed, total_g, total_h
-        score = best_score
+            return total_g, total_h
         put(box, best_place, feature, first, last, missing)
-        mark_failures(box, samples.codes, rows, failed)
+        mark_failures(box, best_place, samples.codes, rows, failures)
         n_inside = 0
         for drawn in range(rows.size):
-            if failed[drawn] < 0:
-                inside[n_inside] = rows[drawn]
-                inside_gradients[n_inside, 0] = gradients[drawn, 0]
-                inside_gradients[n_inside, 1] = gradients[drawn, 1]
-                n_inside += 1
+            inside[n_inside] = rows[drawn]
+            inside_gradients[n_inside, 0] = gradients[drawn, 0]
+            inside_gradients[n_inside, 1] = gradients[drawn, 1]
+            n_inside += failures[drawn] == 0
 
 
 @kernel
@@ -303,14 +333,16 @@ def find_box(samples, state, drawn, goal, box):
         weight = samples.weights[row] * drawn.shares[place]
         gradients[place, 0] = weight * residual(samples, state, row, goal.label)
         gradients[place, 1] = weight * state.curvatures[state.regions[row], goal.label]
-    failed, g, h = grow(samples, goal, drawn.rows, gradients, box)
+    failures = np.zeros(drawn.rows.size, np.uint64)
+    g, h = grow(samples, goal, drawn.rows, gradients, failures, box)
     place = 0
     while place < box.feature.size and box.feature[place] >= 0:
-        if widen(samples, drawn.rows, failed, box, place):
+        keeps_out = widen(samples, drawn.rows, failures, box, place)
+        mark_failures(box, place, samples.codes, drawn.rows, failures)
+        if keeps_out:
             place += 1
         else:
-            take_out(box, place)
-        mark_failures(box, samples.codes, drawn.rows, failed)
+            drop(box, place, failures)
     if box.feature[0] < 0:
         return 0.0, 0.0
     vote = float(g) / (float(h) + goal.l2)

@@ -34,6 +34,7 @@ class Settings:
     n_sweeps: int  # of corrections after each box; 0: boxes vote for all classes once
     column_share: float
     max_failures: int
+    must_help: bool = True  # on samples that were not drawn
     max_classes: int = 16  # to look for a box of
 
 
@@ -128,7 +129,7 @@ class Booster:
         n_failures = 0
         while len(self.path.boxes) < self.settings.max_boxes:
             best = max(self._search(), key=lambda found: found.worth)
-            if best.worth > 0.0:
+            if best.worth > 0.0 or (best.vote > 0.0 and not self.settings.must_help):
                 self._append(best)
             else:
                 n_failures += 1
