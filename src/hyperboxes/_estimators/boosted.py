@@ -21,7 +21,7 @@ from hyperboxes._kernels import votes
 from hyperboxes._learning.bins import in_batches
 from hyperboxes._learning.boosting import Settings
 from hyperboxes._learning.voting import Course, Training, learn_votes
-from hyperboxes._models.voting import VotingHyperboxes, conditions_of
+from hyperboxes._models.voting import VotingHyperboxes, list_conditions
 
 _NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 
@@ -111,16 +111,14 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         self._courses = model.courses
         return self
 
-    def _weigh(self, X: np.ndarray, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, Training]:
+    def _weigh(
+        self, X: np.ndarray, y: np.ndarray, sample_weight: Any
+    ) -> tuple[np.ndarray, Training]:
         """Return the classes, and the samples that count for anything."""
-        weights = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        )
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         counts = weights > 0
         if not counts.all():
             X, y, weights = X[counts], y[counts], weights[counts]
-        if len(y) == 0:
-            raise ValueError("sample_weight is 0 for all samples, so there is nothing to learn.")
         if self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, y)
         classes, labels = np.unique(y, return_inverse=True)
@@ -129,15 +127,16 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     def _settings(self, n_classes: int) -> tuple[Settings, int]:
         """Return how to boost, and how often: what "auto" stands for."""
         to_read = self.max_boxes <= _MOST_TO_READ
-        n_bags = 1 if to_read else 8
+        n_bags = 1 if to_read else min(max(round(self.max_boxes / 75), 2), 8)
+        size = -(-self.max_boxes // n_bags)
 
         def chosen(value: Any, reading: float, accurate: float) -> float:
             return (reading if to_read else accurate) if value == "auto" else float(value)
 
         settings = Settings(
-            max_boxes=-(-self.max_boxes // n_bags),
+            max_boxes=size,
             max_conditions=self.max_conditions,
-            learning_rate=chosen(self.learning_rate, 1.0, 0.4),
+            learning_rate=chosen(self.learning_rate, 1.0, min(max(60 / size, 0.4), 1.0)),
             subsample=chosen(self.subsample, 0.6, 0.3),
             l2=chosen(self.l2, 20.0, 5.0),
             ridge=20.0 / n_classes,
@@ -228,7 +227,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **_NUMBERS)
         boxes = self.hyperboxes_
-        conditions = conditions_of(boxes.lower, boxes.upper, boxes.missing)
+        conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing)
         scores = np.tile(self.intercept_, (len(X), 1))
         n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
         with ThreadPoolExecutor(n_jobs) as pool:

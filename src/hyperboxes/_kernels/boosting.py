@@ -18,10 +18,15 @@ import numpy as np
 from hyperboxes._kernels.binning import MISSING, mixed
 from hyperboxes._kernels.jit import formula, kernel
 
-ONE = 1 << 26
+ONE = 1 << 24
 SHARES = 16
 
+# What is left of 62 bits for the sum of the weights: g takes ONE and SHARES, and c h, with
+# h <= ONE / 4, 4 bits more.
+UNIT_BITS = 62 - 24 - 4 - 4
+
 _MAX_REFINEMENTS = 6
+_LARGEST_C = 64.0  # so that sums of c h fit into whole numbers, see `UNIT_BITS`
 _FEW_COPIES = 8.0  # which a draw takes together or not at all
 
 # The training samples, no two alike. `codes`: bins by feature and sample; `weights`: whole numbers;
@@ -57,7 +62,7 @@ def random_share(key, copies, share):
         ones += 1
     spread = math.sqrt(share * (1.0 - share) / copies)
     wanted = SHARES * (share + spread * (ones - 32) / 4.0)
-    return min(max(int(math.floor(wanted + uniform(mixed(key)))), 0), SHARES)
+    return min(max(math.floor(wanted + uniform(mixed(key))), 0), SHARES)
 
 
 @formula
@@ -132,6 +137,12 @@ def holds(box, codes, row):
     return True
 
 
+@formula
+def score_of(g, h, l2):
+    """Return how good a box is by its sums of g and h."""
+    return float(g) * float(g) / (float(h) + l2) if g > 0 else 0.0
+
+
 @kernel
 def best_interval(sums, n_bins, l2):
     """Find the run of bins for which (sum of g)^2 / (sum of h + l2) is large.
@@ -160,12 +171,12 @@ def best_interval(sums, n_bins, l2):
         for place in range(first, last + 1):
             g += sums[place, 0]
             h += sums[place, 1]
-        score = float(g) * float(g) / (float(h) + l2)
-        if g <= 0 or score <= best_score:
+        score = score_of(g, h, l2)
+        if score <= best_score:
             break
         best_score, best_first, best_last, best_missing = score, first, last, missing
         best_g, best_h = g, h
-        c = 0.5 * float(g) / (float(h) + l2)
+        c = min(0.5 * float(g) / (float(h) + l2), _LARGEST_C)
     return best_score, best_first, best_last, best_missing, best_g, best_h
 
 
@@ -277,17 +288,36 @@ def widen(samples, rows, failures, box, place):
 
 
 @formula
+def gather_inside(rows, gradients, failures, inside, inside_gradients):
+    """Copy the samples that fail no condition, and g and h of them; return how many there are."""
+    n_inside = 0
+    for drawn in range(rows.size):
+        inside[n_inside] = rows[drawn]
+        inside_gradients[n_inside, 0] = gradients[drawn, 0]
+        inside_gradients[n_inside, 1] = gradients[drawn, 1]
+        n_inside += failures[drawn] == 0
+    return n_inside
+
+
+@formula
 def grow(samples, goal, rows, gradients, failures, box):
     """Add and change conditions of a box while its score on the drawn samples rises.
 
     Each time it is the condition that raises the score most, of equals that on the first feature. A
     condition is sought on the samples that meet all others. Returns the sums of g and h in the box.
     """
-    inside, inside_gradients = rows.copy(), gradients.copy()
-    n_inside = rows.size
+    for place in range(box.feature.size):
+        if box.feature[place] >= 0:
+            mark_failures(box, place, samples.codes, rows, failures)
+    inside, inside_gradients = np.empty_like(rows), np.empty_like(gradients)
+    n_inside = gather_inside(rows, gradients, failures, inside, inside_gradients)
+    total_g, total_h = np.int64(0), np.int64(0)
+    for place in range(n_inside):
+        total_g += inside_gradients[place, 0]
+        total_h += inside_gradients[place, 1]
+    score = score_of(total_g, total_h, goal.l2)
     sums = np.empty((4, 256, 2), np.int64)
     columns = np.empty(4, np.int64)
-    score, total_g, total_h = 0.0, np.int64(0), np.int64(0)
     while True:
         best_place, feature, first, last, missing = -1, 0, 0, 0, False
         is_full = box.feature[box.feature.size - 1] >= 0
@@ -313,19 +343,15 @@ def grow(samples, goal, rows, gradients, failures, box):
             return total_g, total_h
         put(box, best_place, feature, first, last, missing)
         mark_failures(box, best_place, samples.codes, rows, failures)
-        n_inside = 0
-        for drawn in range(rows.size):
-            inside[n_inside] = rows[drawn]
-            inside_gradients[n_inside, 0] = gradients[drawn, 0]
-            inside_gradients[n_inside, 1] = gradients[drawn, 1]
-            n_inside += failures[drawn] == 0
+        n_inside = gather_inside(rows, gradients, failures, inside, inside_gradients)
 
 
 @kernel
 def find_box(samples, state, drawn, goal, box):
     """Find a box of a class on drawn samples; return its vote and its worth on the others.
 
-    The worth is what the vote takes off the log-loss, to second order, in units of the sums.
+    Conditions that the box has already are where the search starts. The worth is what the vote
+    takes off the log-loss, to second order, in units of the sums.
     """
     gradients = np.empty((drawn.rows.size, 2), np.int64)
     for place in range(drawn.rows.size):
@@ -343,7 +369,7 @@ def find_box(samples, state, drawn, goal, box):
             place += 1
         else:
             drop(box, place, failures)
-    if box.feature[0] < 0:
+    if box.feature[0] < 0 or g <= 0:
         return 0.0, 0.0
     vote = float(g) / (float(h) + goal.l2)
     g = h = np.int64(0)

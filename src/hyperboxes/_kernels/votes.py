@@ -174,7 +174,7 @@ def correct(regions, voters, intercepts, ridge, n_sweeps):
 
 @kernel
 def vote_for_all(regions, inside, l2, rate, votes, intercepts):
-    """Let a box vote for every class: `rate` times a Newton step each, and one in the intercepts."""
+    """Let a box vote for each class: `rate` times a Newton step, and one in the intercepts."""
     probabilities, totals = start(regions)
     for label in range(votes.size):
         g, h = np.int64(0), np.int64(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,11 +31,10 @@ class Bins:
     @classmethod
     def learn(cls, X: np.ndarray, weights: np.ndarray, pool: Executor, seed: int) -> Self:
         """Place thresholds so that bins have about equal weight; few values have a bin each."""
+        rows: Any = slice(None)
         if len(X) > MAX_SAMPLES:
             rows = np.random.default_rng(seed).choice(len(X), MAX_SAMPLES, replace=False)
             rows.sort()
-        else:
-            rows = slice(None)
         is_weighted = bool((weights != weights[0]).any())
 
         def find(feature: int) -> np.ndarray:

@@ -15,8 +15,8 @@ import numpy as np
 from hyperboxes._kernels import binning, boosting, votes
 from hyperboxes._learning.bins import Bins, in_batches
 
-_UNIT_BITS = 62 - 26 - 4  # left of a whole number's for the sum of the weights
 _MOST_DRAWN = 50_000  # samples for a search, with those that judge; more would not tell more
+_MOST_FOR_ENDS = 100_000  # samples to fit the ends of a box
 _FEWEST_COLUMNS = 4
 
 
@@ -47,6 +47,17 @@ class FoundBox(NamedTuple):
     worth: float
 
 
+def new_box(size: int) -> boosting.Box:
+    """Return a box with room for conditions and none yet."""
+    first, last = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    return boosting.Box(np.full(size, -1), first, last, np.zeros(size, np.bool_))
+
+
+def conditions_of(box: boosting.Box) -> frozenset[tuple]:
+    """Return the conditions of a box, to tell whether boxes are equal."""
+    return frozenset(zip(*(part[box.feature >= 0].tolist() for part in box), strict=True))
+
+
 @dataclass(eq=False)
 class Path:
     """The boxes in the order found, and what was voted when there were 0, 1, 2 ... of them.
@@ -74,7 +85,7 @@ def prepare(
     codes: np.ndarray, bins: Bins, labels: np.ndarray, weights: np.ndarray, pool: Executor
 ) -> tuple[boosting.Samples, float]:
     """Return the samples for the kernels, equal ones as one, and how much a weight of 1 is."""
-    unit = 2.0 ** min(_UNIT_BITS - int(np.ceil(np.log2(weights.sum()))), 1000)
+    unit = 2.0 ** min(boosting.UNIT_BITS - int(np.ceil(np.log2(weights.sum()))), 1000)
     keys = np.empty(len(labels), np.uint64)
 
     def hash_rows(start: int, stop: int) -> None:
@@ -118,7 +129,7 @@ class Booster:
         masses = np.zeros((1, n_classes), np.int64)
         votes.add_masses(samples, self._regions, masses)
         self._intercepts = np.log(masses[0] / masses.sum())
-        labels = [] if settings.n_sweeps else None
+        labels: list[int] | None = [] if settings.n_sweeps else None
         self.path = Path([], labels, [], [self._intercepts.copy()])
         self._table = votes.Regions(self._intercepts[np.newaxis].copy(), masses)
         self._members = np.empty((0, 1), np.bool_)
@@ -129,7 +140,10 @@ class Booster:
         n_failures = 0
         while len(self.path.boxes) < self.settings.max_boxes:
             best = max(self._search(), key=lambda found: found.worth)
-            if best.worth > 0.0 or (best.vote > 0.0 and not self.settings.must_help):
+            helps = best.worth > 0.0 or not self.settings.must_help
+            if helps and self.settings.n_sweeps:
+                best = self._fit_ends(best)
+            if helps and best.vote > 0.0 and not self._is_known(best):
                 self._append(best)
             else:
                 n_failures += 1
@@ -177,14 +191,40 @@ class Booster:
         order = np.argsort(-lacking.sum(axis=0), kind="stable")
         return np.sort(order[: self.settings.max_classes])
 
-    def _find(self, drawn: boosting.Drawn, columns: np.ndarray, label: int) -> FoundBox:
-        size = self.settings.max_conditions
-        numbers = [np.full(size, -1, np.int64) for _ in range(3)]
-        box = boosting.Box(*numbers, np.zeros(size, np.bool_))
+    def _fit_ends(self, found: FoundBox) -> FoundBox:
+        """Find the ends of a box anew on all samples, or on many if there are too many."""
+        n_samples = len(self.samples.labels)
+        if n_samples > _MOST_FOR_ENDS:
+            share = _MOST_FOR_ENDS / n_samples
+            drawn = boosting.draw_samples(self.samples, self._unit, self._seed(), share, 0.0)
+        else:
+            all_rows = np.arange(n_samples, dtype=np.uint32)
+            all_shares = np.full(n_samples, boosting.SHARES, np.uint8)
+            drawn = boosting.Drawn(all_rows, all_shares, all_rows[:0], all_shares[:0])
+        columns = np.sort(found.box.feature[found.box.feature >= 0])
+        return self._find(drawn, columns, found.label, found.box)
+
+    def _find(
+        self,
+        drawn: boosting.Drawn,
+        columns: np.ndarray,
+        label: int,
+        box: boosting.Box | None = None,
+    ) -> FoundBox:
+        if box is None:
+            box = new_box(self.settings.max_conditions)
         l2 = self.settings.l2 * self._unit * boosting.ONE * boosting.SHARES
         goal = boosting.Goal(label, l2, columns)
         vote, worth = boosting.find_box(self.samples, self._state, drawn, goal, box)
         return FoundBox(box, int(label), vote, worth)
+
+    def _is_known(self, found: FoundBox) -> bool:
+        """Whether an equal box votes for the same class, so that its vote was just corrected."""
+        if self.path.labels is None:
+            return False
+        known = zip(self.path.boxes, self.path.labels, strict=True)
+        same = conditions_of(found.box)
+        return any(label == found.label and conditions_of(box) == same for box, label in known)
 
     def _append(self, best: FoundBox) -> None:
         """Let the box vote, and correct what all boxes vote."""
@@ -209,7 +249,7 @@ class Booster:
     def _vote_for_one(self, best: FoundBox) -> np.ndarray:
         """Add the vote of a box and correct those of all; return them."""
         vote = self.settings.learning_rate * best.vote
-        before = self.path.votes[-1] if self.path.votes else []
+        before = self.path.votes[-1] if self.path.votes else np.empty(0)
         voters = votes.Voters(np.array(self.path.labels), np.append(before, vote), self._members)
         self._table.scores[self._members[-1], best.label] += vote
         ridge = self.settings.ridge * self._unit * boosting.ONE

@@ -9,8 +9,8 @@ import numpy as np
 
 from hyperboxes._kernels import boosting, votes
 from hyperboxes._learning.bins import Bins
-from hyperboxes._learning.boosting import Booster, Path, Settings, prepare
-from hyperboxes._models.voting import VotingHyperboxes, conditions_of
+from hyperboxes._learning.boosting import Booster, Path, Settings, conditions_of, prepare
+from hyperboxes._models.voting import VotingHyperboxes, list_conditions
 
 
 class Training(NamedTuple):
@@ -59,18 +59,18 @@ def learn_votes(
     return VotingModel(
         VotingHyperboxes(lower, upper, labels, counts, table, missing, class_counts),
         signed(np.mean([path.intercepts[-1] for path in paths], axis=0)),
-        [Course(conditions_of(*in_data_units(path.boxes, bins)), path) for path in paths],
+        [Course(list_conditions(*in_data_units(path.boxes, bins)), path) for path in paths],
     )
 
 
 def join(paths: list[Path]) -> tuple[list[boosting.Box], np.ndarray]:
     """Average the votes of several paths; equal boxes become one, those without a vote none."""
-    boxes: dict[tuple, boosting.Box] = {}
-    table: dict[tuple, np.ndarray] = {}
+    boxes: dict[frozenset[tuple], boosting.Box] = {}
+    table: dict[frozenset[tuple], np.ndarray] = {}
     for path in paths:
         for box, row in zip(path.boxes, path.votes_after(len(path.boxes)), strict=True):
             if row.any():
-                key = tuple(sorted(zip(*(part.tolist() for part in box), strict=True)))
+                key = conditions_of(box)
                 boxes.setdefault(key, box)
                 table[key] = table.get(key, 0.0) + row / len(paths)
     n_classes = len(paths[0].intercepts[0])

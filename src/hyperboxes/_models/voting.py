@@ -63,7 +63,7 @@ def is_closed(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> np.n
     return ~(np.isneginf(lower) & np.isposinf(upper) & missing)
 
 
-def conditions_of(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> Conditions:
+def list_conditions(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> Conditions:
     """Return the conditions of boxes alone, for kernels."""
     boxes, features = np.nonzero(is_closed(lower, upper, missing))
     return Conditions(
