@@ -108,7 +108,7 @@ def score(g: int, h: int, l2: float) -> float:
 
 
 def largest_run(values: list[int]) -> tuple[int, int] | None:
-    """Return the run with the largest sum above 0: the first to end of equals, then the shortest."""
+    """Return the run with the largest sum above 0: of equals the first to end, the shortest."""
     runs = [
         (-sum(values[first : last + 1]), last, -first)
         for last in range(len(values))
@@ -213,22 +213,29 @@ class Booster:
         self.scores = np.tile(self.intercepts, (len(self.samples), 1))
         self.path = Path([], [], [self.intercepts.copy()])
         self.labels: list[int] = []
+        self.n_found: list[int] = []
 
     def run(self) -> Path:
         """Find boxes until there are enough or no more help."""
         n_failures = 0
-        while len(self.path.boxes) < self.settings.max_boxes:
+        for _ in range(4 * self.settings.max_boxes):
             worth, vote, box, label = max(self.search(), key=lambda found: found[0])
             helps = worth > 0.0 or not self.settings.must_help
             if helps and self.settings.n_sweeps:
                 _, vote, box, label = self.find(None, sorted(box), label, box)
-            is_known = (box, label) in zip(self.path.boxes, self.labels, strict=False)
-            if helps and vote > 0.0 and not is_known:
-                self.append(box, label, vote)
-            else:
+            known = list(zip(self.path.boxes, self.labels, strict=False))
+            if not helps or vote <= 0.0:
                 n_failures += 1
                 if n_failures == self.settings.max_failures:
                     break
+            elif (box, label) in known:
+                self.n_found[known.index((box, label))] += 1
+                self.path.votes[-1] = self.correct(self.path.votes[-1].copy())
+                self.path.intercepts[-1] = self.intercepts.copy()
+            elif len(self.path.boxes) == self.settings.max_boxes:
+                break
+            else:
+                self.append(box, label, vote)
         return self.path
 
     def search(self) -> list[tuple]:
@@ -277,6 +284,7 @@ class Booster:
         self.path.boxes.append(box)
         if self.settings.n_sweeps:
             self.labels.append(label)
+            self.n_found.append(1)
             votes = [*(self.path.votes[-1] if self.path.votes else []), 0.0]
             votes[-1] = self.settings.learning_rate * vote
             self.scores[self.inside(box), label] += votes[-1]
@@ -307,7 +315,7 @@ class Booster:
         for _ in range(self.settings.n_sweeps):
             for place, (box, label) in enumerate(zip(self.path.boxes, self.labels, strict=True)):
                 inside = self.inside(box)
-                ridge = self.settings.ridge * self.unit * ONE
+                ridge = self.settings.ridge * self.unit * ONE / self.n_found[place]
                 g, h = self.sums(p, label, inside)
                 step = max(newton_step(g, h, votes[place], ridge), -votes[place])
                 votes[place] += step

@@ -33,14 +33,85 @@ _MOST_TO_READ = 100
 
 
 class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
-    """Boxes of few conditions that vote, found one after the other by boosting.
+    """A few boxes that vote, found one after the other by boosting.
 
-    Write docs.
+    A model is a list of boxes, each with conditions on a few features, and an intercept for each
+    class. A sample's score for a class is the intercept plus the votes of the boxes that hold the
+    sample; scores become probabilities by softmax. Tens of boxes make a model to read, hundreds one
+    to predict with.
+
+    Parameters
+    ----------
+    max_boxes : int, default=20
+        How many boxes there may be. Up to 100, each box votes for one class, and all votes are
+        corrected after each new box. Beyond, boxes are found in several runs, whose scores are
+        averaged, and vote for every class: more accurate, and not meant to be read.
+    max_conditions : int, default=4
+        How many features a box may constrain; at most 60.
+    learning_rate : float, default="auto"
+        What share of its vote a new box gets. "auto": 1 up to 100 boxes; beyond, 60 by the number of
+        boxes of a run, at least 0.4 and at most 1.
+    subsample : float, default="auto"
+        The share of the samples on which a box is sought; the others judge it. "auto": 0.6 up to 100
+        boxes, 0.3 beyond. At most 50,000 samples are looked at for a box.
+    l2 : float, default="auto"
+        What keeps votes small: it is added to a box's sum of p (1 - p). "auto": up to 100 boxes, 20
+        for two classes and 10 for more; beyond, 5.
+    early_stopping : bool, default=True
+        Whether to leave out boxes that do not help on the samples that were not searched, and to stop
+        when that has happened often (6 times up to 100 boxes, 60 times in a run beyond). There may be
+        fewer boxes than `max_boxes` then.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, as in other scikit-learn classifiers.
+    random_state : int, RandomState instance or None, default=None
+        For the draws of samples and features. The same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use; -1 for all cores. It does not change the model.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    hyperboxes_ : VotingHyperboxes
+        The boxes in the order found: ``lower`` and ``upper`` are infinite where a box does not
+        constrain a feature, ``missing`` says where it holds samples without a value, ``weights`` are
+        its votes, ``counts`` and ``class_counts`` the training samples that it holds. Of two classes,
+        a box votes for one.
+    intercept_ : ndarray of shape (n_classes,)
+        The scores of a sample that no box holds. Of two classes, one is 0.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much of the scores' spread over the training samples is due to each feature; they sum to
+        1.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had names.
+
+    See Also
+    --------
+    AgglomerativeGFMM : Boxes that cover the samples of a class.
+
+    Notes
+    -----
+    Features are put into at most 255 bins. Values that are equal or in the same bin are the same to
+    the learner, so no scaling is needed. Where a condition was learned without missing values,
+    samples that lack the feature do not meet it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hyperboxes import BoostedHyperboxes
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = BoostedHyperboxes(max_boxes=10, random_state=0).fit(X[:400], y[:400])
+    >>> model.hyperboxes_
+    VotingHyperboxes(n_boxes=10, n_features=30, n_conditions=39)
+    >>> print(f"{model.score(X[400:], y[400:]):.2f}")
+    0.96
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "max_boxes": [Interval(Integral, 1, None, closed="left")],
-        "max_conditions": [Interval(Integral, 1, 100, closed="both")],
+        "max_conditions": [Interval(Integral, 1, 60, closed="both")],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "subsample": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
         "l2": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
@@ -133,13 +204,14 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         def chosen(value: Any, reading: float, accurate: float) -> float:
             return (reading if to_read else accurate) if value == "auto" else float(value)
 
+        l2 = chosen(self.l2, 20.0 if n_classes == 2 else 10.0, 5.0)
         settings = Settings(
             max_boxes=size,
             max_conditions=self.max_conditions,
             learning_rate=chosen(self.learning_rate, 1.0, min(max(60 / size, 0.4), 1.0)),
             subsample=chosen(self.subsample, 0.6, 0.3),
-            l2=chosen(self.l2, 20.0, 5.0),
-            ridge=20.0 / n_classes,
+            l2=l2,
+            ridge=l2 / n_classes,
             n_draws=4 if to_read else 1,
             n_sweeps=3 if to_read else 0,
             column_share=1.0 if to_read else 0.3,

@@ -19,8 +19,9 @@ _LONGEST_STEP = 1.0
 # its samples by class.
 Regions = namedtuple("Regions", "scores masses")
 
-# Boxes that vote for one class each: `members` tells which regions each box holds.
-Voters = namedtuple("Voters", "labels votes members")
+# Boxes that vote for one class each: `ridges` hold their votes back, `members` tells which regions
+# each box holds.
+Voters = namedtuple("Voters", "labels votes ridges members")
 
 
 @kernel
@@ -149,7 +150,7 @@ def start(regions):
 
 
 @kernel
-def correct(regions, voters, intercepts, ridge, n_sweeps):
+def correct(regions, voters, intercepts, n_sweeps):
     """Make Newton steps in all votes, which stay positive or 0, and in the intercepts, in turns."""
     probabilities, totals = start(regions)
     for _ in range(n_sweeps):
@@ -163,7 +164,8 @@ def correct(regions, voters, intercepts, ridge, n_sweeps):
                     )
                     g += sums[0]
                     h += sums[1]
-            step = max(newton_step(g, h, voters.votes[box], ridge), -voters.votes[box])
+            step = newton_step(g, h, voters.votes[box], voters.ridges[box])
+            step = max(step, -voters.votes[box])
             voters.votes[box] += step
             factor = math.exp(step)
             for region in range(totals.size):

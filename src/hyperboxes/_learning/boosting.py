@@ -18,6 +18,7 @@ from hyperboxes._learning.bins import Bins, in_batches
 _MOST_DRAWN = 50_000  # samples for a search, with those that judge; more would not tell more
 _MOST_FOR_ENDS = 100_000  # samples to fit the ends of a box
 _FEWEST_COLUMNS = 4
+_MOST_ROUNDS_PER_BOX = 4
 
 
 @dataclass(frozen=True)
@@ -133,22 +134,33 @@ class Booster:
         self.path = Path([], labels, [], [self._intercepts.copy()])
         self._table = votes.Regions(self._intercepts[np.newaxis].copy(), masses)
         self._members = np.empty((0, 1), np.bool_)
+        self._n_found: list[int] = []
         self._set_state()
 
     def run(self) -> Path:
-        """Find boxes until there are enough or no more help."""
+        """Find boxes until there are enough or no more help.
+
+        A box that is found again is not a new one. It deserves a larger vote than the ridge allows,
+        so its ridge is lowered; this goes on when there are enough boxes, until a new one is found.
+        """
         n_failures = 0
-        while len(self.path.boxes) < self.settings.max_boxes:
+        for _ in range(_MOST_ROUNDS_PER_BOX * self.settings.max_boxes):
             best = max(self._search(), key=lambda found: found.worth)
             helps = best.worth > 0.0 or not self.settings.must_help
             if helps and self.settings.n_sweeps:
                 best = self._fit_ends(best)
-            if helps and best.vote > 0.0 and not self._is_known(best):
-                self._append(best)
-            else:
+            if not helps or best.vote <= 0.0:
                 n_failures += 1
                 if n_failures == self.settings.max_failures:
                     break
+            elif (place := self._find_known(best)) is not None:
+                self._n_found[place] += 1
+                self.path.votes[-1] = self._correct(self.path.votes[-1].copy())
+                self._end_round()
+            elif len(self.path.boxes) == self.settings.max_boxes:
+                break
+            else:
+                self._append(best)
         return self.path
 
     def _search(self) -> list[FoundBox]:
@@ -218,16 +230,16 @@ class Booster:
         vote, worth = boosting.find_box(self.samples, self._state, drawn, goal, box)
         return FoundBox(box, int(label), vote, worth)
 
-    def _is_known(self, found: FoundBox) -> bool:
-        """Whether an equal box votes for the same class, so that its vote was just corrected."""
-        if self.path.labels is None:
-            return False
-        known = zip(self.path.boxes, self.path.labels, strict=True)
+    def _find_known(self, found: FoundBox) -> int | None:
+        """Return the place of an equal box that votes for the same class, if there is one."""
         same = conditions_of(found.box)
-        return any(label == found.label and conditions_of(box) == same for box, label in known)
+        for place, label in enumerate(self.path.labels or []):
+            if label == found.label and conditions_of(self.path.boxes[place]) == same:
+                return place
+        return None
 
     def _append(self, best: FoundBox) -> None:
-        """Let the box vote, and correct what all boxes vote."""
+        """Let a new box vote, and correct what all boxes vote."""
         parents, inside = votes.split_regions(
             self.samples, best.box, self._regions, len(self._table.scores)
         )
@@ -236,25 +248,30 @@ class Booster:
         scores = np.concatenate([self._table.scores, self._table.scores[parents]])
         self._table = votes.Regions(scores, masses)
         self.path.boxes.append(best.box)
+        self.path.intercepts.append(self._intercepts)
         if self.path.labels is None:
             self.path.votes.append(self._vote_for_all(inside))
         else:
             self.path.labels.append(best.label)
+            self._n_found.append(1)
             members = np.concatenate([self._members, self._members[:, parents]], axis=1)
             self._members = np.concatenate([members, inside[np.newaxis]])
             self.path.votes.append(self._vote_for_one(best))
-        self.path.intercepts.append(self._intercepts.copy())
-        self._set_state()
+        self._end_round()
 
     def _vote_for_one(self, best: FoundBox) -> np.ndarray:
         """Add the vote of a box and correct those of all; return them."""
         vote = self.settings.learning_rate * best.vote
-        before = self.path.votes[-1] if self.path.votes else np.empty(0)
-        voters = votes.Voters(np.array(self.path.labels), np.append(before, vote), self._members)
         self._table.scores[self._members[-1], best.label] += vote
-        ridge = self.settings.ridge * self._unit * boosting.ONE
-        votes.correct(self._table, voters, self._intercepts, ridge, self.settings.n_sweeps)
-        return voters.votes
+        before = self.path.votes[-1] if self.path.votes else np.empty(0)
+        return self._correct(np.append(before, vote))
+
+    def _correct(self, all_votes: np.ndarray) -> np.ndarray:
+        """Correct the votes of all boxes, in place; those found more often are held back less."""
+        ridges = self.settings.ridge * self._unit * boosting.ONE / np.array(self._n_found)
+        voters = votes.Voters(np.array(self.path.labels), all_votes, ridges, self._members)
+        votes.correct(self._table, voters, self._intercepts, self.settings.n_sweeps)
+        return all_votes
 
     def _vote_for_all(self, inside: np.ndarray) -> np.ndarray:
         """Let a box vote for each class; return its votes."""
@@ -262,6 +279,10 @@ class Booster:
         l2, rate = self.settings.l2 * self._unit * boosting.ONE, self.settings.learning_rate
         votes.vote_for_all(self._table, inside, l2, rate, new, self._intercepts)
         return new
+
+    def _end_round(self) -> None:
+        self.path.intercepts[-1] = self._intercepts.copy()
+        self._set_state()
 
     def _set_state(self) -> None:
         shape = self._table.scores.shape
