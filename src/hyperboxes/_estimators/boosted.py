@@ -49,18 +49,18 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     max_conditions : int, default=4
         How many features a box may constrain; at most 60.
     learning_rate : float, default="auto"
-        What share of its vote a new box gets. "auto": 1 up to 100 boxes; beyond, 60 by the number of
-        boxes of a run, at least 0.4 and at most 1.
+        What share of its vote a new box gets. "auto": 1 up to 100 boxes; beyond, 60 by the number
+        of boxes of a run, at least 0.4 and at most 1.
     subsample : float, default="auto"
-        The share of the samples on which a box is sought; the others judge it. "auto": 0.6 up to 100
-        boxes, 0.3 beyond. At most 50,000 samples are looked at for a box.
+        The share of the samples on which a box is sought; the others judge it. "auto": 0.6 up to
+        100 boxes, 0.3 beyond. At most 50,000 samples are looked at for a box.
     l2 : float, default="auto"
         What keeps votes small: it is added to a box's sum of p (1 - p). "auto": up to 100 boxes, 20
         for two classes and 10 for more; beyond, 5.
     early_stopping : bool, default=True
-        Whether to leave out boxes that do not help on the samples that were not searched, and to stop
-        when that has happened often (6 times up to 100 boxes, 60 times in a run beyond). There may be
-        fewer boxes than `max_boxes` then.
+        Whether to leave out boxes that do not help on the samples that were not searched, and to
+        stop when that has happened often (6 times up to 100 boxes, 60 times in a run beyond). There
+        may be fewer boxes than `max_boxes` then.
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in other scikit-learn classifiers.
     random_state : int, RandomState instance or None, default=None
@@ -74,9 +74,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         The labels.
     hyperboxes_ : VotingHyperboxes
         The boxes in the order found: ``lower`` and ``upper`` are infinite where a box does not
-        constrain a feature, ``missing`` says where it holds samples without a value, ``weights`` are
-        its votes, ``counts`` and ``class_counts`` the training samples that it holds. Of two classes,
-        a box votes for one.
+        constrain a feature, ``missing`` says where it holds samples without a value, ``weights``
+        are its votes, ``counts`` and ``class_counts`` the training samples that it holds. Of two
+        classes, a box votes for one.
     intercept_ : ndarray of shape (n_classes,)
         The scores of a sample that no box holds. Of two classes, one is 0.
     feature_importances_ : ndarray of shape (n_features,)
