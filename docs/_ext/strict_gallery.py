@@ -23,6 +23,7 @@ ORDER = [
     "rules",
     "explaining",
     "learners",
+    "boosted",
     "tuning",
     "drift",
     "missing_values",

@@ -2,6 +2,7 @@
 
 from hyperboxes._compiling import watch_compiling
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
+from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.clustering import HyperboxClustering
 from hyperboxes._estimators.merge import merge
 from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
@@ -24,6 +25,7 @@ from hyperboxes._report import export_html
 
 __all__ = [
     "AgglomerativeGFMM",
+    "BoostedHyperboxes",
     "BoxSizesDisplay",
     "BoxesDisplay",
     "Change",

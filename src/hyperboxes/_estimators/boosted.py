@@ -1,0 +1,337 @@
+"""`BoostedHyperboxes`: a few short boxes that vote, found by boosting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils import Tags, check_random_state, compute_sample_weight
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from hyperboxes._estimators.validation import unchanged_on_error
+from hyperboxes._kernels import votes
+from hyperboxes._learning.bins import in_batches
+from hyperboxes._learning.boosting import Settings
+from hyperboxes._learning.voting import Course, Training, learn_votes
+from hyperboxes._models.voting import VotingHyperboxes, list_conditions
+
+_NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+
+# Asking about fewer samples takes less time than starting a thread.
+_ROWS_WORTH_A_THREAD = 1000
+
+# Up to so many boxes they are found one by one and all votes are corrected after each.
+_MOST_TO_READ = 100
+
+
+class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
+    """A few boxes that vote, found one after the other by boosting.
+
+    A model is a list of boxes, each with conditions on a few features, and an intercept for each
+    class. A sample's score for a class is the intercept plus the votes of the boxes that hold the
+    sample; scores become probabilities by softmax. Tens of boxes make a model to read, hundreds one
+    to predict with.
+
+    Parameters
+    ----------
+    max_boxes : int, default=20
+        How many boxes there may be. Up to 100, each box votes for one class, and all votes are
+        corrected after each new box. Beyond, boxes are found in several runs, whose scores are
+        averaged, and vote for every class: more accurate, and not meant to be read.
+    max_conditions : int, default=4
+        How many features a box may constrain; at most 60.
+    learning_rate : float, default="auto"
+        What share of its vote a new box gets. "auto": 1 up to 100 boxes; beyond, 60 by the number
+        of boxes of a run, at least 0.4 and at most 1.
+    subsample : float, default="auto"
+        The share of the samples on which a box is sought; the others judge it. "auto": 0.6 up to
+        100 boxes, 0.3 beyond. At most 50,000 samples are looked at for a box.
+    l2 : float, default="auto"
+        What keeps votes small: it is added to a box's sum of p (1 - p). "auto": up to 100 boxes, 20
+        for two classes and 10 for more; beyond, 5.
+    early_stopping : bool, default=True
+        Whether to leave out boxes that do not help on the samples that were not searched, and to
+        stop when that has happened often (6 times up to 100 boxes, 60 times in a run beyond). There
+        may be fewer boxes than `max_boxes` then.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, as in other scikit-learn classifiers.
+    random_state : int, RandomState instance or None, default=None
+        For the draws of samples and features. The same number gives the same model.
+    n_jobs : int, default=None
+        How many threads to use; -1 for all cores. It does not change the model.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    hyperboxes_ : VotingHyperboxes
+        The boxes in the order found: ``lower`` and ``upper`` are infinite where a box does not
+        constrain a feature, ``missing`` says where it holds samples without a value, ``weights``
+        are its votes, ``counts`` and ``class_counts`` the training samples that it holds. Of two
+        classes, a box votes for one.
+    intercept_ : ndarray of shape (n_classes,)
+        The scores of a sample that no box holds. Of two classes, one is 0.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much of the scores' spread over the training samples is due to each feature; they sum to
+        1.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had names.
+
+    See Also
+    --------
+    AgglomerativeGFMM : Boxes that cover the samples of a class.
+
+    Notes
+    -----
+    Features are put into at most 255 bins. Values that are equal or in the same bin are the same to
+    the learner, so no scaling is needed. Where a condition was learned without missing values,
+    samples that lack the feature do not meet it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hyperboxes import BoostedHyperboxes
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = BoostedHyperboxes(max_boxes=10, random_state=0).fit(X[:400], y[:400])
+    >>> model.hyperboxes_
+    VotingHyperboxes(n_boxes=10, n_features=30, n_conditions=39)
+    >>> print(f"{model.score(X[400:], y[400:]):.2f}")
+    0.96
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "max_boxes": [Interval(Integral, 1, None, closed="left")],
+        "max_conditions": [Interval(Integral, 1, 60, closed="both")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "subsample": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
+        "l2": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "early_stopping": ["boolean"],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    classes_: np.ndarray
+    n_features_in_: int
+    hyperboxes_: VotingHyperboxes
+    intercept_: np.ndarray
+    feature_importances_: np.ndarray
+
+    def __init__(
+        self,
+        max_boxes: int = 20,
+        *,
+        max_conditions: int = 4,
+        learning_rate: Any = "auto",
+        subsample: Any = "auto",
+        l2: Any = "auto",
+        early_stopping: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.max_boxes = max_boxes
+        self.max_conditions = max_conditions
+        self.learning_rate = learning_rate
+        self.subsample = subsample
+        self.l2 = l2
+        self.early_stopping = early_stopping
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the boxes and their votes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights: a sample with a weight of 2 counts as two samples, one with 0 as none.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with unchanged_on_error(self):
+            X, y = validate_data(self, X, y, **_NUMBERS)
+            check_classification_targets(y)
+            classes, training = self._weigh(X, y, sample_weight)
+            settings, n_bags = self._settings(len(classes))
+            random = check_random_state(self.random_state)
+            model = learn_votes(training, settings, n_bags, random, effective_n_jobs(self.n_jobs))
+        self.classes_ = classes
+        self.hyperboxes_ = model.boxes
+        self.intercept_ = model.intercepts
+        self.feature_importances_ = _importances(model.boxes, len(training.X))
+        self._courses = model.courses
+        return self
+
+    def _weigh(
+        self, X: np.ndarray, y: np.ndarray, sample_weight: Any
+    ) -> tuple[np.ndarray, Training]:
+        """Return the classes, and the samples that count for anything."""
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        counts = weights > 0
+        if not counts.all():
+            X, y, weights = X[counts], y[counts], weights[counts]
+        if self.class_weight is not None:
+            weights = weights * compute_sample_weight(self.class_weight, y)
+        classes, labels = np.unique(y, return_inverse=True)
+        return classes, Training(X, labels.astype(np.int32), weights, len(classes))
+
+    def _settings(self, n_classes: int) -> tuple[Settings, int]:
+        """Return how to boost, and how often: what "auto" stands for."""
+        to_read = self.max_boxes <= _MOST_TO_READ
+        n_bags = 1 if to_read else min(max(round(self.max_boxes / 75), 2), 8)
+        size = -(-self.max_boxes // n_bags)
+
+        def chosen(value: Any, reading: float, accurate: float) -> float:
+            return (reading if to_read else accurate) if value == "auto" else float(value)
+
+        l2 = chosen(self.l2, 20.0 if n_classes == 2 else 10.0, 5.0)
+        settings = Settings(
+            max_boxes=size,
+            max_conditions=self.max_conditions,
+            learning_rate=chosen(self.learning_rate, 1.0, min(max(60 / size, 0.4), 1.0)),
+            subsample=chosen(self.subsample, 0.6, 0.3),
+            l2=l2,
+            ridge=l2 / n_classes,
+            n_draws=4 if to_read else 1,
+            n_sweeps=3 if to_read else 0,
+            column_share=1.0 if to_read else 0.3,
+            max_failures=6 if to_read else 60,
+            must_help=self.early_stopping,
+        )
+        return settings, n_bags
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class with the largest score for each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; NaN where a value is missing.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted labels.
+        """
+        scores = self._scores(X)
+        return self.classes_[scores.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return softmax(self._scores(X), axis=1)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the scores of the classes: intercept and votes, added up.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes) or (n_samples,)
+            The logarithms of the probabilities but for a constant. Of two classes there is one
+            score, which is positive for the second.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Return the probabilities after each box: those of a model with so many boxes.
+
+        Where boosting was done in several bags (large `max_boxes`), a stage adds a box to each.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Yields
+        ------
+        p : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **_NUMBERS)
+        held = [_held(X, course) for course in self._courses]
+        for stage in range(1, 1 + max(len(course.path.votes) for course in self._courses)):
+            scores = np.zeros((len(X), len(self.classes_)))
+            for course, inside in zip(self._courses, held, strict=True):
+                n_boxes = min(stage, len(course.path.votes))
+                table = course.path.votes_after(n_boxes)
+                scores += course.path.intercepts[n_boxes] + inside[:, :n_boxes] @ table
+            yield softmax(scores / len(self._courses), axis=1)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return the intercepts plus the votes of the boxes that hold each sample."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **_NUMBERS)
+        boxes = self.hyperboxes_
+        conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing)
+        scores = np.tile(self.intercept_, (len(X), 1))
+        n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
+        with ThreadPoolExecutor(n_jobs) as pool:
+            in_batches(
+                lambda start, stop: votes.add_votes(
+                    X, conditions, boxes.weights, start, stop, scores
+                ),
+                len(X),
+                pool,
+            )
+        return scores
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _held(X: np.ndarray, course: Course) -> np.ndarray:
+    """Return which boxes of a course hold which samples, as numbers."""
+    inside = np.zeros((len(X), len(course.path.votes)))
+    votes.add_votes(X, course.conditions, np.eye(inside.shape[1]), 0, len(X), inside)
+    return inside
+
+
+def _importances(boxes: VotingHyperboxes, n_samples: int) -> np.ndarray:
+    """Return how much of the scores' spread over the training samples is due to each feature.
+
+    The spread of a box's votes is shared evenly among the features that it constrains.
+    """
+    share = boxes.counts / n_samples
+    spread = np.abs(boxes.weights).sum(axis=1) * np.sqrt(share * (1.0 - share))
+    constrains = boxes.constrains
+    total = (spread / np.maximum(constrains.sum(axis=1), 1)) @ constrains
+    return total / total.sum() if total.any() else total

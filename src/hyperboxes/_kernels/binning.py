@@ -1,0 +1,51 @@
+"""Samples as small whole numbers: the bin of each value, and a hash of each sample's bins.
+
+Bins are what boosting searches, so two samples with equal bins and labels are one sample twice to
+it. The hash lets it draw them together, which makes a weight of 2 the same as two copies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hyperboxes._kernels.jit import formula, kernel
+
+MISSING = 255  # the bin of NaN
+MAX_BINS = 255  # of values
+
+
+@formula
+def mixed(key):
+    """Spread the bits of a number over 64 bits (the last step of splitmix64)."""
+    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return key ^ (key >> np.uint64(31))
+
+
+@kernel
+def encode(X, thresholds, n_thresholds, start, stop, codes):
+    """Write the bins of rows `start` to `stop` to `codes`, one row of it for each feature.
+
+    A value is in the first bin whose threshold is not below it.
+    """
+    for row in range(start, stop):
+        for feature in range(X.shape[1]):
+            value = X[row, feature]
+            low, high = 0, n_thresholds[feature]
+            while low < high:
+                middle = (low + high) >> 1
+                if value <= thresholds[feature, middle]:
+                    high = middle
+                else:
+                    low = middle + 1
+            codes[feature, row] = low if value == value else MISSING
+
+
+@kernel
+def hash_rows(codes, labels, start, stop, keys):
+    """Write a hash of the bins and the label of rows `start` to `stop` to `keys`."""
+    for row in range(start, stop):
+        keys[row] = mixed(np.uint64(labels[row]))
+    for feature in range(codes.shape[0]):
+        for row in range(start, stop):
+            keys[row] = mixed(keys[row] + np.uint64(codes[feature, row]))

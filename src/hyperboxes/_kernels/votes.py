@@ -1,0 +1,230 @@
+"""The votes of boosted boxes: regions of samples that lie in the same boxes, and Newton steps.
+
+Like `boosting`, it sums whole numbers: probabilities in units of 1 / ONE times weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+
+import numpy as np
+
+from hyperboxes._kernels.boosting import ONE, holds
+from hyperboxes._kernels.jit import formula, kernel
+
+_LONGEST_STEP = 1.0
+
+# Regions of samples that lie in the same boxes: the scores of each class there, and the weight of
+# its samples by class.
+Regions = namedtuple("Regions", "scores masses")
+
+# Boxes that vote for one class each: `ridges` hold their votes back, `members` tells which regions
+# each box holds.
+Voters = namedtuple("Voters", "labels votes ridges members")
+
+
+@kernel
+def split_regions(samples, box, regions, n_regions):
+    """Part each region that a box cuts: its samples in the box move to a new region.
+
+    Returns the old region of each new one, and whether the box holds each region, old and new.
+    """
+    is_in, is_out = np.zeros(n_regions, np.bool_), np.zeros(n_regions, np.bool_)
+    held = np.empty(regions.size, np.bool_)
+    for row in range(regions.size):
+        held[row] = holds(box, samples.codes, row)
+        if held[row]:
+            is_in[regions[row]] = True
+        else:
+            is_out[regions[row]] = True
+    new = np.arange(n_regions)
+    n_new = 0
+    for region in range(n_regions):
+        if is_in[region] and is_out[region]:
+            new[region] = n_regions + n_new
+            n_new += 1
+    parents = np.empty(n_new, np.int64)
+    inside = np.ones(n_regions + n_new, np.bool_)
+    for region in range(n_regions):
+        inside[region] = not is_out[region]
+        if new[region] >= n_regions:
+            parents[new[region] - n_regions] = region
+    for row in range(regions.size):
+        if held[row]:
+            regions[row] = new[regions[row]]
+    return parents, inside
+
+
+@kernel
+def add_masses(samples, regions, masses):
+    """Add up the weights of the samples by region and class."""
+    for row in range(regions.size):
+        masses[regions[row], samples.labels[row]] += samples.weights[row]
+
+
+@kernel
+def count_classes(samples, box, counts):
+    """Count the samples that a box holds by class."""
+    for row in range(samples.labels.size):
+        if holds(box, samples.codes, row):
+            counts[samples.labels[row]] += samples.counts[row]
+
+
+@formula
+def set_softmax(scores, probabilities):
+    """Write the probabilities of the classes for their scores."""
+    largest = scores[0]
+    for label in range(1, scores.size):
+        largest = scores[label] if scores[label] > largest else largest
+    total = 0.0
+    for label in range(scores.size):
+        probabilities[label] = math.exp(scores[label] - largest)
+        total += probabilities[label]
+    for label in range(scores.size):
+        probabilities[label] /= total
+
+
+@formula
+def whole(probability):
+    """Return a probability in units of 1 / ONE."""
+    return np.int64(np.rint(probability * ONE))
+
+
+@formula
+def sums_of(probability, mass, total):
+    """Return g and h of a class in a region, where it has `mass` of the `total` weight."""
+    return (
+        mass * ONE - total * whole(probability),
+        total * whole(probability * (1.0 - probability)),
+    )
+
+
+@formula
+def newton_step(g, h, vote, ridge):
+    """Return by how much to change a vote."""
+    step = (float(g) - ridge * vote) / (float(h) + ridge)
+    return min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
+
+
+@formula
+def shift(scores, probabilities, label, step, factor):
+    """Add a step to the score of a class; `factor` is exp(step)."""
+    scores[label] += step
+    scale = 1.0 / (1.0 + probabilities[label] * (factor - 1.0))
+    for other in range(scores.size):
+        probabilities[other] *= scale
+    probabilities[label] *= factor
+
+
+@formula
+def correct_intercepts(regions, probabilities, totals, intercepts):
+    """Make a Newton step in the intercept of each class."""
+    n_regions, n_classes = regions.scores.shape
+    for label in range(n_classes):
+        g, h = np.int64(0), np.int64(0)
+        for region in range(n_regions):
+            sums = sums_of(
+                probabilities[region, label], regions.masses[region, label], totals[region]
+            )
+            g += sums[0]
+            h += sums[1]
+        step = newton_step(g, h, 0.0, float(ONE))
+        intercepts[label] += step
+        factor = math.exp(step)
+        for region in range(n_regions):
+            shift(regions.scores[region], probabilities[region], label, step, factor)
+
+
+@formula
+def start(regions):
+    """Return the probabilities and the whole weight of each region."""
+    n_regions, n_classes = regions.scores.shape
+    probabilities = np.empty((n_regions, n_classes))
+    totals = np.zeros(n_regions, np.int64)
+    for region in range(n_regions):
+        set_softmax(regions.scores[region], probabilities[region])
+        for label in range(n_classes):
+            totals[region] += regions.masses[region, label]
+    return probabilities, totals
+
+
+@kernel
+def correct(regions, voters, intercepts, n_sweeps):
+    """Make Newton steps in all votes, which stay positive or 0, and in the intercepts, in turns."""
+    probabilities, totals = start(regions)
+    for _ in range(n_sweeps):
+        for box in range(voters.labels.size):
+            label, members = voters.labels[box], voters.members[box]
+            g, h = np.int64(0), np.int64(0)
+            for region in range(totals.size):
+                if members[region]:
+                    sums = sums_of(
+                        probabilities[region, label], regions.masses[region, label], totals[region]
+                    )
+                    g += sums[0]
+                    h += sums[1]
+            step = newton_step(g, h, voters.votes[box], voters.ridges[box])
+            step = max(step, -voters.votes[box])
+            voters.votes[box] += step
+            factor = math.exp(step)
+            for region in range(totals.size):
+                if members[region]:
+                    shift(regions.scores[region], probabilities[region], label, step, factor)
+        correct_intercepts(regions, probabilities, totals, intercepts)
+
+
+@kernel
+def vote_for_all(regions, inside, l2, rate, votes, intercepts):
+    """Let a box vote for each class: `rate` times a Newton step, and one in the intercepts."""
+    probabilities, totals = start(regions)
+    for label in range(votes.size):
+        g, h = np.int64(0), np.int64(0)
+        for region in range(totals.size):
+            if inside[region]:
+                sums = sums_of(
+                    probabilities[region, label], regions.masses[region, label], totals[region]
+                )
+                g += sums[0]
+                h += sums[1]
+        votes[label] = rate * newton_step(g, h, 0.0, l2)
+    for region in range(totals.size):
+        if inside[region]:
+            for label in range(votes.size):
+                regions.scores[region, label] += votes[label]
+            set_softmax(regions.scores[region], probabilities[region])
+    correct_intercepts(regions, probabilities, totals, intercepts)
+
+
+@kernel
+def set_state(scores, state):
+    """Write probabilities p and p (1 - p) of the classes in each region."""
+    row = np.empty(scores.shape[1])
+    for region in range(scores.shape[0]):
+        set_softmax(scores[region], row)
+        for label in range(row.size):
+            state.probabilities[region, label] = whole(row[label])
+            state.curvatures[region, label] = whole(row[label] * (1.0 - row[label]))
+
+
+# The conditions of finished boxes, one after the other: those of box i from `starts[i]` on.
+Conditions = namedtuple("Conditions", "starts feature lower upper missing")
+
+
+@kernel
+def add_votes(X, conditions, votes, start, stop, scores):
+    """Add to the scores of samples `start` to `stop` the votes of the boxes that hold them."""
+    for row in range(start, stop):
+        for box in range(votes.shape[0]):
+            is_held = True
+            for place in range(conditions.starts[box], conditions.starts[box + 1]):
+                value = X[row, conditions.feature[place]]
+                if value != value:
+                    is_held = conditions.missing[place]
+                else:
+                    is_held = conditions.lower[place] <= value <= conditions.upper[place]
+                if not is_held:
+                    break
+            if is_held:
+                for label in range(votes.shape[1]):
+                    scores[row, label] += votes[box, label]

@@ -1,0 +1,75 @@
+"""`VotingHyperboxes`: boxes that vote, open where they do not constrain a feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from hyperboxes._kernels.votes import Conditions
+from hyperboxes._models.hyperboxes import Hyperboxes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VotingHyperboxes(Hyperboxes):
+    """The boxes of a model in which all boxes that hold a sample vote, in the order found.
+
+    Attributes
+    ----------
+    lower, upper : ndarray of shape (n_boxes, n_features)
+        Ends of each box, which belong to it; infinite where it is open.
+    labels : ndarray of int, shape (n_boxes,)
+        The class that each box votes for most, as an index into the estimator's ``classes_``.
+    counts : ndarray of int, shape (n_boxes,)
+        How many training samples each box holds; a sample may be in many boxes or in none.
+    weights : ndarray of shape (n_boxes, n_classes)
+        What each box adds to the score of each class for the samples that it holds.
+    missing : ndarray of bool, shape (n_boxes, n_features)
+        Whether each box holds samples that lack a feature, if it holds their other values.
+    class_counts : ndarray of int, shape (n_boxes, n_classes)
+        The training samples that each box holds, by class.
+    """
+
+    weights: np.ndarray
+    missing: np.ndarray
+    class_counts: np.ndarray
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for array in (self.weights, self.missing, self.class_counts):
+            array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[type[Self], tuple[np.ndarray, ...]]:
+        kind, arrays = super().__reduce__()
+        return kind, (*arrays, self.weights, self.missing, self.class_counts)
+
+    def __repr__(self) -> str:
+        n_boxes, n_features = self.lower.shape
+        n_conditions = np.count_nonzero(self.constrains)
+        return (
+            f"{type(self).__name__}(n_boxes={n_boxes}, n_features={n_features}, "
+            f"n_conditions={n_conditions})"
+        )
+
+    @property
+    def constrains(self) -> np.ndarray:
+        """Whether each box has a condition on each feature."""
+        return is_closed(self.lower, self.upper, self.missing)
+
+
+def is_closed(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Tell where boxes keep anything out."""
+    return ~(np.isneginf(lower) & np.isposinf(upper) & missing)
+
+
+def list_conditions(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> Conditions:
+    """Return the conditions of boxes alone, for kernels."""
+    boxes, features = np.nonzero(is_closed(lower, upper, missing))
+    return Conditions(
+        starts=np.searchsorted(boxes, np.arange(len(lower) + 1)),
+        feature=features,
+        lower=lower[boxes, features],
+        upper=upper[boxes, features],
+        missing=missing[boxes, features],
+    )

@@ -1,0 +1,369 @@
+"""Boosted boxes in slow Python: sample by sample, with every interval tried.
+
+It is `docs/boosted.md` word by word. Sums are sums of Python's whole numbers. Samples hold the
+ranks of their values (None where missing), so it is for data with at most 255 values a feature.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+ONE = 1 << 24
+SHARES = 16
+MISSING = 255
+MASK = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A distinct sample: its bins, its class, its weight and that in whole numbers."""
+
+    codes: tuple[int, ...]
+    label: int
+    copies: float
+    weight: int
+
+    @property
+    def key(self) -> int:
+        """A hash of bins and label."""
+        key = mix(self.label)
+        for code in self.codes:
+            key = mix((key + code) & MASK)
+        return key
+
+
+@dataclass
+class Path:
+    """Boxes as conditions by feature, (first, last, with missing), and votes after each."""
+
+    boxes: list[dict]
+    votes: list[np.ndarray]
+    intercepts: list[np.ndarray]
+
+
+def mix(key: int) -> int:
+    """Spread the bits of a number (splitmix64)."""
+    key = ((key ^ (key >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    key = ((key ^ (key >> 27)) * 0x94D049BB133111EB) & MASK
+    return key ^ (key >> 31)
+
+
+def uniform(key: int) -> float:
+    """Turn a random key into a number from 0 to 1."""
+    return (key >> 11) * 2.0**-53
+
+
+def rank(X: np.ndarray) -> np.ndarray:
+    """Return the rank of each value among the values of its feature."""
+    codes = np.empty(X.shape, int)
+    for feature, column in enumerate(X.T):
+        known = np.unique(column[~np.isnan(column)])
+        codes[:, feature] = np.where(np.isnan(column), MISSING, np.searchsorted(known, column))
+    return codes
+
+
+def gather(X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple[list[Sample], float]:
+    """Make one sample of equal ones; return them and how much a weight of 1 is."""
+    unit = 2.0 ** (30 - math.ceil(math.log2(weights.sum())))
+    total: dict = {}
+    for codes, label, weight in zip(rank(X).tolist(), y.tolist(), weights.tolist(), strict=True):
+        total[*codes, label] = total.get((*codes, label), 0.0) + weight
+    samples = [Sample(k[:-1], k[-1], w, int(np.rint(w * unit))) for k, w in total.items()]
+    return samples, unit
+
+
+def random_share(key: int, copies: float, share: float) -> int:
+    """Return how many SHARES of many copies to draw."""
+    spread = math.sqrt(share * (1.0 - share) / copies)
+    wanted = SHARES * (share + spread * (key.bit_count() - 32) / 4.0)
+    return min(max(math.floor(wanted + uniform(mix(key))), 0), SHARES)
+
+
+def draw(sample: Sample, seed: int, share: float) -> tuple[int, int]:
+    """Return how many SHARES of a sample are searched, and how many judge what is found."""
+    key = mix(sample.key ^ seed)
+    if sample.copies < 8.0:
+        place = uniform(key)
+        return (SHARES, 0) if place < share else (0, SHARES if place < share + (1 - share) else 0)
+    taken = random_share(key, sample.copies, share)
+    wanted = random_share(mix((key + 1) & MASK), sample.copies, (1.0 - share) / (1.0 - share))
+    return taken, (SHARES - taken) * wanted // SHARES
+
+
+def holds(box: dict, codes: tuple[int, ...], but: int | None = None) -> bool:
+    """Whether a box holds a sample, as far as conditions on other features than one go."""
+    return all(
+        missing if codes[feature] == MISSING else first <= codes[feature] <= last
+        for feature, (first, last, missing) in box.items()
+        if feature != but
+    )
+
+
+def score(g: int, h: int, l2: float) -> float:
+    """Return what a box is worth to a search."""
+    return float(g) * float(g) / (float(h) + l2) if g > 0 else 0.0
+
+
+def largest_run(values: list[int]) -> tuple[int, int] | None:
+    """Return the run with the largest sum above 0: of equals the first to end, the shortest."""
+    runs = [
+        (-sum(values[first : last + 1]), last, -first)
+        for last in range(len(values))
+        for first in range(last + 1)
+    ]
+    if not runs or min(runs)[0] >= 0:
+        return None
+    _, last, first = min(runs)
+    return -first, last
+
+
+def best_interval(g: list[int], h: list[int], n_bins: int, l2: float) -> tuple | None:
+    """Return score, first and last bin, whether NaN belongs, and the sums of g and h."""
+    best, c = None, 0.0
+    for _ in range(6):
+        gain = [a - int(np.rint(c * b)) for a, b in zip(g, h, strict=True)]
+        run = largest_run(gain[:n_bins])
+        if run is None:
+            break
+        bins = [*range(run[0], run[1] + 1), *([MISSING] if gain[MISSING] > 0 else [])]
+        sums = sum(g[b] for b in bins), sum(h[b] for b in bins)
+        if score(*sums, l2) <= (best[0] if best else 0.0):
+            break
+        best = (score(*sums, l2), *run, gain[MISSING] > 0, *sums)
+        c = min(0.5 * float(sums[0]) / (float(sums[1]) + l2), 64.0)
+    return best
+
+
+def sums_by_bin(rows: list, feature: int, box: dict) -> tuple[list[int], list[int]]:
+    """Add up g and h of the samples that meet all conditions but that on a feature."""
+    g, h = [0] * 256, [0] * 256
+    for sample, a, b in rows:
+        if holds(box, sample.codes, but=feature):
+            g[sample.codes[feature]] += a
+            h[sample.codes[feature]] += b
+    return g, h
+
+
+def grow(
+    rows: list, columns: list[int], n_bins: list[int], l2: float, size: int, box: dict
+) -> tuple:
+    """Take the condition that raises the score most until none does; return box, g and h."""
+    box = dict(box)
+    inside = [(g, h) for sample, g, h in rows if holds(box, sample.codes)]
+    total = sum(g for g, _ in inside), sum(h for _, h in inside)
+    best = score(*total, l2)
+    while True:
+        change = None
+        for feature in columns:
+            if feature in box or len(box) < size:
+                found = best_interval(*sums_by_bin(rows, feature, box), n_bins[feature], l2)
+                if found and found[0] > best:
+                    best, change, total = found[0], (feature, found[1:4]), found[4:]
+        if change is None:
+            return box, *total
+        box[change[0]] = change[1]
+
+
+def widen(box: dict, rows: list, n_bins: list[int]) -> dict:
+    """Move ends midway to the next samples kept out; drop conditions that keep out none.
+
+    Conditions come in the order in which they were found; the last one takes a dropped one's turn.
+    """
+    waiting = list(box)
+    done = []
+    box = dict(box)
+    while waiting:
+        feature = waiting.pop(0)
+        first, last, missing = box[feature]
+        alone = [
+            sample.codes[feature]
+            for sample, _, _ in rows
+            if holds(box, sample.codes, but=feature) and not holds(box, sample.codes)
+        ]
+        below = max([code for code in alone if code < first], default=-1)
+        above = min([c for c in alone if last < c != MISSING], default=n_bins[feature])
+        first = 0 if below < 0 else (below + 1 + first) // 2
+        last = above - 1 if above == n_bins[feature] else (last + above) // 2
+        box[feature] = first, last, missing
+        if alone:
+            done.append(feature)
+        else:
+            del box[feature]
+            waiting = waiting[-1:] + waiting[:-1]
+    return {feature: box[feature] for feature in done}
+
+
+class Booster:
+    """Boosting over samples, each with the scores of the classes."""
+
+    def __init__(self, X, y, weights, settings, n_classes, random):
+        self.samples, self.unit = gather(X, y, weights)
+        self.settings = settings
+        self.random = random
+        self.n_classes = n_classes
+        codes = rank(X)
+        self.n_bins = [len(set(column) - {MISSING}) or 1 for column in codes.T.tolist()]
+        masses = np.zeros(n_classes, np.int64)
+        for sample in self.samples:
+            masses[sample.label] += sample.weight
+        self.intercepts = np.log(masses / masses.sum())
+        self.scores = np.tile(self.intercepts, (len(self.samples), 1))
+        self.path = Path([], [], [self.intercepts.copy()])
+        self.labels: list[int] = []
+        self.n_found: list[int] = []
+
+    def run(self) -> Path:
+        """Find boxes until there are enough or no more help."""
+        n_failures = 0
+        for _ in range(4 * self.settings.max_boxes):
+            worth, vote, box, label = max(self.search(), key=lambda found: found[0])
+            helps = worth > 0.0 or not self.settings.must_help
+            if helps and self.settings.n_sweeps:
+                _, vote, box, label = self.find(None, sorted(box), label, box)
+            known = list(zip(self.path.boxes, self.labels, strict=False))
+            if not helps or vote <= 0.0:
+                n_failures += 1
+                if n_failures == self.settings.max_failures:
+                    break
+            elif (box, label) in known:
+                self.n_found[known.index((box, label))] += 1
+                self.path.votes[-1] = self.correct(self.path.votes[-1].copy())
+                self.path.intercepts[-1] = self.intercepts.copy()
+            elif len(self.path.boxes) == self.settings.max_boxes:
+                break
+            else:
+                self.append(box, label, vote)
+        return self.path
+
+    def search(self) -> list[tuple]:
+        """Look for a box of each class on each draw."""
+        n_features = len(self.n_bins)
+        seeds = [
+            int(self.random.randint(1 << 62, dtype=np.int64)) for _ in range(self.settings.n_draws)
+        ]
+        columns = []
+        for _ in seeds:
+            n_columns = max(4, round(self.settings.column_share * n_features))
+            if n_columns >= n_features:
+                columns.append(list(range(n_features)))
+            else:
+                columns.append(sorted(self.random.permutation(n_features)[:n_columns].tolist()))
+        return [
+            self.find(seed, some, label, {})
+            for seed, some in zip(seeds, columns, strict=True)
+            for label in range(self.n_classes)
+        ]
+
+    def find(self, seed: int | None, columns: list[int], label: int, box: dict) -> tuple:
+        """Return worth, vote, box and class of what is found on a draw, or on all samples."""
+        rows, others = [], []
+        for sample, scores in zip(self.samples, self.scores, strict=True):
+            p = softmax(scores)[label]
+            g, h = (ONE if sample.label == label else 0) - whole(p), whole(p * (1.0 - p))
+            share = self.settings.subsample
+            shares = (SHARES, 0) if seed is None else draw(sample, seed, share)
+            for some, share in zip((rows, others), shares, strict=True):
+                if share:
+                    weight = sample.weight * share
+                    some.append((sample, weight * g, weight * h))
+        l2 = self.settings.l2 * self.unit * ONE * SHARES
+        box, g, h = grow(rows, columns, self.n_bins, l2, self.settings.max_conditions, box)
+        box = widen(box, rows, self.n_bins)
+        if not box or g <= 0:
+            return 0.0, 0.0, box, label
+        vote = float(g) / (float(h) + l2)
+        held = [(g, h) for sample, g, h in others if holds(box, sample.codes)]
+        g, h = sum(a for a, _ in held), sum(b for _, b in held)
+        return vote * float(g) - 0.5 * vote * vote * float(h), vote, box, label
+
+    def append(self, box: dict, label: int, vote: float) -> None:
+        """Let the box vote, and correct what all boxes vote."""
+        self.path.boxes.append(box)
+        if self.settings.n_sweeps:
+            self.labels.append(label)
+            self.n_found.append(1)
+            votes = [*(self.path.votes[-1] if self.path.votes else []), 0.0]
+            votes[-1] = self.settings.learning_rate * vote
+            self.scores[self.inside(box), label] += votes[-1]
+            self.path.votes.append(self.correct(np.array(votes)))
+        else:
+            self.path.votes.append(self.vote_for_all(box))
+        self.path.intercepts.append(self.intercepts.copy())
+
+    def inside(self, box: dict) -> np.ndarray:
+        """Return which samples a box holds."""
+        return np.array([holds(box, sample.codes) for sample in self.samples])
+
+    def sums(self, p: np.ndarray, label: int, inside: np.ndarray) -> tuple[int, int]:
+        """Add up g and h of a class over samples."""
+        g = h = 0
+        for sample, probability, is_in in zip(
+            self.samples, p[:, label].tolist(), inside, strict=True
+        ):
+            if is_in:
+                missing = ONE if sample.label == label else 0
+                g += sample.weight * (missing - whole(probability))
+                h += sample.weight * whole(probability * (1.0 - probability))
+        return g, h
+
+    def correct(self, votes: np.ndarray) -> np.ndarray:
+        """Make Newton steps in all votes, which stay positive or 0, and in the intercepts."""
+        p = np.array([softmax(scores) for scores in self.scores])
+        for _ in range(self.settings.n_sweeps):
+            for place, (box, label) in enumerate(zip(self.path.boxes, self.labels, strict=True)):
+                inside = self.inside(box)
+                ridge = self.settings.ridge * self.unit * ONE / self.n_found[place]
+                g, h = self.sums(p, label, inside)
+                step = max(newton_step(g, h, votes[place], ridge), -votes[place])
+                votes[place] += step
+                self.shift(p, inside, label, step)
+            self.correct_intercepts(p)
+        return votes
+
+    def vote_for_all(self, box: dict) -> np.ndarray:
+        """Let a box vote for every class, and make a Newton step in the intercepts."""
+        p = np.array([softmax(scores) for scores in self.scores])
+        inside = self.inside(box)
+        l2 = self.settings.l2 * self.unit * ONE
+        sums = [self.sums(p, label, inside) for label in range(self.n_classes)]
+        votes = np.array(
+            [self.settings.learning_rate * newton_step(g, h, 0.0, l2) for g, h in sums]
+        )
+        self.scores[inside] += votes
+        p[inside] = [softmax(scores) for scores in self.scores[inside]]
+        self.correct_intercepts(p)
+        return votes
+
+    def correct_intercepts(self, p: np.ndarray) -> None:
+        """Make a Newton step in the intercept of each class."""
+        everywhere = np.ones(len(p), bool)
+        for label in range(self.n_classes):
+            step = newton_step(*self.sums(p, label, everywhere), 0.0, float(ONE))
+            self.intercepts[label] += step
+            self.shift(p, everywhere, label, step)
+
+    def shift(self, p: np.ndarray, inside: np.ndarray, label: int, step: float) -> None:
+        """Add a step to the scores of a class, and change its probabilities to match."""
+        factor = math.exp(step)
+        self.scores[inside, label] += step
+        p[inside] *= (1.0 / (1.0 + p[inside, label] * (factor - 1.0)))[:, np.newaxis]
+        p[inside, label] *= factor
+
+
+def softmax(scores: np.ndarray) -> list[float]:
+    """Return the probabilities of classes."""
+    powers = [math.exp(score - max(scores)) for score in scores]
+    return [power / sum(powers) for power in powers]
+
+
+def whole(probability: float) -> int:
+    """Return a probability in units of 1 / ONE."""
+    return int(np.rint(probability * ONE))
+
+
+def newton_step(g: int, h: int, vote: float, ridge: float) -> float:
+    """Return by how much to change a vote, 1 at most."""
+    return min(max((float(g) - ridge * vote) / (float(h) + ridge), -1.0), 1.0)

@@ -1,0 +1,370 @@
+"""Boosted boxes: exact beside the slow reference, and what the estimator promises."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from hyperboxes import BoostedHyperboxes
+from hyperboxes._kernels import boosting
+from hyperboxes._learning import bins
+from tests import reference_boosting as reference
+
+MANY = 200  # boxes: the settings for accuracy
+
+
+@parametrize_with_checks([BoostedHyperboxes(5), BoostedHyperboxes(MANY)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# One feature
+
+
+@st.composite
+def bin_sums(draw):
+    """Draw sums of g and h by bin, many of them alike or 0, with those of NaN in the last."""
+    n_bins = draw(st.integers(1, 12))
+    size = draw(st.sampled_from([2, 1 << 20, 1 << 50]))
+    sums = np.zeros((256, 2), np.int64)
+    used = [*range(n_bins), boosting.MISSING]
+    sums[used, 0] = draw(hnp.arrays(np.int64, n_bins + 1, elements=st.integers(-size, size)))
+    sums[used, 1] = draw(hnp.arrays(np.int64, n_bins + 1, elements=st.integers(0, size)))
+    return sums, n_bins, draw(st.sampled_from([1e-3, 1.0, 1e6, 1e17]))
+
+
+@given(bin_sums())
+def test_best_interval_equals_brute_force(drawn):
+    sums, n_bins, l2 = drawn
+    found = boosting.best_interval(sums, n_bins, l2)
+    expected = reference.best_interval(*sums.T.tolist(), n_bins, l2)
+    assert found == (expected or (0.0, 0, -1, False, 0, 0))
+
+
+@given(bin_sums())
+def test_first_interval_has_the_largest_sum(drawn):
+    """With an l2 beyond all sums of h, c stays at 0 and the sum of g alone decides."""
+    sums, n_bins, _ = drawn
+    g = [int(value) for value in sums[:n_bins, 0]]
+    _, _, _, _, found, _ = boosting.best_interval(sums, n_bins, 1e60)
+    largest = max(sum(g[i : j + 1]) for i in range(n_bins) for j in range(i, n_bins))
+    assert found == (largest + max(sums[boosting.MISSING, 0], 0) if largest > 0 else 0)
+
+
+@given(
+    hnp.arrays(
+        np.float64,
+        st.integers(0, 30),
+        elements=st.integers(-4, 4) | st.floats(allow_infinity=False),
+    )
+)
+def test_few_values_have_a_bin_each(column):
+    with np.errstate(over="raise"):
+        thresholds = bins.find_thresholds(column, None)
+    known = np.unique(column[~np.isnan(column)])
+    assert_array_equal(np.searchsorted(thresholds, known), np.arange(len(known)))
+
+
+@given(hnp.arrays(np.int64, 20, elements=st.integers(1, 30)))
+def test_thresholds_take_weights_for_copies(counts):
+    many = np.random.default_rng(0).random(800)
+    weights = np.repeat(counts, 40)
+    found = bins.find_thresholds(many, weights.astype(float))
+    assert_array_equal(found, bins.find_thresholds(np.repeat(many, weights), None))
+    assert 50 < len(found) < bins.MAX_BINS
+
+
+def test_thresholds_are_short_numbers_between_values():
+    low, high = np.array([16.77, 1.0, 1e-9, -3.0]), np.array([16.82, 2.0, 3e-9, 1e6])
+    assert bins.between(low, high).tolist() == [16.8, 1.5, 2e-9, 500000.0]
+    one = np.array([1.0])
+    assert bins.between(one, np.nextafter(one, 2)).tolist() == [1.0]
+
+
+# Whole models
+
+
+@st.composite
+def problems(draw):
+    """Draw samples with ties, duplicates, constant columns, missing values and weights."""
+    n_samples, n_features = draw(st.integers(4, 30)), draw(st.integers(1, 6))
+    n_values = draw(st.sampled_from([1, 2, 4, 50]))
+    shape = n_samples, n_features
+    X = draw(hnp.arrays(np.float64, shape, elements=st.integers(0, n_values)))
+    if draw(st.booleans()):
+        X[draw(hnp.arrays(np.bool_, shape))] = np.nan
+    n_classes = draw(st.integers(2, 3))
+    noise = draw(hnp.arrays(np.int64, n_samples, elements=st.integers(0, n_classes - 1)))
+    y = np.where(noise == 0, np.nan_to_num(X[:, 0]).astype(int) % n_classes, noise)
+    y[:n_classes] = np.arange(n_classes)
+    kinds = [st.integers(1, 3), st.integers(1, 20), st.floats(0.01, 5)]
+    weights = draw(hnp.arrays(np.float64, n_samples, elements=draw(st.sampled_from(kinds))))
+    return X, y, weights
+
+
+def small_model(max_boxes, **parameters):
+    """Return a model that finds boxes in few samples."""
+    return BoostedHyperboxes(max_boxes, l2=0.3, random_state=0, **parameters)
+
+
+def conditions(box):
+    """Return the conditions of a box by feature."""
+    used = zip(*(part.tolist() for part in box), strict=True)
+    return {feature: tuple(rest) for feature, *rest in used if feature >= 0}
+
+
+@pytest.mark.parametrize("max_boxes", [4, MANY])
+@settings(max_examples=25, deadline=None)
+@given(problem=problems(), max_conditions=st.integers(1, 4), must_help=st.booleans())
+def test_models_equal_the_reference(max_boxes, problem, max_conditions, must_help):
+    X, y, weights = problem
+    n_classes = y.max() + 1
+    model = small_model(max_boxes, max_conditions=max_conditions, early_stopping=must_help)
+    how, _ = model._settings(n_classes)
+    how = replace(how, max_boxes=4)
+    model._settings = lambda _: (how, 1)
+    path = model.fit(X, y, weights)._courses[0].path
+    random = np.random.RandomState(0)
+    random.randint(1 << 31)  # for binning
+    expected = reference.Booster(X, y, weights, how, n_classes, random).run()
+    assert [conditions(box) for box in path.boxes] == expected.boxes
+    for found, value in zip(path.votes, expected.votes, strict=True):
+        assert_array_equal(found, value)
+    assert_array_equal(path.intercepts, expected.intercepts)
+
+
+def assert_same_model(model, other):
+    """Compare what was learned, bit for bit, but for counts of samples."""
+    for name in ("lower", "upper", "labels", "weights", "missing"):
+        assert_array_equal(getattr(model.hyperboxes_, name), getattr(other.hyperboxes_, name))
+    assert_array_equal(model.intercept_, other.intercept_)
+
+
+def noisy(n_samples, n_classes=3, **parameters):
+    """Make samples with some values missing."""
+    X, y = make_classification(
+        n_samples, 6, n_informative=4, n_classes=n_classes, random_state=0, **parameters
+    )
+    X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan
+    return X, y
+
+
+@pytest.mark.parametrize("max_boxes", [20, MANY])
+def test_a_weight_of_2_is_the_sample_twice(max_boxes):
+    X, y = noisy(300)
+    counts = np.random.default_rng(0).integers(0, 12, len(y))
+    model = BoostedHyperboxes(max_boxes, random_state=0)
+    order = np.random.default_rng(1).permutation(counts.sum())
+    repeated = clone(model).fit(np.repeat(X, counts, axis=0)[order], np.repeat(y, counts)[order])
+    assert len(repeated.hyperboxes_) > 10
+    assert_same_model(model.fit(X, y, counts), repeated)
+    assert_array_equal(repeated.hyperboxes_.counts, counts_inside(repeated, X, counts))
+
+
+def counts_inside(model, X, counts):
+    """Count the samples in each box."""
+    return (held(model, X) * counts[:, np.newaxis]).sum(axis=0)
+
+
+def held(model, X):
+    """Return which boxes of a model hold which samples, as their attributes say."""
+    boxes = model.hyperboxes_
+    X = X[:, np.newaxis]
+    inside = (boxes.lower <= X) & (boxes.upper >= X)
+    return np.where(np.isnan(X), boxes.missing, inside).all(axis=2)
+
+
+@pytest.mark.parametrize("max_boxes", [20, MANY])
+def test_threads_and_the_order_of_samples_change_nothing(max_boxes):
+    X, y = noisy(2000)
+    model = BoostedHyperboxes(max_boxes, random_state=3).fit(X, y)
+    assert_same_model(model, clone(model).set_params(n_jobs=2).fit(X, y))
+    assert_same_model(model, clone(model).fit(X[::-1], y[::-1]))
+    assert_array_equal(model.predict_proba(X), model.set_params(n_jobs=2).predict_proba(X))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("max_boxes", [20, MANY])
+def test_scores_are_the_votes_of_the_boxes_that_hold_a_sample(max_boxes, n_classes):
+    X, y = noisy(300, n_classes)
+    model = BoostedHyperboxes(max_boxes, random_state=0).fit(X, y)
+    boxes = model.hyperboxes_
+    scores = model.intercept_ + held(model, X) @ boxes.weights
+    assert_allclose(model.predict_proba(X), softmax(scores, axis=1))
+    assert_array_equal(model.predict(X), scores.argmax(axis=1))
+    decision = scores[:, 1] - scores[:, 0] if n_classes == 2 else scores
+    assert_allclose(model.decision_function(X), decision, atol=1e-12)
+    assert_array_equal(boxes.labels, boxes.weights.argmax(axis=1))
+    by_class = [held(model, X[y == label]).sum(axis=0) for label in range(n_classes)]
+    assert_array_equal(boxes.class_counts, np.transpose(by_class))
+
+
+def test_each_box_of_a_readable_model_votes_for_one_class():
+    model = BoostedHyperboxes(random_state=0).fit(*noisy(500))
+    boxes = model.hyperboxes_
+    assert len(boxes) == 20
+    assert ((boxes.weights > 0).sum(axis=1) == 1).all()
+    assert (boxes.weights >= 0).all()
+    assert (boxes.constrains.sum(axis=1) <= 4).all()
+
+
+def test_stages_are_models_of_fewer_boxes():
+    X, y = noisy(300)
+    model = BoostedHyperboxes(8, random_state=0).fit(X, y)
+    stages = list(model.staged_predict_proba(X))
+    assert len(stages) == 8
+    for n_boxes in (1, 5, 8):
+        fewer = clone(model).set_params(max_boxes=n_boxes).fit(X, y)
+        assert_allclose(stages[n_boxes - 1], fewer.predict_proba(X), atol=1e-12)
+    many = BoostedHyperboxes(MANY, random_state=0).fit(X, y)
+    *_, last = many.staged_predict_proba(X)
+    assert_allclose(last, many.predict_proba(X), atol=1e-12)
+
+
+# What boxes look like
+
+
+def test_a_step_is_found_with_its_end_midway():
+    X = np.arange(100.0)[:, np.newaxis]
+    model = BoostedHyperboxes(2, random_state=0).fit(X, X[:, 0] > 39)
+    boxes = model.hyperboxes_
+    ends = {*boxes.lower[:, 0], *boxes.upper[:, 0]} - {-np.inf, np.inf}
+    assert ends
+    assert all(38 < end < 41 and end % 1 == pytest.approx(0.5) for end in ends)
+
+
+def test_missing_values_may_be_what_matters():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 3))
+    X[rng.random(400) < 0.5, 1] = np.nan
+    y = np.isnan(X[:, 1])
+    model = BoostedHyperboxes(3, random_state=0).fit(X, y)
+    assert model.score(X, y) == 1.0
+    boxes = model.hyperboxes_
+    assert not boxes.missing[boxes.labels == 0, 1].any()
+
+
+def test_values_never_missed_in_training_are_in_no_condition_when_missing():
+    X, y = load_iris(return_X_y=True)
+    model = BoostedHyperboxes(random_state=0).fit(X, y)
+    boxes = model.hyperboxes_
+    assert_array_equal(boxes.missing, ~boxes.constrains)
+    assert_array_equal(model.decision_function(np.full((1, 4), np.nan))[0], model.intercept_)
+
+
+@pytest.mark.parametrize("max_boxes", [20, MANY])
+def test_no_two_boxes_are_equal_and_none_is_without_conditions_or_votes(max_boxes):
+    X, y = load_breast_cancer(return_X_y=True)
+    boxes = BoostedHyperboxes(max_boxes, random_state=0).fit(X.round(1), y).hyperboxes_
+    rows = np.hstack([boxes.lower, boxes.upper, boxes.missing])
+    assert len(np.unique(rows, axis=0)) == len(boxes)
+    assert boxes.constrains.any(axis=1).all()
+    assert boxes.weights.any(axis=1).all()
+
+
+def test_equal_boxes_of_a_path_are_joined():
+    X = np.repeat([0.0, 1.0], 50)[:, np.newaxis]
+    model = BoostedHyperboxes(MANY, random_state=0).fit(X, X[:, 0])
+    assert len(model._courses[0].path.boxes) > 2
+    assert len(model.hyperboxes_) == 2
+
+
+def test_noise_is_left_alone():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((400, 5)), rng.integers(2, size=400)
+    stopped = BoostedHyperboxes(40, random_state=0).fit(X, y)
+    assert len(stopped.hyperboxes_) < 15
+    not_stopped = BoostedHyperboxes(40, early_stopping=False, random_state=0).fit(X, y)
+    assert len(not_stopped.hyperboxes_) > 30
+
+
+# The estimator
+
+
+def test_accuracy_on_real_data():
+    X, y = load_breast_cancer(return_X_y=True)
+    assert cross_val_score(BoostedHyperboxes(10, random_state=0), X, y).mean() > 0.94
+    assert cross_val_score(BoostedHyperboxes(MANY, random_state=0), X, y).mean() > 0.95
+
+
+def test_few_distinct_samples_are_split_between_search_and_judgement():
+    """All samples are one of eight, so that draws must take shares of them."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(2, size=(4000, 3)).astype(float)
+    y = rng.random(4000) < np.where(X[:, 0] == X[:, 1], 0.8, 0.3)
+    model = BoostedHyperboxes(random_state=0).fit(X, y)
+    p = model.predict_proba([[0, 0, 0], [0, 1, 0], [1, 0, 1], [1, 1, 1]])[:, 1]
+    assert_allclose(p, [0.8, 0.3, 0.3, 0.8], atol=0.05)
+
+
+def test_many_classes():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(40), 10)
+    X = np.column_stack([y % 8, y // 8]) + 0.1 * rng.random((400, 2))
+    assert BoostedHyperboxes(80, l2=0.1, random_state=0).fit(X, y).score(X, y) > 0.9
+
+
+def test_class_weight_is_a_weight():
+    X, y = noisy(400, 2, weights=[0.9])
+    balanced = BoostedHyperboxes(class_weight="balanced", random_state=0).fit(X, y)
+    weights = len(y) / (2 * np.bincount(y)[y])
+    assert_same_model(balanced, BoostedHyperboxes(random_state=0).fit(X, y, weights))
+    plain = BoostedHyperboxes(random_state=0).fit(X, y)
+    assert (balanced.predict(X) == 1).sum() > (plain.predict(X) == 1).sum()
+
+
+def test_importances_find_the_feature():
+    X = np.random.default_rng(0).random((500, 5))
+    importances = BoostedHyperboxes(5, random_state=0).fit(X, X[:, 2] > 0.4).feature_importances_
+    assert importances.argmax() == 2
+    assert importances.sum() == pytest.approx(1.0)
+
+
+def test_one_class_needs_no_box():
+    model = BoostedHyperboxes().fit([[1.0], [2.0]], ["a", "a"])
+    assert len(model.hyperboxes_) == 0
+    assert model.predict([[5.0]]).tolist() == ["a"]
+    assert list(model.staged_predict_proba([[5.0]])) == []
+
+
+def test_draws_of_large_data_are_bounded(monkeypatch):
+    X, y = noisy(3000)
+    monkeypatch.setattr("hyperboxes._learning.boosting._MOST_DRAWN", 500)
+    drawn = []
+    find = boosting.draw_samples
+    monkeypatch.setattr(boosting, "draw_samples", lambda *a: drawn.append(find(*a)) or drawn[-1])
+    model = BoostedHyperboxes(3, random_state=0).fit(X, y)
+    assert len(model.hyperboxes_) == 3
+    assert all(200 < len(draw.rows) < 400 for draw in drawn)
+    assert all(100 < len(draw.other_rows) < 300 for draw in drawn)
+
+
+def test_bad_input_is_refused_and_changes_nothing():
+    model = BoostedHyperboxes(5, random_state=0).fit([[1.0], [2.0]], [0, 1])
+    before = vars(model).copy()
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        model.fit([[1.0], [2.0]], [0, 1], [0, 0])
+    with pytest.raises(ValueError, match="Negative values"):
+        model.fit([[1.0], [2.0]], [0, 1], [1, -1])
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit([[1.0], [np.inf]], [0, 1])
+    assert vars(model) == before
+    for wrong in ({"max_boxes": 0}, {"subsample": 1.0}, {"l2": 0.0}, {"learning_rate": "fast"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            BoostedHyperboxes(**wrong).fit([[1.0], [2.0]], [0, 1])
+
+
+def test_boxes_are_read_only_and_say_what_they_are():
+    boxes = BoostedHyperboxes(3, random_state=0).fit(*load_iris(return_X_y=True)).hyperboxes_
+    assert repr(boxes).startswith("VotingHyperboxes(n_boxes=3, n_features=4, n_conditions=")
+    with pytest.raises(ValueError, match="read-only"):
+        boxes.weights[0] = 1.0
