@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.validating import Scores, run, validate
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
-THETAS = (0.05, 0.1, 0.3, 0.5, 0.7, 1.0)
+THETAS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 LEARNERS = {
     "IOL-GFMM": ImprovedOnlineGFMM,
     "Onln-GFMM": OnlineGFMM,
