@@ -20,7 +20,7 @@ from hyperboxes import load
 from hyperboxes._cli import main
 from hyperboxes._cli._columns import MISSING, read_labels, read_numbers
 from hyperboxes._cli._tables import Chunk, open_table
-from tests import on_posix
+from tests.marks import on_posix
 
 
 def read(path, columns=None, **options):
