@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -11,6 +12,9 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
+
+# Browsers leave a wide gap between a function's name and the bracket after it.
+_NAME_BEFORE_BRACKET = re.compile(r"<mo>(\w+)</mo>(?=\s*<mo [^>]*>\()")
 
 
 def draw_inline(writer: Any, node: nodes.math) -> None:
@@ -22,14 +26,15 @@ def draw_inline(writer: Any, node: nodes.math) -> None:
 def draw_block(writer: Any, node: nodes.math_block) -> None:
     """Write a formula on lines of its own."""
     formula = _to_mathml(node, as_block=True)
-    writer.body.append(f"{writer.starttag(node, 'div', CLASS='math')}{formula}</div>\n")
+    writer.body.append(f"{writer.starttag(node, 'div', CLASS='formula')}{formula}</div>\n")
     raise nodes.SkipNode
 
 
 def _to_mathml(node: nodes.Element, *, as_block: bool) -> str:
     """Translate a formula; a warning, which ends the build, if docutils cannot."""
     try:
-        return tex2mathml(node.astext(), as_block=as_block)
+        formula = tex2mathml(node.astext(), as_block=as_block)
+        return _NAME_BEFORE_BRACKET.sub(r'<mo lspace="0.17em" rspace="0">\1</mo>', formula)
     except MathError as error:
         logger.warning("no MathML for %r: %s", node.astext(), error, location=node)
         return ""
