@@ -105,7 +105,7 @@ def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> 
 def print_scores(scores: Scores) -> None:
     """Print the scores for people."""
     print(f"samples            {scores.n_samples:,}")
-    print(f"boxes              {scores.n_boxes:,}")
+    print(f"boxes              {scores.n_boxes:,}{' on average' if scores.fold_accuracies else ''}")
     print(f"accuracy           {scores.accuracy:.4f}{_spread(scores)}")
     print(f"balanced accuracy  {scores.balanced_accuracy:.4f}")
     header = ("class", "precision", "recall", "F1", "samples")
