@@ -1,6 +1,7 @@
 """Settings of the documentation site, which `make docs` builds in docs/_build.
 
-Pages are Markdown that can be read in the repository too; the build needs no network.
+Pages are Markdown that can be read in the repository too; neither the build nor the site needs a
+network.
 """
 
 import os
@@ -25,13 +26,14 @@ extensions = [
     "command_help",
     "myst_parser",
     "numpydoc",
+    "offline_site",
     "outside_pages",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "static_math",
     "strict_gallery",
     "trimmed_blocks",
 ]
@@ -95,6 +97,7 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "hyperboxes"
+html_math_renderer = "mathml"  # of static_math
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False

@@ -17,8 +17,8 @@ import pytest
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, load
 from hyperboxes._cli import main
 from hyperboxes._cli._checkpoint import CheckpointInterval
-from tests import on_posix
 from tests.learners import same_boxes
+from tests.marks import on_posix
 
 N_ROWS = 1000
 ARGV = ["fit", "data.csv", "--target", "y", "--theta", "0.05", "--chunk-size", "100"]

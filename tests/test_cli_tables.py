@@ -6,21 +6,24 @@ import json
 import os
 import sys
 import threading
+import zipfile
 from datetime import date
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperboxes import load
+from hyperboxes import ImprovedOnlineGFMM, load, save
 from hyperboxes._cli import main
 from hyperboxes._cli._columns import MISSING, read_labels, read_numbers
 from hyperboxes._cli._tables import Chunk, open_table
-from tests import on_posix
+from tests.learners import same_boxes
+from tests.marks import on_posix
 
 
 def read(path, columns=None, **options):
@@ -221,3 +224,140 @@ def test_damaged_parquet(tmp_path):
     path = write(tmp_path / "data", b"PAR1" + b"x" * 100)
     with pytest.raises(ValueError, match="data: "):
         open_table(str(path))
+
+
+def test_an_index_that_pandas_has_written_is_no_feature(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"x": [1.0, 2.0, 5.0, 6.0], "y": list("aabb")}, index=[7, 3, 12, 4])
+    frame.to_parquet("nameless.parquet")
+    frame.rename_axis("patient").to_parquet("named.parquet")
+    pl.read_parquet("nameless.parquet").write_parquet("polars.parquet")
+    frame.to_csv("data.csv")
+    frame.reset_index(drop=True).to_csv("counted.csv", sep=";")
+    pd.read_csv("data.csv").to_csv("read.csv", index=False)
+    indices = {
+        "nameless.parquet": "__index_level_0__",
+        "named.parquet": "patient",
+        "polars.parquet": "__index_level_0__",
+        "data.csv": "(no name)",
+        "counted.csv": "(no name)",
+        "read.csv": "Unnamed: 0",
+    }
+    for file, index in indices.items():
+        assert main(["fit", file, "--target", "y", "-o", "model"]) == 0
+        note = f"Left out, since it is an index of the rows: {index} (--features chooses otherwise)"
+        assert note in capsys.readouterr().err
+        assert load("model").feature_names_in_.tolist() == ["x"]
+
+
+def test_columns_that_only_look_like_an_index(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"Unnamed: 0": [1, 1, 2], "x": [1.0, 2.0, 5.0], "y": list("abb")})
+    frame.to_csv("twice.csv", index=False)  # not each number once
+    frame.assign(**{"Unnamed: 0": [0.5, 1, 2]}).to_csv("decimals.csv", index=False)
+    frame[["x", "Unnamed: 0", "y"]].assign(**{"Unnamed: 0": [0, 1, 2]}).to_parquet("second.parquet")
+    for file in ("twice.csv", "decimals.csv", "second.parquet"):
+        assert main(["fit", file, "--target", "y", "-o", "model"]) == 0
+        assert "Left out" not in capsys.readouterr().err
+        assert sorted(load("model").feature_names_in_) == ["Unnamed: 0", "x"]
+
+
+def test_an_index_can_be_chosen(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"x": [1.0, 2.0], "y": ["a", "b"]}, index=pd.Index([5, 3], name="age"))
+    frame.to_parquet("data")
+    for argv, features in ((["--features", "age,x"], ["age", "x"]), (["--drop", "age"], ["x"])):
+        assert main(["fit", "data", "--target", "y", "-o", "model", *argv]) == 0
+        assert "Left out" not in capsys.readouterr().err
+        assert load("model").feature_names_in_.tolist() == features
+    assert main(["fit", "data", "--target", "age", "--drop", "y", "-o", "model"]) == 0
+    assert load("model").classes_.tolist() == ["3", "5"]
+
+
+def test_a_model_without_names_finds_its_features_beside_an_index(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"x": [1.0, 5.0], "z": [2.0, 4.0]}, index=[5, 3])
+    frame.to_parquet("data")
+    save(ImprovedOnlineGFMM().fit(frame.to_numpy(), ["a", "b"]), "model")
+    assert main(["predict", "model", "data"]) == 0
+    assert capsys.readouterr().out.split() == ["prediction", "a", "b"]
+
+
+def test_decimal_commas(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"x": [1.5, -2e-3, np.nan, 4], "y": ["1,5", "1,5", "b", "b"]})
+    frame.to_csv("points.csv", index=False)
+    frame.to_csv("commas.csv", index=False, sep=";", decimal=",")
+    for file, decimal in (("points.csv", "."), ("commas.csv", ",")):
+        argv = ["fit", file, "--target", "y", "-o", file[0], "-q", "--decimal", decimal]
+        assert main(argv) == 0
+    assert same_boxes(load("p"), load("c"))
+    assert load("c").classes_.tolist() == ["1,5", "b"]
+    for command in (
+        ["predict", "p", "points.csv"],
+        ["evaluate", "p", "points.csv", "--target", "y"],
+        ["explain", "p", "points.csv", "--row", "4"],
+        ["rules", "p", "--data", "points.csv", "--target", "y"],
+    ):
+        assert main([*command, "-q"]) == 0
+        expected = capsys.readouterr().out
+        with_commas = [word.replace("points.csv", "commas.csv") for word in command]
+        assert main([*with_commas, "--decimal", ",", "-q"]) == 0
+        assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize("text", ["1.234,5", "1.5", "1,2,3", "1..5"])
+def test_no_numbers_with_decimal_commas(text):
+    chunk = Chunk("file", 0, pa.table({"x": [text]}), ",")
+    with pytest.raises(ValueError, match=r"not numbers: x .*row 1 of x is"):
+        read_numbers(chunk, ["x"])
+
+
+def test_advice_about_decimals():
+    with pytest.raises(ValueError, match="If that is a number with decimals, add --decimal ,"):
+        read_numbers(column(["1", "-1,5"]), ["x"])
+    with pytest.raises(ValueError, match=r"If that is a number with decimals, add --decimal \."):
+        read_numbers(Chunk("file", 0, pa.table({"x": ["1.5"]}), ","), ["x"])
+    with pytest.raises(ValueError, match="or train without such columns"):
+        read_numbers(column(["1,5 m"]), ["x"])
+
+
+def archive(*names):
+    """Return a zip archive of empty files."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as file:
+        for name in names:
+            file.writestr(name, "")
+    return content.getvalue()
+
+
+EXCEL = archive("[Content_Types].xml", "xl/workbook.xml")
+SAVE_AS = "save the table as CSV in UTF-8, or as Parquet"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (EXCEL, f"an Excel file: {SAVE_AS}"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), f"an Excel file: {SAVE_AS}"),
+        (
+            archive("mimetype", "content.xml"),
+            f"an OpenDocument file, of LibreOffice say: {SAVE_AS}",
+        ),
+        (archive("data.csv"), "a zip archive: unpack it first"),
+        (EXCEL[:20], "a zip archive: unpack it first"),
+    ],
+    ids=["xlsx", "xls", "ods", "zip", "damaged"],
+)
+def test_spreadsheets_and_archives_are_named(tmp_path, content, message):
+    path = write(tmp_path / "data.csv", content)
+    with pytest.raises(ValueError, match=f"data.csv is {message}$"):
+        open_table(str(path))
+
+
+def test_a_spreadsheet_from_standard_input(monkeypatch):
+    for reread, kind in ((True, "an Excel file:"), (False, "an Excel file or another zip archive")):
+        stream = io.TextIOWrapper(io.BufferedReader(io.BytesIO(EXCEL)))
+        monkeypatch.setattr(sys, "stdin", stream)
+        with pytest.raises(ValueError, match=f"standard input is {kind}"):
+            open_table("-", reread=reread)

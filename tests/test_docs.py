@@ -58,3 +58,16 @@ def test_pages_lead_to_all_examples():
     text = "".join(page.read_text() for page in DOCS.glob("*.md"))
     examples = (ROOT / "examples" / "gallery").glob("*.py")
     assert [e.name for e in examples if f"](../examples/gallery/{e.name})" not in text] == []
+
+
+def test_pages_that_need_a_network(monkeypatch):
+    """`make docs` looks at all pages of the site; here it is shown that it would see one."""
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    from offline_site import fetched_from_elsewhere
+
+    away = "https://example.org/"
+    fetched = f"<script src='{away}a.js'></script><img src='//b.png'><link rel=icon href='{away}c'>"
+    followed = f"<a href='{away}'>x</a><link rel=canonical href='{away}'><script>'{away}'</script>"
+    own = "<script src='_static/a.js'></script><img src='b.png'><img src='data:,x'>"
+    assert fetched_from_elsewhere(followed + own) == []
+    assert fetched_from_elsewhere(own + fetched) == [f"{away}a.js", "//b.png", f"{away}c"]

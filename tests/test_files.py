@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, load, save
-from tests import on_posix
+from tests.marks import on_posix
 from tests.model_files import assert_same_model, saved
 
 X, Y = load_iris(return_X_y=True)

@@ -10,8 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM
-from tests import on_posix
 from tests.learners import every_online_learner, same_boxes
+from tests.marks import on_posix
 
 X, Y = load_iris(return_X_y=True)
 

@@ -25,7 +25,7 @@ def oldest(project: dict, extra: str) -> dict[str, str]:
         tested that is not.
     """
     versions = {}
-    for requirement in [*project["dependencies"], *_needs(project, extra)]:
+    for requirement in [*project["dependencies"], *needs(project, extra)]:
         bound = AT_LEAST.fullmatch(requirement)
         if bound is None:
             raise ValueError(f"{requirement!r} in pyproject.toml must be of the form name>=version")
@@ -35,12 +35,12 @@ def oldest(project: dict, extra: str) -> dict[str, str]:
     return versions
 
 
-def _needs(project: dict, extra: str) -> Iterator[str]:
+def needs(project: dict, extra: str) -> Iterator[str]:
     """List what an extra requires, with the package's own extras spelled out."""
     for requirement in project["optional-dependencies"][extra]:
         if own := OWN_EXTRAS.fullmatch(requirement):
             for other in own[1].split(","):
-                yield from _needs(project, other)
+                yield from needs(project, other)
         else:
             yield requirement
 

@@ -5,6 +5,7 @@ Spaces around a cell do not count. A label is its text: `1`, `1.0` and `001` are
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
     numbers = np.empty((len(chunk), len(columns)))
     wrong = []
     for j, column in enumerate(columns):
-        values = _to_numbers(chunk.table[column])
+        values = _to_numbers(chunk.table[column], chunk.decimal)
         if values is None:
             wrong.append(column)
         else:
@@ -33,7 +34,7 @@ def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
         row, text = _first_text(chunk, wrong[0])
         raise ValueError(
             f"{chunk.file}: not numbers: {listing(wrong)} (row {row} of {wrong[0]} is {text!r}). "
-            "Turn them into numbers, or train without such columns (fit --drop)"
+            f"{_advice(text, chunk.decimal)}"
         )
     if np.isinf(numbers).any():
         i, j = np.argwhere(np.isinf(numbers))[0]
@@ -42,6 +43,14 @@ def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
             "leave the cell empty if the value is not known"
         )
     return numbers
+
+
+def _advice(text: str, decimal: str) -> str:
+    """Say what to do about a cell that is no number."""
+    other = "," if decimal == "." else "."
+    if re.fullmatch(rf"[+-]?\d*{re.escape(other)}\d+", text.strip()):
+        return f"If that is a number with decimals, add --decimal {other}"
+    return "Turn them into numbers, or train without such columns (fit --drop)"
 
 
 def read_labels(chunk: Chunk, column: str) -> np.ndarray:
@@ -57,7 +66,7 @@ def read_labels(chunk: Chunk, column: str) -> np.ndarray:
     return np.array(texts, dtype=str)
 
 
-def _to_numbers(values: Any) -> np.ndarray | None:
+def _to_numbers(values: Any, decimal: str) -> np.ndarray | None:
     """Return float64, or None if there are cells that are no numbers."""
     pa = arrow()
     pc = arrow("compute")
@@ -66,10 +75,18 @@ def _to_numbers(values: Any) -> np.ndarray | None:
         return None
     try:
         if _is_text(values.type):
-            values = _parse(values)
+            values = _parse(_with_points(values, decimal))
         return pc.cast(values, pa.float64(), safe=False).to_numpy()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
+
+
+def _with_points(texts: Any, decimal: str) -> Any:
+    """Write decimals after a point; a text that has one already then is no number."""
+    if decimal == ".":
+        return texts
+    pc = arrow("compute")
+    return pc.replace_substring(pc.replace_substring(texts, ".", ".."), decimal, ".")
 
 
 def _parse(texts: Any) -> Any:
@@ -91,7 +108,7 @@ def _first_text(chunk: Chunk, column: str) -> tuple[int, str]:
     """Return the row and the text of the first cell that is no number."""
     values = _plain(chunk.table[column])
     for row in range(len(values)):
-        if _to_numbers(values.slice(row, 1)) is None:
+        if _to_numbers(values.slice(row, 1), chunk.decimal) is None:
             return chunk.start + row + 1, str(values[row].as_py())
     raise AssertionError(column)
 

@@ -40,18 +40,21 @@ def print_json(value: Any) -> None:
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
-    """Add the file to read and its separator."""
+    """Add the file to read and how it is written."""
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
-    add_sep(parser)
+    add_format(parser)
 
 
-def add_sep(parser: argparse.ArgumentParser) -> None:
-    """Add the separator of cells."""
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add what separates cells, and the digits of numbers."""
     parser.add_argument(
         "--sep",
         type=separator,
         metavar="CHAR",
         help="separator of a CSV file; default: the first of , ; tab | in its first row",
+    )
+    parser.add_argument(
+        "--decimal", choices=(".", ","), help="what stands before decimals: 1.5 or 1,5; default: ."
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -71,7 +72,10 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Scores:
-    """What a confusion matrix says; a score that would be 0 / 0 is None."""
+    """What a confusion matrix says; a score that would be 0 / 0 is None.
+
+    In cross-validation there is an accuracy of each fold, and `n_boxes` is their mean, rounded.
+    """
 
     n_samples: int
     n_boxes: int
@@ -79,9 +83,10 @@ class Scores:
     balanced_accuracy: float
     by_class: dict[str, dict[str, Any]]
     matrix: list[list[int]]
+    fold_accuracies: list[float] = field(default_factory=list)
 
     @classmethod
-    def of(cls, confusion: Confusion, n_boxes: int) -> Self:
+    def of(cls, confusion: Confusion, n_boxes: int, fold_accuracies: Sequence[float] = ()) -> Self:
         """Compute the scores; balanced accuracy is the mean recall of classes that occur."""
         names, matrix = confusion.table()
         accuracy, balanced_accuracy = overall_scores(matrix)
@@ -92,11 +97,14 @@ class Scores:
             balanced_accuracy=balanced_accuracy,
             by_class=dict(zip(names, class_scores(matrix), strict=True)),
             matrix=matrix.tolist(),
+            fold_accuracies=list(fold_accuracies),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return them for JSON."""
         values = asdict(self)
+        if not self.fold_accuracies:
+            del values["fold_accuracies"]
         values["confusion_matrix"] = {"classes": list(self.by_class), "rows": values.pop("matrix")}
         return values
 

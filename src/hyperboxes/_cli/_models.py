@@ -54,7 +54,7 @@ def check_classifier(model: Any, path: str) -> None:
 
 def read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
     """Return all rows of the data, and their labels if --target is given, None for no label."""
-    table = open_table(args.data, args.sep)
+    table = open_table(args.data, args.sep, args.decimal)
     others = [] if args.target is None else [args.target]
     reader = find_features(args, model, table, *others)
     chunk = next(table.chunks([*reader.columns, *others]), None)
@@ -106,7 +106,7 @@ def _match(model: Any, table: Table, others: tuple[str, ...]) -> list[str]:
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         return [str(name).strip() for name in names]
-    columns = [name for name in table.columns if name not in others]
+    columns = [name for name in table.columns if name not in (*others, *table.index_columns)]
     if len(columns) != model.n_features_in_:
         raise ValueError(
             f"The model was trained without names of its {model.n_features_in_} features: name the "

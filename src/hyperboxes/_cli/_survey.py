@@ -1,4 +1,4 @@
-"""The first pass over a file: classes and ranges, which a learner must know in advance."""
+"""What a pass over a file finds: classes and ranges, which a learner must know in advance."""
 
 from __future__ import annotations
 
@@ -46,6 +46,29 @@ def check_labels(chunk: Chunk, target: str, unlabeled: Any) -> np.ndarray:
     return labels
 
 
+class Extent:
+    """How many rows there are, and the range of each feature, found as rows come in."""
+
+    def __init__(self, n_features: int) -> None:
+        self.n_rows = 0
+        self.ranges = np.full((2, n_features), np.nan)
+
+    def add(self, X: Any) -> None:
+        """Take in some rows."""
+        self.n_rows += len(X)
+        self.ranges[0] = np.fmin(self.ranges[0], np.fmin.reduce(np.asarray(X)))
+        self.ranges[1] = np.fmax(self.ranges[1], np.fmax.reduce(np.asarray(X)))
+
+    def is_of_training_data(self, model: Any) -> bool:
+        """Tell whether a model has learned as many samples, with the very same ranges.
+
+        Rows that a model has not learned hardly ever agree in all of these numbers.
+        """
+        learned = np.array([model.data_min_, model.data_max_])
+        same = np.isnan(self.ranges) | (self.ranges == learned)
+        return bool(self.n_rows == model.hyperboxes_.counts.sum() and same.all())
+
+
 @dataclass(frozen=True)
 class Survey:
     """What a learner must know in advance."""
@@ -57,21 +80,18 @@ class Survey:
     @classmethod
     def of(cls, chunks: Iterable[Chunk], columns: Columns) -> Self:
         """Go through all rows."""
-        n_rows = 0
         classes: set[str] = set()
-        ranges = np.full((2, len(columns.features)), np.nan)
+        extent = Extent(len(columns.features))
         for chunk in chunks:
             X, labels = columns.read(chunk)
-            n_rows += len(X)
+            extent.add(X)
             classes |= set(labels.tolist()) - {columns.unlabeled}
-            ranges[0] = np.fmin(ranges[0], np.fmin.reduce(X))
-            ranges[1] = np.fmax(ranges[1], np.fmax.reduce(X))
             if len(classes) > _MOST_CLASSES:
                 raise ValueError(
                     f"{chunk.file}: {columns.target} has more than {_MOST_CLASSES} different "
                     "values, so it is no class; choose another --target"
                 )
-        return cls(n_rows, sorted(classes), ranges)
+        return cls(extent.n_rows, sorted(classes), extent.ranges)
 
     def check(self, file: str, columns: Columns) -> None:
         """Refuse a file that nothing can be learned from."""

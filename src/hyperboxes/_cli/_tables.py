@@ -1,28 +1,33 @@
 """CSV and Parquet files as streams of chunks: tables of some rows, read one after the other.
 
-The content says what a file is, not its name. All cells of a CSV file are text; what they mean is
-decided in `_columns`, the same way in every chunk.
+All cells of a CSV file are text; what they mean is decided in `_columns`, the same way in every
+chunk.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
-import io
-import sys
+import re
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cached_property
 from typing import Any, BinaryIO
 
-from hyperboxes._cli._common import STDIO, arrow, listing
+from hyperboxes._cli._common import arrow, listing
+from hyperboxes._cli._sources import Source
 
-_GZIP = b"\x1f\x8b"
-_PARQUET = b"PAR1"
 _SEPARATORS = ",;\t|"
+
+# What pandas calls an index without a name in Parquet files, and reads a CSV column without one as.
+_PARQUET_INDEX = re.compile(r"__index_level_\d+__")
+_NO_NAME = ("", "Unnamed: 0")
+
+# An index is recognised by so many rows.
+_ROWS_OF_INDEX = 1000
 
 
 @dataclass(frozen=True)
@@ -32,16 +37,18 @@ class Chunk:
     file: str
     start: int
     table: Any
+    decimal: str = "."
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
 
 class Table(ABC):
-    """A file with named columns."""
+    """A file with named columns; `decimal` is what separates the digits of numbers in text."""
 
     def __init__(self, name: str, columns: Sequence[str]) -> None:
         self.name = name
+        self.decimal = "."
         self.columns = [column.strip() for column in columns]
         if len(set(self.columns)) < len(self.columns):
             twice = next(c for c in self.columns if self.columns.count(c) > 1)
@@ -58,7 +65,28 @@ class Table(ABC):
         at_once = min(size or 65_536, 65_536)
         for start, batches in _regroup(self._batches(columns, at_once), size, skip):
             table = pa.Table.from_batches(batches).rename_columns(list(columns))
-            yield Chunk(self.name, start, table)
+            yield Chunk(self.name, start, table, self.decimal)
+
+    @cached_property
+    def index_columns(self) -> list[str]:
+        """The columns that number or name the rows: an index that was written with the data."""
+        found = [name for name in self.columns if self._is_index(name)]
+        first = self.columns[0]
+        if first in _NO_NAME and first not in found and self._numbers_rows(first):
+            found.insert(0, first)
+        return found
+
+    def _is_index(self, column: str) -> bool:
+        """Tell whether the file itself says that a column is an index."""
+        return _PARQUET_INDEX.fullmatch(column) is not None
+
+    def _numbers_rows(self, column: str) -> bool:
+        """Tell whether a column holds whole numbers, each once, as far as it can be read ahead."""
+        if not self._can_reread:
+            return False
+        chunk = next(self.chunks([column], _ROWS_OF_INDEX), None)
+        cells = [] if chunk is None else [str(cell).strip() for cell in chunk.table[0].to_pylist()]
+        return all(cell.isdecimal() for cell in cells) and len(set(cells)) == len(cells)
 
     def check(self, columns: Sequence[str]) -> None:
         """Refuse columns that are not there."""
@@ -67,6 +95,11 @@ class Table(ABC):
                 f"{self.name} has no column {listing(map(repr, missing))}; its columns are "
                 f"{listing(self.columns)}"
             )
+
+    @property
+    @abstractmethod
+    def _can_reread(self) -> bool:
+        """Whether rows that were read can be read again."""
 
     @abstractmethod
     def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
@@ -82,6 +115,10 @@ class CsvTable(Table):
             names, self._sep = _read_header(stream, source.name, sep)
         self._stream: Any = None if source.can_reopen else stream
         super().__init__(source.name, names)
+
+    @property
+    def _can_reread(self) -> bool:
+        return self._source.can_reopen
 
     def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
         pa = arrow()
@@ -117,9 +154,17 @@ class ParquetTable(Table):
     def __init__(self, source: Source) -> None:
         self._source = source
         with self._open() as file:
-            names = file.schema_arrow.names
-        super().__init__(source.name, names)
-        self._as_written = dict(zip(self.columns, names, strict=True))
+            schema = file.schema_arrow
+        super().__init__(source.name, schema.names)
+        self._as_written = dict(zip(self.columns, schema.names, strict=True))
+        self._pandas_index = (schema.pandas_metadata or {}).get("index_columns", [])
+
+    def _is_index(self, column: str) -> bool:
+        return super()._is_index(column) or self._as_written[column] in self._pandas_index
+
+    @property
+    def _can_reread(self) -> bool:
+        return True
 
     def _open(self) -> Any:
         pa, pq = arrow(), arrow("parquet")
@@ -136,57 +181,15 @@ class ParquetTable(Table):
                 yield batch.select(names)
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where bytes come from: a file, memory, or a stream, which is read once."""
-
-    name: str
-    path: Path | None = None
-    content: bytes | None = None
-    stream: Any = None
-
-    @classmethod
-    def of(cls, path: str, reread: bool) -> Source:
-        """Find the bytes; a stream that will be read again, or is Parquet, is kept in memory."""
-        if not is_stream(path):
-            return cls(path, Path(path))
-        is_stdin = path == STDIO
-        stream: Any = sys.stdin.buffer if is_stdin else Path(path).open("rb")  # noqa: SIM115 (a pipe)
-        name = "standard input" if is_stdin else path
-        if reread or stream.peek(4)[:4] == _PARQUET:
-            with stream:
-                return cls(name, content=stream.read())
-        return cls(name, stream=stream)
-
-    @property
-    def can_reopen(self) -> bool:
-        """Whether the bytes can be read again."""
-        return self.stream is None
-
-    def open(self) -> Any:
-        """Open it for reading, unzipped."""
-        if self.path is not None:
-            with self.path.open("rb") as file:
-                is_zipped = file.read(2) == _GZIP
-            return gzip.open(self.path) if is_zipped else self.path.open("rb")
-        raw: Any = self.stream or io.BufferedReader(io.BytesIO(self.content or b""))
-        return gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIP else raw
-
-
-def is_stream(path: str) -> bool:
-    """Whether it can be read only once: standard input, a pipe, a device."""
-    return path == STDIO or (Path(path).exists() and not Path(path).is_file())
-
-
-def open_table(path: str, sep: str | None = None, *, reread: bool = False) -> Table:
+def open_table(
+    path: str, sep: str | None = None, decimal: str | None = None, *, reread: bool = False
+) -> Table:
     """Open a file; `reread` says that it will be read more than once."""
     source = Source.of(path, reread)
-    if source.can_reopen:
-        with source.open() as stream:
-            is_parquet = stream.peek(4)[:4] == _PARQUET
-        if is_parquet:
-            return ParquetTable(source)
-    return CsvTable(source, sep)
+    source.check_format()
+    table = ParquetTable(source) if source.is_parquet else CsvTable(source, sep)
+    table.decimal = decimal or "."
+    return table
 
 
 def _read_header(stream: BinaryIO, name: str, sep: str | None) -> tuple[list[str], str]:

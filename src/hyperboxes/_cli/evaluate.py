@@ -1,7 +1,11 @@
 """Compare a model's predictions with the true labels in a table.
 
-The file is read in pieces, so it may be larger than memory. Labels that the model does not know
-count as mistakes. Rows without a label are left out if --unlabeled says which, here or in training.
+Take rows that the model has not learned. If there are none, --cv tells how good it would be on
+such: it trains new models like this one, each on a part of the rows, and tries them on the others.
+
+The file is read in pieces, so it may be larger than memory, unless --cv is given. Labels that the
+model does not know count as mistakes. Rows without a label are left out if --unlabeled says which,
+here or in training.
 """
 
 from __future__ import annotations
@@ -18,22 +22,27 @@ from hyperboxes._cli._common import (
     add_json,
     add_model,
     add_target,
+    note,
     print_json,
 )
+from hyperboxes._cli._folds import cross_validate, number_of_folds
 from hyperboxes._cli._labels import Confusion, Scores
 from hyperboxes._cli._models import (
+    FeatureReader,
     add_matching,
     check_classifier,
     find_features,
     load_model,
     read_target,
 )
-from hyperboxes._cli._tables import open_table
+from hyperboxes._cli._survey import Extent
+from hyperboxes._cli._tables import Table, open_table
 
 HELP = "compare predictions with true labels"
 EXAMPLES = """\
   hyperboxes evaluate iris.hyperboxes test.csv --target species
   hyperboxes evaluate iris.hyperboxes test.csv --target species --json
+  hyperboxes evaluate iris.hyperboxes train.csv --target species --cv 5
 """
 
 # A confusion matrix of more classes is not printed, but it is in the JSON.
@@ -46,35 +55,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data(parser)
     add_target(parser)
     add_matching(parser)
+    parser.add_argument(
+        "--cv",
+        type=number_of_folds,
+        metavar="FOLDS",
+        help="cross-validate: train models like MODEL on all folds of DATA but one, predict that",
+    )
     add_json(parser, "the scores")
     add_chunk_size(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Evaluate."""
-    table = open_table(args.data, args.sep)
+    table = open_table(args.data, args.sep, args.decimal)
     model = load_model(args.model)
     check_classifier(model, args.model)
     reader = find_features(args, model, table, args.target)
-    confusion = Confusion(model.classes_)
-    chunks = table.chunks([*reader.columns, args.target], args.chunk_size)
-    for chunk in with_progress(args, "Evaluating", chunks):
-        labels, has_label = read_target(args, model, chunk)
-        confusion.add(labels[has_label], model.predict(reader.read(chunk))[has_label])
-    if confusion.n_samples == 0:
-        raise ValueError(f"{table.name} has no rows with a label")
-    scores = Scores.of(confusion, n_boxes=len(model.hyperboxes_))
+    if args.cv is None:
+        scores = _evaluate(args, table, reader)
+    else:
+        scores = cross_validate(args, table, reader)
     if args.json:
         print_json(scores.to_dict())
     else:
         print_scores(scores)
 
 
+def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> Scores:
+    """Ask the model about the rows, and say so if they are those it was trained on."""
+    model = reader.model
+    confusion, extent = Confusion(model.classes_), Extent(model.n_features_in_)
+    chunks = table.chunks([*reader.columns, args.target], args.chunk_size)
+    for chunk in with_progress(args, "Evaluating", chunks):
+        labels, has_label = read_target(args, model, chunk)
+        X = reader.read(chunk)
+        extent.add(X)
+        confusion.add(labels[has_label], model.predict(X)[has_label])
+    if confusion.n_samples == 0:
+        raise ValueError(f"{table.name} has no rows with a label")
+    if extent.is_of_training_data(model):
+        note(
+            args,
+            f"Note: {table.name} seems to be what the model was trained on: it has as many rows, "
+            "with the same ranges. The scores say little about other rows; --cv 5 does",
+        )
+    return Scores.of(confusion, n_boxes=len(model.hyperboxes_))
+
+
 def print_scores(scores: Scores) -> None:
     """Print the scores for people."""
     print(f"samples            {scores.n_samples:,}")
-    print(f"boxes              {scores.n_boxes:,}")
-    print(f"accuracy           {scores.accuracy:.4f}")
+    print(f"boxes              {scores.n_boxes:,}{' on average' if scores.fold_accuracies else ''}")
+    print(f"accuracy           {scores.accuracy:.4f}{_spread(scores)}")
     print(f"balanced accuracy  {scores.balanced_accuracy:.4f}")
     header = ("class", "precision", "recall", "F1", "samples")
     rows = [
@@ -88,6 +120,13 @@ def print_scores(scores: Scores) -> None:
         counts = [(name, *map(str, row)) for name, row in zip(names, scores.matrix, strict=True)]
         print("\ntrue class in rows, predicted in columns")
         _print_table([("", *names), *counts])
+
+
+def _spread(scores: Scores) -> str:
+    if not scores.fold_accuracies:
+        return ""
+    low, high = min(scores.fold_accuracies), max(scores.fold_accuracies)
+    return f"  ({low:.4f} to {high:.4f} in {len(scores.fold_accuracies)} folds)"
 
 
 def _number(value: Any) -> str:

@@ -6,6 +6,7 @@ Row 1 is the first below the names of the columns.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 from hyperboxes._cli._common import add_data, add_json, add_model, positive_integer, print_json
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
 
     model = load_model(args.model)
     check_classifier(model, args.model)
-    table = open_table(args.data, args.sep)
+    table = open_table(args.data, args.sep, args.decimal)
     reader = find_features(args, model, table)
     explanations = explain(model, _read_rows(args, table, reader))
     pairs = list(zip(args.row, explanations, strict=True))
@@ -70,4 +71,4 @@ def _read_rows(args: argparse.Namespace, table: Table, reader: FeatureReader) ->
 
 def _row(chunk: Chunk, row: int) -> Chunk:
     """Return a row of the first chunk."""
-    return Chunk(chunk.file, row - 1, chunk.table.slice(row - 1, 1))
+    return replace(chunk, start=row - 1, table=chunk.table.slice(row - 1, 1))

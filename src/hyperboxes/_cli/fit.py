@@ -28,11 +28,13 @@ from hyperboxes._cli._common import (
     add_json,
     add_target,
     column_names,
+    listing,
     note,
     print_json,
 )
+from hyperboxes._cli._sources import is_stream
 from hyperboxes._cli._survey import Columns
-from hyperboxes._cli._tables import Table, is_stream, open_table
+from hyperboxes._cli._tables import Table, open_table
 from hyperboxes._cli._training import fit_at_once, fit_in_chunks
 from hyperboxes._cli._writers import check_output
 from hyperboxes._compiling import compiling
@@ -127,7 +129,7 @@ def run(args: argparse.Namespace) -> None:
     _check_options(args)
     check_output(args.output, args.data)
     learner = commands()[args.learner]
-    table = open_table(args.data, args.sep, reread=learner.learns_in_chunks)
+    table = open_table(args.data, args.sep, args.decimal, reread=True)
     columns = _choose_columns(args, table)
     model, options = _make_model(args, learner, columns)
     chunk_size = args.chunk_size or CHUNK_SIZE
@@ -164,8 +166,7 @@ def _wants_checkpoints(args: argparse.Namespace) -> bool:
 def _choose_columns(args: argparse.Namespace, table: Table) -> Columns:
     """Return the features and the target, all of which are in the table."""
     table.check([args.target, *args.drop, *(args.features or [])])
-    dropped = {args.target, *args.drop}
-    features = args.features or [name for name in table.columns if name not in dropped]
+    features = args.features or _default_features(args, table)
     if args.target in features:
         raise ValueError(f"{args.target} is the target, so it cannot be a feature")
     if not features:
@@ -173,6 +174,18 @@ def _choose_columns(args: argparse.Namespace, table: Table) -> Columns:
     if "" in features:
         raise ValueError(f"{table.name}: a column has no name; name all, or choose with --features")
     return Columns(features, args.target, args.unlabeled)
+
+
+def _default_features(args: argparse.Namespace, table: Table) -> list[str]:
+    """Return all columns but the target, those of --drop, and an index."""
+    dropped = {args.target, *args.drop}
+    if index := [name for name in table.index_columns if name not in dropped]:
+        note(
+            args,
+            f"Left out, since it is an index of the rows: {listing(index)} (--features chooses "
+            "otherwise)",
+        )
+    return [name for name in table.columns if name not in {*dropped, *index}]
 
 
 def _make_model(

@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
     model = load_model(args.model)
     if args.proba or args.membership:
         check_classifier(model, args.model)
-    table = open_table(args.data, args.sep)
+    table = open_table(args.data, args.sep, args.decimal)
     reader = find_features(args, model, table)
     if hasattr(model, "n_jobs"):
         model.set_params(n_jobs=args.jobs)

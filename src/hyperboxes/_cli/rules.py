@@ -13,8 +13,8 @@ from typing import Any
 from hyperboxes._cli._common import (
     DATA_HELP,
     UsageError,
+    add_format,
     add_model,
-    add_sep,
     add_target,
     note,
     positive_integer,
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument("--data", metavar="DATA", help=f"measure the rules on a {DATA_HELP}")
     add_target(parser, required=False)
-    add_sep(parser)
+    add_format(parser)
     add_matching(parser)
     parser.add_argument(
         "--max-rules", type=positive_integer, metavar="N", help="print only so many; default: all"
@@ -49,10 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the rules."""
-    about_data = (args.target, args.unlabeled, args.features, args.sep)
+    about_data = (args.target, args.unlabeled, args.features, args.sep, args.decimal)
     if args.data is None and any(option is not None for option in about_data):
         raise UsageError(
-            "--target, --unlabeled, --features and --sep are about --data, which is not given"
+            "--target, --unlabeled, --features, --sep and --decimal are about --data, which is not "
+            "given"
         )
     if args.format == "sql" and (args.data is not None or args.max_rules is not None):
         raise UsageError("--format sql takes all rules and no data: no --data, no --max-rules")

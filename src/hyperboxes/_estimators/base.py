@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.validation import (
     check_finite_range,
@@ -22,6 +22,7 @@ from hyperboxes._estimators.validation import (
     check_ranges,
     check_unit_range,
     check_upper,
+    validate_samples,
 )
 from hyperboxes._kernels import prediction
 from hyperboxes._kernels.records import Rule
@@ -183,7 +184,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         `n_values` is how many numbers an answer takes for each sample.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **NUMBERS)
+        X = validate_samples(self, X, reset=False, **NUMBERS)
         intervals = Intervals(X, check_upper(self, X, X_upper), self._model.scale)
 
         def ask(rows: slice) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.base import NUMBERS, BoxEstimator
 from hyperboxes._estimators.validation import (
@@ -18,6 +18,7 @@ from hyperboxes._estimators.validation import (
     encode,
     find_labels,
     unchanged_on_error,
+    validate_samples,
 )
 from hyperboxes._kernels import prediction
 from hyperboxes._models.boxes import WORK_PER_CALL, Samples
@@ -67,7 +68,7 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         self, X: Any, y: Any, X_upper: Any, *, reset: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         check_unlabeled(self.unlabeled)
-        X, y = validate_data(self, X, y, reset=reset, **NUMBERS)
+        X, y = validate_samples(self, X, y, reset=reset, **NUMBERS)
         return X, self._check_upper(X, X_upper), y
 
     def _find_classes(self, y: np.ndarray) -> np.ndarray:

@@ -9,11 +9,15 @@ import numpy as np
 from sklearn.base import ClusterMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.base import NUMBERS, BoxEstimator
 from hyperboxes._estimators.docs import shared_docs
-from hyperboxes._estimators.validation import unchanged_on_error, warn_if_ranges_unknown
+from hyperboxes._estimators.validation import (
+    unchanged_on_error,
+    validate_samples,
+    warn_if_ranges_unknown,
+)
 from hyperboxes._kernels import clusters
 from hyperboxes._kernels.records import NO_LABEL
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_samples
@@ -213,7 +217,7 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
     def _validate_samples(
         self, X: Any, X_upper: Any, *, reset: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        X = validate_data(self, X, reset=reset, **NUMBERS)
+        X = validate_samples(self, X, reset=reset, **NUMBERS)
         return X, self._check_upper(X, X_upper)
 
     def _pieces(self) -> dict[str, Any]:

@@ -28,19 +28,85 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
+def validate_samples(estimator: Any, X: Any, *y: Any, reset: bool, **checks: Any) -> Any:
+    """Do what scikit-learn's `validate_data` does, with errors that name cells of a data frame."""
+    if _is_frame(X):
+        # A column too many is to be called that, whatever it holds.
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    with _naming_cells(X):
+        return validate_data(estimator, X, *y, reset=reset, **checks)
+
+
+@contextmanager
+def _naming_cells(X: Any) -> Iterator[None]:
+    """Have errors about a data frame that is made an array say which cell is to blame.
+
+    Dates are refused: NumPy takes them for nanoseconds, unless there are numbers beside them.
+    """
+    if not _is_frame(X):
+        yield
+        return
+    _refuse_dates(X)
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        _refuse_words(X, error)
+        raise
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def _columns(frame: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the columns of a data frame, of pandas or polars, with what errors call them."""
+    for j, name in enumerate(frame.columns):
+        yield f"column {str(name)!r}", frame.iloc[:, j] if hasattr(frame, "iloc") else frame[:, j]
+
+
+def _refuse_dates(frame: Any) -> None:
+    for name, values in _columns(frame):
+        kind = getattr(values.dtype, "kind", None) or np.asarray(values[:0]).dtype.kind
+        if kind in "mM" and len(values) > 0:
+            raise ValueError(
+                f"{name} holds dates or times, such as {next(iter(values))} in row 0. Turn them "
+                "into numbers, such as days since a date, or leave the column out."
+            )
+
+
+def _refuse_words(frame: Any, error: Exception) -> None:
+    """Raise an error about the first cell that is no number, if there is one."""
+    for name, values in _columns(frame):
+        for row, value in enumerate([] if _are_numbers(values) else values):
+            if not _are_numbers([value]):
+                raise ValueError(
+                    f"{name} holds {value!r} in row {row}, which is no number. Encode the column, "
+                    "with scikit-learn's OneHotEncoder say, or leave it out."
+                ) from error
+
+
+def _are_numbers(values: Any) -> bool:
+    try:
+        np.asarray(values).astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def check_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
     """Return the upper ends of the samples: `X` itself unless `X_upper` is given."""
     if X_upper is None:
         return X
     validate_data(estimator, X_upper, reset=False, skip_check_array=True)  # names of columns
-    X_upper = check_array(
-        X_upper,
-        dtype=np.float64,
-        order="C",
-        ensure_all_finite="allow-nan",
-        input_name="X_upper",
-        estimator=estimator,
-    )
+    with _naming_cells(X_upper):
+        X_upper = check_array(
+            X_upper,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan",
+            input_name="X_upper",
+            estimator=estimator,
+        )
     if X_upper.shape != X.shape:
         raise ValueError(f"X_upper has shape {X_upper.shape}, but X has shape {X.shape}.")
     if (below := X_upper < X).any():

@@ -1,0 +1,97 @@
+"""Cross-validation: how good models like a given one are on rows that they have not learned."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from typing import Any
+
+import numpy as np
+
+from hyperboxes._cli._bar import progress
+from hyperboxes._cli._common import note, positive_integer
+from hyperboxes._cli._labels import Confusion, Scores
+from hyperboxes._cli._models import FeatureReader, read_target
+from hyperboxes._cli._tables import Table
+
+# Says that a row has no label; cells that are empty for another reason are refused.
+_NO_LABEL = ""
+
+
+def number_of_folds(text: str) -> int:
+    """Parse how many folds there are to be."""
+    folds = positive_integer(text)
+    if folds < 2:
+        raise argparse.ArgumentTypeError("there must be at least 2 folds")
+    return folds
+
+
+def cross_validate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> Scores:
+    """Train models with the parameters of the given one on all folds but one, and predict that.
+
+    Rows without a label are learned by all models, and predicted by none.
+    """
+    X, labels = _read_all(args, table, reader)
+    classes, counts = np.unique(labels[labels != _NO_LABEL], return_counts=True)
+    _check_counts(args, table, classes, counts)
+    confusion, accuracies, n_boxes = Confusion(classes), [], []
+    with progress(args, "Cross-validating", args.cv) as update:
+        for fold in _make_folds(labels, args.cv):
+            model = _fit_without(fold, reader.model, X, labels)
+            predicted = model.predict(_take(X, fold))
+            confusion.add(labels[fold], predicted)
+            accuracies.append(float(np.mean(predicted == labels[fold])))
+            n_boxes.append(len(model.hyperboxes_))
+            if update is not None:
+                update(len(accuracies), f"{len(accuracies)} of {args.cv} folds")
+    return Scores.of(confusion, round(np.mean(n_boxes)), accuracies)
+
+
+def _fit_without(fold: np.ndarray, like: Any, X: Any, labels: np.ndarray) -> Any:
+    """Train a model like another on the rows that are not in a fold."""
+    from sklearn.base import clone
+
+    rows = np.setdiff1d(np.arange(len(labels)), fold)
+    unlabeled = _NO_LABEL if (labels[rows] == _NO_LABEL).any() else None
+    return clone(like).set_params(unlabeled=unlabeled).fit(_take(X, rows), labels[rows])
+
+
+def _read_all(
+    args: argparse.Namespace, table: Table, reader: FeatureReader
+) -> tuple[Any, np.ndarray]:
+    """Return all rows and their labels."""
+    chunk = next(table.chunks([*reader.columns, args.target]), None)
+    if chunk is None:
+        raise ValueError(f"{table.name} has no rows")
+    labels, has_label = read_target(args, reader.model, chunk)
+    return reader.read(chunk), np.where(has_label, labels, _NO_LABEL)
+
+
+def _check_counts(
+    args: argparse.Namespace, table: Table, classes: np.ndarray, counts: np.ndarray
+) -> None:
+    """Refuse folds that there are too few rows for; say so if a class is not in every fold."""
+    if counts.max(initial=0) < args.cv:
+        raise ValueError(
+            f"{table.name}: no {args.target} has {args.cv} rows, so there cannot be {args.cv} folds"
+        )
+    if (few := classes[counts < args.cv]).size:
+        note(
+            args,
+            f"Note: there are fewer than {args.cv} rows of {few[0]}, so not every fold has one",
+        )
+
+
+def _make_folds(labels: np.ndarray, n_folds: int) -> list[np.ndarray]:
+    """Return the labelled rows in folds that have the classes in the same proportions."""
+    from sklearn.model_selection import StratifiedKFold
+
+    rows = np.flatnonzero(labels != _NO_LABEL)
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # about classes of few rows; the note says so
+        return [rows[fold] for _, fold in folds.split(rows, labels[rows])]
+
+
+def _take(X: Any, rows: np.ndarray) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
