@@ -84,7 +84,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         1.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had names.
 
     See Also
@@ -235,6 +235,25 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         """
         scores = self._scores(X)
         return self.classes_[scores.argmax(axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of `predict` on the given samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Test samples.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples in the mean.
+
+        Returns
+        -------
+        score : float
+            Mean accuracy.
+        """
+        return float(super().score(X, y, sample_weight))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the classes.
