@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.scaling import MinMaxScale
 
 
 def read_boxes(model: Any, what: str) -> Hyperboxes:
-    """Return the boxes of a fitted model, for `what`, which an error names."""
+    """Return the boxes of a fitted model, for `what`, which an error names; refuse voters."""
     check_is_fitted(model)
+    refuse_votes(model, what)
     boxes = getattr(model, "hyperboxes_", None)
     if not isinstance(boxes, Hyperboxes):
         raise TypeError(
