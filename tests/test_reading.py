@@ -67,7 +67,8 @@ def test_some_need_a_classifier(name):
 
 
 NOT_FOR_VOTES = {
-    **READERS,
+    "BoxesDisplay": BoxesDisplay.from_estimator,
+    "BoxSizesDisplay": BoxSizesDisplay.from_estimator,
     **READERS_OF_CLASSIFIERS,
     "merge": lambda model: merge([model, model]),
     "prune": lambda model: prune(model, X, Y),
@@ -81,7 +82,7 @@ def test_boxes_that_vote_are_refused_where_they_would_be_misread(name):
     model = BoostedHyperboxes(3, random_state=0).fit(X, Y)
     message = (
         f"^{name} is for boxes that cover samples of a class; those of BoostedHyperboxes vote. "
-        "(Its boxes and their votes are in|Fit|Keep)"
+        "(Read them with export_text|Fit|Keep)"
     )
     with pytest.raises(TypeError, match=message):
         NOT_FOR_VOTES[name](model)

@@ -9,7 +9,7 @@ from typing import Any
 
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 
-_READ = "Its boxes and their votes are in hyperboxes_, the intercepts in intercept_."
+_READ = "Read them with export_text or export_frame."
 
 
 def refuse_votes(model: Any, what: str, instead: str = _READ) -> None:
