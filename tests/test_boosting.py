@@ -18,8 +18,7 @@ from hyperboxes import BoostedHyperboxes
 from hyperboxes._kernels import boosting
 from hyperboxes._learning import bins
 from tests import reference_boosting as reference
-
-MANY = 200  # boxes: the settings for accuracy
+from tests.boosted import MANY, held, problems, small_model
 
 
 @parametrize_with_checks([BoostedHyperboxes(5), BoostedHyperboxes(MANY)])
@@ -93,29 +92,6 @@ def test_thresholds_are_short_numbers_between_values():
 # Whole models
 
 
-@st.composite
-def problems(draw):
-    """Draw samples with ties, duplicates, constant columns, missing values and weights."""
-    n_samples, n_features = draw(st.integers(4, 30)), draw(st.integers(1, 6))
-    n_values = draw(st.sampled_from([1, 2, 4, 50]))
-    shape = n_samples, n_features
-    X = draw(hnp.arrays(np.float64, shape, elements=st.integers(0, n_values)))
-    if draw(st.booleans()):
-        X[draw(hnp.arrays(np.bool_, shape))] = np.nan
-    n_classes = draw(st.integers(2, 3))
-    noise = draw(hnp.arrays(np.int64, n_samples, elements=st.integers(0, n_classes - 1)))
-    y = np.where(noise == 0, np.nan_to_num(X[:, 0]).astype(int) % n_classes, noise)
-    y[:n_classes] = np.arange(n_classes)
-    kinds = [st.integers(1, 3), st.integers(1, 20), st.floats(0.01, 5)]
-    weights = draw(hnp.arrays(np.float64, n_samples, elements=draw(st.sampled_from(kinds))))
-    return X, y, weights
-
-
-def small_model(max_boxes, **parameters):
-    """Return a model that finds boxes in few samples."""
-    return BoostedHyperboxes(max_boxes, l2=0.3, random_state=0, **parameters)
-
-
 def conditions(box):
     """Return the conditions of a box by feature."""
     used = zip(*(part.tolist() for part in box), strict=True)
@@ -173,14 +149,6 @@ def test_a_weight_of_2_is_the_sample_twice(max_boxes):
 def counts_inside(model, X, counts):
     """Count the samples in each box."""
     return (held(model, X) * counts[:, np.newaxis]).sum(axis=0)
-
-
-def held(model, X):
-    """Return which boxes of a model hold which samples, as their attributes say."""
-    boxes = model.hyperboxes_
-    X = X[:, np.newaxis]
-    inside = (boxes.lower <= X) & (boxes.upper >= X)
-    return np.where(np.isnan(X), boxes.missing, inside).all(axis=2)
 
 
 @pytest.mark.parametrize("max_boxes", [20, MANY])

@@ -1,5 +1,7 @@
 """What all readers have in common: which models they take, and with which membership."""
 
+import io
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -9,8 +11,10 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from hyperboxes import (
+    BoostedHyperboxes,
     BoxesDisplay,
     BoxSizesDisplay,
+    GrowthDisplay,
     HyperboxClustering,
     ImprovedOnlineGFMM,
     ParallelCoordinatesDisplay,
@@ -19,6 +23,10 @@ from hyperboxes import (
     export_html,
     export_sql,
     export_text,
+    merge,
+    prune,
+    save,
+    to_onnx,
 )
 
 pytestmark = pytest.mark.usefixtures("close_figures")
@@ -56,6 +64,34 @@ def test_models_must_be_fitted_and_made_of_boxes(name):
 def test_some_need_a_classifier(name):
     with pytest.raises(TypeError, match=f"{name} needs a fitted classifier; HyperboxClustering"):
         READERS_OF_CLASSIFIERS[name](HyperboxClustering().fit(X))
+
+
+NOT_FOR_VOTES = {
+    "BoxesDisplay": BoxesDisplay.from_estimator,
+    "BoxSizesDisplay": BoxSizesDisplay.from_estimator,
+    **READERS_OF_CLASSIFIERS,
+    "merge": lambda model: merge([model, model]),
+    "prune": lambda model: prune(model, X, Y),
+    "save": lambda model: save(model, io.BytesIO()),
+    "to_onnx": to_onnx,
+}
+
+
+@pytest.mark.parametrize("name", NOT_FOR_VOTES)
+def test_boxes_that_vote_are_refused_where_they_would_be_misread(name):
+    model = BoostedHyperboxes(3, random_state=0).fit(X, Y)
+    message = (
+        f"^{name} is for boxes that cover samples of a class; those of BoostedHyperboxes vote. "
+        "(Read them with export_text|Fit|Keep)"
+    )
+    with pytest.raises(TypeError, match=message):
+        NOT_FOR_VOTES[name](model)
+
+
+def test_boxes_that_vote_do_not_grow_in_a_stream():
+    message = "GrowthDisplay needs a classifier with partial_fit, an online learner; BoostedHyper"
+    with pytest.raises(TypeError, match=message):
+        GrowthDisplay.from_estimator(BoostedHyperboxes(3), X, Y)
 
 
 @pytest.mark.parametrize(("function", "other"), [("min", "mean"), ("mean", "min")])

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.base import BoxEstimator
+from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, MergeSettings, find_by_class
 from hyperboxes._estimators.validation import column_name
 from hyperboxes._kernels import cutting
@@ -86,6 +87,7 @@ def merge(models: Iterable[Model]) -> Model:
 
 
 def _merge_settings(model: Any) -> MergeSettings:
+    refuse_votes(model, "merge", "Fit one model to all samples.")
     learner = find_by_class(type(model))
     if learner is None:
         raise TypeError(f"Only models of this package can be merged, not {model!r}.")

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from hyperboxes._estimators.classifier import BaseGFMM
+from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._estimators.validation import check_known_classes
 from hyperboxes._models.boxes import Boxes
 
@@ -89,6 +90,7 @@ def prune(
     >>> len(model.pruning_.harmful), len(model.pruning_.unused), len(model.hyperboxes_)
     (1, 64, 31)
     """
+    refuse_votes(model, "prune", "Fit one with smaller max_boxes.")
     if not isinstance(model, BaseGFMM):
         raise TypeError(f"Only classifiers of this package can be pruned, not {model!r}.")
     model._check_can_predict()

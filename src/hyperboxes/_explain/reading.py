@@ -11,13 +11,21 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.scaling import MinMaxScale
 
 
 def read_boxes(model: Any, what: str) -> Hyperboxes:
-    """Return the boxes of a fitted model, for `what`, which an error names."""
+    """Return the boxes of a fitted model that cover samples, for `what`, which an error names."""
+    boxes = read_any_boxes(model, what)
+    refuse_votes(model, what)
+    return boxes
+
+
+def read_any_boxes(model: Any, what: str) -> Hyperboxes:
+    """Return the boxes of a fitted model, which may be boxes that vote."""
     check_is_fitted(model)
     boxes = getattr(model, "hyperboxes_", None)
     if not isinstance(boxes, Hyperboxes):
@@ -76,7 +84,7 @@ def encode_labels(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[
     y = column_or_1d(y)
     if len(y) != n_samples:
         raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
-    unlabeled = model.unlabeled if is_classifier(model) else -1
+    unlabeled = getattr(model, "unlabeled", None) if is_classifier(model) else -1
     labels = classes_or_clusters(model).tolist()
     index = {label: code for code, label in enumerate(labels)}
     codes = np.full(n_samples, -1)

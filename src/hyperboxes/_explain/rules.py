@@ -6,25 +6,22 @@ Rules are in the units of the data. What they say of samples is what the boxes' 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
-from hyperboxes._estimators.base import NUMBERS
-from hyperboxes._estimators.validation import check_upper
+from hyperboxes._explain.quality import Quality
 from hyperboxes._explain.reading import (
     check_integer,
     classes_or_clusters,
-    encode_labels,
     learned_range,
-    read_boxes,
-    read_scale,
+    read_any_boxes,
 )
+from hyperboxes._explain.votes import tabulate_votes, write_votes
 from hyperboxes._explain.wording import Decimals, name_classes, name_features, name_no_label
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.voting import VotingHyperboxes
 
 _INDENT = "    "
 _BETWEEN_CELLS = "    "
@@ -49,6 +46,10 @@ def export_text(
     include their ends. A feature that the box does not know (NaN bounds) has no condition; a box
     without any holds "always".
 
+    Boxes that vote (`BoostedHyperboxes`) are sorted by class, those with the largest votes first,
+    and their bounds are written in full: a sample satisfies a rule if and only if the box holds it,
+    and a missing value does only where the rule says so.
+
     Parameters
     ----------
     model : estimator
@@ -61,19 +62,23 @@ def export_text(
         Their labels, to measure the precision as well: the share of the samples held, of those
         that have a label, whose class is the box's.
     X_upper : array-like of shape (n_samples, n_features), default=None
-        The upper ends of interval samples. A box holds them if it holds all of the interval.
+        The upper ends of interval samples. A box holds them if it holds all of the interval. Not
+        for boxes that vote.
     feature_names : array-like of shape (n_features,), default=None
         Names of the features. None: those of the training data, or x0, x1, ...
     class_names : array-like of shape (n_classes,), default=None
         Names of the classes, in the order of ``classes_``. None: the labels.
     max_rules : int, default=None
-        How many rules to write at most; a last line tells how many are left out. None: all.
+        How many rules to write at most; a last line tells how many are left out. None: all. Of
+        boxes that vote, those with the largest votes are written.
     decimals : int, default=None
-        How many decimals numbers have. None: as many as the range of each feature asks for.
+        How many decimals numbers have. None: as many as the range of each feature asks for. Not for
+        boxes that vote.
     all_bounds : bool, default=False
         Whether to write bounds at an end of the range of the training data, too. They are left out
         because they separate no samples that the model has seen: a box from the smallest value
         to 3 becomes "<= 3". But a box ends at its bounds, and holds no values beyond the range.
+        Boxes that vote end where their rules say.
     width : int, default=79
         How long lines may be. Conditions stand side by side as far as they fit.
 
@@ -82,7 +87,8 @@ def export_text(
     text : str
         One paragraph per box: its index in ``hyperboxes_``, its class, its support (how many
         training samples it has absorbed), coverage and precision, and the conditions. Numbers are
-        rounded; `export_frame` has them in full.
+        rounded; `export_frame` has them in full. Of boxes that vote: what each adds to the score of
+        a class, how many training samples it holds, and how many of them are of that class.
 
     See Also
     --------
@@ -113,8 +119,14 @@ def export_text(
     check_integer("max_rules", max_rules, 1)
     check_integer("decimals", decimals, 0)
     check_integer("width", width, 1, optional=False)
-    boxes = read_boxes(model, "export_text")
+    boxes = read_any_boxes(model, "export_text")
     features = name_features(model, feature_names)
+    if isinstance(boxes, VotingHyperboxes):
+        if decimals is not None:
+            raise ValueError("Bounds of boxes that vote are written in full: leave out decimals.")
+        quality = Quality.measure_votes(model, X, y, X_upper)
+        classes = name_classes(model, class_names)
+        return write_votes(model, features, classes, quality, max_rules, width)
     classes = [*name_classes(model, class_names), f"({name_no_label(model)})"]  # -1: the last
     quality = Quality.measure(model, X, y, X_upper)
     order = np.argsort(-boxes.counts, kind="stable")[:max_rules]
@@ -161,6 +173,12 @@ def export_frame(
         "<name> lower" and "<name> upper", the exact bounds, NaN where the box does not know the
         feature.
 
+        Of boxes that vote, "class" is the one that a box votes for most, and "support" counts the
+        training samples that it holds. There are also "training precision", the share of these that
+        are of that class; for each class "vote for <name>" and "held of <name>", the vote and the
+        training samples; and for each feature "<name> missing", whether the box holds samples that
+        lack it. Bounds are infinite where it is open.
+
     See Also
     --------
     export_text : The rules as a text.
@@ -183,66 +201,18 @@ def export_frame(
     ['high']
     """
     pandas = need("pandas", "pandas", "export_frame")
-    boxes = read_boxes(model, "export_frame")
+    boxes = read_any_boxes(model, "export_frame")
     features = name_features(model, feature_names)
-    quality = Quality.measure(model, X, y, X_upper)
     columns = {"class": _box_classes(model, class_names), "support": boxes.counts}
-    columns |= dict(quality.measured())
+    if isinstance(boxes, VotingHyperboxes):
+        columns |= Quality.measure_votes(model, X, y, X_upper).measured()
+        columns |= tabulate_votes(boxes, features, name_classes(model, class_names))
+    else:
+        columns |= Quality.measure(model, X, y, X_upper).measured()
     for j, name in enumerate(features):
         columns[f"{name} lower"] = boxes.lower[:, j]
         columns[f"{name} upper"] = boxes.upper[:, j]
     return pandas.DataFrame(columns, index=pandas.RangeIndex(len(boxes), name="box"))
-
-
-@dataclass(frozen=True, eq=False)
-class Quality:
-    """Coverage and precision of each box, None where there was no data to measure them."""
-
-    coverage: np.ndarray | None = None
-    precision: np.ndarray | None = None
-
-    @classmethod
-    def measure(cls, model: Any, X: Any, y: Any, X_upper: Any) -> Self:
-        """Measure what `export_text` promises on the samples."""
-        if X is None:
-            if y is not None or X_upper is not None:
-                raise ValueError("y and X_upper describe samples: pass X as well.")
-            return cls()
-        lower = validate_data(model, X, reset=False, **{**NUMBERS, "order": "F"})
-        upper = check_upper(model, lower, X_upper)
-        codes = None if y is None else encode_labels(model, y, len(lower))[0]
-        boxes = model.hyperboxes_
-        scale = read_scale(model)
-        lower, upper = scale.transform(lower), scale.transform(upper)
-        bounds = zip(scale.transform(boxes.lower), scale.transform(boxes.upper), strict=True)
-        coverage, precision = np.empty(len(boxes)), np.full(len(boxes), np.nan)
-        for box, (low, high) in enumerate(bounds):
-            held = rows_between(upper, lower, low, high)
-            coverage[box] = len(held) / len(lower)
-            if codes is not None and len(known := codes[held][codes[held] >= 0]):
-                precision[box] = (known == boxes.labels[box]).mean()
-        return cls(coverage, None if codes is None else precision)
-
-    def measured(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield name and values of what was measured."""
-        for name in ("coverage", "precision"):
-            if (values := getattr(self, name)) is not None:
-                yield name, values
-
-
-def rows_between(
-    first: np.ndarray, last: np.ndarray, low: np.ndarray, high: np.ndarray
-) -> np.ndarray:
-    """Return the rows with `first <= high` and `last >= low` in every feature; NaN lets pass.
-
-    With lower and upper ends of boxes these are the boxes that share a point with [low, high];
-    with upper and lower ends of samples the samples that [low, high] holds.
-    """
-    rows = np.arange(len(first))
-    for j in range(first.shape[1]):
-        if not np.isnan(low[j]):
-            rows = rows[~((first[rows, j] > high[j]) | (last[rows, j] < low[j]))]
-    return rows
 
 
 def _box_classes(model: Any, class_names: Any) -> np.ndarray:
@@ -310,7 +280,7 @@ def _headers(
         _aligned([classes[boxes.labels[box]] for box in order]),
         _aligned([f"{support} sample{'' if int(support) == 1 else 's'}" for support in supports]),
     ]
-    for name, shares in quality.measured():
+    for name, shares in quality.measured().items():
         texts = ["-" if np.isnan(share) else f"{share:.1%}" for share in shares[order]]
         columns.append([f"{name} {text}" for text in _aligned(texts, ">")])
     return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]

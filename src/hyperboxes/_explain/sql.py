@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._explain.quality import rows_between
 from hyperboxes._explain.reading import read_classifier, read_membership, read_scale
-from hyperboxes._explain.rules import rows_between
 from hyperboxes._explain.wording import name_classes, name_features
 
 # Databases bound the depth of expressions, and a chain of sums is as deep as it is long.

@@ -13,6 +13,7 @@ import numpy as np
 
 import hyperboxes
 from hyperboxes._estimators.classifier import BaseGFMM
+from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._extras import need
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ def to_onnx(model: Any) -> ModelProto:
     a b
     """
     onnx = need("onnx", "onnx", "to_onnx")
+    refuse_votes(model, "to_onnx")
     if not isinstance(model, BaseGFMM):
         raise TypeError(
             f"to_onnx takes a fitted learner of hyperboxes, not {type(model).__name__}. Of a "

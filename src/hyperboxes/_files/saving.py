@@ -17,6 +17,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
+from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._estimators.registry import all_learners, find_by_class, find_by_file_name
 from hyperboxes._files.archive import ModelFileError, is_storable, pack, parse_arrays, unpack
 from hyperboxes._files.atomic import replace_file, write_all
@@ -136,6 +137,7 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
 
 
 def _to_bytes(model: Any) -> bytes:
+    refuse_votes(model, "save", "Keep the model with pickle or skops.")
     learner = find_by_class(type(model))
     if learner is None or learner.estimator is not type(model):  # a derived class is another one
         raise TypeError(

@@ -10,8 +10,8 @@ from sklearn.utils import _safe_indexing
 
 from hyperboxes._explain.explaining import explain
 from hyperboxes._explain.explanation import Explanation
+from hyperboxes._explain.quality import Quality
 from hyperboxes._explain.reading import encode_labels, learned_range
-from hyperboxes._explain.rules import Quality
 from hyperboxes._explain.wording import Decimals, name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 

@@ -1,0 +1,153 @@
+"""Boxes that vote as rules: "width > 16.8 and depth <= 0.14: +2.10 for a (holds 142 samples ...)".
+
+Bounds are written in full. They are short numbers, for the learner has chosen them so, and a sample
+satisfies a rule if and only if the box holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hyperboxes._explain.quality import Quality
+from hyperboxes._models.voting import VotingHyperboxes
+
+_INDENT = "    "
+
+
+def write_votes(
+    model: Any,
+    features: list[str],
+    classes: list[str],
+    quality: Quality,
+    max_rules: int | None,
+    width: int,
+) -> str:
+    """Write the rules, those of each class by vote, and what scores start with."""
+    boxes = model.hyperboxes_
+    votes = boxes.weights[np.arange(len(boxes)), boxes.labels]
+    largest = np.argsort(-votes, kind="stable")[:max_rules]
+    order = largest[np.lexsort((largest, -votes[largest], boxes.labels[largest]))]
+    paragraphs = ["\n".join(_summary(len(boxes), model.intercept_, classes, width))]
+    for label in np.unique(boxes.labels[order]):
+        rules = [
+            _rule(boxes, box, features, classes, quality)
+            for box in order[boxes.labels[order] == label]
+        ]
+        paragraphs.append("\n".join(line for rule in rules for line in _wrap(rule, width)))
+    if len(order) < len(boxes):
+        n_more = len(boxes) - len(order)
+        paragraphs.append(f"{n_more} more {_boxes(n_more)}: left out (max_rules={len(order)}).")
+    return "\n\n".join(paragraphs)
+
+
+def tabulate_votes(
+    boxes: VotingHyperboxes, features: list[str], classes: list[str]
+) -> dict[str, np.ndarray]:
+    """Return the columns that boxes that vote have beside those of all boxes."""
+    if len(set(classes)) < len(classes):
+        raise ValueError("Two classes have the same name: pass class_names that tell them apart.")
+    of_class = boxes.class_counts[np.arange(len(boxes)), boxes.labels]
+    columns = {"training precision": of_class / boxes.counts}
+    for label, name in enumerate(classes):
+        columns[f"vote for {name}"] = boxes.weights[:, label]
+    for label, name in enumerate(classes):
+        columns[f"held of {name}"] = boxes.class_counts[:, label]
+    for j, name in enumerate(features):
+        columns[f"{name} missing"] = boxes.missing[:, j]
+    return columns
+
+
+def _summary(n_boxes: int, intercept: np.ndarray, classes: list[str], width: int) -> Iterator[str]:
+    yield f"{n_boxes} {_boxes(n_boxes)} that vote. The class with the largest score wins."
+    starts = _votes(intercept, classes) or ["0 for every class"]
+    yield from _wrap(["Scores start with", *_joined(starts, ",", ".")], width)
+    yield "Each box adds its votes to the scores of the samples that it holds."
+
+
+def _rule(
+    boxes: VotingHyperboxes, box: int, features: list[str], classes: list[str], quality: Quality
+) -> list[str]:
+    """Return the parts of a rule, between which there may be a new line."""
+    conditions = [_condition(boxes, box, j, features[j]) for j in _constrained(boxes, box)]
+    votes = _votes(boxes.weights[box], classes)
+    return [
+        f"box {box} ",
+        *_joined(conditions, " and", ":"),
+        *_joined(votes, ",", ""),
+        f"({', '.join(_facts(boxes, box, classes, quality))})",
+    ]
+
+
+def _constrained(boxes: VotingHyperboxes, box: int) -> np.ndarray:
+    return np.flatnonzero(boxes.constrains[box])
+
+
+def _condition(boxes: VotingHyperboxes, box: int, feature: int, name: str) -> str:
+    """Write which values of a feature a box holds; lower ends are the next number above."""
+    low, high = boxes.lower[box, feature], boxes.upper[box, feature]
+    below, last = _number(np.nextafter(low, -np.inf)), _number(high)
+    text = {
+        (False, False): f"{name} is not missing",
+        (True, False): f"{name} > {below}",
+        (False, True): f"{name} <= {last}",
+        (True, True): f"{below} < {name} <= {last}",
+    }[bool(np.isfinite(low)), bool(np.isfinite(high))]
+    return f"({text} or missing)" if boxes.missing[box, feature] else text
+
+
+def _votes(scores: np.ndarray, classes: list[str]) -> list[str]:
+    """Write the votes that are not 0, the largest first."""
+    order = np.argsort(-scores, kind="stable")
+    return [f"{_vote(scores[label])} for {classes[label]}" for label in order if scores[label]]
+
+
+def _facts(
+    boxes: VotingHyperboxes, box: int, classes: list[str], quality: Quality
+) -> Iterator[str]:
+    count, label = boxes.counts[box], boxes.labels[box]
+    yield f"holds {count} sample{'' if count == 1 else 's'}"
+    yield f"{_percent(boxes.class_counts[box, label], count)} {classes[label]}"
+    for name, shares in quality.measured().items():
+        yield f"{name} {'-' if np.isnan(shares[box]) else f'{shares[box]:.1%}'}"
+
+
+def _number(value: float) -> str:
+    """Write a number with as few digits as tell it from all others."""
+    return repr(float(value) + 0.0).removesuffix(".0")  # no "-0"
+
+
+def _vote(value: float) -> str:
+    """Write a vote with two decimals, or two digits if it is small."""
+    return f"{value:+.2f}" if abs(value) >= 0.1 else f"{value:+.2g}"
+
+
+def _percent(part: int, whole: int) -> str:
+    """Write a share so that 0 % is none and 100 % all."""
+    if 0 < part < whole:
+        share = 100 * part / whole
+        return "< 1 %" if share < 1 else "> 99 %" if share > 99 else f"{share:.0f} %"
+    return "100 %" if part else "0 %"
+
+
+def _boxes(number: int) -> str:
+    return "box" if number == 1 else "boxes"
+
+
+def _joined(parts: list[str], between: str, end: str) -> list[str]:
+    """Append what stands between parts to each, but for the last, which gets the end."""
+    return [f"{part}{between}" for part in parts[:-1]] + [f"{part}{end}" for part in parts[-1:]]
+
+
+def _wrap(parts: list[str], width: int) -> Iterator[str]:
+    """Yield lines of parts, as many on each as fit; names are never broken."""
+    line = parts[0]
+    for part in parts[1:]:
+        if len(line) + 1 + len(part) <= width:
+            line = f"{line} {part}"
+        else:
+            yield line.rstrip()
+            line = _INDENT + part
+    yield line

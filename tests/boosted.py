@@ -1,0 +1,40 @@
+"""Boosted boxes under test: small problems, models of them, and what their boxes hold."""
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from hyperboxes import BoostedHyperboxes
+
+MANY = 200  # boxes: the settings for accuracy
+
+
+@st.composite
+def problems(draw):
+    """Draw samples with ties, duplicates, constant columns, missing values and weights."""
+    n_samples, n_features = draw(st.integers(4, 30)), draw(st.integers(1, 6))
+    n_values = draw(st.sampled_from([1, 2, 4, 50]))
+    shape = n_samples, n_features
+    X = draw(hnp.arrays(np.float64, shape, elements=st.integers(0, n_values)))
+    if draw(st.booleans()):
+        X[draw(hnp.arrays(np.bool_, shape))] = np.nan
+    n_classes = draw(st.integers(2, 3))
+    noise = draw(hnp.arrays(np.int64, n_samples, elements=st.integers(0, n_classes - 1)))
+    y = np.where(noise == 0, np.nan_to_num(X[:, 0]).astype(int) % n_classes, noise)
+    y[:n_classes] = np.arange(n_classes)
+    kinds = [st.integers(1, 3), st.integers(1, 20), st.floats(0.01, 5)]
+    weights = draw(hnp.arrays(np.float64, n_samples, elements=draw(st.sampled_from(kinds))))
+    return X, y, weights
+
+
+def small_model(max_boxes, **parameters):
+    """Return a model that finds boxes in few samples."""
+    return BoostedHyperboxes(max_boxes, l2=0.3, random_state=0, **parameters)
+
+
+def held(model, X):
+    """Return which boxes of a model hold which samples, as their attributes say."""
+    boxes = model.hyperboxes_
+    X = X[:, np.newaxis]
+    inside = (boxes.lower <= X) & (boxes.upper >= X)
+    return np.where(np.isnan(X), boxes.missing, inside).all(axis=2)
