@@ -112,6 +112,7 @@ _LEARNERS = [
         file_name="BoostedHyperboxes",
         summary="finds short boxes one after the other; those that hold a sample vote",
         boxes="vote",
+        commands={"boosted": {"random_state": 0}},  # the same file, the same model
         merge_settings=None,
     ),
 ]
