@@ -52,6 +52,9 @@ def test_runs_as_a_module(folder):
     assert done.stderr == "hyperboxes: error: --json does not go with a Parquet file\n"
 
 
+COVERING = [name for name, learner in commands().items() if learner.boxes == "cover"]
+
+
 @pytest.mark.parametrize("learner", commands())
 def test_fit_gives_the_model_of_the_estimator(get, learner):
     get("fit", "train.csv", "--target", "species", "-o", "new", "--learner", learner)
@@ -109,7 +112,7 @@ def test_fit_tells_what_it_did(run):
     assert summary["model"] == "new"
 
 
-@pytest.mark.parametrize("learner", commands())
+@pytest.mark.parametrize("learner", COVERING)
 def test_samples_without_a_label(get, learner):
     few = TRAIN.assign(species=TRAIN["species"].where(np.arange(100) % 5 == 0, ""))
     few.to_csv("few.csv", index=False)

@@ -1,7 +1,5 @@
 """What all readers have in common: which models they take, and with which membership."""
 
-import io
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -25,7 +23,6 @@ from hyperboxes import (
     export_text,
     merge,
     prune,
-    save,
     to_onnx,
 )
 
@@ -72,7 +69,6 @@ NOT_FOR_VOTES = {
     **READERS_OF_CLASSIFIERS,
     "merge": lambda model: merge([model, model]),
     "prune": lambda model: prune(model, X, Y),
-    "save": lambda model: save(model, io.BytesIO()),
     "to_onnx": to_onnx,
 }
 
@@ -82,7 +78,7 @@ def test_boxes_that_vote_are_refused_where_they_would_be_misread(name):
     model = BoostedHyperboxes(3, random_state=0).fit(X, Y)
     message = (
         f"^{name} is for boxes that cover samples of a class; those of BoostedHyperboxes vote. "
-        "(Read them with export_text|Fit|Keep)"
+        "(Read them with export_text|Fit)"
     )
     with pytest.raises(TypeError, match=message):
         NOT_FOR_VOTES[name](model)

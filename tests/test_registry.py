@@ -35,7 +35,7 @@ def test_entries_say_what_their_classes_do(learner):
         model = estimator(**parameters)
         model._validate_params()
         assert hasattr(model, "partial_fit") == learner.learns_in_chunks
-        assert model.theta == learner.default_theta
+        assert getattr(model, "theta", None) == learner.default_theta
 
 
 def test_names_are_unique():

@@ -271,8 +271,8 @@ def test_a_sample_is_explained(window, iris):
     )
     np.testing.assert_allclose(widths, 100 * explanation.memberships[order], atol=0.01)
     rows = window.texts("#strip-table tbody tr")
-    assert rows[0] == "petal width (cm) decides1.71.3 to 1.6 0.1 above1.8 to 2.5 0.1 below"
-    assert rows[1] == "petal length (cm)5.04.3 to 4.9 0.1 above4.8 to 6.0 inside"
+    assert rows[0] == "petal width (cm) farthest outside1.71.3 to 1.6 0.1 above1.8 to 2.5 0.1 below"
+    assert rows[1] == "petal length (cm)5.04.3 to 4.9 0.1 above5.1 to 6.0 0.1 below"
     assert len(rows) == 4
     label = window.find("#strip-table svg").get_attribute("aria-label")
     assert label.startswith("sample 1.7; box 3, versicolor 1.3 to 1.6; box 7, virginica 1.8 to 2.5")

@@ -52,6 +52,17 @@ def check_classifier(model: Any, path: str) -> None:
         raise ValueError(f"{path} is no classifier, but a {type(model).__name__} without classes")
 
 
+def check_covers(model: Any, path: str, what: str) -> None:
+    """Refuse a model whose boxes vote, for `what`."""
+    from hyperboxes._models.voting import VotingHyperboxes
+
+    if isinstance(model.hyperboxes_, VotingHyperboxes):
+        raise ValueError(
+            f"{path} is a {type(model).__name__}, whose boxes vote: it has no {what}; predict, "
+            "evaluate and rules take it"
+        )
+
+
 def read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
     """Return all rows of the data, and their labels if --target is given, None for no label."""
     table = open_table(args.data, args.sep, args.decimal)
@@ -76,7 +87,9 @@ def read_target(
 
     The model's own mark may be a number, which a file may write in several ways.
     """
-    unlabeled = model.unlabeled if args.unlabeled is None else args.unlabeled
+    unlabeled = args.unlabeled
+    if unlabeled is None:
+        unlabeled = getattr(model, "unlabeled", None)
     labels = check_labels(chunk, args.target, unlabeled)
     if unlabeled is None:
         return labels, np.ones(len(labels), bool)

@@ -19,8 +19,8 @@ from hyperboxes._extras import need
 
 def fit_at_once(
     args: argparse.Namespace, model: Any, table: Table, columns: Columns, chunk_size: int
-) -> Any:
-    """Learn from all samples, in memory."""
+) -> tuple[Any, int]:
+    """Learn from all samples, in memory; return the model and how many there were."""
     chunks = table.chunks(columns.all, chunk_size)
     with progress(args, "Learning"):
         samples = [columns.read(chunk) for chunk in chunks]
@@ -28,7 +28,7 @@ def fit_at_once(
             raise ValueError(f"{table.name} has no rows")
         X, y = (np.concatenate(parts) for parts in zip(*samples, strict=True))
         samples.clear()
-        return model.fit(_frame(X, columns), y)
+        return model.fit(_frame(X, columns), y), len(y)
 
 
 def fit_in_chunks(

@@ -30,6 +30,7 @@ from hyperboxes._cli._common import (
     column_names,
     listing,
     note,
+    positive_integer,
     print_json,
 )
 from hyperboxes._cli._sources import is_stream
@@ -44,6 +45,7 @@ HELP = "train a model on a table"
 EXAMPLES = """\
   hyperboxes fit iris.csv --target species -o iris.hyperboxes
   hyperboxes fit iris.csv --target species -o iris.hyperboxes --learner agglo-sm --theta 0.3
+  hyperboxes fit iris.csv --target species -o iris.hyperboxes --learner boosted --max-boxes 20
   hyperboxes fit big.parquet --target fraud --drop id -o fraud.hyperboxes --checkpoint-every 5m
   hyperboxes fit big.parquet --target fraud --drop id -o fraud.hyperboxes --resume
   hyperboxes fit few.csv --target label --unlabeled "" -o few.hyperboxes  # empty cells: no label
@@ -94,6 +96,13 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         help="whether the feature in which a row misses a box most decides, or the mean of all; "
         "default: mean",
     )
+    group.add_argument(
+        "--max-boxes",
+        type=positive_integer,
+        metavar="N",
+        help="of boosted: how many boxes there may be, tens to read, hundreds to predict with; "
+        "default: 20",
+    )
 
 
 def _online_names(separator: str) -> str:
@@ -137,13 +146,14 @@ def run(args: argparse.Namespace) -> None:
     if learner.learns_in_chunks:
         checkpoint = _make_checkpoint(args, options)
         model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
+        n_samples = int(model.hyperboxes_.counts.sum())
     else:
-        model = fit_at_once(args, model, table, columns, chunk_size)
+        model, n_samples = fit_at_once(args, model, table, columns, chunk_size)
     save(model, args.output)
     if checkpoint is not None:
         checkpoint.remove()
     compiled = compiling.seconds - compiled
-    _print_summary(args, model, time.monotonic() - began - compiled, compiled)
+    _print_summary(args, model, n_samples, time.monotonic() - began - compiled, compiled)
 
 
 def _check_options(args: argparse.Namespace) -> None:
@@ -196,6 +206,7 @@ def _make_model(
         "theta": args.theta,
         "gamma": _gamma(args, columns),
         "membership_function": args.membership_function,
+        "max_boxes": args.max_boxes,
         "unlabeled": columns.unlabeled,
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
@@ -233,9 +244,10 @@ def _make_checkpoint(args: argparse.Namespace, options: dict[str, Any]) -> Check
     return Checkpoint(Path(args.output), Path(args.data), interval or CheckpointInterval(), options)
 
 
-def _print_summary(args: argparse.Namespace, model: Any, seconds: float, compiled: float) -> None:
-    boxes = model.hyperboxes_
-    n_samples, n_boxes, n_classes = int(boxes.counts.sum()), len(boxes), len(model.classes_)
+def _print_summary(
+    args: argparse.Namespace, model: Any, n_samples: int, seconds: float, compiled: float
+) -> None:
+    n_boxes, n_classes = len(model.hyperboxes_), len(model.classes_)
     if args.json:
         print_json(
             {

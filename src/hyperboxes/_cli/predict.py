@@ -25,6 +25,7 @@ from hyperboxes._cli._models import (
     FeatureReader,
     add_matching,
     check_classifier,
+    check_covers,
     find_features,
     load_model,
 )
@@ -79,6 +80,8 @@ def run(args: argparse.Namespace) -> None:
     model = load_model(args.model)
     if args.proba or args.membership:
         check_classifier(model, args.model)
+    if args.membership:
+        check_covers(model, args.model, "memberships")
     table = open_table(args.data, args.sep, args.decimal)
     reader = find_features(args, model, table)
     if hasattr(model, "n_jobs"):
@@ -107,12 +110,18 @@ def _results(
         yield args.column, reader.model.predict(X)
     else:
         proba = reader.model.predict_proba(X)
-        # Its largest entry is what `predict` says.
-        yield args.column, reader.model.classes_[proba.argmax(axis=1)]
+        yield args.column, _most_probable(reader.model, X, proba)
         yield from zip(_by_class("proba", reader.model), proba.T, strict=True)
     if args.membership:
         membership = reader.model.membership(X)
         yield from zip(_by_class("membership", reader.model), membership.T, strict=True)
+
+
+def _most_probable(model: Any, X: Any, proba: Any) -> Any:
+    """Return what `predict` says: the largest probability, but rounding may tie those of scores."""
+    if hasattr(model, "decision_function"):
+        return model.predict(X)
+    return model.classes_[proba.argmax(axis=1)]
 
 
 def _new_names(args: argparse.Namespace, model: Any) -> list[str]:

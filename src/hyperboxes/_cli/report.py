@@ -11,7 +11,13 @@ import argparse
 from pathlib import Path
 
 from hyperboxes._cli._common import STDIO, add_data, add_model, add_target, note, positive_integer
-from hyperboxes._cli._models import add_matching, check_classifier, load_model, read_samples
+from hyperboxes._cli._models import (
+    add_matching,
+    check_classifier,
+    check_covers,
+    load_model,
+    read_samples,
+)
 from hyperboxes._cli._writers import check_output
 
 HELP = "write a report as an HTML page"
@@ -54,6 +60,7 @@ def run(args: argparse.Namespace) -> None:
 
     check_output(args.output, args.data, args.model)
     model = load_model(args.model)
+    check_covers(model, args.model, "report")
     check_classifier(model, args.model)
     X, y = read_samples(args, model)
     limits = {"max_samples": args.max_samples, "max_rules": args.max_rules}

@@ -1,5 +1,7 @@
 """Print the boxes of a model as rules, those that hold the most samples first.
 
+The text of boxes that vote is sorted by class, with the largest votes first.
+
 With --data, each rule is measured on the rows of a table: which share of them it covers and, with
 --target, which share of these is of its class.
 """
@@ -20,7 +22,13 @@ from hyperboxes._cli._common import (
     positive_integer,
     print_json,
 )
-from hyperboxes._cli._models import add_matching, check_classifier, load_model, read_samples
+from hyperboxes._cli._models import (
+    add_matching,
+    check_classifier,
+    check_covers,
+    load_model,
+    read_samples,
+)
 
 HELP = "print the boxes of a model as rules"
 EXAMPLES = """\
@@ -62,6 +70,7 @@ def run(args: argparse.Namespace) -> None:
     model = load_model(args.model)
     if args.format == "sql":
         check_classifier(model, args.model)
+        check_covers(model, args.model, "SQL")
     samples = () if args.data is None else read_samples(args, model)
     _PRINTERS[args.format](args, model, *samples)
 
@@ -77,7 +86,7 @@ def _print_csv(args: argparse.Namespace, model: Any, X: Any = None, y: Any = Non
 
 
 def _print_json(args: argparse.Namespace, model: Any, X: Any = None, y: Any = None) -> None:
-    """Print a list of rules, with the bounds by feature, null where they are not known."""
+    """Print a list of rules, with the bounds by feature, null where a box has none."""
     from hyperboxes._explain.reading import json_value
 
     frame = _frame(args, model, X, y)
@@ -89,8 +98,7 @@ def _print_json(args: argparse.Namespace, model: Any, X: Any = None, y: Any = No
             "box": box,
             **{name: json_value(value) for name, value in fact.items()},
             "bounds": {
-                name: None if math.isnan(ends[0]) else ends
-                for name, ends in zip(features, pairs, strict=True)
+                name: _ends_for_json(ends) for name, ends in zip(features, pairs, strict=True)
             },
         }
         for box, fact, pairs in zip(
@@ -101,6 +109,12 @@ def _print_json(args: argparse.Namespace, model: Any, X: Any = None, y: Any = No
         )
     ]
     print_json(rules)
+
+
+def _ends_for_json(ends: list[float]) -> list[float | None] | None:
+    """Return the ends as JSON can have them: None for one that is open, and for both."""
+    finite = [end if math.isfinite(end) else None for end in ends]
+    return None if finite == [None, None] else finite
 
 
 def _print_sql(args: argparse.Namespace, model: Any) -> None:

@@ -291,6 +291,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         """Return the probabilities after each box: those of a model with so many boxes.
 
         Where boosting was done in several bags (large `max_boxes`), a stage adds a box to each.
+        Models that were saved and loaded have no stages.
 
         Parameters
         ----------
@@ -303,6 +304,8 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             Columns in the order of ``classes_``.
         """
         check_is_fitted(self)
+        if not hasattr(self, "_courses"):
+            raise ValueError("A loaded model has no stages: fit it anew to see them.")
         X = validate_data(self, X, reset=False, **_NUMBERS)
         held = [_held(X, course) for course in self._courses]
         for stage in range(1, 1 + max(len(course.path.votes) for course in self._courses)):

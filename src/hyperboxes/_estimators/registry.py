@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from importlib import import_module
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 # Parameters that change how long it takes, but nothing that is learned or predicted.
 SPEED_PARAMETERS = frozenset({"n_jobs", "selection"})
@@ -43,6 +43,8 @@ class Learner:
         What saved models call it. It must never change, or files can no longer be loaded.
     summary : str
         What the report says of it: how it learns, in a few words.
+    boxes : "cover" or "vote"
+        What its boxes do: which kind of model files hold.
     commands : mapping of str to mapping
         Its names in ``hyperboxes fit --learner``, each with the parameters that it stands for.
     learns_in_chunks : bool
@@ -58,6 +60,7 @@ class Learner:
     class_name: str
     file_name: str
     summary: str
+    boxes: Literal["cover", "vote"] = "cover"
     commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     learns_in_chunks: bool = False
     default_theta: float | None = None
@@ -102,6 +105,15 @@ _LEARNERS = [
         class_name="HyperboxClustering",
         file_name="HyperboxClustering",
         summary="learns boxes without labels; boxes near each other make a cluster",
+    ),
+    Learner(
+        module="hyperboxes._estimators.boosted",
+        class_name="BoostedHyperboxes",
+        file_name="BoostedHyperboxes",
+        summary="finds short boxes one after the other; those that hold a sample vote",
+        boxes="vote",
+        commands={"boosted": {"random_state": 0}},  # the same file, the same model
+        merge_settings=None,
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""Parameters of estimators as JSON: plain values and lists, which is all that learners need.
+"""Parameters of estimators as JSON: plain values, lists and pairs, which is all learners need.
 
 NumPy's numbers, its arrays and tuples are saved as the plain values and lists that they hold.
 """
@@ -25,7 +25,8 @@ def to_json(name: str, value: Any) -> Any:
     except TypeError as error:
         raise ModelFileError(
             f"its parameter {name} is a {type(value).__name__}, but only None, Booleans, numbers, "
-            "strings, and lists, tuples or arrays of such with up to two dimensions can be stored"
+            "strings, dictionaries of such, and lists, tuples or arrays of such with up to two "
+            "dimensions can be stored"
         ) from error
 
 
@@ -40,6 +41,8 @@ def from_json(name: str, value: Any) -> Any:
 def _to_json(value: Any, depth: int) -> Any:
     if isinstance(value, np.ndarray | np.generic) and is_storable(value.dtype.str):
         value = value.tolist()
+    if depth == _MOST_DIMENSIONS and type(value) is dict:
+        return {"dict": [[_to_json(part, 0) for part in pair] for pair in value.items()]}
     if depth and type(value) in (list, tuple):
         return [_to_json(item, depth - 1) for item in value]
     if type(value) is float and not math.isfinite(value):
@@ -53,6 +56,8 @@ def _from_json(value: Any, depth: int) -> Any:
             return float(word)
         case list() if depth:
             return [_from_json(item, depth - 1) for item in value]
+        case {"dict": list(pairs)} if len(value) == 1 and depth == _MOST_DIMENSIONS:
+            return dict(_pair_from_json(pair) for pair in pairs)
         # Version 0.1.0 kept the types of tuples and of NumPy.
         case {"tuple": list(items)} if len(value) == 1 and depth == _MOST_DIMENSIONS:
             return _from_json(items, depth)
@@ -61,6 +66,13 @@ def _from_json(value: Any, depth: int) -> Any:
         case {"array": item, "dtype": str()} | {"scalar": item, "dtype": str()} if len(value) == 2:
             return _from_json(item, 0)
     return _check_plain(value)
+
+
+def _pair_from_json(pair: Any) -> tuple[Any, Any]:
+    match pair:
+        case [key, value]:
+            return _from_json(key, 0), _from_json(value, 0)
+    raise TypeError("a pair is expected there")
 
 
 def _check_plain(value: Any) -> Any:

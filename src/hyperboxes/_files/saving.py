@@ -17,20 +17,20 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
-from hyperboxes._estimators.refusals import refuse_votes
-from hyperboxes._estimators.registry import all_learners, find_by_class, find_by_file_name
+from hyperboxes._estimators.registry import Learner, all_learners, find_by_class, find_by_file_name
 from hyperboxes._files.archive import ModelFileError, is_storable, pack, parse_arrays, unpack
 from hyperboxes._files.atomic import replace_file, write_all
+from hyperboxes._files.covers import Covers
+from hyperboxes._files.kinds import Arrays, Kind
 from hyperboxes._files.parameters import from_json, to_json
-from hyperboxes._models.boxes import Boxes
-from hyperboxes._models.membership import FUNCTIONS, Membership
-from hyperboxes._models.model import BoxModel
-from hyperboxes._models.scaling import MinMaxScale
+from hyperboxes._files.votes import Votes
 
 _FORMAT = "hyperboxes"
 _FORMAT_VERSION = 2
 
-# Keys of the header and what may stand there.
+_KINDS: dict[str, Kind] = {"cover": Covers(), "vote": Votes()}
+
+# Keys of the header of every kind of model and what may stand there.
 _HEADER: dict[str, tuple[type, ...]] = {
     "format": (str,),
     "format_version": (int,),
@@ -39,17 +39,10 @@ _HEADER: dict[str, tuple[type, ...]] = {
     "parameters": (dict,),
     "feature_names": (list, NoneType),
     "classes_are_objects": (bool,),
-    "n_candidates": (int,),
-    "membership_function": (str,),
 }
 
 # What format 1 did not have, and what it was then.
 _SINCE_FORMAT_2 = {"membership_function": "min"}
-
-_ROWS = ("lower", "upper", "labels", "counts")
-
-# Numbers of samples and candidates must fit into 64 bits.
-_TOO_MANY = 2**63
 
 
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
@@ -63,7 +56,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     ----------
     model : estimator
         A fitted model of this package. Callbacks and metadata requests set on it are not saved,
-        nor what it says of samples: ``labels_`` of `HyperboxClustering`, and ``pruning_``.
+        nor what it says of samples: ``labels_`` of `HyperboxClustering`, and ``pruning_``; nor the
+        stages of `BoostedHyperboxes`.
     path : path-like or binary file
         Where to save; ``.hyperboxes`` is the usual suffix. An open file is written to from where it
         stands.
@@ -137,7 +131,6 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
 
 
 def _to_bytes(model: Any) -> bytes:
-    refuse_votes(model, "save", "Keep the model with pickle or skops.")
     learner = find_by_class(type(model))
     if learner is None or learner.estimator is not type(model):  # a derived class is another one
         raise TypeError(
@@ -147,8 +140,10 @@ def _to_bytes(model: Any) -> bytes:
     check_is_fitted(model)
     model._validate_params()
     try:
-        header, arrays = _header(model, learner.file_name), _arrays(model)
-        _check_values(header, arrays)
+        kind = _KINDS[learner.boxes]
+        header = _header(model, learner.file_name) | kind.read_header(model)
+        arrays = _arrays(model, kind)
+        _check_values(kind, header, arrays)
     except ModelFileError as error:
         raise ValueError(f"This model cannot be saved: {error}.") from error
     return pack(header, arrays)
@@ -171,31 +166,17 @@ def _header(model: Any, file_name: str) -> dict[str, Any]:
         },
         "feature_names": None if names is None else [str(name) for name in names],
         "classes_are_objects": is_classifier(model) and model.classes_.dtype == object,
-        "n_candidates": model.n_candidates_,
-        "membership_function": model._model.membership.function,
     }
 
 
-def _arrays(model: Any) -> dict[str, np.ndarray]:
-    boxes, scale = model._model.boxes, model._model.scale
+def _arrays(model: Any, kind: Kind) -> Arrays:
     arrays = {
-        "lower": boxes.lower,
-        "upper": boxes.upper,
-        "labels": boxes.labels,
-        "counts": boxes.counts,
-        "gamma": model._model.membership.gamma,
+        name: np.asarray(array, kind.arrays[name][0])
+        for name, array in kind.read_arrays(model).items()
     }
-    if scale is not None:
-        arrays |= {"scale_low": scale.low, "scale_high": scale.high}
-    arrays = {name: np.asarray(array, _descr(name)) for name, array in arrays.items()}
     if is_classifier(model):
         arrays["classes"] = _plain_classes(model.classes_)
     return arrays
-
-
-def _descr(name: str) -> str:
-    """Return the type of an array other than the classes."""
-    return "<i8" if name in ("labels", "counts") else "<f8"
 
 
 def _plain_classes(classes: np.ndarray) -> np.ndarray:
@@ -213,15 +194,18 @@ def _plain_classes(classes: np.ndarray) -> np.ndarray:
 
 def _from_file(file: Any) -> Any:
     header, members = unpack(file)
-    _check_header(header)
+    _check_version(header)
+    learner = _find_learner(header)
+    kind = _KINDS[learner.boxes]
+    _check_keys(header, kind)
     arrays = parse_arrays(members)
-    model = _new_estimator(header)
-    _check_members(arrays, model)
-    _check_values(header, arrays)
-    return _restore(model, header, arrays)
+    model = _new_estimator(header, learner)
+    _check_members(arrays, kind, is_classifier(model))
+    _check_values(kind, header, arrays)
+    return _restore(model, kind, header, arrays)
 
 
-def _check_header(header: dict[str, Any]) -> None:
+def _check_version(header: dict[str, Any]) -> None:
     version = header.get("format_version")
     if header.get("format") != _FORMAT or type(version) is not int or version < 1:
         raise ModelFileError("hyperboxes.save has not written it")
@@ -232,8 +216,22 @@ def _check_header(header: dict[str, Any]) -> None:
         )
     if version == 1:
         _upgrade(header)
-    if header.keys() != _HEADER.keys() or any(
-        type(header[key]) not in types for key, types in _HEADER.items()
+
+
+def _find_learner(header: dict[str, Any]) -> Learner:
+    name = header.get("estimator")
+    if type(name) is not str:
+        raise ModelFileError("its header is not that of a model")
+    learner = find_by_file_name(name)
+    if learner is None:
+        raise ModelFileError(f"it holds a {name[:40]!r}, but only {_known_names()} are known")
+    return learner
+
+
+def _check_keys(header: dict[str, Any], kind: Kind) -> None:
+    needed = {**_HEADER, **kind.header}
+    if header.keys() != needed.keys() or any(
+        type(header[key]) not in types for key, types in needed.items()
     ):
         raise ModelFileError("its header is not that of a model")
 
@@ -254,13 +252,8 @@ def _writer(header: dict[str, Any]) -> str:
     return repr(str(header.get("hyperboxes_version"))[:40]).strip("'")
 
 
-def _new_estimator(header: dict[str, Any]) -> Any:
+def _new_estimator(header: dict[str, Any], learner: Learner) -> Any:
     """Return an unfitted estimator; parameters that the file does not name have their default."""
-    learner = find_by_file_name(header["estimator"])
-    if learner is None:
-        raise ModelFileError(
-            f"it holds a {header['estimator'][:40]!r}, but only {_known_names()} are known"
-        )
     cls = learner.estimator
     if unknown := header["parameters"].keys() - cls().get_params(deep=False).keys():
         raise ModelFileError(
@@ -276,72 +269,45 @@ def _new_estimator(header: dict[str, Any]) -> Any:
     return model
 
 
-def _check_members(arrays: dict[str, np.ndarray], model: Any) -> None:
+def _check_members(arrays: Arrays, kind: Kind, has_classes: bool) -> None:
     """Check that the arrays are all there, with the right types and shapes."""
-    needed = {*_ROWS, "gamma"}
-    needed |= {"classes"} if is_classifier(model) else set()
-    if arrays.keys() not in (needed, needed | {"scale_low", "scale_high"}):
+    known = {*kind.arrays, *(["classes"] if has_classes else [])}
+    if arrays.keys() not in (known, known - kind.optional):
         raise ModelFileError("arrays are missing, or some are there that do not belong there")
     shape = arrays["lower"].shape
     if len(shape) != 2:
         raise ModelFileError(f"lower.npy has the shape {shape}")
-    shapes = {"lower": shape, "upper": shape, "labels": shape[:1], "counts": shape[:1]}
-    for name, array in arrays.items():
-        if name == "classes":
-            continue
-        if array.dtype.str != _descr(name) or array.shape != shapes.get(name, shape[1:]):
+    n_classes = arrays["classes"].size if has_classes else 0
+    sizes = {"boxes": shape[0], "features": shape[1], "classes": n_classes}
+    for name in arrays.keys() - {"classes"}:
+        descr, dimensions = kind.arrays[name]
+        array = arrays[name]
+        if array.dtype.str != descr or array.shape != tuple(sizes[size] for size in dimensions):
             raise ModelFileError(f"{name}.npy has the type {array.dtype} and shape {array.shape}")
 
 
-def _check_values(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+def _check_values(kind: Kind, header: dict[str, Any], arrays: Arrays) -> None:
     """Check that this is a model that a learner can have learned."""
-    n_features = arrays["lower"].shape[1]
     classes = arrays.get("classes")
-    _check_boxes(arrays, _count_classes(classes))
+    kind.check(header, arrays, _count_classes(classes))
     if header["classes_are_objects"] and (classes is None or classes.dtype.kind != "U"):
         raise ModelFileError("objects are to be made of classes that are not strings")
-    gamma = arrays["gamma"]
-    if not ((gamma > 0) & np.isfinite(gamma)).all():
-        raise ModelFileError("gamma is not positive and finite")
-    if "scale_low" in arrays:
-        with np.errstate(over="ignore", invalid="ignore"):
-            span = arrays["scale_high"] - arrays["scale_low"]
-        if not ((span >= 0) & np.isfinite(span)).all():
-            raise ModelFileError("the scale is not a finite range of each feature")
-    names = header["feature_names"]
+    names, n_features = header["feature_names"], arrays["lower"].shape[1]
     if names is not None and [type(name) for name in names] != [str] * n_features:
         raise ModelFileError("there is not a name for each feature")
-    if header["membership_function"] not in FUNCTIONS:
-        raise ModelFileError("its membership function is not known")
-    if not 0 <= header["n_candidates"] < _TOO_MANY:
-        raise ModelFileError("the number of candidates cannot be")
 
 
 def _count_classes(classes: np.ndarray | None) -> int:
     """Return how many classes there are, which must be sorted for labels to be found in them."""
     if classes is None:
         return 0
-    if classes.ndim != 1 or not ((classes[:-1] < classes[1:]).all() and classes[0] == classes[0]):
+    is_list = classes.ndim == 1 and len(classes) > 0
+    if not (is_list and (classes[:-1] < classes[1:]).all() and classes[0] == classes[0]):
         raise ModelFileError("the classes are not a sorted list")
     return len(classes)
 
 
-def _check_boxes(arrays: dict[str, np.ndarray], n_classes: int) -> None:
-    lower, upper, labels, counts = (arrays[name] for name in _ROWS)
-    problems = {
-        "a box has an infinite bound": np.isinf(lower) | np.isinf(upper),
-        "a box has one bound only": np.isnan(lower) != np.isnan(upper),
-        "a box has a lower bound above the upper": lower > upper,
-        "a box has a label that is no class": (labels < -1) | (labels >= n_classes),
-        "a box holds no sample": counts < 1,
-        "there are too many samples": counts.sum(dtype=np.float64) >= _TOO_MANY,
-    }
-    for problem, found in problems.items():
-        if np.any(found):
-            raise ModelFileError(problem)
-
-
-def _restore(model: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+def _restore(model: Any, kind: Kind, header: dict[str, Any], arrays: Arrays) -> Any:
     """Give the estimator what the saved one had learned."""
     fitted: dict[str, Any] = {"n_features_in_": arrays["lower"].shape[1]}
     if header["feature_names"] is not None:
@@ -353,20 +319,5 @@ def _restore(model: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) 
             object if header["classes_are_objects"] else classes.dtype
         )
         n_classes = len(classes)
-    scale = None
-    if "scale_low" in arrays:
-        ends = (arrays[name].astype(np.float64) for name in ("scale_low", "scale_high"))
-        scale = MinMaxScale(*ends)
-    boxes = _boxes(arrays, n_classes)
-    boxes.n_candidates = header["n_candidates"]
-    membership = Membership(arrays["gamma"].astype(np.float64), header["membership_function"])
-    vars(model).update(fitted, _model=BoxModel(boxes, scale, membership))
+    vars(model).update(fitted, **kind.restore(header, arrays, n_classes))
     return model
-
-
-def _boxes(arrays: dict[str, np.ndarray], n_classes: int) -> Boxes:
-    rows = {name: arrays[name] for name in _ROWS}
-    try:
-        return Boxes.of_rows(**rows, n_classes=n_classes)
-    except (MemoryError, ValueError) as error:
-        raise ModelFileError(f"its boxes take more memory than there is ({error})") from error

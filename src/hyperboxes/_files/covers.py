@@ -1,0 +1,95 @@
+"""Models whose boxes cover samples in files: their own numbers, scale and membership."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hyperboxes._files.archive import ModelFileError
+from hyperboxes._files.kinds import ARRAYS_OF_ALL, TOO_MANY, Arrays, Kind, Layout, refuse
+from hyperboxes._models.boxes import Boxes
+from hyperboxes._models.membership import FUNCTIONS, Membership
+from hyperboxes._models.model import BoxModel
+from hyperboxes._models.scaling import MinMaxScale
+
+_ROWS = tuple(ARRAYS_OF_ALL)
+
+
+class Covers(Kind):
+    """Models whose boxes cover samples."""
+
+    header: ClassVar[Mapping[str, tuple[type, ...]]] = {
+        "n_candidates": (int,),
+        "membership_function": (str,),
+    }
+    arrays: ClassVar[Mapping[str, Layout]] = {
+        **ARRAYS_OF_ALL,
+        "gamma": ("<f8", ("features",)),
+        "scale_low": ("<f8", ("features",)),
+        "scale_high": ("<f8", ("features",)),
+    }
+    optional = frozenset({"scale_low", "scale_high"})
+
+    def read_header(self, model: Any) -> dict[str, Any]:
+        return {
+            "n_candidates": model.n_candidates_,
+            "membership_function": model._model.membership.function,
+        }
+
+    def read_arrays(self, model: Any) -> Arrays:
+        boxes, scale = model._model.boxes, model._model.scale
+        arrays = {name: getattr(boxes, name) for name in _ROWS}
+        arrays["gamma"] = model._model.membership.gamma
+        if scale is not None:
+            arrays |= {"scale_low": scale.low, "scale_high": scale.high}
+        return arrays
+
+    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
+        _check_boxes(arrays, n_classes)
+        gamma = arrays["gamma"]
+        if not ((gamma > 0) & np.isfinite(gamma)).all():
+            raise ModelFileError("gamma is not positive and finite")
+        if "scale_low" in arrays:
+            with np.errstate(over="ignore", invalid="ignore"):
+                span = arrays["scale_high"] - arrays["scale_low"]
+            if not ((span >= 0) & np.isfinite(span)).all():
+                raise ModelFileError("the scale is not a finite range of each feature")
+        if header["membership_function"] not in FUNCTIONS:
+            raise ModelFileError("its membership function is not known")
+        if not 0 <= header["n_candidates"] < TOO_MANY:
+            raise ModelFileError("the number of candidates cannot be")
+
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+        scale = None
+        if "scale_low" in arrays:
+            ends = (arrays[name].astype(np.float64) for name in ("scale_low", "scale_high"))
+            scale = MinMaxScale(*ends)
+        boxes = _boxes(arrays, n_classes)
+        boxes.n_candidates = header["n_candidates"]
+        membership = Membership(arrays["gamma"].astype(np.float64), header["membership_function"])
+        return {"_model": BoxModel(boxes, scale, membership)}
+
+
+def _check_boxes(arrays: Arrays, n_classes: int) -> None:
+    lower, upper, labels, counts = (arrays[name] for name in _ROWS)
+    refuse(
+        {
+            "there is no box": len(labels) == 0,
+            "a box has an infinite bound": np.isinf(lower) | np.isinf(upper),
+            "a box has one bound only": np.isnan(lower) != np.isnan(upper),
+            "a box has a lower bound above the upper": lower > upper,
+            "a box has a label that is no class": (labels < -1) | (labels >= n_classes),
+            "a box holds no sample": counts < 1,
+            "there are too many samples": counts.sum(dtype=np.float64) >= TOO_MANY,
+        }
+    )
+
+
+def _boxes(arrays: Arrays, n_classes: int) -> Boxes:
+    rows = {name: arrays[name] for name in _ROWS}
+    try:
+        return Boxes.of_rows(**rows, n_classes=n_classes)
+    except (MemoryError, ValueError) as error:
+        raise ModelFileError(f"its boxes take more memory than there is ({error})") from error

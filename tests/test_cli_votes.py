@@ -1,0 +1,111 @@
+"""The command line on models whose boxes vote: fit, predict, evaluate and rules, and refusals."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hyperboxes import BoostedHyperboxes, export_frame, export_text, load, save
+from tests.iris_tables import FEATURES, TEST, TRAIN
+
+FIT = ["fit", "train.csv", "--target", "species", "-o", "boosted", "--learner", "boosted"]
+
+
+@pytest.fixture
+def model(get):
+    """Fit a model by the command line and return it."""
+    get(*FIT, "--max-boxes", 6)
+    return load("boosted")
+
+
+def test_fit_tells_how_many_samples_there_were(run):
+    code, out, err = run(*FIT, "--max-boxes", 6, "--json")
+    assert code == 0
+    assert "6 boxes from 100 samples of 3 classes, 4 features" in err
+    assert json.loads(out)["n_samples"] == 100
+    expected = BoostedHyperboxes(6, random_state=0).fit(TRAIN[FEATURES], TRAIN["species"])
+    assert load("boosted").get_params() == expected.get_params()
+    assert export_text(load("boosted")) == export_text(expected)
+
+
+def test_predict(get, model):
+    out = get("predict", "boosted", "test.csv", "--proba", "--chunk-size", 8, "--jobs", 2)
+    header, *rows = csv.reader(out.splitlines())
+    assert header == ["prediction", *(f"proba_{name}" for name in model.classes_)]
+    assert [row[0] for row in rows] == model.predict(TEST[FEATURES]).tolist()
+    numbers = np.array([row[1:] for row in rows], float)
+    np.testing.assert_array_equal(numbers, model.predict_proba(TEST[FEATURES]))
+
+
+def test_classes_are_those_of_predict_where_probabilities_tie(get, model):
+    model.intercept_ = np.array([0.1, np.nextafter(0.1, 1.0), -50.0])
+    save(model, "boosted")
+    nothing = pd.DataFrame(np.full((1, 4), np.nan), columns=FEATURES)  # which no box holds
+    nothing.to_csv("nothing.csv", index=False, na_rep="NA")
+    proba = model.predict_proba(nothing)[0]
+    assert proba[0] == proba[1]
+    out = get("predict", "boosted", "nothing.csv", "--proba").splitlines()
+    assert out[1].split(",")[0] == model.predict(nothing)[0] == model.classes_[1]
+
+
+def test_evaluate(get, model):
+    scores = json.loads(get("evaluate", "boosted", "test.csv", "--target", "species", "--json"))
+    assert scores["accuracy"] == model.score(TEST[FEATURES], TEST["species"])
+    assert (scores["n_samples"], scores["n_boxes"]) == (len(TEST), 6)
+    few = TEST.assign(species=TEST["species"].where(np.arange(len(TEST)) % 5 == 0, "?"))
+    few.to_csv("few.csv", index=False)
+    argv = ["evaluate", "boosted", "few.csv", "--target", "species", "--json", "--unlabeled", "?"]
+    assert json.loads(get(*argv))["n_samples"] == 10
+
+
+def test_rules_as_text_and_csv(get, model):
+    assert get("rules", "boosted", "--max-rules", 2) == export_text(model, max_rules=2) + "\n"
+    data = ["--data", "test.csv", "--target", "species"]
+    expected = export_text(model, TEST[FEATURES], TEST["species"])
+    assert get("rules", "boosted", *data) == expected + "\n"
+    table = pd.read_csv(io.StringIO(get("rules", "boosted", "--format", "csv")), index_col="box")
+    frame = export_frame(model)
+    pd.testing.assert_frame_equal(table.sort_index(), frame, check_exact=True)
+    assert table["support"].is_monotonic_decreasing
+
+
+def test_rules_as_json_have_no_infinite_ends(get, model):
+    rules = json.loads(get("rules", "boosted", "--format", "json"))
+    boxes = model.hyperboxes_
+    assert sorted(rule["box"] for rule in rules) == list(range(6))
+    for rule in rules:
+        box = rule["box"]
+        assert rule["vote for setosa"] == boxes.weights[box, 0]
+        assert list(rule["bounds"]) == FEATURES
+        for ends, low, high in zip(
+            rule["bounds"].values(), boxes.lower[box], boxes.upper[box], strict=True
+        ):
+            expected = [end if np.isfinite(end) else None for end in (low, high)]
+            assert ends == (expected if any(np.isfinite([low, high])) else None)
+
+
+@pytest.mark.parametrize(
+    ("argv", "what"),
+    [
+        (["rules", "boosted", "--format", "sql"], "SQL"),
+        (["predict", "boosted", "test.csv", "--membership"], "memberships"),
+        (["explain", "boosted", "test.csv", "--row", 1], "explanations"),
+        (["report", "boosted", "test.csv", "--target", "species", "-o", "page"], "report"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_boxes_that_vote_do_not_have_is_refused(model, refuse, argv, what):
+    message = refuse(*argv)
+    assert f"boosted is a BoostedHyperboxes, whose boxes vote: it has no {what}; " in message
+    assert message.endswith("predict, evaluate and rules take it")
+
+
+def test_options_of_other_learners_are_refused(refuse):
+    assert "--learner boosted has no --theta" in refuse(*FIT, "--theta", 0.5, code=2)
+    assert "--learner boosted has no --unlabeled" in refuse(*FIT, "--unlabeled", "", code=2)
+    assert "boosted needs all samples at once" in refuse(*FIT, "--chunk-size", 9, code=2)
+    improved = ["fit", "train.csv", "--target", "species", "-o", "new", "--max-boxes", 5]
+    assert "--learner improved has no --max-boxes" in refuse(*improved, code=2)
