@@ -29,7 +29,7 @@ RUN_BY = {
 }
 
 # Packages whose modules have another name than they have.
-MODULES = {"hyperbox_brain": "hbbrain", "scikit_learn": "sklearn"}
+MODULES = {"hyperbox_brain": "hbbrain", "interpret_core": "interpret", "scikit_learn": "sklearn"}
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

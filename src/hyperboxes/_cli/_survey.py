@@ -62,8 +62,11 @@ class Extent:
     def is_of_training_data(self, model: Any) -> bool:
         """Tell whether a model has learned as many samples, with the very same ranges.
 
-        Rows that a model has not learned hardly ever agree in all of these numbers.
+        Rows that a model has not learned hardly ever agree in all of these numbers. Boosted boxes
+        do not know the ranges, so of them nothing is told.
         """
+        if not hasattr(model, "data_min_"):
+            return False
         learned = np.array([model.data_min_, model.data_max_])
         same = np.isnan(self.ranges) | (self.ranges == learned)
         return bool(self.n_rows == model.hyperboxes_.counts.sum() and same.all())
