@@ -132,7 +132,13 @@ def _read_field(context: Any, builder: Any, reference: Reference, pointer: Any, 
     address = cgutils.gep_inbounds(builder, pointer, 0, place)
     if isinstance(kind, types.BaseNamedTuple):
         return address
-    return impl_ret_borrowed(context, builder, kind, builder.load(address))
+    value = builder.load(address)
+    if not isinstance(kind, types.Array):
+        return impl_ret_borrowed(context, builder, kind, value)
+    # Python keeps the array as long as the kernel runs: without an owner nobody counts references.
+    array = context.make_array(kind)(context, builder, value)
+    array.meminfo = cgutils.get_null_value(array.meminfo.type)
+    return array._getvalue()
 
 
 @instruction
