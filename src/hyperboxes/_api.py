@@ -20,6 +20,7 @@ from hyperboxes._plots import (
     BoxSizesDisplay,
     GrowthDisplay,
     ParallelCoordinatesDisplay,
+    ThetaDisplay,
 )
 from hyperboxes._report import export_html
 
@@ -40,6 +41,7 @@ __all__ = [
     "OnlineGFMM",
     "ParallelCoordinatesDisplay",
     "Pruning",
+    "ThetaDisplay",
     "explain",
     "export_frame",
     "export_html",

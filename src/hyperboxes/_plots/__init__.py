@@ -7,5 +7,12 @@ from hyperboxes._plots.boxes import BoxesDisplay
 from hyperboxes._plots.growth import GrowthDisplay
 from hyperboxes._plots.parallel import ParallelCoordinatesDisplay
 from hyperboxes._plots.sizes import BoxSizesDisplay
+from hyperboxes._plots.theta import ThetaDisplay
 
-__all__ = ["BoxSizesDisplay", "BoxesDisplay", "GrowthDisplay", "ParallelCoordinatesDisplay"]
+__all__ = [
+    "BoxSizesDisplay",
+    "BoxesDisplay",
+    "GrowthDisplay",
+    "ParallelCoordinatesDisplay",
+    "ThetaDisplay",
+]
