@@ -1,4 +1,4 @@
-"""The command line on models whose boxes vote: fit, predict, evaluate and rules, and refusals."""
+"""The command line on models whose boxes vote: what they take and what they refuse."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hyperboxes import BoostedHyperboxes, export_frame, export_text, load, save
+from hyperboxes import BoostedHyperboxes, explain, export_frame, export_text, load, save
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 FIT = ["fit", "train.csv", "--target", "species", "-o", "boosted", "--learner", "boosted"]
@@ -87,12 +87,19 @@ def test_rules_as_json_have_no_infinite_ends(get, model):
             assert ends == (expected if any(np.isfinite([low, high])) else None)
 
 
+def test_explain(get, model):
+    expected = explain(model, TEST[FEATURES])
+    out = get("explain", "boosted", "test.csv", "--row", 7, 2)
+    assert out == f"Row 7\n{expected[6]}\n\nRow 2\n{expected[1]}\n"
+    told = json.loads(get("explain", "boosted", "test.csv", "--row", 7, "--json"))
+    assert told == [{"row": 7, **expected[6].to_dict()}]
+
+
 @pytest.mark.parametrize(
     ("argv", "what"),
     [
         (["rules", "boosted", "--format", "sql"], "SQL"),
         (["predict", "boosted", "test.csv", "--membership"], "memberships"),
-        (["explain", "boosted", "test.csv", "--row", 1], "explanations"),
         (["report", "boosted", "test.csv", "--target", "species", "-o", "page"], "report"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -100,7 +107,7 @@ def test_rules_as_json_have_no_infinite_ends(get, model):
 def test_what_boxes_that_vote_do_not_have_is_refused(model, refuse, argv, what):
     message = refuse(*argv)
     assert f"boosted is a BoostedHyperboxes, whose boxes vote: it has no {what}; " in message
-    assert message.endswith("predict, evaluate and rules take it")
+    assert message.endswith("predict, evaluate, rules and explain take it")
 
 
 def test_options_of_other_learners_are_refused(refuse):

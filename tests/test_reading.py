@@ -66,7 +66,7 @@ def test_some_need_a_classifier(name):
 NOT_FOR_VOTES = {
     "BoxesDisplay": BoxesDisplay.from_estimator,
     "BoxSizesDisplay": BoxSizesDisplay.from_estimator,
-    **READERS_OF_CLASSIFIERS,
+    **{name: read for name, read in READERS_OF_CLASSIFIERS.items() if name != "explain"},
     "merge": lambda model: merge([model, model]),
     "prune": lambda model: prune(model, X, Y),
     "to_onnx": to_onnx,

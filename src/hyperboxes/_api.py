@@ -11,6 +11,9 @@ from hyperboxes._explain.explaining import Explanations, explain
 from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
 from hyperboxes._explain.rules import export_frame, export_text
 from hyperboxes._explain.sql import export_sql
+from hyperboxes._explain.vote_changes import VoteChange
+from hyperboxes._explain.vote_explaining import VoteExplanations
+from hyperboxes._explain.vote_explanation import ExplainedVote, VoteExplanation
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._files.onnx import to_onnx
 from hyperboxes._files.saving import load, save
@@ -30,6 +33,7 @@ __all__ = [
     "BoxesDisplay",
     "Change",
     "ExplainedBox",
+    "ExplainedVote",
     "Explanation",
     "Explanations",
     "GrowthDisplay",
@@ -40,6 +44,9 @@ __all__ = [
     "OnlineGFMM",
     "ParallelCoordinatesDisplay",
     "Pruning",
+    "VoteChange",
+    "VoteExplanation",
+    "VoteExplanations",
     "explain",
     "export_frame",
     "export_html",

@@ -59,7 +59,7 @@ def check_covers(model: Any, path: str, what: str) -> None:
     if isinstance(model.hyperboxes_, VotingHyperboxes):
         raise ValueError(
             f"{path} is a {type(model).__name__}, whose boxes vote: it has no {what}; predict, "
-            "evaluate and rules take it"
+            "evaluate, rules and explain take it"
         )
 
 

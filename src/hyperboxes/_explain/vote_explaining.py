@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,9 @@ from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._explain import vote_html
+from hyperboxes._explain.reading import ignoring_missing_names
 from hyperboxes._explain.sequences import ExplanationSequence
+from hyperboxes._explain.vote_changes import ChangeSearch
 from hyperboxes._explain.vote_explanation import ExplainedVote, VoteExplanation
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.voting import VotingHyperboxes
@@ -28,12 +31,20 @@ def explain_votes(
         raise ValueError(f"{type(model).__name__} takes no interval samples: no X_upper.")
     samples = validate_data(model, X, reset=False, **NUMBERS)
     scores = model._scores(X)
+    asked = copy(model)  # as it is now: it may be fitted again
+
+    def ask(rows: np.ndarray) -> np.ndarray:
+        with ignoring_missing_names():
+            return asked._scores(rows)
+
+    class_names = name_classes(model, class_names)
     context = _Context(
         model.hyperboxes_,
         model.intercept_.copy(),
         model.classes_,
-        name_classes(model, class_names),
+        class_names,
         name_features(model, feature_names),
+        ChangeSearch(model.hyperboxes_, ask, model.classes_, class_names),
     )
     return VoteExplanations(
         model.classes_[scores.argmax(axis=1)],
@@ -54,6 +65,7 @@ class _Context:
     classes: np.ndarray
     class_names: list[str]
     feature_names: list[str]
+    search: ChangeSearch
 
     def vote(self, box: int) -> ExplainedVote:
         """Return a box with its votes."""
@@ -102,12 +114,13 @@ class VoteExplanations(ExplanationSequence[VoteExplanation]):
     Examples
     --------
     >>> from hyperboxes import BoostedHyperboxes, explain
-    >>> X, y = [[0.0], [1.0], [8.0], [10.0]] * 5, ["low", "low", "high", "high"] * 5
+    >>> X, y = [[0.0], [1.0], [8.0], [10.0]] * 10, ["low", "low", "high", "high"] * 10
     >>> model = BoostedHyperboxes(2, random_state=0).fit(X, y)
     >>> explanations = explain(model, [[2.0], [9.0]])
     >>> explanations
     VoteExplanations(n_samples=2)
-    >>> explanations.held
+    >>> explanations.predictions.tolist(), explanations.held.sum(axis=1).tolist()
+    (['low', 'high'], [1, 1])
     """
 
     predictions: np.ndarray
@@ -134,4 +147,5 @@ class VoteExplanations(ExplanationSequence[VoteExplanation]):
             self.scores[row],
             self.probabilities[row],
             len(context.boxes),
+            context.search,
         )

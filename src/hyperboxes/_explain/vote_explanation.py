@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from hyperboxes._explain import vote_html, vote_text
 from hyperboxes._explain.reading import check_integer, json_value
-from hyperboxes._explain.votes import interval_text
-
-# Values are written with so many digits, more where a condition depends on them.
-_DIGITS = 4
+from hyperboxes._explain.vote_changes import ChangeSearch, VoteChange
+from hyperboxes._explain.votes import interval_text, value_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +82,9 @@ class VoteExplanation:
         What `predict_proba` gives.
     n_boxes : int
         How many boxes the model has.
+    change : VoteChange or None
+        A change of few features after which the model predicts another class; None if none was
+        found. It is searched for when it is first asked for.
 
     See Also
     --------
@@ -90,12 +92,16 @@ class VoteExplanation:
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
     >>> from hyperboxes import BoostedHyperboxes, explain
-    >>> iris = load_iris(as_frame=True)
-    >>> model = BoostedHyperboxes(6, random_state=0).fit(iris.data, iris.target)
-    >>> explanation = explain(model, iris.data[70:71], class_names=iris.target_names)[0]
-    >>> explanation
+    >>> X, y = [[0.0], [1.0], [8.0], [10.0]] * 10, ["low", "low", "high", "high"] * 10
+    >>> model = BoostedHyperboxes(2, random_state=0).fit(X, y)
+    >>> explanation = explain(model, [[2.0]])[0]
+    >>> explanation.class_name, len(explanation.votes)
+    ('low', 1)
+    >>> explanation.conditions(explanation.votes[0])
+    ['x0 = 2 <= 4']
+    >>> explanation.change.class_name
+    'high'
     """
 
     prediction: Any
@@ -109,6 +115,12 @@ class VoteExplanation:
     scores: np.ndarray
     probabilities: np.ndarray
     n_boxes: int
+    _search: ChangeSearch
+
+    @cached_property
+    def change(self) -> VoteChange | None:
+        """A change of few features after which the model predicts another class."""
+        return self._search.find(self.values)
 
     def __repr__(self) -> str:
         boxes = [vote.index for vote in self.votes]
@@ -156,7 +168,9 @@ class VoteExplanation:
             - ``boxes``: for each box that holds the sample ``box``, ``label``, ``class_name``,
               ``votes`` (one per class), ``count``, ``class_counts`` and ``conditions``, each with
               ``name``, ``lower``, ``upper`` (the ends, which belong to the box) and ``missing``
-              (whether it holds missing values).
+              (whether it holds missing values),
+            - ``change`` (or None): ``features``, for each that changes ``name``, ``value`` and
+              ``new_value``; ``prediction``, ``class_name`` and ``probability``.
         """
         numbers = zip(
             self.classes,
@@ -178,6 +192,22 @@ class VoteExplanation:
                 for name, value in zip(self.feature_names, self.values, strict=True)
             ],
             "boxes": [self._vote(vote) for vote in self.votes],
+            "change": None if self.change is None else self._change(self.change),
+        }
+
+    def _change(self, change: VoteChange) -> dict[str, Any]:
+        return {
+            "features": [
+                {
+                    "name": self.feature_names[j],
+                    "value": json_value(self.values[j]),
+                    "new_value": json_value(change.values[j]),
+                }
+                for j in change.features
+            ],
+            "prediction": json_value(change.prediction),
+            "class_name": change.class_name,
+            "probability": change.probability,
         }
 
     def _vote(self, vote: ExplainedVote) -> dict[str, Any]:
@@ -219,18 +249,7 @@ class VoteExplanation:
         if np.isnan(value):
             return f"{name} missing"
         low, high = vote.lower[j], vote.upper[j]
-        return interval_text(f"{name} = {_value_text(value, low, high)}", low, high)
-
-
-def _value_text(value: float, low: float, high: float) -> str:
-    """Write a value with digits enough to see that it lies between two others."""
-    for digits in range(_DIGITS, 17):
-        text = f"{value:.{digits}g}"
-        if low <= float(text) <= high:
-            break
-    else:
-        text = repr(float(value))
-    return repr(float(text) + 0.0).removesuffix(".0")  # no exponent where it can be, no "-0"
+        return interval_text(f"{name} = {value_text(value, low, high)}", low, high)
 
 
 def _finite(value: float) -> float | None:

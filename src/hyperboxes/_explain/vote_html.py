@@ -9,7 +9,7 @@ import numpy as np
 
 from hyperboxes._explain import vote_text as words
 from hyperboxes._explain.html import COMPETING, WINNING, list_samples, with_style
-from hyperboxes._explain.text import format_membership
+from hyperboxes._explain.text import ARROW, format_membership
 from hyperboxes._explain.votes import count_boxes, vote_text
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ def _body(explanation: VoteExplanation) -> str:
     title = f"<div><b>{escape(words.headline(explanation))}</b></div>"
     classes = words.by_score(explanation)[:_MOST_CLASSES]
     parts = [title, _table(explanation, classes)]
-    n_more = len(explanation.classes) - len(classes)
-    if n_more:
-        parts.append(f"<div>{n_more} more classes with smaller scores.</div>")
-    return "".join(parts)
+    parts += [f"<div>{line}</div>" for line in words.not_shown(explanation, classes)]
+    change = words.change(explanation).replace(ARROW, "\xa0\N{RIGHTWARDS ARROW}\xa0")
+    return "".join([*parts, f"<div>{escape(change)}</div>"])
 
 
 def _table(explanation: VoteExplanation, classes: np.ndarray) -> str:
-    shown, rest = explanation.votes[:_MOST_BOXES], explanation.votes[_MOST_BOXES:]
+    votes = words.votes_for(explanation, classes)
+    shown, rest = votes[:_MOST_BOXES], votes[_MOST_BOXES:]
     rows = [("intercept", explanation.intercept)]
     for vote in shown:
         conditions = escape(" and ".join(explanation.conditions(vote)))

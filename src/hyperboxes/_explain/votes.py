@@ -16,6 +16,9 @@ from hyperboxes._models.voting import VotingHyperboxes
 
 _INDENT = "    "
 
+# Values are written with so many digits, more where a condition depends on them.
+_DIGITS = 4
+
 
 def write_votes(
     model: Any,
@@ -121,6 +124,23 @@ def _facts(
 def _number(value: float) -> str:
     """Write a number with as few digits as tell it from all others."""
     return repr(float(value) + 0.0).removesuffix(".0")  # no "-0"
+
+
+def value_text(value: float, low: float, high: float) -> str:
+    """Write a value with digits enough to see that it lies between two others."""
+    texts = (f"{value:.{digits}g}" for digits in range(_DIGITS, 17))
+    return _number(next((float(text) for text in texts if low <= float(text) <= high), value))
+
+
+def first_beyond(value: float) -> str:
+    """Write a value that is the first beyond a short one: "above 710"."""
+    sides = {
+        "": value,
+        "above ": np.nextafter(value, -np.inf),
+        "below ": np.nextafter(value, np.inf),
+    }
+    texts = [f"{side}{_number(number)}" for side, number in sides.items()]
+    return min(texts, key=lambda text: len(text.split()[-1]))
 
 
 def vote_text(value: float) -> str:
