@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hyperboxes import BoostedHyperboxes, explain, export_frame, export_text, load, save
+from hyperboxes import BoostedHyperboxes, explain, export_frame, export_sql, export_text, load, save
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 FIT = ["fit", "train.csv", "--target", "species", "-o", "boosted", "--learner", "boosted"]
@@ -87,6 +87,11 @@ def test_rules_as_json_have_no_infinite_ends(get, model):
             assert ends == (expected if any(np.isfinite([low, high])) else None)
 
 
+def test_rules_as_sql(get, model):
+    expected = export_sql(model, table="flowers")
+    assert get("rules", "boosted", "--format", "sql", "--table", "flowers") == expected + "\n"
+
+
 def test_explain(get, model):
     expected = explain(model, TEST[FEATURES])
     out = get("explain", "boosted", "test.csv", "--row", 7, 2)
@@ -98,7 +103,6 @@ def test_explain(get, model):
 @pytest.mark.parametrize(
     ("argv", "what"),
     [
-        (["rules", "boosted", "--format", "sql"], "SQL"),
         (["predict", "boosted", "test.csv", "--membership"], "memberships"),
         (["report", "boosted", "test.csv", "--target", "species", "-o", "page"], "report"),
     ],

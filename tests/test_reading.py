@@ -66,7 +66,8 @@ def test_some_need_a_classifier(name):
 NOT_FOR_VOTES = {
     "BoxesDisplay": BoxesDisplay.from_estimator,
     "BoxSizesDisplay": BoxSizesDisplay.from_estimator,
-    **{name: read for name, read in READERS_OF_CLASSIFIERS.items() if name != "explain"},
+    "export_html": READERS_OF_CLASSIFIERS["export_html"],
+    "ParallelCoordinatesDisplay": READERS_OF_CLASSIFIERS["ParallelCoordinatesDisplay"],
     "merge": lambda model: merge([model, model]),
     "prune": lambda model: prune(model, X, Y),
     "to_onnx": to_onnx,
