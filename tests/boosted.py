@@ -61,3 +61,13 @@ def known_model():
     model.hyperboxes_, model.intercept_ = boxes, np.array([0.0, 0.0123])
     model.feature_importances_ = np.array([0.5, 0.2, 0.3])
     return model
+
+
+def around(boxes, samples):
+    """Return samples, and ones at and beside the ends of boxes, with missing values."""
+    ends = np.concatenate([boxes.lower, boxes.upper])
+    beside = np.concatenate([ends, np.nextafter(ends, -inf), np.nextafter(ends, inf)])
+    rows = np.resize(samples, beside.shape)
+    beside = np.where(np.isfinite(np.tile(ends, (3, 1))), beside, rows)
+    some_missing = np.where(np.arange(beside.size).reshape(beside.shape) % 5 == 0, np.nan, beside)
+    return np.concatenate([samples, beside, some_missing])

@@ -23,7 +23,6 @@ from hyperboxes import (
     export_text,
     merge,
     prune,
-    to_onnx,
 )
 
 pytestmark = pytest.mark.usefixtures("close_figures")
@@ -70,7 +69,6 @@ NOT_FOR_VOTES = {
     "ParallelCoordinatesDisplay": READERS_OF_CLASSIFIERS["ParallelCoordinatesDisplay"],
     "merge": lambda model: merge([model, model]),
     "prune": lambda model: prune(model, X, Y),
-    "to_onnx": to_onnx,
 }
 
 

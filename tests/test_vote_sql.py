@@ -8,21 +8,10 @@ from sklearn.datasets import load_iris
 
 from hyperboxes import BoostedHyperboxes, export_sql
 from hyperboxes._explain import vote_sql
-from tests.boosted import MANY, held, known_model, problems, small_model
+from tests.boosted import MANY, around, held, known_model, problems, small_model
 from tests.databases import databases
 
 X, Y = load_iris(return_X_y=True)
-inf, nan = np.inf, np.nan
-
-
-def around(boxes, samples):
-    """Return samples, and ones at and beside the ends of boxes, with missing values."""
-    ends = np.concatenate([boxes.lower, boxes.upper])
-    beside = np.concatenate([ends, np.nextafter(ends, -inf), np.nextafter(ends, inf)])
-    rows = np.resize(samples, beside.shape)
-    beside = np.where(np.isfinite(np.tile(ends, (3, 1))), beside, rows)
-    some_missing = np.where(np.arange(beside.size).reshape(beside.shape) % 5 == 0, nan, beside)
-    return np.concatenate([samples, beside, some_missing])
 
 
 @databases
