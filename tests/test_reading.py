@@ -63,7 +63,6 @@ def test_some_need_a_classifier(name):
 
 
 NOT_FOR_VOTES = {
-    "BoxesDisplay": BoxesDisplay.from_estimator,
     "BoxSizesDisplay": BoxSizesDisplay.from_estimator,
     "export_html": READERS_OF_CLASSIFIERS["export_html"],
     "ParallelCoordinatesDisplay": READERS_OF_CLASSIFIERS["ParallelCoordinatesDisplay"],

@@ -21,8 +21,10 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._plots import (
     BoxesDisplay,
     BoxSizesDisplay,
+    FeatureImportancesDisplay,
     GrowthDisplay,
     ParallelCoordinatesDisplay,
+    VotesDisplay,
 )
 from hyperboxes._report import export_html
 
@@ -36,6 +38,7 @@ __all__ = [
     "ExplainedVote",
     "Explanation",
     "Explanations",
+    "FeatureImportancesDisplay",
     "GrowthDisplay",
     "HyperboxClustering",
     "Hyperboxes",
@@ -47,6 +50,7 @@ __all__ = [
     "VoteChange",
     "VoteExplanation",
     "VoteExplanations",
+    "VotesDisplay",
     "explain",
     "export_frame",
     "export_html",
