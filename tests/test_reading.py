@@ -14,7 +14,6 @@ from hyperboxes import (
     BoxSizesDisplay,
     GrowthDisplay,
     HyperboxClustering,
-    ImprovedOnlineGFMM,
     ParallelCoordinatesDisplay,
     explain,
     export_frame,
@@ -24,6 +23,7 @@ from hyperboxes import (
     merge,
     prune,
 )
+from tests.learners import ImprovedOnlineGFMM
 
 pytestmark = pytest.mark.usefixtures("close_figures")
 
