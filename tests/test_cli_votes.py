@@ -3,12 +3,22 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from hyperboxes import BoostedHyperboxes, explain, export_frame, export_sql, export_text, load, save
+from hyperboxes import (
+    BoostedHyperboxes,
+    explain,
+    export_frame,
+    export_html,
+    export_sql,
+    export_text,
+    load,
+    save,
+)
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 FIT = ["fit", "train.csv", "--target", "species", "-o", "boosted", "--learner", "boosted"]
@@ -100,18 +110,16 @@ def test_explain(get, model):
     assert told == [{"row": 7, **expected[6].to_dict()}]
 
 
-@pytest.mark.parametrize(
-    ("argv", "what"),
-    [
-        (["predict", "boosted", "test.csv", "--membership"], "memberships"),
-        (["report", "boosted", "test.csv", "--target", "species", "-o", "page"], "report"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_what_boxes_that_vote_do_not_have_is_refused(model, refuse, argv, what):
-    message = refuse(*argv)
-    assert f"boosted is a BoostedHyperboxes, whose boxes vote: it has no {what}; " in message
-    assert message.endswith("predict, evaluate, rules and explain take it")
+def test_report(get, model):
+    get("report", "boosted", "test.csv", "--target", "species", "-o", "page", "--title", "Iris")
+    page = export_html(model, TEST[FEATURES], TEST["species"], title="Iris")
+    assert Path("page").read_text(encoding="utf-8") == page
+
+
+def test_what_boxes_that_vote_do_not_have_is_refused(model, refuse):
+    message = refuse("predict", "boosted", "test.csv", "--membership")
+    assert "boosted is a BoostedHyperboxes, whose boxes vote: it has no memberships; " in message
+    assert message.endswith("--proba gives probabilities")
 
 
 def test_options_of_other_learners_are_refused(refuse):

@@ -64,7 +64,6 @@ def test_some_need_a_classifier(name):
 
 NOT_FOR_VOTES = {
     "BoxSizesDisplay": BoxSizesDisplay.from_estimator,
-    "export_html": READERS_OF_CLASSIFIERS["export_html"],
     "ParallelCoordinatesDisplay": READERS_OF_CLASSIFIERS["ParallelCoordinatesDisplay"],
     "merge": lambda model: merge([model, model]),
     "prune": lambda model: prune(model, X, Y),
@@ -76,7 +75,7 @@ def test_boxes_that_vote_are_refused_where_they_would_be_misread(name):
     model = BoostedHyperboxes(3, random_state=0).fit(X, Y)
     message = (
         f"^{name} is for boxes that cover samples of a class; those of BoostedHyperboxes vote. "
-        "(Read them with export_text|Fit)"
+        "(Read them with export_text|Votes hold only together: fit one)"
     )
     with pytest.raises(TypeError, match=message):
         NOT_FOR_VOTES[name](model)

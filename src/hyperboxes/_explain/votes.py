@@ -65,7 +65,7 @@ def tabulate_votes(
 
 def _summary(n_boxes: int, intercept: np.ndarray, classes: list[str], width: int) -> Iterator[str]:
     yield f"{count_boxes(n_boxes)} that vote. The class with the largest score wins."
-    starts = _votes(intercept, classes) or ["0 for every class"]
+    starts = vote_list(intercept, classes) or ["0 for every class"]
     yield from wrap_parts(["Scores start with", *_joined(starts, ",", ".")], width)
     yield "Each box adds its votes to the scores of the samples that it holds."
 
@@ -75,7 +75,7 @@ def _rule(
 ) -> list[str]:
     """Return the parts of a rule, between which there may be a new line."""
     conditions = [condition_text(boxes, box, j, features[j]) for j in _constrained(boxes, box)]
-    votes = _votes(boxes.weights[box], classes)
+    votes = vote_list(boxes.weights[box], classes)
     return [
         f"box {box} ",
         *_joined(conditions, " and", ":"),
@@ -96,7 +96,7 @@ def condition_text(boxes: VotingHyperboxes, box: int, feature: int, name: str) -
 
 def interval_text(name: str, low: float, high: float) -> str:
     """Write what a condition says of known values; lower ends are the next number above."""
-    below, last = _number(np.nextafter(low, -np.inf)), _number(high)
+    below, last = number_text(np.nextafter(low, -np.inf)), number_text(high)
     return {
         (False, False): f"{name} is not missing",
         (True, False): f"{name} > {below}",
@@ -105,7 +105,7 @@ def interval_text(name: str, low: float, high: float) -> str:
     }[bool(np.isfinite(low)), bool(np.isfinite(high))]
 
 
-def _votes(scores: np.ndarray, classes: list[str]) -> list[str]:
+def vote_list(scores: np.ndarray, classes: list[str]) -> list[str]:
     """Write the votes that are not 0, the largest first."""
     order = np.argsort(-scores, kind="stable")
     return [f"{vote_text(scores[label])} for {classes[label]}" for label in order if scores[label]]
@@ -121,7 +121,7 @@ def _facts(
         yield f"{name} {'-' if np.isnan(shares[box]) else f'{shares[box]:.1%}'}"
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
     """Write a number with as few digits as tell it from all others."""
     return repr(float(value) + 0.0).removesuffix(".0")  # no "-0"
 
@@ -129,7 +129,7 @@ def _number(value: float) -> str:
 def value_text(value: float, low: float, high: float) -> str:
     """Write a value with digits enough to see that it lies between two others."""
     texts = (f"{value:.{digits}g}" for digits in range(_DIGITS, 17))
-    return _number(next((float(text) for text in texts if low <= float(text) <= high), value))
+    return number_text(next((float(text) for text in texts if low <= float(text) <= high), value))
 
 
 def first_beyond(value: float) -> str:
@@ -139,7 +139,7 @@ def first_beyond(value: float) -> str:
         "above ": np.nextafter(value, -np.inf),
         "below ": np.nextafter(value, np.inf),
     }
-    texts = [f"{side}{_number(number)}" for side, number in sides.items()]
+    texts = [f"{side}{number_text(number)}" for side, number in sides.items()]
     return min(texts, key=lambda text: len(text.split()[-1]))
 
 
