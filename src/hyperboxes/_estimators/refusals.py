@@ -9,7 +9,7 @@ from typing import Any
 
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 
-_READ = "Read them with export_text or export_frame."
+_READ = "Read them with export_text, explain, BoxesDisplay or VotesDisplay."
 
 
 def refuse_votes(model: Any, what: str, instead: str = _READ) -> None:
