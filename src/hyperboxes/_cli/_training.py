@@ -59,10 +59,10 @@ def fit_in_chunks(
         found = checkpoint.begin(survey_file)
     survey = Survey.from_json(found)
     if learned is None:
-        model.set_params(scaling=survey.ranges)
+        _set_scaling(model, survey.ranges)
     else:
         model = learned
-        note(args, f"Going on after {_n_learned(model):,} of {survey.n_rows:,} rows")
+        note(args, f"Going on after {n_learned(model):,} of {survey.n_rows:,} rows")
     return _learn(args, model, table, columns, survey, chunk_size, checkpoint)
 
 
@@ -75,7 +75,7 @@ def _learn(
     chunk_size: int,
     checkpoint: Checkpoint | None,
 ) -> Any:
-    done = _n_learned(model)
+    done = n_learned(model)
     try:
         with progress(args, "Learning", survey.n_rows, done) as update, interruptible() as check:
             for chunk in table.chunks(columns.all, chunk_size, skip=done):
@@ -85,7 +85,7 @@ def _learn(
                 # interrupted run goes on exactly like one that was not.
                 model = copy.deepcopy(model)
                 model.partial_fit(_frame(X, columns), y, classes=survey.classes)
-                model.set_params(scaling="minmax")  # which the ranges were, of the whole file
+                _set_scaling(model, "minmax")  # which the ranges were, of the whole file
                 done = chunk.start + len(chunk)
                 if update is not None:
                     update(done, f"{done:,} rows, {len(model.hyperboxes_):,} boxes")
@@ -99,8 +99,8 @@ def _learn(
 
 def _save_interrupted(args: argparse.Namespace, checkpoint: Checkpoint | None, model: Any) -> None:
     """Save what an interrupted run has learned."""
-    if checkpoint is not None and (n_rows := _n_learned(model)):
-        model.set_params(scaling="minmax")
+    if checkpoint is not None and (n_rows := n_learned(model)):
+        _set_scaling(model, "minmax")
         checkpoint.save(model)
         note(
             args,
@@ -109,7 +109,16 @@ def _save_interrupted(args: argparse.Namespace, checkpoint: Checkpoint | None, m
         )
 
 
-def _n_learned(model: Any) -> int:
+def _set_scaling(model: Any, scaling: Any) -> None:
+    """Set the ranges, unless the learner finds them on its way."""
+    if hasattr(model, "scaling"):
+        model.set_params(scaling=scaling)
+
+
+def n_learned(model: Any) -> int:
+    """Return how many rows a model has learned."""
+    if hasattr(model, "n_samples_seen_"):  # it forgets boxes, and their counts
+        return int(model.n_samples_seen_)
     return int(model.hyperboxes_.counts.sum()) if hasattr(model, "hyperboxes_") else 0
 
 

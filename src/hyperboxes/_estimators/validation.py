@@ -15,6 +15,9 @@ from hyperboxes._kernels.records import NO_LABEL
 # What scikit-learn's MinMaxScaler may leave beyond [0, 1], and more.
 _ROUNDING = 1e-12
 
+# Larger values have no place in a running variance.
+HUGE = 1e150
+
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
@@ -187,6 +190,17 @@ def check_finite_range(estimator: Any, low: np.ndarray, high: np.ndarray) -> Non
             f"The range of {column_name(estimator, column)}, from {low[column]} to "
             f"{high[column]}, is too large for float64. Scale the data first."
         )
+
+
+def check_not_huge(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:
+    """Refuse values whose squares are too large for a float64."""
+    for values in (lower, upper):
+        if (huge := np.abs(values) > HUGE).any():
+            row, column = np.argwhere(huge)[0]
+            raise ValueError(
+                f"{column_name(estimator, column)} holds {values[row, column]} in row {row}, which "
+                "is too large. Scale the data first."
+            )
 
 
 def warn_if_ranges_unknown(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:
