@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.labels import SeenLabels
+from hyperboxes._estimators.one_by_one import OneByOne
 from hyperboxes._estimators.validation import (
     check_not_huge,
     check_upper,
@@ -21,12 +22,18 @@ from hyperboxes._estimators.validation import (
     validate_samples,
 )
 from hyperboxes._kernels.adaptive import Settings
-from hyperboxes._learning.adaptive import ask_memory, learn_adaptively, make_settings
+from hyperboxes._learning.adaptive import (
+    ask_memory,
+    ask_row,
+    learn_adaptively,
+    learn_row,
+    make_settings,
+)
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.memory import BoxMemory
 
 
-class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
+class AdaptiveGFMM(OneByOne, ClassifierMixin, BaseEstimator):
     """A bounded memory of boxes that follows drift: for streams without end.
 
     Each sample joins a near and recent box of its class, or becomes a box. When there are too many,
@@ -159,6 +166,39 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         self._know(labels)
         learn_adaptively(X, upper, labels.encode(y), self._memory, self._settings())
         return self
+
+    def _learn_row(self, row: np.ndarray, label: Any) -> None:
+        labels = getattr(self, "_labels", None) or SeenLabels.none()
+        try:
+            code = labels.codes.get(label)
+        except TypeError:
+            raise ValueError(f"y is {label!r}, which is no label.") from None
+        if code is None:
+            labels = labels.with_labels(np.array([label]))
+            code = labels.codes[label]
+            if not hasattr(self, "_memory"):
+                self._memory = BoxMemory(row.shape[1])
+            self._know(labels)
+        learn_row(row, code, self._memory, self.theta, self.max_boxes)
+
+    def _can_predict(self) -> bool:
+        return self.__sklearn_is_fitted__()
+
+    def _predict_row(self, row: np.ndarray) -> Any:
+        shares = self._row_shares(row)
+        return max(shares, key=shares.__getitem__)
+
+    def _shares_of_row(self, row: np.ndarray) -> dict[Any, float]:
+        return self._row_shares(row)
+
+    def _row_shares(self, row: np.ndarray) -> dict[Any, float]:
+        """Return the shares of the classes in their order."""
+        shares = ask_row(row, self._memory, self.theta, self.max_boxes)
+        codes = self._labels.codes
+        return {
+            label: shares[codes[label]] if label in codes else 0.0
+            for label in self._labels.sorted_labels
+        }
 
     def _know(self, labels: SeenLabels) -> None:
         """Take over labels, with room for those that are new."""

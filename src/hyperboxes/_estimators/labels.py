@@ -19,6 +19,7 @@ class SeenLabels:
     def __init__(self, classes: np.ndarray, appeared: list[Any]) -> None:
         self.classes = classes
         self.appeared = appeared
+        self.sorted_labels = classes.tolist()
         self.codes = {label: code for code, label in enumerate(appeared)}
         # The column of each code in `classes`.
         self.places = np.searchsorted(classes, np.array(appeared, classes.dtype))
@@ -33,7 +34,7 @@ class SeenLabels:
         known = self.classes
         for more in (labels, classes):
             if more is not None:
-                known = _union(known, np.asarray(more))
+                known = union_of_labels(known, np.asarray(more))
         first = np.sort(np.unique(labels, return_index=True)[1])
         new = [label for label in labels[first].tolist() if label not in self.codes]
         if not new and len(known) == len(self.classes):
@@ -48,7 +49,7 @@ class SeenLabels:
         return codes[columns]
 
 
-def _union(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def union_of_labels(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return all classes in order."""
     if len(labels) == 0:
         return classes

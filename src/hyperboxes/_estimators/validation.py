@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from hyperboxes._kernels.records import NO_LABEL
 
@@ -17,6 +17,12 @@ _ROUNDING = 1e-12
 
 # Larger values have no place in a running variance.
 HUGE = 1e150
+
+
+def check_fitted(estimator: Any) -> None:
+    """Do what scikit-learn's `check_is_fitted` does, in a hundredth of the time if it is."""
+    if not estimator.__sklearn_is_fitted__():
+        check_is_fitted(estimator)
 
 
 @contextmanager
@@ -31,8 +37,14 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
+class CheckedRow(np.ndarray):
+    """A sample that was checked already: one by one, scikit-learn's checks take too long."""
+
+
 def validate_samples(estimator: Any, X: Any, *y: Any, reset: bool, **checks: Any) -> Any:
     """Do what scikit-learn's `validate_data` does, with errors that name cells of a data frame."""
+    if type(X) is CheckedRow:
+        return X.view(np.ndarray)
     if _is_frame(X):
         # A column too many is to be called that, whatever it holds.
         validate_data(estimator, X, reset=reset, skip_check_array=True)

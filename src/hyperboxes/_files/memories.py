@@ -44,7 +44,7 @@ class Memories(Kind):
     def read_arrays(self, model: Any) -> Arrays:
         memory, places = model._memory, model._labels.places
         arrays = memory.kept()
-        del arrays["counters"]
+        del arrays["counters"], arrays["order"]
         for name in ("lower", "upper"):
             arrays[name] = np.ascontiguousarray(arrays[name].T)
         n_classes = len(model.classes_)
@@ -105,6 +105,7 @@ class Memories(Kind):
             "labels": appeared[own["labels"]],
             "histograms": np.ascontiguousarray(own["histograms"][:, :, places]),
             "scores": own["scores"].ravel(),
+            "order": np.argsort(own["confirmed"]),
             "counters": np.array([len(own["labels"]), header["n_learned"]]),
         }
         classes = arrays["classes"]

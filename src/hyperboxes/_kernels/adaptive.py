@@ -16,13 +16,14 @@ from hyperboxes._kernels.geometry import is_known, larger, lowest, smaller, upmo
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step
 
 # Boxes by column: `lower[feature, box]` and `upper`, `labels`, `counts` of samples, the samples at
-# which each was `born` and last `confirmed`. By feature: how many values were `seen`, their `mean`
+# which each was `born` and last `confirmed`, and in `order` of that, oldest first. By feature: how
+# many values were `seen`, their `mean`
 # and `variance`, its `scale` (1 / range) and `weight`, and `histograms[feature, bin, label]`.
 # `scores` of the experts, horizon by horizon. `counters`, see below.
 Memory = namedtuple(
     "Memory",
-    "lower upper labels counts born confirmed seen mean variance scale weight histograms scores"
-    " counters",
+    "lower upper labels counts born confirmed order seen mean variance scale weight histograms"
+    " scores counters",
 )
 
 # Places of `counters`: boxes, and samples learned.
@@ -38,13 +39,12 @@ Settings = namedtuple(
 )
 
 # Working arrays: the sample `x` (both ends) that was asked about last, and `asked_at`, after how
-# many samples learned, or -1; the `distances` of all boxes; the nearest ones of each age band,
-# `near[band, place]`, and how many there are; two lists of them to merge; `sums` of votes by class;
-# what each expert says, `votes[expert, label]` in shares, and its weight.
+# many samples learned, or -1; the `distances` of all boxes; the nearest ones and their `gaps`,
+# likewise those that are to grow; `sums` of votes by class; what each expert says,
+# `votes[expert, label]` in shares, and its weight.
 Workspace = namedtuple(
     "Workspace",
-    "x asked_at distances near gaps n_near merged merged_gaps spare spare_gaps sums answers votes"
-    " weights",
+    "x asked_at distances near gaps growable growable_gaps sums answers votes weights",
 )
 
 N_BINS = 8
@@ -88,7 +88,6 @@ def ask(xl, xu, memory, settings, work):
     """Have all experts answer, unless this was the last thing they were asked."""
     if work.asked_at[0] != memory.counters[SAMPLES] or not is_last(xl, xu, work.x):
         set_distances(xl, xu, memory, work.distances)
-        find_near(memory, settings, work)
         answer(memory, settings, work)
         for j in range(xl.size):
             work.x[0, j], work.x[1, j] = xl[j], xu[j]
@@ -119,90 +118,74 @@ def set_distances(xl, xu, memory, distances):
 
 
 @formula
-def comes_first(gap, box, other_gap, other, confirmed):
-    """Whether a box is nearer than another, or as near and confirmed later."""
-    return gap < other_gap or (gap == other_gap and confirmed[box] > confirmed[other])
+def put_in_order(box, gap, boxes, gaps, n_boxes):
+    """Put a box into a list of the nearest ones; return its length.
 
-
-@formula
-def put_in_order(box, gap, boxes, gaps, n_boxes, confirmed):
-    """Put a box into a list of the nearest ones if it belongs there; return the list's length."""
-    room = boxes.size
-    if n_boxes == room and not comes_first(gap, box, gaps[-1], boxes[-1], confirmed):
-        return n_boxes
-    place = smaller(n_boxes, room - 1)
-    while place > 0 and comes_first(gap, box, gaps[place - 1], boxes[place - 1], confirmed):
+    It was confirmed before those in the list, and comes after those that are as near.
+    """
+    place = smaller(n_boxes, boxes.size - 1)
+    while place > 0 and gap < gaps[place - 1]:
         boxes[place], gaps[place] = boxes[place - 1], gaps[place - 1]
         place -= 1
     boxes[place], gaps[place] = box, gap
-    return smaller(n_boxes + 1, room)
+    return smaller(n_boxes + 1, boxes.size)
 
 
 @formula
-def find_near(memory, settings, work):
-    """List the nearest boxes of each age band: those in a horizon and in no shorter one."""
-    horizons, confirmed = settings.horizons, memory.confirmed
-    near, gaps, n_near = work.near, work.gaps, work.n_near
-    n_near[:] = 0
-    now = memory.counters[SAMPLES] - 1
-    for box in range(memory.counters[BOXES]):
-        band = 0
-        while now - confirmed[box] >= horizons[band]:
-            band += 1
-        n_near[band] = put_in_order(
-            box, work.distances[box], near[band], gaps[band], n_near[band], confirmed
-        )
-
-
-@formula
-def merge_band(band, n_merged, memory, work):
-    """Merge the list of a band into that of the shorter horizons; return how many there are."""
-    merged, gaps, confirmed = work.merged, work.merged_gaps, memory.confirmed
-    for place in range(n_merged):
-        work.spare[place], work.spare_gaps[place] = merged[place], gaps[place]
-    one, two, n_two = 0, 0, work.n_near[band]
-    place = 0
-    while place < merged.size and (one < n_merged or two < n_two):
-        takes_two = one == n_merged
-        if not takes_two and two < n_two:
-            takes_two = comes_first(
-                work.gaps[band, two],
-                work.near[band, two],
-                work.spare_gaps[one],
-                work.spare[one],
-                confirmed,
-            )
-        if takes_two:
-            merged[place], gaps[place] = work.near[band, two], work.gaps[band, two]
-            two += 1
+def place_of(time, memory):
+    """Return the first place in `order` of a box that was confirmed at a time or later."""
+    low, high = 0, memory.counters[BOXES]
+    while low < high:
+        middle = (low + high) // 2
+        if memory.confirmed[memory.order[middle]] < time:
+            low = middle + 1
         else:
-            merged[place], gaps[place] = work.spare[one], work.spare_gaps[one]
-            one += 1
-        place += 1
-    return place
+            high = middle
+    return low
+
+
+@formula
+def first_in_horizon(horizon, memory):
+    """Return the first place in `order` of a box whose age is below the horizon."""
+    return place_of(memory.counters[SAMPLES] - horizon, memory)
 
 
 @formula
 def answer(memory, settings, work):
-    """Write the votes of each expert's neighbours, and the class with most of them."""
-    n_counts, n_merged, expert = settings.neighbors.size, 0, 0
+    """Write the votes of each expert's neighbours, and the class with most of them.
+
+    Boxes are put into the list of the nearest ones from the last confirmed one on; at the end of
+    each horizon it holds the nearest of that horizon.
+    """
+    order, distances, near, gaps = memory.order, work.distances, work.near, work.gaps
+    stop, n_near, n_counts = memory.counters[BOXES], 0, settings.neighbors.size
     for band in range(settings.horizons.size):
-        n_merged = merge_band(band, n_merged, memory, work)
-        sums = work.sums
-        sums[:] = 0.0
-        total, place = 0.0, 0
-        for count in range(n_counts):
-            while place < smaller(settings.neighbors[count], n_merged):
-                vote = 1.0 / (work.merged_gaps[place] + SMALLEST_GAP)
-                sums[memory.labels[work.merged[place]]] += vote
-                total += vote
-                place += 1
-            best = 0
-            for label in range(work.votes.shape[1]):
-                work.votes[expert, label] = sums[label] / total
-                best = label if sums[label] > sums[best] else best
-            work.answers[expert] = best
-            expert += 1
+        start = first_in_horizon(settings.horizons[band], memory)
+        for place in range(stop - 1, start - 1, -1):
+            box = order[place]
+            if n_near < near.size or distances[box] < gaps[-1]:
+                n_near = put_in_order(box, distances[box], near, gaps, n_near)
+        stop = start
+        count_votes(band * n_counts, n_near, memory, settings, work)
+
+
+@formula
+def count_votes(expert, n_near, memory, settings, work):
+    """Write what the experts of a horizon say, from the first of them on."""
+    sums = work.sums
+    sums[:] = 0.0
+    total, place = 0.0, 0
+    for count in range(settings.neighbors.size):
+        while place < smaller(settings.neighbors[count], n_near):
+            vote = 1.0 / (work.gaps[place] + SMALLEST_GAP)
+            sums[memory.labels[work.near[place]]] += vote
+            total += vote
+            place += 1
+        best = 0
+        for label in range(sums.size):
+            work.votes[expert + count, label] = sums[label] / total
+            best = label if sums[label] > sums[best] else best
+        work.answers[expert + count] = best
 
 
 @formula
@@ -280,6 +263,7 @@ def store(xl, xu, label, memory, settings, work):
     box = find_growable(xl, xu, label, horizon, memory, settings, work)
     if box >= 0:
         memory.counts[box] += 1
+        renew(place_of(memory.confirmed[box], memory), memory)
     else:
         box = find_room(memory, settings)
         memory.labels[box] = label
@@ -300,10 +284,13 @@ def find_growable(xl, xu, label, horizon, memory, settings, work):
     It is as young as the horizon that is trusted most, stays within `theta`, and then meets no box
     of another class that was confirmed within the horizon.
     """
-    boxes, gaps, n_boxes = work.spare[:N_TRIES], work.spare_gaps[:N_TRIES], 0
-    for box in range(memory.counters[BOXES]):
-        if memory.labels[box] == label:
-            n_boxes = put_in_order(box, work.distances[box], boxes, gaps, n_boxes, memory.confirmed)
+    boxes, gaps, n_boxes = work.growable, work.growable_gaps, 0
+    for place in range(memory.counters[BOXES] - 1, -1, -1):
+        box = memory.order[place]
+        gap = work.distances[box]
+        # The class is asked for last: it is what a processor cannot foresee.
+        if (n_boxes < N_TRIES or gap < gaps[-1]) and memory.labels[box] == label:
+            n_boxes = put_in_order(box, gap, boxes, gaps, n_boxes)
     for place in range(n_boxes):
         box = boxes[place]
         is_young = memory.counters[SAMPLES] - memory.born[box] < horizon
@@ -329,9 +316,9 @@ def fits(xl, xu, box, memory, theta):
 @formula
 def meets_any(xl, xu, label, box, horizon, memory):
     """Whether a box, once it holds the sample, meets a recent one of another class."""
-    now = memory.counters[SAMPLES] - 1
-    for other in range(memory.counters[BOXES]):
-        if memory.labels[other] != label and now - memory.confirmed[other] < horizon:
+    for place in range(first_in_horizon(horizon, memory), memory.counters[BOXES]):
+        other = memory.order[place]
+        if memory.labels[other] != label:
             meets = True
             for j in range(xl.size):
                 high = upmost(xu[j], memory.upper[j, box])
@@ -349,12 +336,21 @@ def find_room(memory, settings):
     """Return the place of a new box: that of the box confirmed longest ago if there are enough."""
     n_boxes = memory.counters[BOXES]
     if n_boxes < settings.max_boxes:
+        memory.order[n_boxes] = n_boxes
         memory.counters[BOXES] += 1
-        return n_boxes
-    oldest = 0
-    for box in range(1, n_boxes):
-        oldest = box if memory.confirmed[box] < memory.confirmed[oldest] else oldest
-    return oldest
+    else:
+        renew(0, memory)
+    return memory.order[memory.counters[BOXES] - 1]
+
+
+@formula
+def renew(place, memory):
+    """Move the box at a place of `order` to the end: it is the one confirmed last."""
+    order, last = memory.order, memory.counters[BOXES] - 1
+    box = order[place]
+    for later in range(place, last):
+        order[later] = order[later + 1]
+    order[last] = box
 
 
 @formula

@@ -63,6 +63,46 @@ def ask_memory(xl: np.ndarray, xu: np.ndarray, memory: BoxMemory, settings: Sett
     return shares
 
 
+def learn_row(row: np.ndarray, label: int, memory: BoxMemory, theta: float, max_boxes: int) -> None:
+    """Learn a table of one row, with working arrays that are kept."""
+    memory.forget(max_boxes)
+    while True:
+        desk = _desk(memory, theta, max_boxes)
+        desk.label[0] = label
+        asked = row, row, desk.frozen_label, 0, 1
+        if adaptive.learn(*asked, memory.arrays, desk.settings, desk.work) == 1:
+            return
+        memory.make_room(max_boxes)
+
+
+def ask_row(row: np.ndarray, memory: BoxMemory, theta: float, max_boxes: int) -> list[float]:
+    """Return the shares of the classes in the vote for a table of one row."""
+    desk = _desk(memory, theta, max_boxes)
+    adaptive.predict(row, row, 0, 1, memory.arrays, desk.settings, desk.work, desk.shares)
+    return desk.shares[0].tolist()
+
+
+class Desk:
+    """What is kept between single samples: working arrays, with the neighbours found last."""
+
+    def __init__(self, memory: BoxMemory, theta: float, max_boxes: int) -> None:
+        self.of = theta, max_boxes
+        self.arrays = memory.arrays
+        self.settings = make_settings(theta, max_boxes)
+        self.work = memory.make_workspace(self.settings)
+        self.shares = np.empty((1, memory.n_labels))
+        self.label = np.empty(1, np.int64)
+        self.frozen_label = frozen(self.label)
+
+
+def _desk(memory: BoxMemory, theta: float, max_boxes: int) -> Desk:
+    """Return the working arrays, new ones if others are needed than the last time."""
+    desk: Desk | None = memory.desk
+    if desk is None or desk.arrays is not memory.arrays or desk.of != (theta, max_boxes):
+        desk = memory.desk = Desk(memory, theta, max_boxes)
+    return desk
+
+
 def _rows_at_once(memory: BoxMemory) -> int:
     n_features, capacity = memory.arrays.lower.shape
     return max(1, _WORK_PER_CALL // (n_features * capacity + 1))

@@ -28,7 +28,7 @@ _MIN_CAPACITY = 64
 _FIRST_SCORE = 0.5
 
 # Fields of `Memory` with a column or an entry for each box.
-_OF_BOXES = ("lower", "upper", "labels", "counts", "born", "confirmed")
+_OF_BOXES = ("lower", "upper", "labels", "counts", "born", "confirmed", "order")
 
 
 class BoxMemory:
@@ -39,6 +39,7 @@ class BoxMemory:
     """
 
     arrays: Memory
+    desk: Any = None  # working arrays of those who learn single samples; not kept in copies
 
     def __init__(self, n_features: int) -> None:
         no_boxes = {name: np.zeros(0, np.int64) for name in _OF_BOXES[2:]}
@@ -133,6 +134,7 @@ class BoxMemory:
         if len(self) > max_boxes:
             kept = np.sort(np.argsort(-self.arrays.confirmed[: len(self)])[:max_boxes])
             self._replace_boxes(lambda array: np.ascontiguousarray(array[..., kept]))
+            self.arrays.order[:] = np.argsort(self.arrays.confirmed)
             self.arrays.counters[BOXES] = max_boxes
 
     def _replace_boxes(self, change: Any) -> None:
@@ -141,19 +143,15 @@ class BoxMemory:
 
     def make_workspace(self, settings: Settings) -> Workspace:
         """Return working arrays for these boxes and classes."""
-        n_bands, n_near = settings.horizons.size, int(settings.neighbors[-1])
-        n_experts = self.arrays.scores.size
+        n_near, n_experts = int(settings.neighbors[-1]), self.arrays.scores.size
         return Workspace(
             x=np.zeros((2, self.arrays.mean.size)),
             asked_at=np.full(1, -1),
             distances=np.empty(self.arrays.labels.size),
-            near=np.empty((n_bands, n_near), np.int64),
-            gaps=np.empty((n_bands, n_near)),
-            n_near=np.empty(n_bands, np.int64),
-            merged=np.empty(n_near, np.int64),
-            merged_gaps=np.empty(n_near),
-            spare=np.empty(max(n_near, N_TRIES), np.int64),
-            spare_gaps=np.empty(max(n_near, N_TRIES)),
+            near=np.empty(n_near, np.int64),
+            gaps=np.empty(n_near),
+            growable=np.empty(N_TRIES, np.int64),
+            growable_gaps=np.empty(N_TRIES),
             sums=np.empty(self.n_labels),
             answers=np.empty(n_experts, np.int64),
             votes=np.empty((n_experts, self.n_labels)),
