@@ -6,11 +6,11 @@ import numba
 import numpy as np
 import pytest
 
-from hyperboxes import ImprovedOnlineGFMM
 from hyperboxes._kernels import jit
 from hyperboxes._kernels.index import build
 from hyperboxes._kernels.online import learn
 from hyperboxes._kernels.prediction import nearest_by_class
+from tests.learners import ImprovedOnlineGFMM
 
 
 def test_kernels_work_where_nothing_can_be_cached(monkeypatch):

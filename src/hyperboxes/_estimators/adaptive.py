@@ -181,6 +181,12 @@ class AdaptiveGFMM(OneByOne, ClassifierMixin, BaseEstimator):
             self._know(labels)
         learn_row(row, code, self._memory, self.theta, self.max_boxes)
 
+    def _add_features(self, n_features: int) -> None:
+        """Have more features, of which nothing is known yet."""
+        if hasattr(self, "_memory"):
+            self._memory.add_features(n_features)
+        self.n_features_in_ += n_features
+
     def _can_predict(self) -> bool:
         return self.__sklearn_is_fitted__()
 

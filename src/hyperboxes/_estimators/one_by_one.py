@@ -239,6 +239,7 @@ class OneByOneBoxes(OneByOne):
             )
             boxes.n_candidates = old.n_candidates
             self._model = self._model.with_boxes(boxes)
+        self.__dict__.pop("_label_runs", None)  # which counts by class
         self.classes_ = classes
 
     def _can_predict(self) -> bool:
