@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.validation import (
     check_finite_range,
+    check_fitted,
     check_gamma,
     check_ranges,
     check_unit_range,
@@ -190,7 +191,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
         `n_values` is how many numbers an answer takes for each sample.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         X = validate_samples(self, X, reset=False, **NUMBERS)
         intervals = Intervals(X, check_upper(self, X, X_upper), self._model.scale)
 

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.base import NUMBERS, BoxEstimator
 from hyperboxes._estimators.validation import (
+    check_fitted,
     check_no_none,
     check_unlabeled,
     encode,
@@ -215,7 +215,7 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
 
     def _check_can_predict(self) -> None:
-        check_is_fitted(self)
+        check_fitted(self)
         if not self._model.boxes.has_labels:
             raise ValueError(
                 "No box has a label yet, so there is nothing to predict: call partial_fit with "

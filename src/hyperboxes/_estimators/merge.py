@@ -97,7 +97,7 @@ def _join(calibrations: list[Calibration | None], boxes: Boxes) -> Calibration |
 
 
 def _merge_settings(model: Any) -> MergeSettings:
-    refuse_votes(model, "merge", "Fit one model to all samples.")
+    refuse_votes(model, "merge", "Votes hold only together: fit one model to all samples.")
     learner = find_by_class(type(model))
     if learner is None:
         raise TypeError(f"Only models of this package can be merged, not {model!r}.")

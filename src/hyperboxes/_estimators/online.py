@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.label_runs import LabelRuns
+from hyperboxes._estimators.one_by_one import OneByOneBoxes
 from hyperboxes._estimators.validation import (
     check_known_classes,
     find_labels,
@@ -28,7 +29,7 @@ from hyperboxes._models.model import BoxModel
 _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
 
 
-class _OnlineGFMM(BaseGFMM):
+class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
     """What the two online learners share: learning goes on with `partial_fit`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
