@@ -24,6 +24,7 @@ ORDER = [
     "explaining",
     "learners",
     "boosted",
+    "lens",
     "tuning",
     "drift",
     "missing_values",
