@@ -29,6 +29,7 @@ from hyperboxes import (
     save,
 )
 from hyperboxes._cli import main
+from hyperboxes._models.scaling import MinMaxScale
 from hyperboxes._report._contents import choose_boxes, choose_samples
 from hyperboxes._report._page import script_json
 from tests.learners import models
@@ -335,9 +336,14 @@ def test_numbers_keep_the_digits_that_matter(scale):
     X = np.random.default_rng(0).normal(size=(60, 2)) * scale
     y = (X[:, 0] > 0).astype(int)
     model = ImprovedOnlineGFMM(theta=0.2).fit(X, y)
-    boxes = Page(export_html(model, X, y)).data["boxes"]
-    np.testing.assert_allclose(boxes["lower"], model.hyperboxes_.lower, atol=1e-4 * scale)
-    np.testing.assert_allclose(boxes["upper"], model.hyperboxes_.upper, atol=1e-4 * scale)
+    data, boxes = Page(export_html(model, X, y)).data, model.hyperboxes_
+    lower, upper = np.array(data["boxes"]["lower"]), np.array(data["boxes"]["upper"])
+    np.testing.assert_allclose(lower, boxes.lower, atol=0.02 * scale)
+    np.testing.assert_allclose(upper, boxes.upper, atol=0.02 * scale)
+    scaled = MinMaxScale(model.data_min_, model.data_max_).transform
+    held = (scaled(boxes.lower) <= scaled(X)[:, None]) & (scaled(X)[:, None] <= scaled(boxes.upper))
+    samples = np.array([sample["lower"] for sample in data["samples"]])[:, None]
+    np.testing.assert_array_equal((lower <= samples) & (samples <= upper), held)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from sklearn.datasets import load_digits, load_iris
 
 from hyperboxes import ImprovedOnlineGFMM, explain, export_html
 from hyperboxes._explain.reading import learned_range
+from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.rules import conditions
-from hyperboxes._explain.wording import Decimals
 from tests.test_report import HOSTILE
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -201,7 +201,7 @@ def test_conditions_read_as_in_the_text(show, scale):
     window.choose("#rule-size", "100")
     window.click("th[data-key=index] button")
     boxes = model.hyperboxes_
-    rounding = Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper]))
+    rounding = Rounding.of(model, samples)
     expected = []
     for box in range(len(boxes)):
         pairs = conditions(boxes, box, rounding, *learned_range(model))
@@ -294,7 +294,7 @@ def test_in_a_mean_no_feature_decides_alone(show):
 def test_small_changes_are_told_apart(show):
     model = ImprovedOnlineGFMM(theta=0.6).fit([[0], [0.5], [0.50001], [1]], list("aabb"))
     window = show(model, [[0.5]], ["a"])
-    assert window.texts("#sample-change li") == ["x0 0.50000 → 0.50001"]
+    assert window.texts("#sample-change li") == ["x0 0.50 → 0.50001"]
 
 
 def place_of(window, selector):

@@ -22,7 +22,8 @@ from hyperboxes._explain.reading import (
     read_membership,
     read_scale,
 )
-from hyperboxes._explain.wording import Decimals, name_classes, name_features
+from hyperboxes._explain.rounding import Rounding
+from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership, closeness
 from hyperboxes._models.scaling import MinMaxScale
@@ -89,7 +90,7 @@ def explain(
     read_classifier(model, "explain")
     lower = validate_data(model, X, reset=False, **NUMBERS)
     samples = _SampleBounds(lower, check_upper(model, lower, X_upper))
-    context = _Context.of(model, samples, feature_names, class_names)
+    context = _Context.of(model, feature_names, class_names)
     predictions, memberships = model.predict(X, X_upper), model.membership(X, X_upper)
     winning = model.apply(X, X_upper)
     competing = _find_competing(context, samples, winning)
@@ -131,20 +132,18 @@ class _Context:
     feature_names: list[str]
     scale: MinMaxScale
     membership: Membership
-    rounding: Decimals
+    rounding: Rounding
 
     @classmethod
-    def of(cls, model: Any, samples: _SampleBounds, feature_names: Any, class_names: Any) -> Self:
-        boxes = model.hyperboxes_
-        values = np.concatenate([boxes.lower, boxes.upper, samples.lower, samples.upper])
+    def of(cls, model: Any, feature_names: Any, class_names: Any) -> Self:
         return cls(
-            boxes,
+            model.hyperboxes_,
             model.classes_,
             name_classes(model, class_names),
             name_features(model, feature_names),
             read_scale(model),
             read_membership(model),
-            Decimals.by_range(model, values),
+            Rounding.of(model),
         )
 
     def code(self, labels: Any) -> Any:
@@ -310,7 +309,7 @@ class Explanations(Sequence[Explanation]):
             competing,
             context.deciding(winning, competing),
             None if competing is None else self._change(row, competing),
-            context.rounding,
+            context.rounding.beside(sample.lower, sample.upper),
         )
 
     def _change(self, row: int, competing: ExplainedBox) -> Change:

@@ -9,7 +9,7 @@ import numpy as np
 
 from hyperboxes._explain import html, text
 from hyperboxes._explain.reading import check_integer, json_value
-from hyperboxes._explain.wording import Decimals
+from hyperboxes._explain.rounding import Rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +176,7 @@ class Explanation:
     competing: ExplainedBox | None
     deciding: int | None
     change: Change | None
-    _rounding: Decimals
+    _rounding: Rounding
 
     def __repr__(self) -> str:
         competing = None if self.competing is None else self.competing.index

@@ -123,8 +123,7 @@ def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
         return "inside"
     above, below = explanation.upper[j] > box.upper[j], explanation.lower[j] < box.lower[j]
     side = "outside" if above and below else "above" if above else "below"
-    text = explanation._rounding.number(j, distance)
-    return f"{text if float(text) else f'{distance:.1g}'} {side}"
+    return f"{explanation._rounding.length(j, distance)} {side}"
 
 
 def other_features(explanation: Explanation, n_features: int, n_shown: int) -> str:

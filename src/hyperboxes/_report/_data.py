@@ -10,13 +10,9 @@ import numpy as np
 from hyperboxes._explain import text as words
 from hyperboxes._explain.explanation import Change, Explanation
 from hyperboxes._explain.reading import read_membership
-from hyperboxes._explain.wording import Decimals
+from hyperboxes._explain.rounding import Rounding
 from hyperboxes._report._contents import Contents
 
-# Digits beyond those that are written, for pictures and for intervals that are very short.
-_MORE_DIGITS = 4
-# Rounding to more decimals would only add errors.
-_MOST_DECIMALS = 12
 _MEMBERSHIP_DECIMALS = 9
 
 
@@ -39,16 +35,16 @@ def _features(contents: Contents) -> list[dict[str, Any]]:
     shown = contents.explanations
     lowest = np.fmin.reduce([contents.ends[0], *(e.lower for e in shown)])
     highest = np.fmax.reduce([contents.ends[1], *(e.upper for e in shown)])
-    ends = np.stack([*contents.ends, lowest, highest])
-    least, most, low, high = map(_plain, _rounded(ends, contents.rounding))
+    least, most = _ends([end[None] for end in contents.ends], contents.rounding)
+    low, high = _ends([lowest[None], highest[None]], contents.rounding)
     return [
         {
             "name": name,
             "places": contents.rounding.places[j],
-            "least": least[j],
-            "most": most[j],
-            "low": low[j],
-            "high": high[j],
+            "least": least[0][j],
+            "most": most[0][j],
+            "low": low[0][j],
+            "high": high[0][j],
         }
         for j, name in enumerate(contents.feature_names)
     ]
@@ -59,15 +55,23 @@ def _boxes(contents: Contents) -> dict[str, Any]:
     quality = contents.quality
     assert quality.coverage is not None
     assert quality.precision is not None
+    lower, upper = _ends((boxes.lower[shown], boxes.upper[shown]), contents.rounding)
     return {
         "index": shown.tolist(),
         "label": boxes.labels[shown].tolist(),
         "count": boxes.counts[shown].tolist(),
         "coverage": _plain(np.round(quality.coverage[shown], _MEMBERSHIP_DECIMALS)),
         "precision": _plain(np.round(quality.precision[shown], _MEMBERSHIP_DECIMALS)),
-        "lower": [_plain(row) for row in _rounded(boxes.lower[shown], contents.rounding)],
-        "upper": [_plain(row) for row in _rounded(boxes.upper[shown], contents.rounding)],
+        "lower": lower,
+        "upper": upper,
     }
+
+
+def _ends(ends: Sequence[np.ndarray], rounding: Rounding) -> tuple[list[Any], list[Any]]:
+    """Return lower and upper ends as the numbers that the page writes."""
+    return [_plain(row) for row in rounding.lower(*ends)], [
+        _plain(row) for row in rounding.upper(*ends)
+    ]
 
 
 def _samples(contents: Contents) -> list[dict[str, Any]]:
@@ -90,10 +94,10 @@ def _samples(contents: Contents) -> list[dict[str, Any]]:
     ]
 
 
-def _ends_of(samples: Sequence[Explanation | Change], rounding: Decimals) -> np.ndarray:
+def _ends_of(samples: Sequence[Explanation | Change], rounding: Rounding) -> np.ndarray:
     """Return the lower and the upper ends of all samples."""
     both = [[sample.lower for sample in samples], [sample.upper for sample in samples]]
-    return np.stack([_rounded(np.stack(rows), rounding) for rows in both])
+    return np.stack([rounding.values(np.stack(rows)) for rows in both])
 
 
 def _explained(
@@ -125,18 +129,6 @@ def _change(explanation: Explanation, ends: np.ndarray) -> dict[str, Any] | None
         "ends": [_plain(pair) for pair in ends[:, change.features].T],
         "outcome": words.outcome(change),
     }
-
-
-def _rounded(values: np.ndarray, rounding: Decimals) -> np.ndarray:
-    """Round each feature to some more digits than are written."""
-    rounded = values.astype(float)
-    for j, places in enumerate(rounding.places):
-        decimals = max(places, 0) + _MORE_DIGITS
-        if decimals <= _MOST_DECIMALS:
-            with np.errstate(over="ignore", invalid="ignore"):
-                column = np.round(values[:, j], decimals)
-            rounded[:, j] = np.where(np.isfinite(column), column, values[:, j])
-    return rounded
 
 
 def _plain(values: np.ndarray) -> list[Any]:

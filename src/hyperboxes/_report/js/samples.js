@@ -143,8 +143,7 @@ function changeLines(sample) {
 }
 
 function changeStep(feature, from, to) {
-  const more = digitsApart(feature, from, to);
-  return [`${formatEnds(feature, ...from, more)} → `, element("b", {}, formatEnds(feature, ...to, more))];
+  return [`${formatEnds(feature, ...from)} → `, element("b", {}, formatEnds(feature, ...to))];
 }
 
 /** Show the samples of one cell of the confusion matrix. */
