@@ -126,7 +126,7 @@ def test_the_model_is_described(page):
     assert "theta=0.3" in page.texts["facts"]
     assert "membership_function='mean'" in page.texts["facts"]
     assert "A distance is the mean over the features" in page.texts["model"]
-    assert page.data["roleOfDeciding"] == "farthest outside"
+    assert page.data["roleOfDeciding"] == "counts most"
     assert page.texts.get("model-title") == "The model"
 
 
@@ -168,11 +168,16 @@ def check_samples(data, model, lower, upper, y):
         assert sample["weighty"] == explanation.features_by_weight()
         for name, exact in (("lower", explanation.lower), ("upper", explanation.upper)):
             shown = np.array(sample.get(name, sample["lower"]), float)
-            np.testing.assert_allclose(shown, exact, atol=1e-3)
+            np.testing.assert_allclose(shown, exact, atol=0.01)
         if explanation.competing is None:
             assert sample["competing"] is sample["change"] is None
             continue
         assert index[sample["competing"]] == explanation.competing.index
+        assert sample["worst"] == explanation.worst
+        if explanation.change is None:
+            assert sample["change"] is None
+            continue
+        assert sample["change"]["title"].startswith("To get ")
         assert sample["change"]["features"] == explanation.change.features.tolist()
         ends = np.stack([explanation.change.lower, explanation.change.upper], axis=1)
         exact = ends[explanation.change.features]
@@ -276,16 +281,16 @@ def test_boxes_that_explain_are_kept_then_the_largest(iris):
 
 def test_size_is_bounded():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(3000, 20)), rng.integers(0, 5, 3000)
-    model = ImprovedOnlineGFMM(theta=0.1).fit(X[:2000], y[:2000])
-    assert len(model.hyperboxes_) > 1900
-    page = export_html(model, X[2000:], y[2000:], max_samples=50, max_rules=100)
+    X, y = rng.normal(size=(900, 20)), rng.integers(0, 5, 900)
+    model = ImprovedOnlineGFMM(theta=0.1).fit(X[:700], y[:700])
+    assert len(model.hyperboxes_) > 600
+    page = export_html(model, X[700:], y[700:], max_samples=50, max_rules=100)
     data = Page(page).data
-    assert (data["nSamples"], data["nBoxes"]) == (1000, len(model.hyperboxes_))
+    assert (data["nSamples"], data["nBoxes"]) == (200, len(model.hyperboxes_))
     assert len(data["samples"]) == 50
     assert len(data["boxes"]["index"]) <= 100
     assert len(page) < 200_000
-    assert len(export_html(model, X[2000:], y[2000:])) < 2_500_000
+    assert len(export_html(model, X[700:], y[700:])) < 700_000
 
 
 def test_samples_without_a_label_do_not_count(iris):

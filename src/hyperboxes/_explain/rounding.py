@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_EVEN, Context, Decimal
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -54,6 +55,7 @@ class Rounding:
     known: list[list[float]]
     is_fixed: bool = False
     _written: dict[tuple[int, int, float, float], Decimal] = field(default_factory=dict)
+    _inside: dict[tuple[int, float, float], float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: Any, *samples: np.ndarray, decimals: int | None = None) -> Self:
@@ -119,15 +121,26 @@ class Rounding:
         """Return the values of samples, one row each, as the numbers that are written."""
         return _each(values, lambda row, j: self._nearest(j, values[row, j]))
 
+    def full(self, feature: int, value: float) -> str:
+        """Write all digits of a value."""
+        return self._text(feature, Decimal(repr(float(value))))
+
     def inside(self, feature: int, end: float, other_end: float) -> float:
-        """Return a number of few digits in an interval, near one of its ends."""
+        """Return a number of few digits at an end of an interval: inside, or as near as they go."""
+        key = (feature, float(end), float(other_end))
+        if key not in self._inside:
+            self._inside[key] = self._find_inside(*key)
+        return self._inside[key]
+
+    def _find_inside(self, feature: int, end: float, other_end: float) -> float:
         scaled = self._scaled(feature)
         least, most = sorted([scaled(end), scaled(other_end)])
-        for places in self._tried(feature, end):
+        first = self._first_place(feature, end)
+        for places in range(first, first + 3):
             number = self._beyond(feature, end, places, 1 if end < other_end else -1)
             if least <= scaled(float(number)) <= most:
                 return float(number)
-        return end
+        return float(_round(end, first + 2))
 
     def _outwards(self, feature: int, end: float, length: float, side: int) -> Decimal:
         """Return the number that is written for the end of an interval, on its side (-1 or 1)."""
@@ -139,11 +152,10 @@ class Rounding:
     def _round_outwards(self, feature: int, side: int, end: float, length: float) -> Decimal:
         if self.is_fixed:
             return self._beyond(feature, end, self.places[feature], side)
+        if (short := self._short(feature, end)) is not None:
+            return short
         scaled = self._scaled(feature)
         place = scaled(end)
-        short = Decimal(f"{end:.{_FEW_DIGITS}g}")
-        if scaled(float(short)) == place:
-            return short
         most = min(_SHARE_OF_SIDE * (length or np.inf), _SHARE_OF_RANGE * self.ranges[feature])
         room = _SHARE_OF_BOUNDS * abs(_next(self.known[feature], place, side) - place)
         for places in self._tried(feature, end):
@@ -158,6 +170,8 @@ class Rounding:
         value = float(value)
         if self.is_fixed:
             return _round(value, self.places[feature])
+        if (short := self._short(feature, value)) is not None:
+            return short
         scaled = self._scaled(feature)
         place, lows, highs = scaled(value), self.lows[feature], self.highs[feature]
         least = max(_next(lows, place, -1), _next(highs, place, -1))
@@ -170,6 +184,12 @@ class Rounding:
             if -below <= scaled(float(number)) - place <= above:
                 return number
         return Decimal(repr(value))
+
+    def _short(self, feature: int, value: float) -> Decimal | None:
+        """Return a value as it is if it has few digits."""
+        short = Decimal(f"{value:.{_FEW_DIGITS}g}")
+        scaled = self._scaled(feature)
+        return short if scaled(float(short)) == scaled(value) else None
 
     def _beyond(self, feature: int, end: float, places: int, side: int) -> Decimal:
         """Round an end outwards, on its side; a number that the model takes as the same will do."""
@@ -189,8 +209,12 @@ class Rounding:
         return max(places, 0) if abs(value) < 10.0**_MOST_DIGITS else places
 
     def _scaled(self, feature: int) -> Callable[[float], float]:
-        low, span = float(self.scale.low[feature]), float(self.scale.span[feature])
+        low, span = self._scales[feature]
         return lambda value: (value - low) / span
+
+    @cached_property
+    def _scales(self) -> list[tuple[float, float]]:
+        return list(zip(self.scale.low.tolist(), self.scale.span.tolist(), strict=True))
 
     def _text(self, feature: int, number: Decimal) -> str:
         """Write a number in full, with as many decimals as the feature has at least."""

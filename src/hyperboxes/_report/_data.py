@@ -24,7 +24,8 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "nClasses": contents.n_classes,
         "nSamples": len(contents.true),
         "nBoxes": len(contents.boxes),
-        "roleOfDeciding": words.role_of_deciding(read_membership(contents.model).function),
+        "noChange": words.NO_CHANGE,
+        "roleOfDeciding": words.name_of_deciding(read_membership(contents.model).function),
         "boxes": _boxes(contents),
         "samples": _samples(contents),
     }
@@ -83,18 +84,17 @@ def _samples(contents: Contents) -> list[dict[str, Any]]:
         strict=True,
     )
     ends = _ends_of(contents.explanations, contents.rounding)
-    changed = _ends_of([e.change or e for e in contents.explanations], contents.rounding)
     return [
         {"row": row + 1, "true": true, "predicted": predicted}
         | _explained(explanation, place, *ends[:, i])
-        | {"change": _change(explanation, changed[:, i])}
+        | {"change": _change(explanation.change)}
         for i, ((row, true, predicted), explanation) in enumerate(
             zip(labels, contents.explanations, strict=True)
         )
     ]
 
 
-def _ends_of(samples: Sequence[Explanation | Change], rounding: Rounding) -> np.ndarray:
+def _ends_of(samples: Sequence[Explanation], rounding: Rounding) -> np.ndarray:
     """Return the lower and the upper ends of all samples."""
     both = [[sample.lower for sample in samples], [sample.upper for sample in samples]]
     return np.stack([rounding.values(np.stack(rows)) for rows in both])
@@ -111,6 +111,7 @@ def _explained(
         "winning": place[explanation.winning.index],
         "competing": None if competing is None else place[competing.index],
         "deciding": explanation.deciding,
+        "worst": explanation.worst,
         "weighty": explanation.features_by_weight(),
         "why": words.headline(explanation),
         "tie": words.tie(explanation),
@@ -119,15 +120,15 @@ def _explained(
     return values if is_point else values | {"upper": _plain(upper)}
 
 
-def _change(explanation: Explanation, ends: np.ndarray) -> dict[str, Any] | None:
-    """Return which features change to what, in their order, and the outcome."""
-    change = explanation.change
+def _change(change: Change | None) -> dict[str, Any] | None:
+    """Return which features change to what, in their order, and what that gives."""
     if change is None:
         return None
+    ends = np.stack([change.lower, change.upper])[:, change.features]
     return {
         "features": change.features.tolist(),
-        "ends": [_plain(pair) for pair in ends[:, change.features].T],
-        "outcome": words.outcome(change),
+        "ends": [_plain(pair) for pair in ends.T],
+        "title": words.title_of_change(change),
     }
 
 
