@@ -5,24 +5,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.validation import check_upper
 from hyperboxes._explain import html
 from hyperboxes._explain.context import Context, SampleBounds
 from hyperboxes._explain.explanation import Explanation
 from hyperboxes._explain.flips import find_change
-from hyperboxes._explain.reading import read_classifier
+from hyperboxes._explain.reading import is_voting, read_classifier
+from hyperboxes._explain.sequences import ExplanationSequence
+from hyperboxes._explain.vote_explaining import VoteExplanations, explain_votes
 from hyperboxes._models.membership import closeness
 
 # Comparisons of a sample with a box in a feature at a time: some tens of megabytes.
 _GAPS_AT_ONCE = 1_000_000
+
+
+@overload
+def explain(
+    model: BoostedHyperboxes,
+    X: Any,
+    *,
+    X_upper: None = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+) -> VoteExplanations: ...
+
+
+@overload
+def explain(
+    model: Any,
+    X: Any,
+    *,
+    X_upper: Any = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+) -> Explanations: ...
 
 
 def explain(
@@ -32,7 +56,7 @@ def explain(
     X_upper: Any = None,
     feature_names: Any = None,
     class_names: Any = None,
-) -> Explanations:
+) -> Explanations | VoteExplanations:
     """Explain what a fitted classifier predicts for samples.
 
     Parameters
@@ -42,7 +66,7 @@ def explain(
     X : array-like of shape (n_samples, n_features)
         The samples, or the lower ends of interval samples.
     X_upper : array-like of shape (n_samples, n_features), default=None
-        The upper ends of interval samples.
+        The upper ends of interval samples. Not for boxes that vote.
     feature_names : array-like of shape (n_features,), default=None
         Names of the features. None: those of the training data, or x0, x1, ...
     class_names : array-like of shape (n_classes,), default=None
@@ -50,9 +74,11 @@ def explain(
 
     Returns
     -------
-    explanations : Explanations
+    explanations : Explanations or VoteExplanations
         A sequence with an `Explanation` for each sample, which can be printed, is a table with
-        bars in a notebook, and a dictionary for other programs.
+        bars in a notebook, and a dictionary for other programs. Of boxes that vote
+        (`BoostedHyperboxes`) it is a `VoteExplanation`: the boxes that hold the sample, and what
+        each adds to the scores.
 
     See Also
     --------
@@ -64,21 +90,22 @@ def explain(
     >>> from sklearn.datasets import load_iris
     >>> from hyperboxes import ImprovedOnlineGFMM, explain
     >>> iris = load_iris(as_frame=True)
-    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(iris.data[::2], iris.target[::2])
+    >>> model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(iris.data[::2], iris.target[::2])
     >>> explanations = explain(model, iris.data[1::2], class_names=iris.target_names)
     >>> print(explanations[59])
-    versicolor: box 5 (8 training samples) is the closest.
-    Memberships: versicolor 0.996, virginica 0.933, setosa 0.609.
+    versicolor: box 4 (8 training samples) is the closest.
+    Memberships: versicolor 0.996, virginica 0.964, setosa 0.596.
     <BLANKLINE>
-                          sample  box 5, versicolor      box 9, virginica
-    *  sepal width (cm)   2.2     2.2 to 2.7  inside     2.5 to 2.8  0.3 below
-       petal width (cm)   1.5     1.0 to 1.5  inside     1.8 to 2.4  0.3 below
-       petal length (cm)  5.0     3.8 to 4.9  0.1 above  4.8 to 5.8  inside
+                          sample  box 4, versicolor      box 3, virginica
+    *  sepal width (cm)   2.2     2.2 to 2.7  inside     2.5 to 2.7  0.3 below
+       petal length (cm)  5.0     3.8 to 4.9  0.1 above  5.0 to 5.8  inside
     <BLANKLINE>
-    * counts most for box 5 against box 9. Box 5 fits worst in petal length (cm).
-        In 1 other feature both boxes hold the sample.
-    To get virginica: petal width (cm) 1.5 -> 1.9.
+    * counts most for box 4 against box 3. Box 4 fits worst in petal length (cm).
+        In 2 other features both boxes hold the sample.
+    To get virginica: petal length (cm) 5.0 -> 5.8.
     """
+    if is_voting(model):
+        return explain_votes(model, X, X_upper, feature_names, class_names)
     read_classifier(model, "explain")
     lower = validate_data(model, X, reset=False, **NUMBERS)
     samples = SampleBounds(lower, check_upper(model, lower, X_upper))
@@ -107,7 +134,7 @@ def _find_competing(context: Context, samples: SampleBounds, winning: np.ndarray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanations(Sequence[Explanation]):
+class Explanations(ExplanationSequence[Explanation]):
     """The explanations of several samples: a sequence, with the main results as arrays.
 
     `explain` makes them.
@@ -129,12 +156,13 @@ class Explanations(Sequence[Explanation]):
     Examples
     --------
     >>> from hyperboxes import ImprovedOnlineGFMM, explain
-    >>> model = ImprovedOnlineGFMM(theta=0.3).fit([[0.0], [1.0], [8.0], [10.0]], [0, 0, 1, 1])
+    >>> X, y = [[0.0], [1.0], [8.0], [10.0]], [0, 0, 1, 1]
+    >>> model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, y)
     >>> explanations = explain(model, [[2.0], [9.0]])
     >>> explanations
     Explanations(n_samples=2)
     >>> explanations.winning, explanations.competing
-    (array([0, 1]), array([1, 0]))
+    (array([1, 0]), array([0, 1]))
     >>> [explanation.class_name for explanation in explanations]
     ['class 0', 'class 1']
     """
@@ -146,26 +174,8 @@ class Explanations(Sequence[Explanation]):
     _samples: SampleBounds
     _context: Context
 
-    def __len__(self) -> int:
-        return len(self.predictions)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(n_samples={len(self)})"
-
     def _repr_html_(self) -> str:
         return html.explanations_html(self)
-
-    @overload
-    def __getitem__(self, index: int) -> Explanation: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Explanations: ...
-
-    def __getitem__(self, index: int | slice) -> Explanation | Explanations:
-        if isinstance(index, slice):
-            by_sample = {name: part for name, part in vars(self).items() if name != "_context"}
-            return replace(self, **{name: part[index] for name, part in by_sample.items()})
-        return self._explanation(range(len(self))[index])
 
     def _explanation(self, row: int) -> Explanation:
         context, memberships = self._context, self.memberships[row]
@@ -192,13 +202,3 @@ class Explanations(Sequence[Explanation]):
             context.rounding.beside(sample.lower, sample.upper),
             lambda: find_change(context, sample, context.boxes.labels[winning.index]),
         )
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the dictionary of each explanation (`Explanation.to_dict`).
-
-        Returns
-        -------
-        explanations : list of dict
-            One per sample.
-        """
-        return [explanation.to_dict() for explanation in self]

@@ -15,8 +15,8 @@ from hyperboxes._explain.context import Context, SampleBounds
 from hyperboxes._explain.explanation import Change
 from hyperboxes._explain.reading import ignoring_missing_names
 
-# Places are tried from the nearest to the farthest, spread over the boxes: at most so many in a
-# feature, and fewer where there are many features, so that an answer takes milliseconds.
+# The nearest places are tried, and others as far as the farthest: at most so many in a feature, and
+# fewer where there are many features, so that an answer takes milliseconds.
 _PLACES = 10
 _PLACES_OF_ALL_FEATURES = 200
 # Where few features do not suffice, the sample is moved into one of the nearest boxes altogether.
@@ -55,7 +55,8 @@ def _places(context: Context, sample: SampleBounds, j: int, rivals: np.ndarray) 
     unique = unique[~np.isnan(ends[unique])]
     by_distance = unique[np.argsort(np.abs(ends[unique] - first), kind="stable")]
     most = max(min(_PLACES_OF_ALL_FEATURES // len(sample.lower), _PLACES), 2)
-    steps = np.linspace(0, len(unique) - 1, min(len(unique), most)).astype(int)
+    spread = np.linspace(most // 2, len(unique) - 1, most - most // 2).astype(int)
+    steps = np.arange(len(unique)) if len(unique) <= most else np.append(range(most // 2), spread)
     inside = context.rounding.inside
     return np.array(
         [

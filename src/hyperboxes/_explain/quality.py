@@ -11,8 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.validation import check_upper
-from hyperboxes._explain.reading import encode_labels, read_scale
-from hyperboxes._models.voting import VotingHyperboxes
+from hyperboxes._explain.reading import encode_labels, is_voting, read_scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +29,7 @@ class GivenSamples:
             if y is not None or X_upper is not None:
                 raise ValueError("y and X_upper describe samples: pass X as well.")
             return None
-        if X_upper is not None and isinstance(model.hyperboxes_, VotingHyperboxes):
+        if X_upper is not None and is_voting(model):
             raise ValueError(f"{type(model).__name__} takes no interval samples: no X_upper.")
         lower = validate_data(model, X, reset=False, **{**NUMBERS, "order": "F"})
         codes = None if y is None else encode_labels(model, y, len(lower))[0]
@@ -68,7 +67,7 @@ class Quality:
         if samples is None:
             return cls()
         boxes = model.hyperboxes_
-        held = (_rows_held(boxes, box, samples.lower) for box in range(len(boxes)))
+        held = map(np.flatnonzero, boxes.contains(samples.lower).T)
         return cls._of_rows(boxes.labels, held, samples)
 
     @classmethod
@@ -104,14 +103,4 @@ def rows_between(
     for j in range(first.shape[1]):
         if not np.isnan(low[j]):
             rows = rows[~((first[rows, j] > high[j]) | (last[rows, j] < low[j]))]
-    return rows
-
-
-def _rows_held(boxes: VotingHyperboxes, box: int, X: np.ndarray) -> np.ndarray:
-    """Return the samples that a box holds, which may refuse missing values."""
-    rows = np.arange(len(X))
-    for j in np.flatnonzero(boxes.constrains[box]):
-        values = X[rows, j]
-        inside = (boxes.lower[box, j] <= values) & (values <= boxes.upper[box, j])
-        rows = rows[np.where(np.isnan(values), boxes.missing[box, j], inside)]
     return rows

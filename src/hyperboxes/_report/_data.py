@@ -14,6 +14,8 @@ from hyperboxes._explain.rounding import Rounding
 from hyperboxes._report._contents import Contents
 
 _MEMBERSHIP_DECIMALS = 9
+# A lead of one membership over the next below which a prediction is called uncertain.
+_UNCERTAIN = 0.05
 
 
 def page_data(contents: Contents) -> dict[str, Any]:
@@ -24,6 +26,7 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "nClasses": contents.n_classes,
         "nSamples": len(contents.true),
         "nBoxes": len(contents.boxes),
+        "uncertain": _UNCERTAIN,
         "noChange": words.NO_CHANGE,
         "roleOfDeciding": words.name_of_deciding(read_membership(contents.model).function),
         "boxes": _boxes(contents),

@@ -1,15 +1,13 @@
 // The samples: which are shown, which is chosen, and why the model says what it says about it.
 
-const UNCERTAIN = 0.05;
 const MOST_BARS = 8;
-const MOST_CHANGES = 12;
 const sampleState = { list: [], place: 0 };
 
 const KINDS = {
   all: () => true,
   wrong: isWrong,
-  uncertain: (sample) => leadOf(sample) < UNCERTAIN,
-  outside: (sample) => sample.memberships[sample.predicted] < 1,
+  uncertain: (sample) => leadOf(sample) < report.uncertain,
+  outside: isInNoBox,
   unlabelled: (sample) => sample.true < 0,
 };
 
@@ -91,8 +89,7 @@ function showSample() {
   byId("sample-why").textContent = [sample.why, sample.tie].join(" ");
   byId("sample-memberships").replaceChildren(...membershipBars(sample));
   byId("sample-change").replaceChildren(...changeLines(sample));
-  showStrips(sample);
-  showPlane(sample);
+  explainSample(sample);
 }
 
 function sampleTitle(sample) {
@@ -123,28 +120,6 @@ function membershipBar(sample, code) {
   const notes = [code === sample.predicted ? "predicted" : "", code === sample.true ? "true" : ""].filter(Boolean);
   const note = notes.length > 0 ? ` (${notes.join(", ")})` : "";
   return element("div", { class: "bar" }, element("span", {}, `${labelName(code)}${note}`), bar, element("span", { class: "degree" }, formatDegree(degree)));
-}
-
-/** What would give another prediction. */
-function changeLines(sample) {
-  const { change, competing } = sample;
-  if (competing === null) {
-    return [element("p", {}, "Nothing: there is no box of another class.")];
-  }
-  const holdsToo = !report.features.some((_, j) => isOutside(sample, competing, j));
-  const lines = holdsToo ? [element("p", {}, `The competing ${boxTitle(competing)} holds the sample, too.`)] : [];
-  if (change === null) {
-    return [...lines, element("p", {}, report.noChange)];
-  }
-  const steps = change.features.map((j, place) =>
-    element("li", {}, `${report.features[j].name} `, ...changeStep(j, valueEnds(sample, j), change.ends[place])),
-  );
-  const list = element("ul", { class: "conditions" }, ...clipped(steps, MOST_CHANGES));
-  return [...lines, element("p", {}, change.title), list];
-}
-
-function changeStep(feature, from, to) {
-  return [`${formatEnds(feature, ...from)} → `, element("b", {}, formatEnds(feature, ...to))];
 }
 
 /** Show the samples of one cell of the confusion matrix. */
@@ -185,7 +160,6 @@ function startSamples() {
   for (const button of document.querySelectorAll("#confusion button")) {
     button.addEventListener("click", () => showConfused(button));
   }
-  startStrips(showSample);
-  startPlane();
+  startExplanations();
   filterSamples();
 }
