@@ -1,6 +1,7 @@
 """All public names of the package, which `__init__` imports when one is first used."""
 
 from hyperboxes._compiling import watch_compiling
+from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.clustering import HyperboxClustering
@@ -29,6 +30,7 @@ from hyperboxes._plots import (
 from hyperboxes._report import export_html
 
 __all__ = [
+    "AdaptiveGFMM",
     "AgglomerativeGFMM",
     "BoostedHyperboxes",
     "BoxSizesDisplay",

@@ -101,8 +101,8 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         "--max-boxes",
         type=positive_integer,
         metavar="N",
-        help="of boosted: how many boxes there may be, tens to read, hundreds to predict with; "
-        "default: 20",
+        help="how many boxes there may be, of boosted: tens to read, hundreds to predict with; of "
+        "adaptive: how many are remembered; default: 20 (boosted), 1000 (adaptive)",
     )
 
 
