@@ -18,7 +18,7 @@ def problems(draw):
     X = draw(hnp.arrays(np.float64, shape, elements=st.integers(0, n_values)))
     if draw(st.booleans()):
         X[draw(hnp.arrays(np.bool_, shape))] = np.nan
-    n_classes = draw(st.integers(2, 3))
+    n_classes = draw(st.integers(2, 4))
     noise = draw(hnp.arrays(np.int64, n_samples, elements=st.integers(0, n_classes - 1)))
     y = np.where(noise == 0, np.nan_to_num(X[:, 0]).astype(int) % n_classes, noise)
     y[:n_classes] = np.arange(n_classes)
