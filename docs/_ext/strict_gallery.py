@@ -22,6 +22,7 @@ ORDER = [
     "first_model",
     "rules",
     "explaining",
+    "probabilities",
     "learners",
     "boosted",
     "tuning",

@@ -10,7 +10,7 @@ from typing import Any
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 
-_READ = "Read them with export_text or export_frame."
+_READ = "Read them with export_text, explain, BoxesDisplay or VotesDisplay."
 
 # What the boxes of these models do instead.
 _VOTES = {
