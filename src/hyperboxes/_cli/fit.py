@@ -88,7 +88,7 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--gamma",
-        type=positive_numbers,
+        type=_positive_numbers,
         metavar="G[,G...]",
         help="how fast membership falls outside boxes, one number or one per feature; default: 1",
     )
