@@ -5,6 +5,7 @@ from __future__ import annotations
 from hyperboxes._kernels import online
 from hyperboxes._kernels.records import CONTRACT, Rule
 from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.rules import has_walls
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples, slices
 
 # Samples that are scaled at a time.
@@ -17,6 +18,7 @@ def learn_online(samples: Samples, boxes: Boxes, rule: Rule, callbacks: FitCallb
     step_size = min(callbacks.step_size(n_samples), _SAMPLES_AT_ONCE)
     steps = slices(n_samples, step_size)
     contraction = True if rule.resolution == CONTRACT else None
+    boxes.keep_rooms(has_walls(rule))
 
     def learn_step() -> bool:
         rows = next(steps)
