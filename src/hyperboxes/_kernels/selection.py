@@ -1,9 +1,8 @@
 """Choosing the box that grows or merges: the step that online learning and AGGLO-2 share.
 
 In the paper's algorithms every box of the class is looked at, and candidates are all boxes down to
-the rule's floor, which is `1 - theta * max(gamma)` under its lemmas. With the tree, candidates are
-only those that may grow. Mostly they are few and all are listed; where they are many, the best of
-them come first.
+the rule's floor, which is `1 - theta * max(gamma)` under its lemmas. With the tree (`best.py`),
+candidates are only those that may grow, as far as is known, and would be better than what is found.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import numpy as np
 from hyperboxes._kernels.best import find_best
 from hyperboxes._kernels.geometry import HELD, fits, holds, similarity
 from hyperboxes._kernels.jit import formula, step, subroutine
-from hyperboxes._kernels.records import LONGEST, MEMBERSHIP, NO_LABEL, WORK, Scratch
+from hyperboxes._kernels.records import CONTRACT, LONGEST, MEMBERSHIP, NO_LABEL, WORK, Scratch
 from hyperboxes._kernels.rivals import FREE, HOPELESS, try_growth
 from hyperboxes._kernels.rooms import may_grow
 from hyperboxes._kernels.search import (
@@ -52,17 +51,18 @@ def choose(label, own, boxes, rule, scratch):
     Returns the box or `NONE`, and how many candidates were tried up to it. By memberships, a box
     that holds the interval already is returned with no candidate tried.
     """
-    if not rule.everywhere and rule.measure == MEMBERSHIP:
+    if rule.everywhere:
+        return _choose_of_all(label, own, boxes, rule, scratch)
+    if rule.measure == MEMBERSHIP:
         holder = _find_holder(label, boxes, rule, scratch)
         if holder >= 0:
             return holder, 0
-    if rule.everywhere:
-        return _choose_of_all(label, own, boxes, rule, scratch)
     ids, values = scratch.ids[:1], scratch.values
+    tries = rule.resolution != CONTRACT  # otherwise the first is as good as any
     n_found, n_tried = find_best(
-        label, own, np.inf, -1, boxes.labels, EVERY, True, boxes, rule, scratch, ids, values
+        label, own, np.inf, -1, boxes.labels, EVERY, tries, boxes, rule, scratch, ids, values
     )
-    return ids[0] if n_found > 0 else NONE, n_tried
+    return ids[0] if n_found > 0 else NONE, n_tried if tries else n_found
 
 
 @step
