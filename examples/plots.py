@@ -15,11 +15,14 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 
 from hyperboxes import (
+    BoostedHyperboxes,
     BoxesDisplay,
     BoxSizesDisplay,
+    FeatureImportancesDisplay,
     GrowthDisplay,
     ImprovedOnlineGFMM,
     ParallelCoordinatesDisplay,
+    VotesDisplay,
 )
 
 
@@ -32,7 +35,7 @@ def load(loader: Callable[..., Any]) -> tuple[pd.DataFrame, pd.Series]:
 def boxes() -> BoxesDisplay:
     """Draw boxes of a model of four features in two of them."""
     X, y = load(load_iris)
-    model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
+    model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, y)
     return BoxesDisplay.from_estimator(
         model, X, y, features=["petal length (cm)", "petal width (cm)"]
     )
@@ -41,7 +44,7 @@ def boxes() -> BoxesDisplay:
 def parallel() -> ParallelCoordinatesDisplay:
     """Draw why a sample is benign, with the features that tell the most."""
     X, y = load(load_breast_cancer)
-    model = ImprovedOnlineGFMM(theta=0.4).fit(X, y)
+    model = ImprovedOnlineGFMM(theta=0.4, random_state=0).fit(X, y)
     return ParallelCoordinatesDisplay.from_estimator(model, X[20:21], max_features=12)
 
 
@@ -54,7 +57,28 @@ def growth() -> GrowthDisplay:
 def sizes() -> BoxSizesDisplay:
     """Draw how many samples boxes hold."""
     X, y = load(load_breast_cancer)
-    return BoxSizesDisplay.from_estimator(ImprovedOnlineGFMM(theta=0.4).fit(X, y))
+    return BoxSizesDisplay.from_estimator(ImprovedOnlineGFMM(theta=0.4, random_state=0).fit(X, y))
+
+
+def votes() -> VotesDisplay:
+    """Draw why boxes that vote take a sample as malignant."""
+    X, y = load(load_breast_cancer)
+    model = BoostedHyperboxes(max_boxes=15, random_state=0).fit(X, y)
+    return VotesDisplay.from_estimator(model, X[40:41])
+
+
+def voting() -> BoxesDisplay:
+    """Draw the boxes that vote on a sample in two features, and what they add up to."""
+    X, y = load(load_breast_cancer)
+    model = BoostedHyperboxes(max_boxes=15, random_state=0).fit(X, y)
+    return BoxesDisplay.from_estimator(model, X, y, at=X[40:41])
+
+
+def importances() -> FeatureImportancesDisplay:
+    """Draw which features matter."""
+    X, y = load(load_breast_cancer)
+    model = BoostedHyperboxes(max_boxes=15, random_state=0).fit(X, y)
+    return FeatureImportancesDisplay.from_estimator(model, max_features=12)
 
 
 def main() -> None:
@@ -62,7 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for them")
     output = parser.parse_args().output
-    for draw in (boxes, parallel, growth, sizes):
+    for draw in (boxes, parallel, growth, sizes, votes, voting, importances):
         picture = output / f"plots-{draw.__name__}.png"
         display = draw()
         display.figure_.savefig(picture, dpi=100)

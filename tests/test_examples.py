@@ -19,7 +19,7 @@ def test_examples_of_one_picture(example, monkeypatch, tmp_path):
     ("example", "pictures"),
     [
         (introduction, ["boxes", "growth", "membership", "theta"]),
-        (plots, ["boxes", "growth", "parallel", "sizes"]),
+        (plots, ["boxes", "growth", "importances", "parallel", "sizes", "votes", "voting"]),
     ],
 )
 def test_examples_of_several_pictures(example, pictures, monkeypatch, tmp_path):

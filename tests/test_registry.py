@@ -180,4 +180,4 @@ def test_a_toy_that_cannot_be_merged_says_so(toy):
 def test_a_toy_is_known_only_while_it_is_registered():
     with registered(TOY):
         content = saved(EachSampleABox().fit([[0.0], [1.0]], [0, 1]))
-    assert "it holds a 'Toy', but only AgglomerativeGFMM, " in refusal(content)
+    assert "it holds a 'Toy', but only AdaptiveGFMM, " in refusal(content)

@@ -19,19 +19,11 @@ from sklearn.metrics import (
     precision_recall_fscore_support,
 )
 
-from hyperboxes import (
-    HyperboxClustering,
-    ImprovedOnlineGFMM,
-    OnlineGFMM,
-    explain,
-    export_frame,
-    export_html,
-    save,
-)
+from hyperboxes import HyperboxClustering, explain, export_frame, export_html, save
 from hyperboxes._cli import main
 from hyperboxes._report._contents import choose_boxes, choose_samples
 from hyperboxes._report._page import script_json
-from tests.learners import models
+from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, models
 
 IRIS = load_iris(as_frame=True)
 FEATURES = list(IRIS.data.columns)
@@ -268,9 +260,13 @@ def test_boxes_that_explain_are_kept_then_the_largest(iris):
     boxes = iris.hyperboxes_
     smallest = int(boxes.counts.argmin())
     largest = int(boxes.counts.argmax())
-    assert choose_boxes(boxes, np.array([smallest]), 2).tolist() == sorted([smallest, largest])
-    assert choose_boxes(boxes, np.array([smallest]), 1).tolist() == [smallest]
-    assert choose_boxes(boxes, np.array([smallest]), None).tolist() == list(range(len(boxes)))
+    assert choose_boxes(boxes.counts, np.array([smallest]), 2).tolist() == sorted(
+        [smallest, largest]
+    )
+    assert choose_boxes(boxes.counts, np.array([smallest]), 1).tolist() == [smallest]
+    assert choose_boxes(boxes.counts, np.array([smallest]), None).tolist() == list(
+        range(len(boxes))
+    )
 
 
 def test_size_is_bounded():

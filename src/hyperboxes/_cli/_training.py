@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import copy
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ from hyperboxes._cli._bar import progress, with_progress
 from hyperboxes._cli._checkpoint import Checkpoint
 from hyperboxes._cli._common import note
 from hyperboxes._cli._interrupts import interruptible
+from hyperboxes._cli._shuffling import shuffled_pieces
 from hyperboxes._cli._survey import Columns, Survey
 from hyperboxes._cli._tables import Table
 from hyperboxes._extras import need
@@ -39,9 +43,10 @@ def fit_in_chunks(
     chunk_size: int,
     checkpoint: Checkpoint | None,
 ) -> Any:
-    """Learn a file that need not fit into memory: the very boxes that learning at once gives.
+    """Learn a file that need not fit into memory, whatever the chunks, with the same boxes.
 
-    A first pass finds classes and ranges, a second one learns.
+    A first pass finds classes and ranges, a second one learns, in random order as far as memory
+    goes: a file that fits in gives the boxes of `fit`.
     """
 
     def survey_file() -> dict[str, Any]:
@@ -59,10 +64,10 @@ def fit_in_chunks(
         found = checkpoint.begin(survey_file)
     survey = Survey.from_json(found)
     if learned is None:
-        model.set_params(scaling=survey.ranges)
+        _set_scaling(model, survey.ranges)
     else:
         model = learned
-        note(args, f"Going on after {_n_learned(model):,} of {survey.n_rows:,} rows")
+        note(args, f"Going on after {n_learned(model):,} of {survey.n_rows:,} rows")
     return _learn(args, model, table, columns, survey, chunk_size, checkpoint)
 
 
@@ -75,18 +80,29 @@ def _learn(
     chunk_size: int,
     checkpoint: Checkpoint | None,
 ) -> Any:
-    done = _n_learned(model)
+    from sklearn.base import clone
+
+    done = n_learned(model)
+    unfitted = clone(model)
+    _set_scaling(unfitted, survey.ranges)
+
+    def find_order(block: int, X: np.ndarray, y: np.ndarray) -> Any:
+        if not hasattr(unfitted, "_find_order"):  # it learns in the order of the file
+            return np.arange(len(y))
+        return clone(unfitted).set_params(random_state=block)._find_order(X, y)
+
     try:
         with progress(args, "Learning", survey.n_rows, done) as update, interruptible() as check:
-            for chunk in table.chunks(columns.all, chunk_size, skip=done):
+            pieces = shuffled_pieces(table, columns, chunk_size, find_order, skip=done, check=check)
+            for X, y in pieces:
                 check()
-                X, y = columns.read(chunk)
                 # The boxes' trees become those of a model read from a checkpoint, so that an
                 # interrupted run goes on exactly like one that was not.
                 model = copy.deepcopy(model)
-                model.partial_fit(_frame(X, columns), y, classes=survey.classes)
-                model.set_params(scaling="minmax")  # which the ranges were, of the whole file
-                done = chunk.start + len(chunk)
+                with _noting_warnings(args):
+                    model.partial_fit(_frame(X, columns), y, classes=survey.classes)
+                _set_scaling(model, "minmax")  # which the ranges were, of the whole file
+                done += len(y)
                 if update is not None:
                     update(done, f"{done:,} rows, {len(model.hyperboxes_):,} boxes")
                 if checkpoint is not None:
@@ -97,10 +113,20 @@ def _learn(
     return model
 
 
+@contextmanager
+def _noting_warnings(args: argparse.Namespace) -> Iterator[None]:
+    """Say what Python would warn of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in caught:
+        note(args, f"Note: {warning.message}")
+
+
 def _save_interrupted(args: argparse.Namespace, checkpoint: Checkpoint | None, model: Any) -> None:
     """Save what an interrupted run has learned."""
-    if checkpoint is not None and (n_rows := _n_learned(model)):
-        model.set_params(scaling="minmax")
+    if checkpoint is not None and (n_rows := n_learned(model)):
+        _set_scaling(model, "minmax")
         checkpoint.save(model)
         note(
             args,
@@ -109,7 +135,16 @@ def _save_interrupted(args: argparse.Namespace, checkpoint: Checkpoint | None, m
         )
 
 
-def _n_learned(model: Any) -> int:
+def _set_scaling(model: Any, scaling: Any) -> None:
+    """Set the ranges, unless the learner finds them on its way."""
+    if hasattr(model, "scaling"):
+        model.set_params(scaling=scaling)
+
+
+def n_learned(model: Any) -> int:
+    """Return how many rows a model has learned."""
+    if hasattr(model, "n_samples_seen_"):  # it forgets boxes, and their counts
+        return int(model.n_samples_seen_)
     return int(model.hyperboxes_.counts.sum()) if hasattr(model, "hyperboxes_") else 0
 
 

@@ -1,8 +1,9 @@
 """Train a model on a table and save it.
 
 Online learners read the file in pieces, so it may be larger than memory, and write a checkpoint
-from time to time: after a crash or Ctrl-C the same command with --resume goes on. The boxes are the
-same whatever the pieces. The other learners need all samples in memory.
+from time to time: after a crash or Ctrl-C the same command with --resume goes on. They learn rows
+in random order, always the same one; of files that do not fit into memory, so many at a time as
+do. The boxes are the same whatever the pieces. The other learners need all samples in memory.
 
 Features are numbers; empty cells, NA and ? are missing values, which the learners take. Labels are
 text.
@@ -100,8 +101,8 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         "--max-boxes",
         type=positive_integer,
         metavar="N",
-        help="of boosted: how many boxes there may be, tens to read, hundreds to predict with; "
-        "default: 20",
+        help="how many boxes there may be, of boosted: tens to read, hundreds to predict with; of "
+        "adaptive: how many are remembered; default: 20 (boosted), 1000 (adaptive)",
     )
 
 

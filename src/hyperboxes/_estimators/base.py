@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.validation import (
     check_finite_range,
+    check_fitted,
     check_gamma,
     check_ranges,
     check_unit_range,
@@ -105,7 +106,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def _fit(self, model: BoxModel, samples: Samples, y: np.ndarray | None) -> None:
         """Learn the samples from scratch; if that is interrupted, the estimator is unfitted."""
         of_the_data = {name: self.__dict__.pop(name) for name in _OF_THE_DATA if name in vars(self)}
-        for name in ("_model", "pruning_"):  # `prune` said it of other boxes
+        for name in ("_model", "pruning_", "_label_runs"):  # said of other samples or boxes
             self.__dict__.pop(name, None)
         self._train(model, samples, y, of_the_data)
         model.boxes.pack()
@@ -183,7 +184,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
         `n_values` is how many numbers an answer takes for each sample.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         X = validate_samples(self, X, reset=False, **NUMBERS)
         intervals = Intervals(X, check_upper(self, X, X_upper), self._model.scale)
 

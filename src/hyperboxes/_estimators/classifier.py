@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.base import NUMBERS, BoxEstimator
 from hyperboxes._estimators.validation import (
+    check_fitted,
     check_no_none,
     check_unlabeled,
     encode,
@@ -61,7 +61,7 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
             classes = self._find_classes(y)
             model = self._new_model(lower, upper, len(classes))
             self.classes_ = classes
-        self._fit(model, self._samples(lower, upper, y, model.scale), y)
+        self._fit(model, self._arrange(self._samples(lower, upper, y, model.scale)), y)
         return self
 
     def _validate_samples(
@@ -87,6 +87,10 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray, scale: MinMaxScale | None
     ) -> Samples:
         return Samples(lower, upper, scale, encode(y, self.classes_, self.unlabeled))
+
+    def _arrange(self, samples: Samples) -> Samples:
+        """Return the samples of `fit` in the order in which they are to be learned."""
+        return samples
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class of the box with the largest membership for each sample.
@@ -189,7 +193,7 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
 
     def _check_can_predict(self) -> None:
-        check_is_fitted(self)
+        check_fitted(self)
         if not self._model.boxes.has_labels:
             raise ValueError(
                 "No box has a label yet, so there is nothing to predict: call partial_fit with "

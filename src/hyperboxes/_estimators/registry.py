@@ -43,7 +43,7 @@ class Learner:
         What saved models call it. It must never change, or files can no longer be loaded.
     summary : str
         What the report says of it: how it learns, in a few words.
-    boxes : "cover" or "vote"
+    boxes : "cover", "vote" or "remember"
         What its boxes do: which kind of model files hold.
     commands : mapping of str to mapping
         Its names in ``hyperboxes fit --learner``, each with the parameters that it stands for.
@@ -60,7 +60,7 @@ class Learner:
     class_name: str
     file_name: str
     summary: str
-    boxes: Literal["cover", "vote"] = "cover"
+    boxes: Literal["cover", "vote", "remember"] = "cover"
     commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     learns_in_chunks: bool = False
     default_theta: float | None = None
@@ -72,13 +72,16 @@ class Learner:
         return getattr(import_module(self.module), self.class_name)
 
 
+# The command line makes the same model of the same file each time.
+_REPEATABLE = {"random_state": 0}
+
 _LEARNERS = [
     Learner(
         module="hyperboxes._estimators.online",
         class_name="ImprovedOnlineGFMM",
         file_name="ImprovedOnlineGFMM",
         summary="learns sample by sample; a box grows where it meets no other class",
-        commands={"improved": {}},
+        commands={"improved": _REPEATABLE},
         learns_in_chunks=True,
         default_theta=0.5,
     ),
@@ -87,7 +90,7 @@ _LEARNERS = [
         class_name="OnlineGFMM",
         file_name="OnlineGFMM",
         summary="learns sample by sample; boxes grow, and shrink where classes meet",
-        commands={"online": {}},
+        commands={"online": _REPEATABLE},
         learns_in_chunks=True,
         default_theta=0.2,
         merge_settings=MergeSettings(overlap="paper"),
@@ -101,6 +104,17 @@ _LEARNERS = [
         default_theta=0.7,
     ),
     Learner(
+        module="hyperboxes._estimators.adaptive",
+        class_name="AdaptiveGFMM",
+        file_name="AdaptiveGFMM",
+        summary="remembers the boxes confirmed last; those of several horizons vote",
+        boxes="remember",
+        commands={"adaptive": {}},
+        learns_in_chunks=True,
+        default_theta=0.05,
+        merge_settings=None,
+    ),
+    Learner(
         module="hyperboxes._estimators.clustering",
         class_name="HyperboxClustering",
         file_name="HyperboxClustering",
@@ -112,7 +126,7 @@ _LEARNERS = [
         file_name="BoostedHyperboxes",
         summary="finds short boxes one after the other; those that hold a sample vote",
         boxes="vote",
-        commands={"boosted": {"random_state": 0}},  # the same file, the same model
+        commands={"boosted": _REPEATABLE},
         merge_settings=None,
     ),
 ]

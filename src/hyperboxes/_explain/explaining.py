@@ -5,23 +5,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self, overload
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.validation import check_upper
 from hyperboxes._explain import html
 from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
 from hyperboxes._explain.reading import (
     ignoring_missing_names,
+    is_voting,
     read_classifier,
     read_membership,
     read_scale,
 )
+from hyperboxes._explain.sequences import ExplanationSequence
+from hyperboxes._explain.vote_explaining import VoteExplanations, explain_votes
 from hyperboxes._explain.wording import Decimals, name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership, closeness
@@ -31,6 +34,18 @@ from hyperboxes._models.scaling import MinMaxScale
 _GAPS_AT_ONCE = 1_000_000
 
 
+@overload
+def explain(
+    model: BoostedHyperboxes,
+    X: Any,
+    *,
+    X_upper: None = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+) -> VoteExplanations: ...
+
+
+@overload
 def explain(
     model: Any,
     X: Any,
@@ -38,7 +53,17 @@ def explain(
     X_upper: Any = None,
     feature_names: Any = None,
     class_names: Any = None,
-) -> Explanations:
+) -> Explanations: ...
+
+
+def explain(
+    model: Any,
+    X: Any,
+    *,
+    X_upper: Any = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+) -> Explanations | VoteExplanations:
     """Explain what a fitted classifier predicts for samples.
 
     Parameters
@@ -48,7 +73,7 @@ def explain(
     X : array-like of shape (n_samples, n_features)
         The samples, or the lower ends of interval samples.
     X_upper : array-like of shape (n_samples, n_features), default=None
-        The upper ends of interval samples.
+        The upper ends of interval samples. Not for boxes that vote.
     feature_names : array-like of shape (n_features,), default=None
         Names of the features. None: those of the training data, or x0, x1, ...
     class_names : array-like of shape (n_classes,), default=None
@@ -56,9 +81,11 @@ def explain(
 
     Returns
     -------
-    explanations : Explanations
+    explanations : Explanations or VoteExplanations
         A sequence with an `Explanation` for each sample, which can be printed, is a table with
-        bars in a notebook, and a dictionary for other programs.
+        bars in a notebook, and a dictionary for other programs. Of boxes that vote
+        (`BoostedHyperboxes`) it is a `VoteExplanation`: the boxes that hold the sample, and what
+        each adds to the scores.
 
     See Also
     --------
@@ -70,22 +97,24 @@ def explain(
     >>> from sklearn.datasets import load_iris
     >>> from hyperboxes import ImprovedOnlineGFMM, explain
     >>> iris = load_iris(as_frame=True)
-    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(iris.data[::2], iris.target[::2])
+    >>> model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(iris.data[::2], iris.target[::2])
     >>> explanations = explain(model, iris.data[1::2], class_names=iris.target_names)
     >>> print(explanations[38])
-    versicolor: box 3 (8 training samples) is the closest.
-    Memberships: versicolor 0.985, virginica 0.985, setosa 0.630.
+    virginica: box 0 (14 training samples) is the closest.
+    Memberships: virginica 0.990, versicolor 0.985, setosa 0.617.
     <BLANKLINE>
-                          sample  box 3, versicolor      box 7, virginica
-    *  petal width (cm)   1.7     1.3 to 1.6  0.1 above  1.8 to 2.5  0.1 below
-       petal length (cm)  5.0     4.3 to 4.9  0.1 above  5.1 to 6.0  0.1 below
+                          sample  box 0, virginica       box 2, versicolor
+    *  petal width (cm)   1.7     1.8 to 2.5  0.1 below  1.3 to 1.6  0.1 above
+       petal length (cm)  5.0     4.8 to 6.0  inside     4.3 to 4.9  0.1 above
     <BLANKLINE>
     * farthest outside; all features count. In 2 other features both boxes hold the
         sample.
-    Into box 7 (virginica): petal length (cm) 5.0 -> 5.1, petal width (cm)
-        1.7 -> 1.8.
-    Then the model predicts virginica.
+    Into box 2 (versicolor): petal length (cm) 5.0 -> 4.9, petal width (cm)
+        1.7 -> 1.6.
+    Then the model predicts versicolor.
     """
+    if is_voting(model):
+        return explain_votes(model, X, X_upper, feature_names, class_names)
     read_classifier(model, "explain")
     lower = validate_data(model, X, reset=False, **NUMBERS)
     samples = _SampleBounds(lower, check_upper(model, lower, X_upper))
@@ -223,7 +252,7 @@ def _find_competing(context: _Context, samples: _SampleBounds, winning: np.ndarr
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanations(Sequence[Explanation]):
+class Explanations(ExplanationSequence[Explanation]):
     """The explanations of several samples: a sequence, with the main results as arrays.
 
     `explain` makes them.
@@ -245,12 +274,13 @@ class Explanations(Sequence[Explanation]):
     Examples
     --------
     >>> from hyperboxes import ImprovedOnlineGFMM, explain
-    >>> model = ImprovedOnlineGFMM(theta=0.3).fit([[0.0], [1.0], [8.0], [10.0]], [0, 0, 1, 1])
+    >>> X, y = [[0.0], [1.0], [8.0], [10.0]], [0, 0, 1, 1]
+    >>> model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, y)
     >>> explanations = explain(model, [[2.0], [9.0]])
     >>> explanations
     Explanations(n_samples=2)
     >>> explanations.winning, explanations.competing
-    (array([0, 1]), array([1, 0]))
+    (array([1, 0]), array([0, 1]))
     >>> [explanation.class_name for explanation in explanations]
     ['class 0', 'class 1']
     """
@@ -265,26 +295,8 @@ class Explanations(Sequence[Explanation]):
     _changed_memberships: np.ndarray
     _context: _Context
 
-    def __len__(self) -> int:
-        return len(self.predictions)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(n_samples={len(self)})"
-
     def _repr_html_(self) -> str:
         return html.explanations_html(self)
-
-    @overload
-    def __getitem__(self, index: int) -> Explanation: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Explanations: ...
-
-    def __getitem__(self, index: int | slice) -> Explanation | Explanations:
-        if isinstance(index, slice):
-            by_sample = {name: part for name, part in vars(self).items() if name != "_context"}
-            return replace(self, **{name: part[index] for name, part in by_sample.items()})
-        return self._explanation(range(len(self))[index])
 
     def _explanation(self, row: int) -> Explanation:
         context, memberships = self._context, self.memberships[row]
@@ -328,13 +340,3 @@ class Explanations(Sequence[Explanation]):
             float(self._changed_memberships[row, rival]),
             bool(code == rival),
         )
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the dictionary of each explanation (`Explanation.to_dict`).
-
-        Returns
-        -------
-        explanations : list of dict
-            One per sample.
-        """
-        return [explanation.to_dict() for explanation in self]

@@ -22,13 +22,18 @@ from hyperboxes._files.archive import ModelFileError, is_storable, pack, parse_a
 from hyperboxes._files.atomic import replace_file, write_all
 from hyperboxes._files.covers import Covers
 from hyperboxes._files.kinds import Arrays, Kind
+from hyperboxes._files.memories import Memories
 from hyperboxes._files.parameters import from_json, to_json
 from hyperboxes._files.votes import Votes
 
 _FORMAT = "hyperboxes"
 _FORMAT_VERSION = 2
 
-_KINDS: dict[str, Kind] = {"cover": Covers(), "vote": Votes()}
+_KINDS: dict[str, Kind] = {
+    "cover": Covers(),
+    "vote": Votes(),
+    "remember": Memories(),
+}
 
 # Keys of the header of every kind of model and what may stand there.
 _HEADER: dict[str, tuple[type, ...]] = {
@@ -70,7 +75,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     --------
     >>> import io
     >>> import hyperboxes
-    >>> model = hyperboxes.ImprovedOnlineGFMM().fit([[1.0], [2.0], [8.0]], ["a", "a", "b"])
+    >>> X, y = [[1.0], [2.0], [8.0]], ["a", "a", "b"]
+    >>> model = hyperboxes.ImprovedOnlineGFMM(random_state=0).fit(X, y)
     >>> file = io.BytesIO()
     >>> hyperboxes.save(model, file)  # or a path, such as "model.hyperboxes"
     >>> _ = file.seek(0)
@@ -278,7 +284,7 @@ def _check_members(arrays: Arrays, kind: Kind, has_classes: bool) -> None:
     if len(shape) != 2:
         raise ModelFileError(f"lower.npy has the shape {shape}")
     n_classes = arrays["classes"].size if has_classes else 0
-    sizes = {"boxes": shape[0], "features": shape[1], "classes": n_classes}
+    sizes = {"boxes": shape[0], "features": shape[1], "classes": n_classes, **kind.sizes}
     for name in arrays.keys() - {"classes"}:
         descr, dimensions = kind.arrays[name]
         array = arrays[name]
