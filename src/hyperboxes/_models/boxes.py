@@ -285,6 +285,19 @@ class Boxes:
             self.pack()
         self.make_room_in_trees()
 
+    def hide(self, box: int) -> None:
+        """Let no search find a box, until it is shown again."""
+        block, lane = divmod(int(self._index.places[box]), LANES)
+        self._index.links[block, lane] = -1
+        self._index.ends[block, :, :, lane] = np.inf
+
+    def show(self, box: int) -> None:
+        """Let searches find a box again that was hidden; what is above it knows its bounds."""
+        block, lane = divmod(int(self._index.places[box]), LANES)
+        self._index.links[block, lane] = box
+        self._index.ends[block, :, LOW, lane] = self._lower[box]
+        self._index.ends[block, :, HIGH, lane] = self._upper[box]
+
     def settled(self) -> Self:
         """Return a copy without the places of boxes that were merged into others."""
         alive = self.counts > 0
