@@ -4,11 +4,12 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM
+from hyperboxes import AgglomerativeGFMM
 from hyperboxes._kernels import rooms
 from hyperboxes._models.boxes import Boxes
 from tests import reference
 from tests.compiled import FromPython
+from tests.learners import ImprovedOnlineGFMM
 from tests.strategies import grid, unit
 
 on_rooms = FromPython(rooms)

@@ -27,7 +27,7 @@ from hyperboxes._kernels.geometry import copy_row, fits, hull, larger, overlaps,
 from hyperboxes._kernels.index import has_room, joint_label
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
 from hyperboxes._kernels.records import ALIVE, CANDIDATES, FEW, NO_LABEL, WORK, Queue
-from hyperboxes._kernels.rooms import wall_in
+from hyperboxes._kernels.rooms import are_parted, wall_in
 from hyperboxes._kernels.search import (
     find,
     find_rivals,
@@ -94,7 +94,7 @@ def merge_best_pairs(boxes, queue, log, rule, scratch, may_part, relabels, work)
             return True
         k, value = queue.partners[i, taken], queue.similarities[i, taken]
         lists[i, TAKEN] += 1
-        is_stale = stamps[k] > stamps[i] or boxes.counts[k] == 0
+        is_stale = stamps[k] > stamps[i] or boxes.counts[k] == 0 or are_parted(i, k, boxes.index)
         if not is_stale:
             counters[CANDIDATES] += 1
             if _blocked(i, k, boxes, queue, rule, scratch):

@@ -65,6 +65,25 @@ def may_grow(box, index):
 
 
 @subroutine
+def are_parted(box, other, index):
+    """Whether a wall of either of two boxes keeps them from growing into one."""
+    ends, rooms = index.ends, index.rooms
+    if rooms.shape[0] == 0:
+        return False
+    block, lane = index.places[box] // LANES, index.places[box] % LANES
+    far, far_lane = index.places[other] // LANES, index.places[other] % LANES
+    for j in range(ends.shape[1]):
+        if (
+            ends[far, j, LOW, far_lane] < rooms[block, j, LOW, lane]
+            or ends[far, j, HIGH, far_lane] > rooms[block, j, HIGH, lane]
+            or ends[block, j, LOW, lane] < rooms[far, j, LOW, far_lane]
+            or ends[block, j, HIGH, lane] > rooms[far, j, HIGH, far_lane]
+        ):
+            return True
+    return False
+
+
+@subroutine
 def wall_in(box, other, rival, boxes):
     """Narrow the rooms of two boxes (-1 for none) that a rival keeps from growing into one."""
     if boxes.index.rooms.shape[0] > 0:
