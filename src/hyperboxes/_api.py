@@ -25,6 +25,7 @@ from hyperboxes._plots import (
     FeatureImportancesDisplay,
     GrowthDisplay,
     ParallelCoordinatesDisplay,
+    ThetaDisplay,
     VotesDisplay,
 )
 from hyperboxes._report import export_html
@@ -49,6 +50,7 @@ __all__ = [
     "OnlineGFMM",
     "ParallelCoordinatesDisplay",
     "Pruning",
+    "ThetaDisplay",
     "VoteChange",
     "VoteExplanation",
     "VoteExplanations",
