@@ -70,7 +70,7 @@ class _Lesson:
         self._rule = rule
         self._steps = slices(len(samples.y), step_size)
         self._founded = np.empty(len(samples.y), np.int64)
-        boxes.keep_rooms(has_walls(rule))
+        self.boxes.keep_rooms(has_walls(rule))
 
     def step(self) -> bool:
         """Learn some samples; return whether they were the last."""
