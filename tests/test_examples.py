@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from examples import choosing, clustering, introduction, plots
+from examples import boosted, choosing, clustering, introduction, plots
 
 
 @pytest.mark.parametrize("example", [choosing, clustering])
@@ -18,6 +18,7 @@ def test_examples_of_one_picture(example, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("example", "pictures"),
     [
+        (boosted, ["interval", "stages"]),
         (introduction, ["boxes", "growth", "membership", "theta"]),
         (plots, ["boxes", "growth", "importances", "parallel", "sizes", "votes", "voting"]),
     ],

@@ -103,6 +103,7 @@ def test_files_of_version_0_1_0_are_loaded(name, tmp_path):
     assert model.membership_function == model._model.membership.function == "min"
     assert model.hyperboxes_.counts.tolist() == [2, 1, 1]
     assert len(model.predict([[1.0, 0.0]])) == 1
+    assert model._model.calibration is None  # memberships share 1, as they did
 
 
 class EachSampleABox(BaseGFMM):

@@ -47,7 +47,7 @@ _HEADER: dict[str, tuple[type, ...]] = {
 }
 
 # What format 1 did not have, and what it was then.
-_SINCE_FORMAT_2 = {"membership_function": "min"}
+_SINCE_FORMAT_2 = {"membership_function": "min", "calibration": None}
 
 
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
@@ -250,7 +250,7 @@ def _upgrade(header: dict[str, Any]) -> None:
     header |= _SINCE_FORMAT_2
     learner = find_by_file_name(str(header.get("estimator")))
     if learner is not None and "membership_function" in learner.estimator().get_params(deep=False):
-        parameters |= _SINCE_FORMAT_2
+        parameters["membership_function"] = _SINCE_FORMAT_2["membership_function"]
 
 
 def _writer(header: dict[str, Any]) -> str:
