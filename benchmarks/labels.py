@@ -25,8 +25,8 @@ SHARES = (0.01, 0.05, 0.2)
 NONE = -1  # of a label
 
 OURS: dict[str, Callable[..., Any]] = {
-    "ImprovedOnlineGFMM": ImprovedOnlineGFMM,
-    "OnlineGFMM": OnlineGFMM,
+    "ImprovedOnlineGFMM": partial(ImprovedOnlineGFMM, random_state=0),
+    "OnlineGFMM": partial(OnlineGFMM, random_state=0),
     "AGGLO-2": partial(AgglomerativeGFMM, algorithm="agglo2"),
     "AGGLO-SM": AgglomerativeGFMM,
 }

@@ -18,8 +18,8 @@ from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
 THETAS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 LEARNERS = {
-    "IOL-GFMM": ImprovedOnlineGFMM,
-    "Onln-GFMM": OnlineGFMM,
+    "IOL-GFMM": partial(ImprovedOnlineGFMM, random_state=0),
+    "Onln-GFMM": partial(OnlineGFMM, random_state=0),
     "AGGLO-2": partial(AgglomerativeGFMM, algorithm="agglo2"),
     "AGGLO-SM": AgglomerativeGFMM,
 }

@@ -19,8 +19,8 @@ from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
 RATES = (0.0, 0.05, 0.2, 0.5)
 LEARNERS = {
-    "ImprovedOnlineGFMM": ImprovedOnlineGFMM(),
-    "OnlineGFMM": OnlineGFMM(),
+    "ImprovedOnlineGFMM": ImprovedOnlineGFMM(random_state=0),
+    "OnlineGFMM": OnlineGFMM(random_state=0),
     "AGGLO-2": AgglomerativeGFMM(algorithm="agglo2"),
     "AGGLO-SM": AgglomerativeGFMM(),
 }

@@ -13,7 +13,10 @@ from benchmarks.validating import Scores, run, validate
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, prune
 
 SHARES = (0.1, 0.3, 0.5)
-LEARNERS = {"ImprovedOnlineGFMM": ImprovedOnlineGFMM(), "OnlineGFMM": OnlineGFMM()}
+LEARNERS = {
+    "ImprovedOnlineGFMM": ImprovedOnlineGFMM(random_state=0),
+    "OnlineGFMM": OnlineGFMM(random_state=0),
+}
 
 
 def score(X: np.ndarray, y: np.ndarray, n_repeats: int) -> Scores:

@@ -33,7 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("choosing.png"), help="the figure")
     output = parser.parse_args().output
-    models = {"online": ImprovedOnlineGFMM(THETA)}
+    models = {"online": ImprovedOnlineGFMM(THETA, random_state=0)}
     models["AGGLO-2, longest"] = AgglomerativeGFMM(THETA, algorithm="agglo2")
     for similarity in ("longest", "shortest", "mid-max", "mid-min"):
         models[f"AGGLO-SM, {similarity}"] = AgglomerativeGFMM(

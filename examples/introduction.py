@@ -49,7 +49,7 @@ def show(
 def boxes() -> Figure:
     """Draw what a model is: boxes on the left, what it predicts on the right."""
     X, y = fish(60)
-    model = ImprovedOnlineGFMM(theta=0.4).fit(X, y)
+    model = ImprovedOnlineGFMM(theta=0.4, random_state=0).fit(X, y)
     figure, axes = new_axes(2, 3.6)
     show(axes[0], model, X, y, regions=False)
     show(axes[1], model, X, y, legend=True)
@@ -79,7 +79,7 @@ def membership() -> Figure:
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     figure, axes = new_axes(3, 3.6)
     for ax, gamma in zip(axes, (1.0, 4.0, [1.0, 4.0]), strict=True):
-        model = ImprovedOnlineGFMM(theta=0.5, gamma=gamma, scaling=ranges)
+        model = ImprovedOnlineGFMM(theta=0.5, gamma=gamma, scaling=ranges, random_state=0)
         model.fit([[0.3, 0.4], [0.55, 0.6]], ["a", "a"])
         levels = model.membership(grid).reshape(len(side), len(side))
         filled = ax.contourf(side, side, levels, np.linspace(0, 1, 11), cmap="Blues")
@@ -110,7 +110,7 @@ def theta() -> Figure:
     X, y = fish(200)
     figure, axes = new_axes(3)
     for ax, largest in zip(axes, (0.1, 0.3, 0.6), strict=True):
-        model = ImprovedOnlineGFMM(theta=largest).fit(X, y)
+        model = ImprovedOnlineGFMM(theta=largest, random_state=0).fit(X, y)
         show(ax, model, X, y)
         ax.set_title(f"theta = {largest}: {len(model.hyperboxes_)} boxes")
     return figure

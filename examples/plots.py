@@ -32,7 +32,7 @@ def load(loader: Callable[..., Any]) -> tuple[pd.DataFrame, pd.Series]:
 def boxes() -> BoxesDisplay:
     """Draw boxes of a model of four features in two of them."""
     X, y = load(load_iris)
-    model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
+    model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, y)
     return BoxesDisplay.from_estimator(
         model, X, y, features=["petal length (cm)", "petal width (cm)"]
     )
@@ -41,7 +41,7 @@ def boxes() -> BoxesDisplay:
 def parallel() -> ParallelCoordinatesDisplay:
     """Draw why a sample is benign, with the features that tell the most."""
     X, y = load(load_breast_cancer)
-    model = ImprovedOnlineGFMM(theta=0.4).fit(X, y)
+    model = ImprovedOnlineGFMM(theta=0.4, random_state=0).fit(X, y)
     return ParallelCoordinatesDisplay.from_estimator(model, X[20:21], max_features=12)
 
 
@@ -54,7 +54,7 @@ def growth() -> GrowthDisplay:
 def sizes() -> BoxSizesDisplay:
     """Draw how many samples boxes hold."""
     X, y = load(load_breast_cancer)
-    return BoxSizesDisplay.from_estimator(ImprovedOnlineGFMM(theta=0.4).fit(X, y))
+    return BoxSizesDisplay.from_estimator(ImprovedOnlineGFMM(theta=0.4, random_state=0).fit(X, y))
 
 
 def main() -> None:

@@ -5,12 +5,12 @@ from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
 
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
-from hyperboxes._kernels.jit import Reference
+from hyperboxes._kernels.jit import Reference, kernel
 
 
 class FromPython:
@@ -33,7 +33,7 @@ def _from_python(subroutine: Any) -> Callable[..., Any]:
     names = {"subroutine": subroutine, "pass_on": pass_on, "__name__": __name__}
     function = FunctionType(_call.__code__, names)
     function.__qualname__ = f"{subroutine.__module__}.{subroutine.__name__}"
-    return njit(function, cache=True)
+    return kernel(function)
 
 
 def _call(*args: Any) -> Any:

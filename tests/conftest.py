@@ -24,7 +24,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     TRAIN.to_csv("train.csv", index=False)
     TEST.to_csv("test.csv", index=False)
-    model = ImprovedOnlineGFMM(theta=0.3).fit(TRAIN[FEATURES], TRAIN["species"].to_numpy(str))
+    model = ImprovedOnlineGFMM(theta=0.3, shuffle=False).fit(
+        TRAIN[FEATURES], TRAIN["species"].to_numpy(str)
+    )
     save(model, "model.hyperboxes")
     return tmp_path
 

@@ -8,7 +8,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.text import Text
 from sklearn.datasets import load_iris
 
-from hyperboxes import ImprovedOnlineGFMM
+from tests.learners import ImprovedOnlineGFMM
 
 
 @functools.cache

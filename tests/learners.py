@@ -8,10 +8,15 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
+import hyperboxes
+from hyperboxes import AgglomerativeGFMM
 from hyperboxes._models.membership import FUNCTIONS
 from tests import reference
 from tests.strategies import Problem, problems
+
+# The online learners as the paper has them: in the order of the samples, on which most tests rest.
+ImprovedOnlineGFMM = partial(hyperboxes.ImprovedOnlineGFMM, shuffle=False)
+OnlineGFMM = partial(hyperboxes.OnlineGFMM, shuffle=False)
 
 ONLINE_LEARNERS = [OnlineGFMM, ImprovedOnlineGFMM]
 LEARNERS = [*ONLINE_LEARNERS, AgglomerativeGFMM, partial(AgglomerativeGFMM, algorithm="agglo2")]
@@ -24,8 +29,10 @@ VARIANTS = {
     "improved, paper": (ImprovedOnlineGFMM, {"overlap": "paper"}),
 }
 
-every_online_learner = pytest.mark.parametrize("cls", ONLINE_LEARNERS)
-every_learner = pytest.mark.parametrize("cls", LEARNERS)
+every_online_learner = pytest.mark.parametrize("cls", ONLINE_LEARNERS, ids=["online", "improved"])
+every_learner = pytest.mark.parametrize(
+    "cls", LEARNERS, ids=["online", "improved", "agglo-sm", "agglo2"]
+)
 every_function = pytest.mark.parametrize("function", FUNCTIONS)
 every_overlap = pytest.mark.parametrize("overlap", OVERLAPS)
 every_variant = pytest.mark.parametrize(("cls", "params"), VARIANTS.values(), ids=VARIANTS)

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM
-from tests.learners import ONLINE_LEARNERS, every_online_learner, same_boxes
+from hyperboxes import AgglomerativeGFMM
+from tests.learners import ONLINE_LEARNERS, ImprovedOnlineGFMM, every_online_learner, same_boxes
 
 X = np.array([[0.1, 0.2], [0.3, 0.4], [0.8, 0.9]])
 Y = np.array([0, 0, 1])

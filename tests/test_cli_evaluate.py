@@ -41,7 +41,11 @@ def test_rows_of_the_same_number_or_range(run, folder):
 
 @pytest.mark.parametrize(
     "model",
-    [ImprovedOnlineGFMM(theta=0.3), OnlineGFMM(gamma=[1, 2, 3, 4]), AgglomerativeGFMM(theta=0.4)],
+    [
+        ImprovedOnlineGFMM(theta=0.3, random_state=0),
+        OnlineGFMM(gamma=[1, 2, 3, 4], random_state=0),
+        AgglomerativeGFMM(theta=0.4),
+    ],
     ids=lambda model: type(model).__name__,
 )
 @pytest.mark.parametrize("with_names", [True, False])

@@ -16,9 +16,10 @@ from sklearn.metrics import (
 )
 
 import hyperboxes
-from hyperboxes import HyperboxClustering, ImprovedOnlineGFMM, load, save
+from hyperboxes import HyperboxClustering, load, save
 from hyperboxes._cli._labels import match_spelling
 from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN
+from tests.learners import ImprovedOnlineGFMM
 
 
 def test_predict(get):

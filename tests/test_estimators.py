@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hyperboxes import AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM
+from hyperboxes import AgglomerativeGFMM, HyperboxClustering
 from hyperboxes._estimators.registry import all_learners
-from tests.learners import every_learner, every_online_learner, same_boxes
+from tests.learners import ImprovedOnlineGFMM, every_learner, every_online_learner, same_boxes
 
 X, Y = load_iris(return_X_y=True)
 

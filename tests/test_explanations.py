@@ -10,8 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, explain
-from tests.learners import LEARNERS, every_function, every_learner, models_and_samples
+from hyperboxes import AgglomerativeGFMM, explain
+from tests.learners import (
+    LEARNERS,
+    ImprovedOnlineGFMM,
+    OnlineGFMM,
+    every_function,
+    every_learner,
+    models_and_samples,
+)
 from tests.strategies import problems
 
 IRIS = load_iris(as_frame=True)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from sklearn.datasets import load_iris
 
-from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, load, save
+from hyperboxes import load, save
+from tests.learners import ImprovedOnlineGFMM, OnlineGFMM
 from tests.marks import on_posix
 from tests.model_files import assert_same_model, saved
 

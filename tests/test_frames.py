@@ -7,7 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from hyperboxes import AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM
+from hyperboxes import AgglomerativeGFMM, HyperboxClustering
+from tests.learners import ImprovedOnlineGFMM
 
 X = np.array([[0.1, 0.2], [0.3, 0.4], [0.8, 0.9]])
 Y = np.array([0, 0, 1])

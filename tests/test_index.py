@@ -317,7 +317,8 @@ def test_room_for_blocks_is_made_as_needed():
         boxes.make_room()
         arrays = boxes.arrays
         boxes.start_batch()
-        online.learn(row[None], row[None], label[None], arrays, rule, boxes.make_scratch(), None, 1)
+        sample, scratch, founded = row[None], boxes.make_scratch(), np.empty(1, np.int64)
+        online.learn(sample, sample, label[None], arrays, rule, scratch, None, founded, 1)
         sizes.append(len(arrays.index.ends))
     assert len(boxes) == 2000
     assert len(set(sizes)) > 5

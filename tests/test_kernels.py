@@ -6,11 +6,11 @@ import numba
 import numpy as np
 import pytest
 
-from hyperboxes import ImprovedOnlineGFMM
 from hyperboxes._kernels import jit
 from hyperboxes._kernels.index import build
 from hyperboxes._kernels.online import learn
 from hyperboxes._kernels.prediction import nearest_by_class
+from tests.learners import ImprovedOnlineGFMM
 
 
 def test_kernels_work_where_nothing_can_be_cached(monkeypatch):
@@ -94,3 +94,41 @@ def test_a_single_feature_or_class_has_nothing_compiled_anew():
     ImprovedOnlineGFMM().fit(X[:, :1], y).predict(X[:, :1])
     ImprovedOnlineGFMM().fit(X[:, :1], np.zeros(20, int)).predict(X[:1, :1])
     assert [len(each.signatures) for each in kernels] == before
+
+
+def test_kernels_are_compiled_with_all_that_they_call(monkeypatch):
+    """However deep, and if two of them call the same; parts have no code of their own."""
+    monkeypatch.setattr(
+        jit, "njit", lambda function, cache=False, **rest: numba.njit(**rest)(function)
+    )
+
+    @jit.formula
+    def square(x):
+        return x * x
+
+    @jit.subroutine
+    def total(values):
+        result = 0.0
+        for value in values:
+            result += square(value)
+        return result
+
+    @jit.subroutine
+    def norm(values):
+        return np.sqrt(total(values))
+
+    @jit.kernel
+    def normalise(values):
+        length = norm(values)
+        for place in range(values.shape[0]):
+            values[place] /= length
+        return total(values)
+
+    @jit.kernel
+    def length(values):
+        return norm(values)
+
+    values = np.array([3.0, 4.0])
+    assert length(values) == 5.0
+    assert normalise(values) == pytest.approx(1.0)
+    assert values.tolist() == [0.6, 0.8]

@@ -11,15 +11,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import minmax_scale
 
-from hyperboxes import (
-    AgglomerativeGFMM,
-    HyperboxClustering,
+from hyperboxes import AgglomerativeGFMM, HyperboxClustering, merge
+from tests import reference, reference_models
+from tests.learners import (
     ImprovedOnlineGFMM,
     OnlineGFMM,
-    merge,
+    as_reference,
+    assert_same,
+    deep_trees,
+    every_variant,
+    same_boxes,
 )
-from tests import reference, reference_models
-from tests.learners import as_reference, assert_same, deep_trees, every_variant, same_boxes
 from tests.strategies import Problem, problems
 
 X, Y = load_iris(return_X_y=True)

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
-from tests.learners import same_boxes
+from hyperboxes import AgglomerativeGFMM
+from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, same_boxes
 from tests.strategies import few_examples, problems, without_gaps
 
 NAN = np.nan

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
 from tests import reference
 from tests.learners import (
+    ImprovedOnlineGFMM,
+    OnlineGFMM,
     assert_equals_the_paper,
     assert_same,
     every_online_learner,

@@ -16,9 +16,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 import hyperboxes
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, to_onnx
+from hyperboxes import AgglomerativeGFMM, to_onnx
 from tests.graphs import assert_agrees, run
-from tests.learners import every_function, every_learner, learn
+from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, every_function, every_learner, learn
 from tests.strategies import problems
 
 X, Y = load_iris(return_X_y=True)

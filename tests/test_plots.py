@@ -17,8 +17,6 @@ from hyperboxes import (
     BoxSizesDisplay,
     GrowthDisplay,
     HyperboxClustering,
-    ImprovedOnlineGFMM,
-    OnlineGFMM,
     ParallelCoordinatesDisplay,
 )
 from hyperboxes._plots.styles import shorten
@@ -30,7 +28,7 @@ from tests.figures import (
     letters,
     shown_texts,
 )
-from tests.learners import every_function
+from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, every_function
 from tests.strategies import problems
 
 NAN = float("nan")

@@ -7,17 +7,11 @@ import pytest
 from matplotlib.collections import PolyCollection
 from sklearn.datasets import make_moons
 
-from hyperboxes import (
-    BoxesDisplay,
-    BoxSizesDisplay,
-    HyperboxClustering,
-    ImprovedOnlineGFMM,
-    OnlineGFMM,
-)
+from hyperboxes import BoxesDisplay, BoxSizesDisplay, HyperboxClustering
 from hyperboxes._plots.intervals import lanes
 from hyperboxes._plots.styles import style_of
 from tests.figures import assert_legible, iris, iris_arrays, legend_names, letters, outlines
-from tests.learners import every_function
+from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, every_function
 
 NAN = float("nan")
 

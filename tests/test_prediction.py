@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from joblib import parallel_config
 
-from hyperboxes import ImprovedOnlineGFMM
 from tests import reference
-from tests.learners import as_reference, models_and_samples
+from tests.learners import ImprovedOnlineGFMM, as_reference, models_and_samples
 
 
 @given(models_and_samples())

@@ -9,8 +9,8 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM
-from tests.learners import every_online_learner, same_boxes
+from hyperboxes import AgglomerativeGFMM
+from tests.learners import ImprovedOnlineGFMM, every_online_learner, same_boxes
 from tests.marks import on_posix
 
 X, Y = load_iris(return_X_y=True)

@@ -9,8 +9,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from hyperboxes import AgglomerativeGFMM, HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM, prune
-from tests.learners import learn, same_boxes
+from hyperboxes import AgglomerativeGFMM, HyperboxClustering, prune
+from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, learn, same_boxes
 from tests.strategies import problems
 
 X, Y = load_breast_cancer(return_X_y=True)

@@ -14,7 +14,6 @@ from hyperboxes import (
     BoxSizesDisplay,
     GrowthDisplay,
     HyperboxClustering,
-    ImprovedOnlineGFMM,
     ParallelCoordinatesDisplay,
     explain,
     export_frame,
@@ -25,6 +24,7 @@ from hyperboxes import (
     prune,
     to_onnx,
 )
+from tests.learners import ImprovedOnlineGFMM
 
 pytestmark = pytest.mark.usefixtures("close_figures")
 

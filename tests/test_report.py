@@ -19,19 +19,11 @@ from sklearn.metrics import (
     precision_recall_fscore_support,
 )
 
-from hyperboxes import (
-    HyperboxClustering,
-    ImprovedOnlineGFMM,
-    OnlineGFMM,
-    explain,
-    export_frame,
-    export_html,
-    save,
-)
+from hyperboxes import HyperboxClustering, explain, export_frame, export_html, save
 from hyperboxes._cli import main
 from hyperboxes._report._contents import choose_boxes, choose_samples
 from hyperboxes._report._page import script_json
-from tests.learners import models
+from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, models
 
 IRIS = load_iris(as_frame=True)
 FEATURES = list(IRIS.data.columns)

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
-from hyperboxes import ImprovedOnlineGFMM, explain, export_html
+from hyperboxes import explain, export_html
 from hyperboxes._explain.reading import learned_range
 from hyperboxes._explain.rules import conditions
 from hyperboxes._explain.wording import Decimals
+from tests.learners import ImprovedOnlineGFMM
 from tests.test_report import HOSTILE
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

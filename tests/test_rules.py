@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from hyperboxes import HyperboxClustering, ImprovedOnlineGFMM, OnlineGFMM, export_frame, export_text
-from tests.learners import every_learner, models
+from hyperboxes import HyperboxClustering, export_frame, export_text
+from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, every_learner, models
 
 X, Y = load_iris(return_X_y=True)
 nan = float("nan")

@@ -18,15 +18,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hyperboxes import (
-    HyperboxClustering,
+import hyperboxes
+from hyperboxes import HyperboxClustering, ModelFileError, load, save
+from tests.learners import (
     ImprovedOnlineGFMM,
-    ModelFileError,
     OnlineGFMM,
-    load,
-    save,
+    every_learner,
+    every_online_learner,
+    learn,
+    same_boxes,
 )
-from tests.learners import every_learner, every_online_learner, learn, same_boxes
 from tests.model_files import (
     as_plain,
     assert_same_model,
@@ -246,12 +247,13 @@ def test_a_model_that_was_never_trained_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-class Derived(ImprovedOnlineGFMM):
+class Derived(hyperboxes.ImprovedOnlineGFMM):
     """A user's own learner."""
 
 
 @pytest.mark.parametrize(
-    "other", [make_pipeline(StandardScaler(), OnlineGFMM()), Derived(), ImprovedOnlineGFMM, None, 5]
+    "other",
+    [make_pipeline(StandardScaler(), OnlineGFMM()), Derived(), hyperboxes.OnlineGFMM, None, 5],
 )
 def test_other_objects_are_refused(other):
     with pytest.raises(TypeError, match=r"save takes a fitted AgglomerativeGFMM, .*pipeline\[-1\]"):

@@ -12,9 +12,9 @@ from hypothesis.extra import numpy as hnp
 from sklearn.base import clone
 from sklearn.preprocessing import MinMaxScaler
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM
+from hyperboxes import AgglomerativeGFMM
 from hyperboxes._models.scaling import MinMaxScale
-from tests.learners import ONLINE_LEARNERS, every_online_learner, same_boxes
+from tests.learners import ONLINE_LEARNERS, ImprovedOnlineGFMM, every_online_learner, same_boxes
 
 tables = hnp.arrays(
     np.float64, st.tuples(st.integers(1, 20), st.integers(1, 3)), elements=st.floats(-1e6, 1e6)

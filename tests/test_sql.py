@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_iris
 
-from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, export_sql
+from hyperboxes import export_sql
 from hyperboxes._models.membership import FUNCTIONS
-from tests.learners import LEARNERS, every_function, every_learner
+from tests.learners import LEARNERS, ImprovedOnlineGFMM, OnlineGFMM, every_function, every_learner
 
 X, Y = load_iris(return_X_y=True)
 nan = float("nan")

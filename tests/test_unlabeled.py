@@ -8,8 +8,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
-from tests.learners import every_online_learner
+from hyperboxes import AgglomerativeGFMM
+from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, every_online_learner
 
 LEARNERS = {
     "online": OnlineGFMM(),

@@ -28,10 +28,10 @@ GENERATED = {
 SMALLEST, SMALL, LARGE, WIDE = GENERATED
 ONLINE_SETS = (SMALL, LARGE, WIDE, "pendigits", "landsat", "spambase")
 
-# Training samples of real data for OnlineGFMM.
 # What hyperbox-brain has no choice of.
 AS_THE_PEER: dict[str, Any] = {"scaling": None, "membership_function": "min"}
 
+# Training samples of real data for OnlineGFMM.
 ONLINE_LIMIT = 1_000
 
 
@@ -67,13 +67,13 @@ def agglomerative(
 LEARNERS = (
     Learner(
         "ImprovedOnlineGFMM",
-        lambda theta: ImprovedOnlineGFMM(theta, **AS_THE_PEER),
+        lambda theta: ImprovedOnlineGFMM(theta, shuffle=False, **AS_THE_PEER),
         lambda theta: iol_gfmm.ImprovedOnlineGFMM(theta=theta),
         wanted=50,
     ),
     Learner(
         "OnlineGFMM",
-        lambda theta: OnlineGFMM(theta, **AS_THE_PEER),
+        lambda theta: OnlineGFMM(theta, shuffle=False, **AS_THE_PEER),
         lambda theta: onln_gfmm.OnlineGFMM(theta=theta, theta_min=theta),  # a single pass
         wanted=200,
         thetas=(0.3,),  # with 0.1 the peer takes six minutes on 10,000 x 8

@@ -33,9 +33,9 @@ class Learner:
         """Return an estimator, whose membership function is the paper's."""
         how = {"membership_function": "min"} | how
         if self.algorithm == ONLN:
-            return OnlineGFMM(theta, **how)
+            return OnlineGFMM(theta, shuffle=False, **how)
         if self.algorithm == IOL:
-            return ImprovedOnlineGFMM(theta, overlap=self.overlap, **how)
+            return ImprovedOnlineGFMM(theta, overlap=self.overlap, shuffle=False, **how)
         return AgglomerativeGFMM(
             theta,
             algorithm=self.algorithm,

@@ -16,8 +16,8 @@ from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
 IOL, ONLN, AGGLO_2, AGGLO_SM = "ImprovedOnlineGFMM", "OnlineGFMM", "AGGLO-2", "AGGLO-SM"
 LEARNERS: dict[str, Callable[..., Any]] = {
-    IOL: partial(ImprovedOnlineGFMM, scaling=None),
-    ONLN: partial(OnlineGFMM, scaling=None),
+    IOL: partial(ImprovedOnlineGFMM, scaling=None, shuffle=False),
+    ONLN: partial(OnlineGFMM, scaling=None, shuffle=False),
     AGGLO_2: partial(AgglomerativeGFMM, algorithm="agglo2", scaling=None),
     AGGLO_SM: partial(AgglomerativeGFMM, algorithm="agglo-sm", scaling=None),
 }

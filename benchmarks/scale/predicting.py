@@ -69,7 +69,7 @@ def compare_predictions(run: Run, data: Split) -> Prediction:
     """Predict a few samples beside the neighbour, and more of them with one and two threads."""
     progress(f"prediction of {data.name}, {len(data.y_train):,} boxes")
     samples = data.X_train, data.y_train
-    params = {"scaling": None, "membership_function": "min"}  # Chebyshev's metric
+    params = {"scaling": None, "shuffle": False, "membership_function": "min"}  # Chebyshev's metric
     boxes = ImprovedOnlineGFMM(1e-9, **params).fit(*samples)
     threaded = ImprovedOnlineGFMM(1e-9, n_jobs=2, **params).fit(*samples)
     neighbour = KNeighborsClassifier(1, metric="chebyshev", algorithm="kd_tree", n_jobs=1)

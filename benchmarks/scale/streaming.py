@@ -151,7 +151,7 @@ def single_calls(data: Split) -> dict[str, Callable[[], Any]]:
     boxes, linear, neighbours = (
         model.fit(data.X_train, data.y_train)
         for model in (
-            ImprovedOnlineGFMM(THETA, scaling=None),
+            ImprovedOnlineGFMM(THETA, scaling=None, shuffle=False),
             SGDClassifier(random_state=0),
             KNeighborsClassifier(),
         )

@@ -31,7 +31,7 @@ X_train, X_test, y_train, y_test = train_test_split(
 # long a side may become, as a share of the feature's range: small for many precise boxes, large for
 # few simple ones.
 
-model = ImprovedOnlineGFMM(theta=0.3).fit(X_train, y_train)
+model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X_train, y_train)
 print(f"{len(model.hyperboxes_)} boxes, accuracy {model.score(X_test, y_test):.3f}")
 
 # %%

@@ -32,7 +32,7 @@ def pack(X, y, size=8):
 
 def learn(X, y, X_upper=None):
     """Return a model; all get the same ranges."""
-    return ImprovedOnlineGFMM(theta=0.7, scaling=ranges).fit(X, y, X_upper=X_upper)
+    return ImprovedOnlineGFMM(theta=0.7, scaling=ranges, random_state=0).fit(X, y, X_upper=X_upper)
 
 
 # %%

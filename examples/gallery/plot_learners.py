@@ -24,8 +24,8 @@ from sklearn.tree import DecisionTreeClassifier
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
 models = {
-    "ImprovedOnlineGFMM": ImprovedOnlineGFMM(),
-    "OnlineGFMM": OnlineGFMM(),
+    "ImprovedOnlineGFMM": ImprovedOnlineGFMM(random_state=0),
+    "OnlineGFMM": OnlineGFMM(random_state=0),
     "AGGLO-2": AgglomerativeGFMM(algorithm="agglo2"),
     "AGGLO-SM": AgglomerativeGFMM(),
     "decision tree": DecisionTreeClassifier(random_state=0),

@@ -44,7 +44,7 @@ print(merged.hyperboxes_)
 # Merged step by step, the model gets better with each place, and in the end is about as good as
 # one that has seen all data. It may have a few boxes more.
 
-everything = ImprovedOnlineGFMM(**new).fit(X_train, y_train)
+everything = ImprovedOnlineGFMM(**new, random_state=0).fit(X_train, y_train)
 models = [parts[0], *(merge(parts[:n]) for n in range(2, N_PLACES + 1))]
 numbers = range(1, N_PLACES + 1)
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", sharex=True)

@@ -23,7 +23,7 @@ from hyperboxes import ImprovedOnlineGFMM
 
 X, y = load_wine(return_X_y=True)
 SHARES = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-model = ImprovedOnlineGFMM(theta=0.5)
+model = ImprovedOnlineGFMM(theta=0.5, random_state=0)
 models = {
     "left missing": model,
     "median imputed": make_pipeline(SimpleImputer(strategy="median"), model),

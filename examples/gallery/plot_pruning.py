@@ -29,8 +29,8 @@ def learn(seed):
     X_fit, X_val, y_fit, y_val = train_test_split(
         X_train, y_train, test_size=0.4, random_state=seed
     )
-    full = ImprovedOnlineGFMM(theta=0.5).fit(X_train, y_train)
-    model = ImprovedOnlineGFMM(theta=0.5).fit(X_fit, y_fit)
+    full = ImprovedOnlineGFMM(theta=0.5, random_state=0).fit(X_train, y_train)
+    model = ImprovedOnlineGFMM(theta=0.5, random_state=0).fit(X_fit, y_fit)
     models = {"all samples": full, "60 % of them": model, "pruned": prune(model, X_val, y_val)}
     return models, X_test, y_test
 

@@ -53,7 +53,10 @@ def _fit_without(fold: np.ndarray, like: Any, X: Any, labels: np.ndarray) -> Any
 
     rows = np.setdiff1d(np.arange(len(labels)), fold)
     unlabeled = _NO_LABEL if (labels[rows] == _NO_LABEL).any() else None
-    return clone(like).set_params(unlabeled=unlabeled).fit(_take(X, rows), labels[rows])
+    model = clone(like).set_params(unlabeled=unlabeled)
+    if getattr(model, "random_state", 0) is None:
+        model.set_params(random_state=0)  # the same scores each time
+    return model.fit(_take(X, rows), labels[rows])
 
 
 def _read_all(

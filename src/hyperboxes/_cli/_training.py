@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import copy
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ from hyperboxes._cli._bar import progress, with_progress
 from hyperboxes._cli._checkpoint import Checkpoint
 from hyperboxes._cli._common import note
 from hyperboxes._cli._interrupts import interruptible
+from hyperboxes._cli._shuffling import shuffled_pieces
 from hyperboxes._cli._survey import Columns, Survey
 from hyperboxes._cli._tables import Table
 from hyperboxes._extras import need
@@ -39,9 +43,10 @@ def fit_in_chunks(
     chunk_size: int,
     checkpoint: Checkpoint | None,
 ) -> Any:
-    """Learn a file that need not fit into memory: the very boxes that learning at once gives.
+    """Learn a file that need not fit into memory, whatever the chunks, with the same boxes.
 
-    A first pass finds classes and ranges, a second one learns.
+    A first pass finds classes and ranges, a second one learns, in random order as far as memory
+    goes: a file that fits in gives the boxes of `fit`.
     """
 
     def survey_file() -> dict[str, Any]:
@@ -75,18 +80,26 @@ def _learn(
     chunk_size: int,
     checkpoint: Checkpoint | None,
 ) -> Any:
+    from sklearn.base import clone
+
     done = _n_learned(model)
+    unfitted = clone(model).set_params(scaling=survey.ranges)
+
+    def find_order(block: int, X: np.ndarray, y: np.ndarray) -> Any:
+        return clone(unfitted).set_params(random_state=block)._find_order(X, y)
+
     try:
         with progress(args, "Learning", survey.n_rows, done) as update, interruptible() as check:
-            for chunk in table.chunks(columns.all, chunk_size, skip=done):
+            pieces = shuffled_pieces(table, columns, chunk_size, find_order, skip=done, check=check)
+            for X, y in pieces:
                 check()
-                X, y = columns.read(chunk)
                 # The boxes' trees become those of a model read from a checkpoint, so that an
                 # interrupted run goes on exactly like one that was not.
                 model = copy.deepcopy(model)
-                model.partial_fit(_frame(X, columns), y, classes=survey.classes)
+                with _noting_warnings(args):
+                    model.partial_fit(_frame(X, columns), y, classes=survey.classes)
                 model.set_params(scaling="minmax")  # which the ranges were, of the whole file
-                done = chunk.start + len(chunk)
+                done += len(y)
                 if update is not None:
                     update(done, f"{done:,} rows, {len(model.hyperboxes_):,} boxes")
                 if checkpoint is not None:
@@ -95,6 +108,16 @@ def _learn(
         _save_interrupted(args, checkpoint, model)
         raise
     return model
+
+
+@contextmanager
+def _noting_warnings(args: argparse.Namespace) -> Iterator[None]:
+    """Say what Python would warn of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in caught:
+        note(args, f"Note: {warning.message}")
 
 
 def _save_interrupted(args: argparse.Namespace, checkpoint: Checkpoint | None, model: Any) -> None:

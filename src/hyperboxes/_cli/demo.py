@@ -122,7 +122,7 @@ def _draw(args: argparse.Namespace, data: Any, path: Path) -> None:
         return
     left, right = figure.subplots(1, 2)
     X, y = data[FEATURES], data[TARGET]
-    flat = ImprovedOnlineGFMM(theta=THETA).fit(X[IN_PICTURE], y)
+    flat = ImprovedOnlineGFMM(theta=THETA, random_state=0).fit(X[IN_PICTURE], y)
     BoxesDisplay.from_estimator(flat, X[IN_PICTURE], y, ax=left, legend=False)
     left.set_title(f"{len(flat.hyperboxes_)} boxes learned from {len(y)} samples")
     stream = GrowthDisplay.from_estimator(

@@ -1,8 +1,9 @@
 """Train a model on a table and save it.
 
 Online learners read the file in pieces, so it may be larger than memory, and write a checkpoint
-from time to time: after a crash or Ctrl-C the same command with --resume goes on. The boxes are the
-same whatever the pieces. The other learners need all samples in memory.
+from time to time: after a crash or Ctrl-C the same command with --resume goes on. They learn rows
+in random order, always the same one; of files that do not fit into memory, so many at a time as
+do. The boxes are the same whatever the pieces. The other learners need all samples in memory.
 
 Features are numbers; empty cells, NA and ? are missing values, which the learners take. Labels are
 text.

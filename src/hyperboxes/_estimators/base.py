@@ -105,7 +105,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def _fit(self, model: BoxModel, samples: Samples, y: np.ndarray | None) -> None:
         """Learn the samples from scratch; if that is interrupted, the estimator is unfitted."""
         of_the_data = {name: self.__dict__.pop(name) for name in _OF_THE_DATA if name in vars(self)}
-        for name in ("_model", "pruning_"):  # `prune` said it of other boxes
+        for name in ("_model", "pruning_", "_label_runs"):  # said of other samples or boxes
             self.__dict__.pop(name, None)
         self._train(model, samples, y, of_the_data)
         model.boxes.pack()

@@ -61,7 +61,7 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
             classes = self._find_classes(y)
             model = self._new_model(lower, upper, len(classes))
             self.classes_ = classes
-        self._fit(model, self._samples(lower, upper, y, model.scale), y)
+        self._fit(model, self._arrange(self._samples(lower, upper, y, model.scale)), y)
         return self
 
     def _validate_samples(
@@ -87,6 +87,10 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray, scale: MinMaxScale | None
     ) -> Samples:
         return Samples(lower, upper, scale, encode(y, self.classes_, self.unlabeled))
+
+    def _arrange(self, samples: Samples) -> Samples:
+        """Return the samples of `fit` in the order in which they are to be learned."""
+        return samples
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class of the box with the largest membership for each sample.

@@ -36,6 +36,14 @@ n_jobs : int, default=None
     How many threads predict. None means 1 unless in a :obj:`joblib.parallel_config` context, -1
     all processors. Learning always takes one.
 """,
+    "order": """
+shuffle : bool, default=True
+    Whether `fit` learns the samples in a random order. Boxes depend on it, and samples sorted by
+    class, as in many files, make many more boxes that predict worse. False: in the order given, as
+    in the paper. `partial_fit` never shuffles.
+random_state : int, RandomState instance or None, default=None
+    Seeds that order. An int gives the same boxes each time.
+""",
     "unlabeled": """
 unlabeled : object, default=None
     The value of `y` that says that a sample has no label, such as -1. Such samples join boxes of

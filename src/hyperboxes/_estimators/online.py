@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from sklearn.base import _fit_context
+import numpy as np
+from sklearn.base import _fit_context, clone
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.docs import shared_docs
+from hyperboxes._estimators.label_runs import LabelRuns
 from hyperboxes._estimators.validation import (
     check_known_classes,
+    find_labels,
     unchanged_on_error,
     warn_if_ranges_unknown,
 )
 from hyperboxes._learning.callbacks import FitCallbacks
-from hyperboxes._learning.online import learn_online
+from hyperboxes._learning.online import learn_online, learn_twice
 from hyperboxes._models.boxes import Samples
 from hyperboxes._models.model import BoxModel
 
@@ -26,13 +30,25 @@ _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y
 class _OnlineGFMM(BaseGFMM):
     """What the two online learners share: learning goes on with `partial_fit`."""
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseGFMM._parameter_constraints,
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    shuffle: bool
+    random_state: Any
+
+    _label_runs: LabelRuns
+
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, X_upper: Any = None) -> Self:
         """Go on learning from more samples, in their order.
 
         The first call learns the features' ranges (``scaling="minmax"``), so its batch should
         span them. With ranges known in advance (`scaling` an array, or None) any batching gives
-        the boxes of a single `fit`.
+        the boxes of a single `fit` with ``shuffle=False``. Samples sorted by class make a bad
+        model: they should be shuffled before, and if labels come in long runs there is a warning.
 
         Parameters
         ----------
@@ -59,8 +75,21 @@ class _OnlineGFMM(BaseGFMM):
             if is_first:
                 self._model = self._new_model(lower, upper, len(self.classes_))
                 warn_if_ranges_unknown(self, lower, upper)
-        self._train_on(self._samples(lower, upper, y, self._model.scale), y)
+        samples = self._samples(lower, upper, y, self._model.scale)
+        if not hasattr(self, "_label_runs"):
+            self._label_runs = LabelRuns(len(self.classes_))
+        self._label_runs.add(samples.y)
+        self._train_on(samples, y)
         return self
+
+    def _arrange(self, samples: Samples) -> Samples:
+        if not self.shuffle:
+            return samples
+        return samples.shuffled(check_random_state(self.random_state))
+
+    def _find_order(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return the order in which `fit` learns the samples, for those who do it in pieces."""
+        return check_random_state(self.random_state).permutation(len(y))
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
         rule = self._make_rule(model, **self._pieces())
@@ -76,7 +105,13 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
     there is none, the sample becomes a new box. Boxes never shrink, so every training sample stays
     in a box of its class.
 
+    `fit` learns the samples twice, in two orders, and keeps the smaller model: first in random
+    order, then with those first that were left alone in a box of their own. They lie where a box of
+    another class had grown before they came, which in an unlucky order makes boxes by the
+    thousand. `partial_fit`, and `fit` with ``shuffle=False``, learn in the order given.
+
     {parameters}
+    {order}
     {unlabeled}
     {overlap}
 
@@ -90,7 +125,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
 
     Notes
     -----
-    The boxes depend on the order of the samples. This is Algorithm 4 of [1]_, and with
+    The boxes depend on the order of the samples: `shuffle`. This is Algorithm 4 of [1]_, and with
     ``selection="lemma"`` Algorithm 6.
 
     References
@@ -102,15 +137,15 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
     >>> from sklearn.datasets import load_iris
     >>> from hyperboxes import ImprovedOnlineGFMM
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
+    >>> model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, y)
     >>> len(model.hyperboxes_)
-    17
+    18
     >>> model.predict(X[:3])
     array([0, 0, 0])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseGFMM._parameter_constraints,
+        **_OnlineGFMM._parameter_constraints,
         "overlap": [StrOptions({"closed", "paper"})],
     }
 
@@ -123,6 +158,8 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         selection: str = "index",
         overlap: str = "closed",
         scaling: Any = "minmax",
+        shuffle: bool = True,
+        random_state: Any = None,
         unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -132,11 +169,31 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         self.selection = selection
         self.overlap = overlap
         self.scaling = scaling
+        self.shuffle = shuffle
+        self.random_state = random_state
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
     def _pieces(self) -> dict[str, Any]:
         return {"overlap": self.overlap}
+
+    def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
+        if samples.order is None:
+            super()._learn(samples, model, callbacks)
+        else:
+            self._learn_twice(samples, model, callbacks)
+
+    def _learn_twice(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> Samples:
+        return learn_twice(samples, model, self._make_rule(model, **self._pieces()), callbacks)
+
+    def _find_order(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+        twin = clone(self)
+        lower, upper, y = twin._validate_samples(X, y, None, reset=True)
+        twin.classes_ = np.unique(find_labels(y, self.unlabeled)[1])
+        model = twin._new_model(lower, upper, len(twin.classes_))
+        samples = twin._arrange(twin._samples(lower, upper, y, model.scale))
+        callbacks = FitCallbacks(twin, samples, y, dict)
+        return np.asarray(twin._learn_twice(samples, model, callbacks).order)
 
 
 @shared_docs
@@ -150,6 +207,7 @@ class OnlineGFMM(_OnlineGFMM):
     box they were absorbed by.
 
     {parameters}
+    {order}
     {unlabeled}
 
     {attributes}
@@ -162,7 +220,7 @@ class OnlineGFMM(_OnlineGFMM):
 
     Notes
     -----
-    The boxes depend on the order of the samples. This is Algorithm 1 of [1]_, and with
+    The boxes depend on the order of the samples: `shuffle`. This is Algorithm 1 of [1]_, and with
     ``selection="lemma"`` Algorithm 5. Parted boxes keep touching faces, as in the paper's text.
 
     References
@@ -187,6 +245,8 @@ class OnlineGFMM(_OnlineGFMM):
         membership_function: str = "mean",
         selection: str = "index",
         scaling: Any = "minmax",
+        shuffle: bool = True,
+        random_state: Any = None,
         unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -195,6 +255,8 @@ class OnlineGFMM(_OnlineGFMM):
         self.membership_function = membership_function
         self.selection = selection
         self.scaling = scaling
+        self.shuffle = shuffle
+        self.random_state = random_state
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 

@@ -72,13 +72,16 @@ class Learner:
         return getattr(import_module(self.module), self.class_name)
 
 
+# The command line makes the same model of the same file each time.
+_REPEATABLE = {"random_state": 0}
+
 _LEARNERS = [
     Learner(
         module="hyperboxes._estimators.online",
         class_name="ImprovedOnlineGFMM",
         file_name="ImprovedOnlineGFMM",
         summary="learns sample by sample; a box grows where it meets no other class",
-        commands={"improved": {}},
+        commands={"improved": _REPEATABLE},
         learns_in_chunks=True,
         default_theta=0.5,
     ),
@@ -87,7 +90,7 @@ _LEARNERS = [
         class_name="OnlineGFMM",
         file_name="OnlineGFMM",
         summary="learns sample by sample; boxes grow, and shrink where classes meet",
-        commands={"online": {}},
+        commands={"online": _REPEATABLE},
         learns_in_chunks=True,
         default_theta=0.2,
         merge_settings=MergeSettings(overlap="paper"),
@@ -112,7 +115,7 @@ _LEARNERS = [
         file_name="BoostedHyperboxes",
         summary="finds short boxes one after the other; those that hold a sample vote",
         boxes="vote",
-        commands={"boosted": {"random_state": 0}},  # the same file, the same model
+        commands={"boosted": _REPEATABLE},
         merge_settings=None,
     ),
 ]

@@ -70,21 +70,21 @@ def explain(
     >>> from sklearn.datasets import load_iris
     >>> from hyperboxes import ImprovedOnlineGFMM, explain
     >>> iris = load_iris(as_frame=True)
-    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(iris.data[::2], iris.target[::2])
+    >>> model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(iris.data[::2], iris.target[::2])
     >>> explanations = explain(model, iris.data[1::2], class_names=iris.target_names)
     >>> print(explanations[38])
-    versicolor: box 3 (8 training samples) is the closest.
-    Memberships: versicolor 0.985, virginica 0.985, setosa 0.630.
+    virginica: box 0 (14 training samples) is the closest.
+    Memberships: virginica 0.990, versicolor 0.985, setosa 0.617.
     <BLANKLINE>
-                          sample  box 3, versicolor      box 7, virginica
-    *  petal width (cm)   1.7     1.3 to 1.6  0.1 above  1.8 to 2.5  0.1 below
-       petal length (cm)  5.0     4.3 to 4.9  0.1 above  5.1 to 6.0  0.1 below
+                          sample  box 0, virginica       box 2, versicolor
+    *  petal width (cm)   1.7     1.8 to 2.5  0.1 below  1.3 to 1.6  0.1 above
+       petal length (cm)  5.0     4.8 to 6.0  inside     4.3 to 4.9  0.1 above
     <BLANKLINE>
     * farthest outside; all features count. In 2 other features both boxes hold the
         sample.
-    Into box 7 (virginica): petal length (cm) 5.0 -> 5.1, petal width (cm)
-        1.7 -> 1.8.
-    Then the model predicts virginica.
+    Into box 2 (versicolor): petal length (cm) 5.0 -> 4.9, petal width (cm)
+        1.7 -> 1.6.
+    Then the model predicts versicolor.
     """
     read_classifier(model, "explain")
     lower = validate_data(model, X, reset=False, **NUMBERS)
@@ -245,12 +245,13 @@ class Explanations(Sequence[Explanation]):
     Examples
     --------
     >>> from hyperboxes import ImprovedOnlineGFMM, explain
-    >>> model = ImprovedOnlineGFMM(theta=0.3).fit([[0.0], [1.0], [8.0], [10.0]], [0, 0, 1, 1])
+    >>> X, y = [[0.0], [1.0], [8.0], [10.0]], [0, 0, 1, 1]
+    >>> model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, y)
     >>> explanations = explain(model, [[2.0], [9.0]])
     >>> explanations
     Explanations(n_samples=2)
     >>> explanations.winning, explanations.competing
-    (array([0, 1]), array([1, 0]))
+    (array([1, 0]), array([0, 1]))
     >>> [explanation.class_name for explanation in explanations]
     ['class 0', 'class 1']
     """

@@ -151,9 +151,9 @@ class Explanation:
     --------
     >>> from hyperboxes import ImprovedOnlineGFMM, explain
     >>> X, y = [[1.0, 30.0], [2.0, 20.0], [9.0, 80.0]], ["low", "low", "high"]
-    >>> explanation = explain(ImprovedOnlineGFMM().fit(X, y), [[4.0, 40.0]])[0]
+    >>> explanation = explain(ImprovedOnlineGFMM(random_state=0).fit(X, y), [[4.0, 40.0]])[0]
     >>> explanation
-    Explanation(prediction='low', membership=0.792, box=0, competing_box=1)
+    Explanation(prediction='low', membership=0.792, box=1, competing_box=0)
     >>> explanation.feature_names[explanation.deciding], explanation.winning.distance
     ('x0', array([ 2., 10.]))
     >>> explanation.change.lower, explanation.change.class_name

@@ -100,21 +100,21 @@ def export_text(
     >>> from sklearn.datasets import load_iris
     >>> from hyperboxes import ImprovedOnlineGFMM, export_text
     >>> iris = load_iris(as_frame=True)
-    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(iris.data, iris.target)
+    >>> model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(iris.data, iris.target)
     >>> print(export_text(model, iris.data, iris.target, class_names=iris.target_names,
     ...                   max_rules=2))
-    17 boxes from 150 training samples.
+    18 boxes from 150 training samples.
     Bounds at an end of the samples' range are left out.
     <BLANKLINE>
-    box 0  setosa      33 samples  coverage 22.0%  precision 100.0%
+    box 4  setosa     33 samples  coverage 22.0%  precision 100.0%
         sepal length (cm)  <= 5.2        sepal width (cm)   2.9 to 3.6
         petal length (cm)  <= 1.9        petal width (cm)   <= 0.6
     <BLANKLINE>
-    box 5  versicolor  24 samples  coverage 16.0%  precision 100.0%
-        sepal length (cm)  4.9 to 5.9    sepal width (cm)   2.3 to 3.0
-        petal length (cm)  3.0 to 4.5    petal width (cm)   1.0 to 1.5
+    box 0  virginica  22 samples  coverage 15.3%  precision  95.7%
+        sepal length (cm)  5.6 to 6.5    sepal width (cm)   2.7 to 3.4
+        petal length (cm)  4.8 to 6.0    petal width (cm)   >= 1.8
     <BLANKLINE>
-    15 more boxes from 93 training samples: left out (max_rules=2).
+    16 more boxes from 95 training samples: left out (max_rules=2).
     """
     check_integer("max_rules", max_rules, 1)
     check_integer("decimals", decimals, 0)
@@ -187,16 +187,16 @@ def export_frame(
     --------
     >>> from hyperboxes import ImprovedOnlineGFMM, export_frame
     >>> X, y = [[1.0, 30.0], [2.0, 20.0], [9.0, 80.0]], ["low", "low", "high"]
-    >>> model = ImprovedOnlineGFMM().fit(X, y)
+    >>> model = ImprovedOnlineGFMM(random_state=0).fit(X, y)
     >>> frame = export_frame(model, feature_names=["age", "weight"])
     >>> frame.T
     box              0     1
-    class          low  high
-    support          2     1
-    age lower      1.0   9.0
-    age upper      2.0   9.0
-    weight lower  20.0  80.0
-    weight upper  30.0  80.0
+    class         high   low
+    support          1     2
+    age lower      9.0   1.0
+    age upper      9.0   2.0
+    weight lower  80.0  20.0
+    weight upper  80.0  30.0
     >>> frame[frame["weight lower"] > 25]["class"].tolist()
     ['high']
     """

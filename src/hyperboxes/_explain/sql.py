@@ -82,7 +82,7 @@ def export_sql(
     --------
     >>> from hyperboxes import ImprovedOnlineGFMM, export_sql
     >>> X, y = [[1.0, 30.0], [2.0, 20.0], [9.0, 80.0]], ["low", "low", "high"]
-    >>> model = ImprovedOnlineGFMM().fit(X, y)
+    >>> model = ImprovedOnlineGFMM(random_state=0).fit(X, y)
     >>> print(export_sql(model, table="patients", column_names=["age", "weight"]))
     SELECT t.*, CASE
       WHEN "age" BETWEEN 1.0e0 AND 2.0e0 AND "weight" BETWEEN 20.0e0 AND 30.0e0 THEN 'low'

@@ -142,7 +142,8 @@ def to_onnx(model: Any) -> ModelProto:
     Examples
     --------
     >>> import hyperboxes
-    >>> model = hyperboxes.ImprovedOnlineGFMM().fit([[1.0], [2.0], [8.0]], ["a", "a", "b"])
+    >>> X, y = [[1.0], [2.0], [8.0]], ["a", "a", "b"]
+    >>> model = hyperboxes.ImprovedOnlineGFMM(random_state=0).fit(X, y)
     >>> graph = hyperboxes.to_onnx(model)
     >>> import onnxruntime
     >>> session = onnxruntime.InferenceSession(graph.SerializeToString())

@@ -70,7 +70,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     --------
     >>> import io
     >>> import hyperboxes
-    >>> model = hyperboxes.ImprovedOnlineGFMM().fit([[1.0], [2.0], [8.0]], ["a", "a", "b"])
+    >>> X, y = [[1.0], [2.0], [8.0]], ["a", "a", "b"]
+    >>> model = hyperboxes.ImprovedOnlineGFMM(random_state=0).fit(X, y)
     >>> file = io.BytesIO()
     >>> hyperboxes.save(model, file)  # or a path, such as "model.hyperboxes"
     >>> _ = file.seek(0)

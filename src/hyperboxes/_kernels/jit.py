@@ -1,11 +1,11 @@
 """How kernels are compiled, without the GIL and without fast-math, and how they pass records on.
 
 Compiling is what a user waits for at the first fit, so each function is compiled once if possible:
-for one type of each argument (constants are not types of their own here), and for calls from Python
-only if it is called from there. Most of the time used to go into passing arrays: a call hands over
-each array as some seven numbers, and each tuple as all of its arrays. So kernels take named tuples
-from Python, their *records*, and pass them on by reference: one pointer, whose fields are read by
-the same names, `boxes.index.roots`.
+for one type of each argument (constants are not types of their own here), for calls from Python
+only if it is called from there, and optimised only within the kernels that use it (`linking.py`).
+Passing arrays takes long, too: a call hands over each array as some seven numbers, and each tuple
+as all of its arrays. So kernels take named tuples from Python, their *records*, and pass them on by
+reference: one pointer, whose fields are read by the same names, `boxes.index.roots`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numba import njit, types
+from numba import njit, types, version_info
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate
@@ -25,17 +25,38 @@ from numba.extending import (
     register_model,
 )
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _NOT_FROM_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+# Our compilers build on the inside of Numba, which differed before these releases and may differ
+# after them. There, Numba's own compile the same, in twice the time.
+_KERNELS: dict[str, Any] = {}
+_PARTS: dict[str, Any] = {}
+if (0, 62) <= version_info.short <= (0, 68):
+    from hyperboxes._kernels.linking import KernelCompiler, PartCompiler
+
+    _KERNELS["pipeline_class"] = KernelCompiler
+    _PARTS["pipeline_class"] = PartCompiler
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function that Python calls."""
-    return _compiled(function)
+    """Compile a function that Python calls, at the first call, and keep the code on disk.
+
+    Where no folder can be written (a sealed container, say) Numba refuses to cache at all; the
+    function is then compiled anew in each process.
+    """
+    options = {**_OPTIONS, **_KERNELS, "no_cfunc_wrapper": True}
+    try:
+        dispatcher = njit(function, cache=True, **options)
+    except RuntimeError:
+        dispatcher = njit(function, **options)
+    return _for_plain_types(dispatcher)
 
 
-def subroutine(function: Callable[..., Any]) -> Any:
+def subroutine(function: Callable[..., Any], **options: Any) -> Any:
     """Compile a function that only kernels call."""
-    return _compiled(function, **_NOT_FROM_PYTHON)
+    options |= {**_OPTIONS, **_PARTS, **_NOT_FROM_PYTHON}
+    return _for_plain_types(njit(function, **options))
 
 
 def formula(function: Callable[..., Any]) -> Any:
@@ -43,37 +64,20 @@ def formula(function: Callable[..., Any]) -> Any:
 
     Left to itself, LLVM calls the larger ones, which costs more than they compute.
     """
-    return _for_plain_types(
-        njit(function, nogil=True, error_model="numpy", forceinline=True, **_NOT_FROM_PYTHON)
-    )
+    return subroutine(function, forceinline=True)
 
 
 def step(function: Callable[..., Any]) -> Any:
     """Make a function a passage of its only caller, before anything is compiled.
 
-    Functions that are compiled apart are optimised and turned into machine code once by themselves
-    and again in each of their callers, so a step of one algorithm costs less than a subroutine.
+    It can be left out with what it calls where its caller is compiled for arguments that are None.
     """
-    return njit(function, nogil=True, error_model="numpy", inline="always", **_NOT_FROM_PYTHON)
+    return njit(function, inline="always", **_OPTIONS, **_NOT_FROM_PYTHON)
 
 
 def instruction(function: Callable[..., Any]) -> Any:
     """Let kernels call a function that is written in LLVM's language (`numba.extending`)."""
     return intrinsic(function)
-
-
-def _compiled(function: Callable[..., Any], **options: Any) -> Any:
-    """Compile at the first call, and keep the machine code on disk.
-
-    Where no folder can be written (a sealed container, say) Numba refuses to cache at all; the
-    function is then compiled anew in each process.
-    """
-    options |= {"nogil": True, "error_model": "numpy"}
-    try:
-        dispatcher = njit(function, cache=True, **options)
-    except RuntimeError:
-        dispatcher = njit(function, **options)
-    return _for_plain_types(dispatcher)
 
 
 def _for_plain_types(dispatcher: Any) -> Any:

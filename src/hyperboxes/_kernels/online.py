@@ -21,10 +21,11 @@ from hyperboxes._kernels.selection import choose
 
 
 @kernel
-def learn(xl, xu, y, boxes, rule, scratch, contraction, work):
+def learn(xl, xu, y, boxes, rule, scratch, contraction, founded, work):
     """Learn the samples from `counters[SAMPLES]` on.
 
     `contraction` is None for learners that do not contract, so that it is not compiled for them.
+    `founded` receives for each sample the box that it has become, or -1.
 
     Returns when all are learned, when there is no room for another box, or after `work`
     comparisons of a block in one dimension; the arrays are consistent then, for each sample is
@@ -45,7 +46,9 @@ def learn(xl, xu, y, boxes, rule, scratch, contraction, work):
             update_box(box, boxes)
         if box >= 0:
             boxes.counts[box] += 1
+            founded[i] = -1
         else:
+            founded[i] = counters[BOXES]
             _append(y[i], boxes, search)
         counters[CANDIDATES] += n_tried
         counters[SAMPLES] += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -39,6 +39,9 @@ _WIDTH = LANES
 
 _ROWS = ("_lower", "_upper", "_labels", "_counts")
 
+# Which rows of an array: consecutive ones, or any in any order.
+Rows = slice | np.ndarray
+
 
 def frozen(array: np.ndarray) -> np.ndarray:
     """Return a read-only view, so that kernels are compiled for one kind of input only.
@@ -68,7 +71,7 @@ class Intervals:
     upper: np.ndarray
     scale: MinMaxScale | None
 
-    def scaled(self, rows: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+    def scaled(self, rows: Rows = slice(None)) -> tuple[np.ndarray, np.ndarray]:
         """Return intervals [xl, xu] in the learner's units; those of points share one array."""
         xl = self._scaled(self.lower[rows])
         return xl, xl if self.upper is self.lower else self._scaled(self.upper[rows])
@@ -79,9 +82,27 @@ class Intervals:
 
 @dataclass(frozen=True, eq=False)
 class Samples(Intervals):
-    """Training samples: intervals with class indices, `NO_LABEL` where there is none."""
+    """Training samples: intervals with class indices, `NO_LABEL` where there is none.
+
+    `order` is that in which they are learned, None if as they stand. A copy in that order would
+    take as much memory again.
+    """
 
     y: np.ndarray
+    order: np.ndarray | None = None
+
+    def shuffled(self, random: np.random.RandomState) -> Self:
+        """Return them in a random order."""
+        return replace(self, order=random.permutation(len(self.y)))
+
+    def starting_with(self, is_first: np.ndarray) -> Self:
+        """Return them in another order: those at these places come first, then the others."""
+        order = np.arange(len(self.y)) if self.order is None else self.order
+        return replace(self, order=np.concatenate([order[is_first], order[~is_first]]))
+
+    def in_order(self, places: slice) -> Rows:
+        """Return the rows that are learned at these places."""
+        return places if self.order is None else self.order[places]
 
 
 class Boxes:

@@ -28,12 +28,13 @@ class Hyperboxes:
     Examples
     --------
     >>> from hyperboxes import ImprovedOnlineGFMM
-    >>> model = ImprovedOnlineGFMM(theta=0.5).fit([[1.0], [2.0], [8.0]], ["a", "a", "b"])
+    >>> X, y = [[1.0], [2.0], [8.0]], ["a", "a", "b"]
+    >>> model = ImprovedOnlineGFMM(theta=0.5, random_state=0).fit(X, y)
     >>> boxes = model.hyperboxes_
     >>> boxes
     Hyperboxes(n_boxes=2, n_features=1, n_samples=3)
     >>> print(boxes.lower[0], boxes.upper[0], model.classes_[boxes.labels[0]], boxes.counts[0])
-    [1.] [2.] a 2
+    [8.] [8.] b 1
     """
 
     lower: np.ndarray

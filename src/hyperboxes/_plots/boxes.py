@@ -96,12 +96,12 @@ class BoxesDisplay(Display):
     >>> from sklearn.datasets import load_iris
     >>> from hyperboxes import BoxesDisplay, ImprovedOnlineGFMM
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
+    >>> model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, y)
     >>> display = BoxesDisplay.from_estimator(
     ...     model, X, y, features=["petal length (cm)", "petal width (cm)"]
     ... )
     >>> display.lower.shape, display.regions.shape
-    ((17, 2), (200, 200))
+    ((18, 2), (200, 200))
     >>> display.figure_.savefig("boxes.png")  # doctest: +SKIP
     """
 

@@ -74,10 +74,10 @@ class BoxSizesDisplay(PanelsDisplay):
     >>> from sklearn.datasets import load_iris
     >>> from hyperboxes import BoxSizesDisplay, ImprovedOnlineGFMM
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
+    >>> model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, y)
     >>> display = BoxSizesDisplay.from_estimator(model)
     >>> display.n_boxes_for(0.9)  # of 17
-    9
+    10
     """
 
     sides: np.ndarray

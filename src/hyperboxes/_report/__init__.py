@@ -68,7 +68,7 @@ def export_html(
     >>> from sklearn.datasets import load_iris
     >>> from hyperboxes import ImprovedOnlineGFMM, export_html
     >>> iris = load_iris(as_frame=True)
-    >>> model = ImprovedOnlineGFMM(theta=0.3).fit(iris.data[::2], iris.target[::2])
+    >>> model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(iris.data[::2], iris.target[::2])
     >>> page = export_html(model, iris.data[1::2], iris.target[1::2],
     ...                    class_names=iris.target_names, title="Iris flowers")
     >>> Path("iris.html").write_text(page, encoding="utf-8")  # doctest: +SKIP

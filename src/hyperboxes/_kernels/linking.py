@@ -1,0 +1,156 @@
+"""Compile a kernel with all that it calls in one go.
+
+Numba optimises every function and turns it into machine code by itself, and again within each of
+its callers. Functions that only kernels call need neither: here they are kept as they are lowered,
+and each kernel links all of them, however deep, and optimises them once. It is the same code in the
+end, in half the time.
+
+`njit(pipeline_class=...)` is Numba's way to customise the compiler; what is our own is the last
+pass, and the libraries of code that it fills. Functions for kernels can be called by kernels only,
+not by other functions that Numba compiles.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite.binding import Linkage
+from numba import _dynfunc  # type: ignore[attr-defined]
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.environment import lookup_environment
+from numba.core.typed_passes import NativeLowering, NopythonRewrites
+
+
+class _Library(JITCodeLibrary):
+    """Code that is not optimised before all of it is there."""
+
+    def add_llvm_module(self, ll_module: Any) -> None:
+        """Add code as it is."""
+        ll_module.data_layout = self._codegen._data_layout
+        self._final_module.link_in(ll_module)
+
+
+class _PartLibrary(_Library):
+    """The code of one function without that of its callees, for kernels to link."""
+
+    def finalize(self) -> None:
+        """Let kernels link the code; a copy that none of them calls any more is dropped."""
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = Linkage.linkonce_odr
+        self._shared_module = self._final_module
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+class _KernelLibrary(_Library):
+    """The code of a kernel and of everything that it calls."""
+
+    def add_linking_library(self, library: Any) -> None:
+        """Link a callee and its callees."""
+        if library not in self._linking_libraries:
+            super().add_linking_library(library)
+            if isinstance(library, _PartLibrary):
+                for callee in library._linking_libraries:
+                    self.add_linking_library(callee)
+
+    def _optimize_final_module(self) -> None:
+        # Numba's first, cheap round is there for counts of references, which kernels have few of.
+        passes, builder = self._codegen._module_pass_manager()
+        with self._recorded_timings.record("Module passes", builder):
+            passes.run(self._final_module, builder)
+
+    def set_environments(self) -> None:
+        """Hand over what the linked functions know of Python, which Numba does for its own."""
+        for variable in self._final_module.global_variables:
+            environment = lookup_environment(variable.name)
+            if environment is not None:
+                self.codegen.set_env(variable.name, environment)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LowerPart(NativeLowering):
+    """Lower a function, and tell Numba that it can be called, by kernels alone."""
+
+    _name = "lower_part"
+
+    def run_pass(self, state: Any) -> bool:
+        library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library, state.flags.no_compile = library, True
+        super().run_pass(state)
+        lowered = state["cr"]
+        about = lowered.fndesc
+        # Numba knows functions by what Python would call: it exists, but has no machine code.
+        entry = _dynfunc.make_function(
+            about.lookup_module(), about.qualname, "for kernels", 0, lowered.env, (library,)
+        )
+        state.targetctx.insert_user_function(entry, about, [library])
+        state.reload_init.extend(library._reload_init)
+        state["cr"] = lowered._replace(cfunc=entry)
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LowerKernel(NativeLowering):
+    """Lower a kernel and compile it with all that it calls."""
+
+    _name = "lower_kernel"
+
+    def run_pass(self, state: Any) -> bool:
+        library = _KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        library.enable_object_caching()
+        state.library = library
+        super().run_pass(state)
+        library.set_environments()
+        return True
+
+
+class _Flags(Flags):
+    """Numba's options of a function, which it compares for each operation: here without ado."""
+
+    __slots__ = ("_hash",)
+
+    def __hash__(self) -> int:
+        if not hasattr(self, "_hash"):
+            self._hash = super().__hash__()
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Flags):
+            return self is other or self._values == other._values
+        return super().__eq__(other)
+
+
+class _Compiler(CompilerBase):
+    """Runs Numba's passes with another lowering, and without rewriting expressions of arrays."""
+
+    lowering: type[NativeLowering]
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.state.flags = _Flags(self.state.flags)
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Return the passes."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [
+            (self.lowering, about) if kind is NativeLowering else (kind, about)
+            for kind, about in passes.passes
+            if kind is not NopythonRewrites
+        ]
+        passes.finalize()
+        return [passes]
+
+
+class PartCompiler(_Compiler):
+    """Compiles functions that only kernels call."""
+
+    lowering = _LowerPart
+
+
+class KernelCompiler(_Compiler):
+    """Compiles functions that Python calls."""
+
+    lowering = _LowerKernel
