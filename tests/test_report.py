@@ -260,9 +260,13 @@ def test_boxes_that_explain_are_kept_then_the_largest(iris):
     boxes = iris.hyperboxes_
     smallest = int(boxes.counts.argmin())
     largest = int(boxes.counts.argmax())
-    assert choose_boxes(boxes, np.array([smallest]), 2).tolist() == sorted([smallest, largest])
-    assert choose_boxes(boxes, np.array([smallest]), 1).tolist() == [smallest]
-    assert choose_boxes(boxes, np.array([smallest]), None).tolist() == list(range(len(boxes)))
+    assert choose_boxes(boxes.counts, np.array([smallest]), 2).tolist() == sorted(
+        [smallest, largest]
+    )
+    assert choose_boxes(boxes.counts, np.array([smallest]), 1).tolist() == [smallest]
+    assert choose_boxes(boxes.counts, np.array([smallest]), None).tolist() == list(
+        range(len(boxes))
+    )
 
 
 def test_size_is_bounded():

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
-from hyperboxes import explain, export_html
+from hyperboxes import BoostedHyperboxes, explain, export_html
 from hyperboxes._explain.reading import learned_range
 from hyperboxes._explain.rules import conditions
 from hyperboxes._explain.wording import Decimals
@@ -454,3 +454,42 @@ def test_missing_values_are_named(show):
 
 def test_it_prints(window):
     assert len(window.driver.print_page()) > 20_000
+
+
+def test_votes_are_shown_for_each_sample(show):
+    model = BoostedHyperboxes(8, random_state=0).fit(IRIS.data[::2], IRIS.target[::2])
+    explanations = explain(model, X, class_names=NAMES)
+    window = show(model, X, Y, class_names=NAMES)
+    assert (
+        window.text("#rule-summary")
+        == f"{len(model.hyperboxes_)} of {len(model.hyperboxes_)} rules."
+    )
+    votes = [float(text) for text in window.texts("#rule-table td:nth-child(3)")]
+    assert votes == sorted(np.round(model.hyperboxes_.weights.max(axis=1), 2), reverse=True)
+    window.click('th[data-key="count"] button')
+    counts = [int(text) for text in window.texts("#rule-table td:nth-child(4)")]
+    assert counts == sorted(model.hyperboxes_.counts, reverse=True)
+    window.write("#sample-row", "42")
+    explanation = explanations[41]
+    assert window.text("#sample-why") == str(explanation).splitlines()[0]
+    order = np.argsort(-explanation.scores, kind="stable")
+    assert window.texts("#vote-table thead th")[1:] == [NAMES[code] for code in order]
+    scores = window.texts("#vote-table tr.total:nth-last-child(2) td")
+    assert [float(text) for text in scores] == np.round(explanation.scores[order], 2).tolist()
+    rows = window.texts("#vote-table tbody th")[1:-2]
+    assert rows == [
+        f"box {vote.index} {' and '.join(explanation.conditions(vote))}"
+        for vote in explanation.votes
+    ]
+    window.choose("#sample-kind", "in no box")
+    n_outside = int((~explanations.held.any(axis=1)).sum())
+    assert window.text("#sample-place").endswith(f" of {n_outside}")
+
+
+def test_votes_of_many_boxes_on_a_small_screen(show):
+    data, labels = load_digits(return_X_y=True)
+    model = BoostedHyperboxes(150, random_state=0).fit(data[:300], labels[:300])
+    window = show(model, data[300:320], labels[300:320], width=400, scheme="dark")
+    width = window.evaluate("return document.documentElement.scrollWidth")
+    assert width <= 400
+    assert len(window.texts("#vote-table thead th")) == 6

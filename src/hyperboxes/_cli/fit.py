@@ -82,8 +82,9 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--theta",
         type=_positive_number,
-        help="longest side of a box, as a fraction of a feature's range: small is accurate, large "
-        f"gives few rules; default: {_default_thetas()}",
+        help="how far a box may grow: its longest side, as a fraction of a feature's range. Small: "
+        "many boxes, close to the rows; larger: fewer, until they get in the way of other classes. "
+        f"Try some with evaluate --cv; default: {_default_thetas()}",
     )
     group.add_argument(
         "--gamma",
@@ -101,8 +102,8 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         "--max-boxes",
         type=positive_integer,
         metavar="N",
-        help="of boosted: how many boxes there may be, tens to read, hundreds to predict with; "
-        "default: 20",
+        help="how many boxes there may be, of boosted: tens to read, hundreds to predict with; of "
+        "adaptive: how many are remembered; default: 20 (boosted), 1000 (adaptive)",
     )
 
 

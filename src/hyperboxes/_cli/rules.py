@@ -25,7 +25,6 @@ from hyperboxes._cli._common import (
 from hyperboxes._cli._models import (
     add_matching,
     check_classifier,
-    check_covers,
     load_model,
     read_samples,
 )
@@ -70,7 +69,6 @@ def run(args: argparse.Namespace) -> None:
     model = load_model(args.model)
     if args.format == "sql":
         check_classifier(model, args.model)
-        check_covers(model, args.model, "SQL")
     samples = () if args.data is None else read_samples(args, model)
     _PRINTERS[args.format](args, model, *samples)
 

@@ -90,7 +90,7 @@ def prune(
     >>> len(model.pruning_.harmful), len(model.pruning_.unused), len(model.hyperboxes_)
     (2, 69, 27)
     """
-    refuse_votes(model, "prune", "Fit one with smaller max_boxes.")
+    refuse_votes(model, "prune", "Votes hold only together: fit one with smaller max_boxes.")
     if not isinstance(model, BaseGFMM):
         raise TypeError(f"Only classifiers of this package can be pruned, not {model!r}.")
     model._check_can_predict()

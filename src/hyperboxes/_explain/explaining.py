@@ -5,23 +5,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self, overload
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.validation import check_upper
 from hyperboxes._explain import html
 from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
 from hyperboxes._explain.reading import (
     ignoring_missing_names,
+    is_voting,
     read_classifier,
     read_membership,
     read_scale,
 )
+from hyperboxes._explain.sequences import ExplanationSequence
+from hyperboxes._explain.vote_explaining import VoteExplanations, explain_votes
 from hyperboxes._explain.wording import Decimals, name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership, closeness
@@ -31,6 +34,18 @@ from hyperboxes._models.scaling import MinMaxScale
 _GAPS_AT_ONCE = 1_000_000
 
 
+@overload
+def explain(
+    model: BoostedHyperboxes,
+    X: Any,
+    *,
+    X_upper: None = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+) -> VoteExplanations: ...
+
+
+@overload
 def explain(
     model: Any,
     X: Any,
@@ -38,7 +53,17 @@ def explain(
     X_upper: Any = None,
     feature_names: Any = None,
     class_names: Any = None,
-) -> Explanations:
+) -> Explanations: ...
+
+
+def explain(
+    model: Any,
+    X: Any,
+    *,
+    X_upper: Any = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+) -> Explanations | VoteExplanations:
     """Explain what a fitted classifier predicts for samples.
 
     Parameters
@@ -48,7 +73,7 @@ def explain(
     X : array-like of shape (n_samples, n_features)
         The samples, or the lower ends of interval samples.
     X_upper : array-like of shape (n_samples, n_features), default=None
-        The upper ends of interval samples.
+        The upper ends of interval samples. Not for boxes that vote.
     feature_names : array-like of shape (n_features,), default=None
         Names of the features. None: those of the training data, or x0, x1, ...
     class_names : array-like of shape (n_classes,), default=None
@@ -56,9 +81,11 @@ def explain(
 
     Returns
     -------
-    explanations : Explanations
+    explanations : Explanations or VoteExplanations
         A sequence with an `Explanation` for each sample, which can be printed, is a table with
-        bars in a notebook, and a dictionary for other programs.
+        bars in a notebook, and a dictionary for other programs. Of boxes that vote
+        (`BoostedHyperboxes`) it is a `VoteExplanation`: the boxes that hold the sample, and what
+        each adds to the scores.
 
     See Also
     --------
@@ -86,6 +113,8 @@ def explain(
         1.7 -> 1.6.
     Then the model predicts versicolor.
     """
+    if is_voting(model):
+        return explain_votes(model, X, X_upper, feature_names, class_names)
     read_classifier(model, "explain")
     lower = validate_data(model, X, reset=False, **NUMBERS)
     samples = _SampleBounds(lower, check_upper(model, lower, X_upper))
@@ -223,7 +252,7 @@ def _find_competing(context: _Context, samples: _SampleBounds, winning: np.ndarr
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanations(Sequence[Explanation]):
+class Explanations(ExplanationSequence[Explanation]):
     """The explanations of several samples: a sequence, with the main results as arrays.
 
     `explain` makes them.
@@ -266,26 +295,8 @@ class Explanations(Sequence[Explanation]):
     _changed_memberships: np.ndarray
     _context: _Context
 
-    def __len__(self) -> int:
-        return len(self.predictions)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(n_samples={len(self)})"
-
     def _repr_html_(self) -> str:
         return html.explanations_html(self)
-
-    @overload
-    def __getitem__(self, index: int) -> Explanation: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Explanations: ...
-
-    def __getitem__(self, index: int | slice) -> Explanation | Explanations:
-        if isinstance(index, slice):
-            by_sample = {name: part for name, part in vars(self).items() if name != "_context"}
-            return replace(self, **{name: part[index] for name, part in by_sample.items()})
-        return self._explanation(range(len(self))[index])
 
     def _explanation(self, row: int) -> Explanation:
         context, memberships = self._context, self.memberships[row]
@@ -329,13 +340,3 @@ class Explanations(Sequence[Explanation]):
             float(self._changed_memberships[row, rival]),
             bool(code == rival),
         )
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the dictionary of each explanation (`Explanation.to_dict`).
-
-        Returns
-        -------
-        explanations : list of dict
-            One per sample.
-        """
-        return [explanation.to_dict() for explanation in self]

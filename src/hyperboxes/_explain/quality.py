@@ -12,7 +12,6 @@ from sklearn.utils.validation import validate_data
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.validation import check_upper
 from hyperboxes._explain.reading import encode_labels, read_scale
-from hyperboxes._models.voting import VotingHyperboxes
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +45,7 @@ class Quality:
         if X_upper is not None:
             raise ValueError(f"{type(model).__name__} takes no interval samples: no X_upper.")
         X = validate_data(model, X, reset=False, **{**NUMBERS, "order": "F"})
-        boxes = model.hyperboxes_
-        held = (_rows_held(boxes, box, X) for box in range(len(boxes)))
+        held = map(np.flatnonzero, model.hyperboxes_.contains(X).T)
         return cls._of_rows(model, held, len(X), y)
 
     @classmethod
@@ -85,14 +83,4 @@ def rows_between(
     for j in range(first.shape[1]):
         if not np.isnan(low[j]):
             rows = rows[~((first[rows, j] > high[j]) | (last[rows, j] < low[j]))]
-    return rows
-
-
-def _rows_held(boxes: VotingHyperboxes, box: int, X: np.ndarray) -> np.ndarray:
-    """Return the samples that a box holds, which may refuse missing values."""
-    rows = np.arange(len(X))
-    for j in np.flatnonzero(boxes.constrains[box]):
-        values = X[rows, j]
-        inside = (boxes.lower[box, j] <= values) & (values <= boxes.upper[box, j])
-        rows = rows[np.where(np.isnan(values), boxes.missing[box, j], inside)]
     return rows

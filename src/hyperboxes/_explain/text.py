@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
 
 _MOST_CLASSES = 6
-_WIDTH = 79
+WIDTH = 79
 
 # No line is broken at these spaces.
 ARROW = "\xa0->\xa0"
@@ -21,21 +21,21 @@ def to_text(explanation: Explanation, max_features: int | None) -> str:
     """Return the whole text."""
     features = explanation.features_by_weight()
     shown = features[:max_features]
-    lines = _wrapped([headline(explanation), memberships(explanation)])
+    lines = wrapped([headline(explanation), memberships(explanation)])
     if shown:
         lines += ["", *_table(explanation, shown), ""]
     last = [other_features(explanation, len(features), len(shown))]
     if explanation.change is not None:
         last += change_lines(explanation, max_features)
-    return "\n".join(lines + _wrapped(last))
+    return "\n".join(lines + wrapped(last))
 
 
-def _wrapped(texts: list[str]) -> list[str]:
+def wrapped(texts: list[str]) -> list[str]:
     """Break long lines, but not at the spaces that must not be, which become ordinary ones."""
     return [
         line.replace("\xa0", " ")
         for text in texts
-        for line in textwrap.wrap(text, _WIDTH, subsequent_indent="    ", break_long_words=False)
+        for line in textwrap.wrap(text, WIDTH, subsequent_indent="    ", break_long_words=False)
     ]
 
 

@@ -95,6 +95,12 @@ class Samples(Intervals):
         """Return them in a random order."""
         return replace(self, order=random.permutation(len(self.y)))
 
+    def take(self, rows: np.ndarray) -> Self:
+        """Return some of them, in the order of their rows."""
+        lower = self.lower[rows]
+        upper = lower if self.upper is self.lower else self.upper[rows]
+        return replace(self, lower=lower, upper=upper, y=self.y[rows], order=None)
+
     def starting_with(self, is_first: np.ndarray) -> Self:
         """Return them in another order: those at these places come first, then the others."""
         order = np.arange(len(self.y)) if self.order is None else self.order

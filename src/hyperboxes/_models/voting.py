@@ -57,6 +57,22 @@ class VotingHyperboxes(Hyperboxes):
         """Whether each box has a condition on each feature."""
         return is_closed(self.lower, self.upper, self.missing)
 
+    def contains(self, X: np.ndarray) -> np.ndarray:
+        """Tell which samples, rows with NaN where a value is missing, each box holds.
+
+        Returns
+        -------
+        held : ndarray of bool, shape (n_samples, n_boxes)
+            Whether a sample meets all conditions of a box.
+        """
+        held = np.ones((len(X), len(self.lower)), bool)
+        for box, feature in np.argwhere(self.constrains):
+            low, high = self.lower[box, feature], self.upper[box, feature]
+            values = X[:, feature]
+            inside = (low <= values) & (values <= high)
+            held[:, box] &= np.where(np.isnan(values), self.missing[box, feature], inside)
+        return held
+
 
 def is_closed(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> np.ndarray:
     """Tell where boxes keep anything out."""

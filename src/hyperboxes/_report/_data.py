@@ -18,6 +18,8 @@ _MORE_DIGITS = 4
 # Rounding to more decimals would only add errors.
 _MOST_DECIMALS = 12
 _MEMBERSHIP_DECIMALS = 9
+# A lead of one membership over the next below which a prediction is called uncertain.
+_UNCERTAIN = 0.05
 
 
 def page_data(contents: Contents) -> dict[str, Any]:
@@ -28,6 +30,7 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "nClasses": contents.n_classes,
         "nSamples": len(contents.true),
         "nBoxes": len(contents.boxes),
+        "uncertain": _UNCERTAIN,
         "roleOfDeciding": words.role_of_deciding(read_membership(contents.model).function),
         "boxes": _boxes(contents),
         "samples": _samples(contents),

@@ -1,0 +1,77 @@
+// Boxes that cover samples: their rules, and explanations by the box that wins and its rival.
+
+const MOST_CHANGES = 12;
+
+/** The conditions of a box as pairs of feature and text; of many, the narrowest come first. */
+function conditionsOf(box) {
+  const conditions = [];
+  report.features.forEach((feature, j) => {
+    const [low, high] = boxEnds(box, j);
+    const fromStart = low <= feature.least;
+    const toEnd = high >= feature.most;
+    if (low === null || (fromStart && toEnd)) {
+      return;
+    }
+    if (low < high && fromStart) {
+      conditions.push([j, `<= ${formatNumber(j, high)}`]);
+    } else if (low < high && toEnd) {
+      conditions.push([j, `>= ${formatNumber(j, low)}`]);
+    } else {
+      conditions.push([j, formatInterval(j, low, high)]);
+    }
+  });
+  if (isLong(conditions, MOST_CONDITIONS)) {
+    const width = ([j]) => {
+      const [low, high] = boxEnds(box, j);
+      return placeInRange(j, high) - placeInRange(j, low);
+    };
+    conditions.sort((a, b) => width(a) - width(b));
+  }
+  return conditions;
+}
+
+/** What the table of rules says of a box between its class and its conditions. */
+function ruleCells(box) {
+  const { count, coverage, precision } = report.boxes;
+  return [
+    ["Support", formatCount(count[box])],
+    ["Coverage", formatShare(coverage[box])],
+    ["Precision", formatShare(precision[box])],
+  ];
+}
+
+function isInNoBox(sample) {
+  return sample.memberships[sample.predicted] < 1;
+}
+
+/** What puts the sample into the competing box, and the prediction then. */
+function changeLines(sample) {
+  const { change, competing } = sample;
+  if (change === null) {
+    return [element("p", {}, "Nothing: there is no box of another class.")];
+  }
+  const box = `box ${report.boxes.index[competing]} (${labelName(report.boxes.label[competing])})`;
+  if (change.features.length === 0) {
+    return [element("p", {}, `Little: ${box} holds the sample, too.`)];
+  }
+  const steps = change.features.map((j, place) =>
+    element("li", {}, `${report.features[j].name} `, ...changeStep(j, valueEnds(sample, j), change.ends[place])),
+  );
+  const list = element("ul", { class: "conditions" }, ...clipped(steps, MOST_CHANGES));
+  return [element("p", {}, `The least that puts the sample into ${box}:`), list, element("p", {}, change.outcome)];
+}
+
+function changeStep(feature, from, to) {
+  const more = digitsApart(feature, from, to);
+  return [`${formatEnds(feature, ...from, more)} → `, element("b", {}, formatEnds(feature, ...to, more))];
+}
+
+function explainSample(sample) {
+  showStrips(sample);
+  showPlane(sample);
+}
+
+function startExplanations() {
+  startStrips(showSample);
+  startPlane();
+}
