@@ -15,11 +15,15 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 
 from hyperboxes import (
+    BoostedHyperboxes,
     BoxesDisplay,
     BoxSizesDisplay,
+    FeatureImportancesDisplay,
     GrowthDisplay,
     ImprovedOnlineGFMM,
     ParallelCoordinatesDisplay,
+    ThetaDisplay,
+    VotesDisplay,
 )
 
 
@@ -57,12 +61,40 @@ def sizes() -> BoxSizesDisplay:
     return BoxSizesDisplay.from_estimator(ImprovedOnlineGFMM(theta=0.4, random_state=0).fit(X, y))
 
 
+def theta() -> ThetaDisplay:
+    """Draw what the largest side of boxes does to their number, and to accuracy."""
+    X, y = load(load_breast_cancer)
+    features = ["worst radius", "worst texture", "worst concave points"]
+    return ThetaDisplay.from_estimator(ImprovedOnlineGFMM(random_state=0), X[features], y)
+
+
+def votes() -> VotesDisplay:
+    """Draw why boxes that vote take a sample as malignant."""
+    X, y = load(load_breast_cancer)
+    model = BoostedHyperboxes(max_boxes=15, random_state=0).fit(X, y)
+    return VotesDisplay.from_estimator(model, X[40:41])
+
+
+def voting() -> BoxesDisplay:
+    """Draw the boxes that vote on a sample in two features, and what they add up to."""
+    X, y = load(load_breast_cancer)
+    model = BoostedHyperboxes(max_boxes=15, random_state=0).fit(X, y)
+    return BoxesDisplay.from_estimator(model, X, y, at=X[40:41])
+
+
+def importances() -> FeatureImportancesDisplay:
+    """Draw which features matter."""
+    X, y = load(load_breast_cancer)
+    model = BoostedHyperboxes(max_boxes=15, random_state=0).fit(X, y)
+    return FeatureImportancesDisplay.from_estimator(model, max_features=12)
+
+
 def main() -> None:
     """Draw the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for them")
     output = parser.parse_args().output
-    for draw in (boxes, parallel, growth, sizes):
+    for draw in (boxes, parallel, growth, sizes, theta, votes, voting, importances):
         picture = output / f"plots-{draw.__name__}.png"
         display = draw()
         display.figure_.savefig(picture, dpi=100)

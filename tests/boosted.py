@@ -5,6 +5,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hyperboxes import BoostedHyperboxes
+from hyperboxes._models.voting import VotingHyperboxes
+
+inf = np.inf
 
 MANY = 200  # boxes: the settings for accuracy
 
@@ -18,7 +21,7 @@ def problems(draw):
     X = draw(hnp.arrays(np.float64, shape, elements=st.integers(0, n_values)))
     if draw(st.booleans()):
         X[draw(hnp.arrays(np.bool_, shape))] = np.nan
-    n_classes = draw(st.integers(2, 3))
+    n_classes = draw(st.integers(2, 4))
     noise = draw(hnp.arrays(np.int64, n_samples, elements=st.integers(0, n_classes - 1)))
     y = np.where(noise == 0, np.nan_to_num(X[:, 0]).astype(int) % n_classes, noise)
     y[:n_classes] = np.arange(n_classes)
@@ -38,3 +41,33 @@ def held(model, X):
     X = X[:, np.newaxis]
     inside = (boxes.lower <= X) & (boxes.upper >= X)
     return np.where(np.isnan(X), boxes.missing, inside).all(axis=2)
+
+
+def known_model():
+    """Return a model with every kind of condition, whose text is known."""
+    model = BoostedHyperboxes()
+    model.n_features_in_ = 3
+    model.classes_ = np.array(["a", "b"])
+    after = np.nextafter([1.5, 0.0, 2.0], inf)
+    boxes = VotingHyperboxes(
+        lower=np.array([[after[0], -inf, -inf], [-inf, after[1], -inf], [after[2], -inf, -inf]]),
+        upper=np.array([[inf, inf, 700.0], [inf, inf, inf], [4.25, inf, inf]]),
+        labels=np.array([1, 0, 1]),
+        counts=np.array([300, 1, 40]),
+        weights=np.array([[0.0, 0.456], [1.239, 0.0], [0.0, 2.1]]),
+        missing=np.array([[False, False, True], [True, True, True], [False, True, True]]),
+        class_counts=np.array([[1, 299], [1, 0], [40, 0]]),
+    )
+    model.hyperboxes_, model.intercept_ = boxes, np.array([0.0, 0.0123])
+    model.feature_importances_ = np.array([0.5, 0.2, 0.3])
+    return model
+
+
+def around(boxes, samples):
+    """Return samples, and ones at and beside the ends of boxes, with missing values."""
+    ends = np.concatenate([boxes.lower, boxes.upper])
+    beside = np.concatenate([ends, np.nextafter(ends, -inf), np.nextafter(ends, inf)])
+    rows = np.resize(samples, beside.shape)
+    beside = np.where(np.isfinite(np.tile(ends, (3, 1))), beside, rows)
+    some_missing = np.where(np.arange(beside.size).reshape(beside.shape) % 5 == 0, np.nan, beside)
+    return np.concatenate([samples, beside, some_missing])

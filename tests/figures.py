@@ -8,14 +8,14 @@ from matplotlib.collections import PolyCollection
 from matplotlib.text import Text
 from sklearn.datasets import load_iris
 
-from tests.learners import ImprovedOnlineGFMM
+from hyperboxes import ImprovedOnlineGFMM
 
 
 @functools.cache
 def iris():
     """Return samples and labels with names, and a model of them."""
     X, y = load_iris(return_X_y=True, as_frame=True)
-    return X, y, ImprovedOnlineGFMM(theta=0.3).fit(X, y)
+    return X, y, ImprovedOnlineGFMM(theta=0.3, shuffle=False).fit(X, y)
 
 
 def iris_arrays():
@@ -32,7 +32,7 @@ def letters(n_classes=26, n_features=2, n_samples=1500, width=0.06, name="class 
         size=(n_samples, n_features)
     )
     y = np.array([name.format(label) for label in labels])
-    return ImprovedOnlineGFMM(theta=0.2).fit(X, y), X, y
+    return ImprovedOnlineGFMM(theta=0.2, shuffle=False).fit(X, y), X, y
 
 
 def shown_texts(figure):

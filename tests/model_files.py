@@ -12,6 +12,7 @@ import pytest
 
 import hyperboxes
 from hyperboxes import ModelFileError, load, save
+from hyperboxes._models.calibration import Calibration
 from tests.learners import ImprovedOnlineGFMM
 
 
@@ -40,6 +41,7 @@ def sums(members):
 
 
 GOLDEN_JSON = """{
+ "calibration": CALIBRATION,
  "classes_are_objects": false,
  "estimator": "ImprovedOnlineGFMM",
  "feature_names": [
@@ -69,11 +71,27 @@ GOLDEN_JSON = """{
 }"""
 
 
+# Numbers of probabilities, which are easily written, and what their part of the header is.
+GOLDEN_CALIBRATION = {
+    "log_gaps": -3.0,
+    "losses": (np.arange(55.0).reshape(11, 5) / 8).tolist(),
+    "n_gaps": 1.5,
+    "next_question": 4,
+}
+
+
+def golden_json():
+    """Return the header of a file of format 2."""
+    calibration = json.dumps(GOLDEN_CALIBRATION, indent=1).replace("\n", "\n ")
+    header = GOLDEN_JSON.replace("CALIBRATION", calibration)
+    return header.replace("VERSION", hyperboxes.__version__).encode()
+
+
 def golden_members():
     """Return the members of a file of format 2, written out by hand."""
     nan = float("nan")
     members = {
-        "model.json": GOLDEN_JSON.replace("VERSION", hyperboxes.__version__).encode(),
+        "model.json": golden_json(),
         "classes.npy": npy("<U1", "(2,)", "ab".encode("utf-32-le")),
         "counts.npy": npy("<i8", "(3,)", struct.pack("<3q", 2, 1, 1)),
         "gamma.npy": npy("<f8", "(2,)", struct.pack("<2d", 1.0, 2.0)),
@@ -91,7 +109,10 @@ def golden_model():
     nan = float("nan")
     frame = pd.DataFrame({"length": [1, 5, 9, 1], "width": [0, 0, nan, 4.0]})
     model = ImprovedOnlineGFMM(np.float64(0.5), gamma=[1.0, 2], selection="all", unlabeled="?")
-    return model.fit(frame, ["a", "a", "b", "?"])
+    model.fit(frame, ["a", "a", "b", "?"])
+    losses = np.array(GOLDEN_CALIBRATION["losses"])
+    model._model.calibration = Calibration(**GOLDEN_CALIBRATION | {"losses": losses})
+    return model
 
 
 def sealed(members):
@@ -167,3 +188,10 @@ def assert_same_model(twin, model):
     memberships = twin._model.membership, model._model.membership
     assert memberships[0].gamma.tobytes() == memberships[1].gamma.tobytes()
     assert memberships[0].function == memberships[1].function
+    known = twin._model.calibration, model._model.calibration
+    assert known == (None, None) or plain_calibration(known[0]) == plain_calibration(known[1])
+
+
+def plain_calibration(calibration):
+    """Return all numbers of it, for comparison."""
+    return vars(calibration) | {"losses": calibration.losses.tolist()}

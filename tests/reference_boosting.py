@@ -212,57 +212,77 @@ class Booster:
         self.intercepts = np.log(masses / masses.sum())
         self.scores = np.tile(self.intercepts, (len(self.samples), 1))
         self.path = Path([], [], [self.intercepts.copy()])
-        self.labels: list[int] = []
         self.n_found: list[int] = []
 
     def run(self) -> Path:
         """Find boxes until there are enough or no more help."""
         n_failures = 0
         for _ in range(4 * self.settings.max_boxes):
-            worth, vote, box, label = max(self.search(), key=lambda found: found[0])
+            worth, vote, box, group = max(self.search(), key=lambda found: found[0])
             helps = worth > 0.0 or not self.settings.must_help
             if helps and self.settings.n_sweeps:
-                _, vote, box, label = self.find(None, sorted(box), label, box)
-            known = list(zip(self.path.boxes, self.labels, strict=False))
+                _, vote, box, group = self.find(None, sorted(box), group, box)
+            known = self.path.boxes if self.settings.n_sweeps else []
             if not helps or vote <= 0.0:
                 n_failures += 1
                 if n_failures == self.settings.max_failures:
                     break
-            elif (box, label) in known:
-                self.n_found[known.index((box, label))] += 1
+            elif box in known:
+                self.n_found[known.index(box)] += 1
                 self.path.votes[-1] = self.correct(self.path.votes[-1].copy())
                 self.path.intercepts[-1] = self.intercepts.copy()
             elif len(self.path.boxes) == self.settings.max_boxes:
                 break
             else:
-                self.append(box, label, vote)
+                self.append(box, group, vote)
         return self.path
 
     def search(self) -> list[tuple]:
-        """Look for a box of each class on each draw."""
-        n_features = len(self.n_bins)
-        seeds = [
-            int(self.random.randint(1 << 62, dtype=np.int64)) for _ in range(self.settings.n_draws)
-        ]
-        columns = []
+        """Look for boxes of groups of classes, then of the groups that gain in these boxes."""
+        n_features, n_classes = len(self.n_bins), self.n_classes
+        n_draws = self.settings.n_draws
+        seeds = [int(self.random.randint(1 << 62, dtype=np.int64)) for _ in range(n_draws)]
+        columns, groups = [], []
         for _ in seeds:
             n_columns = max(4, round(self.settings.column_share * n_features))
             if n_columns >= n_features:
                 columns.append(list(range(n_features)))
             else:
                 columns.append(sorted(self.random.permutation(n_features)[:n_columns].tolist()))
-        return [
-            self.find(seed, some, label, {})
-            for seed, some in zip(seeds, columns, strict=True)
-            for label in range(self.n_classes)
-        ]
+        for _ in seeds:
+            groups.append([(label,) for label in range(n_classes)])
+            for _ in range(self.settings.n_groups if n_classes > 2 else 0):
+                half = self.random.permutation(n_classes)[: math.ceil(n_classes / 2)].tolist()
+                if tuple(sorted(half)) not in groups[-1]:
+                    groups[-1].append(tuple(sorted(half)))
+        firsts, seconds = [], []
+        for seed, some, starts in zip(seeds, columns, groups, strict=True):
+            found = [self.find(seed, some, group, {}) for group in starts]
+            again = [self.gaining(seed, box) for _, vote, box, _ in found if vote > 0]
+            firsts += found
+            if n_classes > 2:
+                for group in dict.fromkeys(again):
+                    if group and group not in starts:
+                        seconds.append(self.find(seed, some, group, {}))
+        return firsts + seconds
 
-    def find(self, seed: int | None, columns: list[int], label: int, box: dict) -> tuple:
-        """Return worth, vote, box and class of what is found on a draw, or on all samples."""
+    def gaining(self, seed: int, box: dict) -> tuple[int, ...]:
+        """Return the classes that lack probability among the drawn samples in a box."""
+        lacking = [0] * self.n_classes
+        for sample, scores in zip(self.samples, self.scores, strict=True):
+            weight = sample.weight * draw(sample, seed, self.settings.subsample)[0]
+            if holds(box, sample.codes):
+                for label, p in enumerate(softmax(scores)):
+                    lacking[label] += weight * ((ONE if sample.label == label else 0) - whole(p))
+        return tuple(label for label in range(self.n_classes) if lacking[label] > 0)
+
+    def find(self, seed: int | None, columns: list[int], group: tuple, box: dict) -> tuple:
+        """Return worth, vote, box and group of what is found on a draw, or on all samples."""
         rows, others = [], []
         for sample, scores in zip(self.samples, self.scores, strict=True):
-            p = softmax(scores)[label]
-            g, h = (ONE if sample.label == label else 0) - whole(p), whole(p * (1.0 - p))
+            every = [whole(p) for p in softmax(scores)]
+            p = min(sum(every[label] for label in group), ONE)
+            g, h = (ONE if sample.label in group else 0) - p, p * (ONE - p) // ONE
             share = self.settings.subsample
             shares = (SHARES, 0) if seed is None else draw(sample, seed, share)
             for some, share in zip((rows, others), shares, strict=True):
@@ -273,22 +293,23 @@ class Booster:
         box, g, h = grow(rows, columns, self.n_bins, l2, self.settings.max_conditions, box)
         box = widen(box, rows, self.n_bins)
         if not box or g <= 0:
-            return 0.0, 0.0, box, label
+            return 0.0, 0.0, box, group
         vote = float(g) / (float(h) + l2)
         held = [(g, h) for sample, g, h in others if holds(box, sample.codes)]
         g, h = sum(a for a, _ in held), sum(b for _, b in held)
-        return vote * float(g) - 0.5 * vote * vote * float(h), vote, box, label
+        return vote * float(g) - 0.5 * vote * vote * float(h), vote, box, group
 
-    def append(self, box: dict, label: int, vote: float) -> None:
+    def append(self, box: dict, group: tuple, vote: float) -> None:
         """Let the box vote, and correct what all boxes vote."""
         self.path.boxes.append(box)
         if self.settings.n_sweeps:
-            self.labels.append(label)
             self.n_found.append(1)
-            votes = [*(self.path.votes[-1] if self.path.votes else []), 0.0]
-            votes[-1] = self.settings.learning_rate * vote
-            self.scores[self.inside(box), label] += votes[-1]
-            self.path.votes.append(self.correct(np.array(votes)))
+            new = [vote * self.settings.learning_rate * (k in group) for k in range(self.n_classes)]
+            if self.n_classes == 2:
+                new = [0.0, new[1] - new[0]]
+            self.scores[self.inside(box)] += new
+            before = self.path.votes[-1].tolist() if self.path.votes else []
+            self.path.votes.append(self.correct(np.array([*before, new])))
         else:
             self.path.votes.append(self.vote_for_all(box))
         self.path.intercepts.append(self.intercepts.copy())
@@ -310,18 +331,34 @@ class Booster:
         return g, h
 
     def correct(self, votes: np.ndarray) -> np.ndarray:
-        """Make Newton steps in all votes, which stay positive or 0, and in the intercepts."""
+        """Make Newton steps in all votes and in the intercepts."""
         p = np.array([softmax(scores) for scores in self.scores])
         for _ in range(self.settings.n_sweeps):
-            for place, (box, label) in enumerate(zip(self.path.boxes, self.labels, strict=True)):
-                inside = self.inside(box)
-                ridge = self.settings.ridge * self.unit * ONE / self.n_found[place]
-                g, h = self.sums(p, label, inside)
-                step = max(newton_step(g, h, votes[place], ridge), -votes[place])
-                votes[place] += step
-                self.shift(p, inside, label, step)
+            for place, box in enumerate(self.path.boxes):
+                self.correct_box(p, self.inside(box), place, votes)
             self.correct_intercepts(p)
         return votes
+
+    def correct_box(self, p: np.ndarray, inside: np.ndarray, place: int, votes: np.ndarray) -> None:
+        """Make shortened Newton steps in a box's votes; the first of two classes has none."""
+        one = self.unit * ONE
+        ridge = self.settings.ridge * one / self.n_found[place]
+        steps = np.zeros(self.n_classes)
+        for label in range(1 if self.n_classes == 2 else 0, self.n_classes):
+            g, h = self.sums(p, label, inside)
+            vote = votes[place, label]
+            wanted = float(g) + float(h) * vote
+            size = max(abs(wanted) - self.settings.threshold * one, 0.0)
+            wanted = math.copysign(size, wanted) / (float(h) + ridge)
+            wanted = vote + min(max(wanted - vote, -1.0), 1.0)
+            share = 1.0 if self.n_classes == 2 or wanted == 0.0 else 1.0 - 1.0 / self.n_classes
+            steps[label] = (wanted - vote) * share
+        votes[place] += steps
+        self.scores[inside] += steps
+        factors = [math.exp(step) for step in steps]
+        for row in np.flatnonzero(inside):
+            new = [a * b for a, b in zip(p[row].tolist(), factors, strict=True)]
+            p[row] = [value / sum(new) for value in new]
 
     def vote_for_all(self, box: dict) -> np.ndarray:
         """Let a box vote for every class, and make a Newton step in the intercepts."""

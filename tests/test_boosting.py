@@ -176,13 +176,13 @@ def test_scores_are_the_votes_of_the_boxes_that_hold_a_sample(max_boxes, n_class
     assert_array_equal(boxes.class_counts, np.transpose(by_class))
 
 
-def test_each_box_of_a_readable_model_votes_for_one_class():
-    model = BoostedHyperboxes(random_state=0).fit(*noisy(500))
-    boxes = model.hyperboxes_
+def test_boxes_of_a_readable_model_are_short_and_of_two_classes_vote_for_one():
+    boxes = BoostedHyperboxes(random_state=0).fit(*noisy(500)).hyperboxes_
     assert len(boxes) == 20
+    assert (boxes.constrains.sum(axis=1) <= 4).all()
+    boxes = BoostedHyperboxes(random_state=0).fit(*noisy(500, 2)).hyperboxes_
     assert ((boxes.weights > 0).sum(axis=1) == 1).all()
     assert (boxes.weights >= 0).all()
-    assert (boxes.constrains.sum(axis=1) <= 4).all()
 
 
 def test_stages_are_models_of_fewer_boxes():
@@ -279,6 +279,16 @@ def test_many_classes():
     y = np.repeat(np.arange(40), 10)
     X = np.column_stack([y % 8, y // 8]) + 0.1 * rng.random((400, 2))
     assert BoostedHyperboxes(80, l2=0.1, random_state=0).fit(X, y).score(X, y) > 0.9
+
+
+def test_boxes_that_vote_for_several_classes_tell_more_classes_than_boxes_apart():
+    """A grid of 5 x 5 classes has 8 borders, so that few boxes need to be many classes'."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(25), 12)
+    X = np.column_stack([y % 5, y // 5]) + 0.8 * rng.random((300, 2))
+    model = BoostedHyperboxes(16, random_state=0).fit(X, y)
+    assert len(model.hyperboxes_) < 25
+    assert model.score(X, y) > 0.9
 
 
 def test_class_weight_is_a_weight():

@@ -1,14 +1,24 @@
-"""The command line on models whose boxes vote: fit, predict, evaluate and rules, and refusals."""
+"""The command line on models whose boxes vote: what they take and what they refuse."""
 
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from hyperboxes import BoostedHyperboxes, export_frame, export_text, load, save
+from hyperboxes import (
+    BoostedHyperboxes,
+    explain,
+    export_frame,
+    export_html,
+    export_sql,
+    export_text,
+    load,
+    save,
+)
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 FIT = ["fit", "train.csv", "--target", "species", "-o", "boosted", "--learner", "boosted"]
@@ -87,20 +97,29 @@ def test_rules_as_json_have_no_infinite_ends(get, model):
             assert ends == (expected if any(np.isfinite([low, high])) else None)
 
 
-@pytest.mark.parametrize(
-    ("argv", "what"),
-    [
-        (["rules", "boosted", "--format", "sql"], "SQL"),
-        (["predict", "boosted", "test.csv", "--membership"], "memberships"),
-        (["explain", "boosted", "test.csv", "--row", 1], "explanations"),
-        (["report", "boosted", "test.csv", "--target", "species", "-o", "page"], "report"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_what_boxes_that_vote_do_not_have_is_refused(model, refuse, argv, what):
-    message = refuse(*argv)
-    assert f"boosted is a BoostedHyperboxes, whose boxes vote: it has no {what}; " in message
-    assert message.endswith("predict, evaluate and rules take it")
+def test_rules_as_sql(get, model):
+    expected = export_sql(model, table="flowers")
+    assert get("rules", "boosted", "--format", "sql", "--table", "flowers") == expected + "\n"
+
+
+def test_explain(get, model):
+    expected = explain(model, TEST[FEATURES])
+    out = get("explain", "boosted", "test.csv", "--row", 7, 2)
+    assert out == f"Row 7\n{expected[6]}\n\nRow 2\n{expected[1]}\n"
+    told = json.loads(get("explain", "boosted", "test.csv", "--row", 7, "--json"))
+    assert told == [{"row": 7, **expected[6].to_dict()}]
+
+
+def test_report(get, model):
+    get("report", "boosted", "test.csv", "--target", "species", "-o", "page", "--title", "Iris")
+    page = export_html(model, TEST[FEATURES], TEST["species"], title="Iris")
+    assert Path("page").read_text(encoding="utf-8") == page
+
+
+def test_what_boxes_that_vote_do_not_have_is_refused(model, refuse):
+    message = refuse("predict", "boosted", "test.csv", "--membership")
+    assert "boosted is a BoostedHyperboxes, whose boxes vote: it has no memberships; " in message
+    assert message.endswith("--proba gives probabilities")
 
 
 def test_options_of_other_learners_are_refused(refuse):

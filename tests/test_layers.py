@@ -27,7 +27,7 @@ LAYERS = (
     ("_api", "__init__"),
     ("_report", "_plots"),
     ("_explain",),
-    ("_files",),
+    ("_files", "river"),
     ("_estimators",),
     ("_learning",),
     ("_models",),
@@ -115,7 +115,7 @@ STANDARD = set(sys.stdlib_module_names)
 CORE = installed_by(PROJECT["dependencies"]) | {"llvmlite"}  # a part of Numba
 EXTRAS = {
     module
-    for extra in ("plot", "pandas", "progress", "onnx", "cli")
+    for extra in ("plot", "pandas", "progress", "onnx", "river", "cli")
     for module in installed_by(PROJECT["optional-dependencies"][extra])
 }
 

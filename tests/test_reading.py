@@ -22,7 +22,6 @@ from hyperboxes import (
     export_text,
     merge,
     prune,
-    to_onnx,
 )
 from tests.learners import ImprovedOnlineGFMM
 
@@ -64,12 +63,10 @@ def test_some_need_a_classifier(name):
 
 
 NOT_FOR_VOTES = {
-    "BoxesDisplay": BoxesDisplay.from_estimator,
     "BoxSizesDisplay": BoxSizesDisplay.from_estimator,
-    **READERS_OF_CLASSIFIERS,
+    "ParallelCoordinatesDisplay": READERS_OF_CLASSIFIERS["ParallelCoordinatesDisplay"],
     "merge": lambda model: merge([model, model]),
     "prune": lambda model: prune(model, X, Y),
-    "to_onnx": to_onnx,
 }
 
 
@@ -78,7 +75,7 @@ def test_boxes_that_vote_are_refused_where_they_would_be_misread(name):
     model = BoostedHyperboxes(3, random_state=0).fit(X, Y)
     message = (
         f"^{name} is for boxes that cover samples of a class; those of BoostedHyperboxes vote. "
-        "(Read them with export_text|Fit)"
+        "(Read them with export_text|Votes hold only together: fit one)"
     )
     with pytest.raises(TypeError, match=message):
         NOT_FOR_VOTES[name](model)

@@ -103,6 +103,7 @@ def test_files_of_version_0_1_0_are_loaded(name, tmp_path):
     assert model.membership_function == model._model.membership.function == "min"
     assert model.hyperboxes_.counts.tolist() == [2, 1, 1]
     assert len(model.predict([[1.0, 0.0]])) == 1
+    assert model._model.calibration is None  # memberships share 1, as they did
 
 
 class EachSampleABox(BaseGFMM):
@@ -180,4 +181,4 @@ def test_a_toy_that_cannot_be_merged_says_so(toy):
 def test_a_toy_is_known_only_while_it_is_registered():
     with registered(TOY):
         content = saved(EachSampleABox().fit([[0.0], [1.0]], [0, 1]))
-    assert "it holds a 'Toy', but only AgglomerativeGFMM, " in refusal(content)
+    assert "it holds a 'Toy', but only AdaptiveGFMM, " in refusal(content)

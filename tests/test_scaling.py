@@ -135,7 +135,9 @@ def test_with_known_ranges_batching_does_not_matter(cls, values, data):
     assert same_boxes(streamed, whole)
     np.testing.assert_array_equal(streamed.data_min_, whole.data_min_)
     np.testing.assert_array_equal(streamed.data_max_, whole.data_max_)
-    np.testing.assert_array_equal(streamed.predict_proba(values), whole.predict_proba(values))
+    np.testing.assert_array_equal(streamed.membership(values), whole.membership(values))
+    at_once = cls(theta=0.4, scaling=ranges).partial_fit(values, y, classes=np.unique(y))
+    np.testing.assert_array_equal(streamed.predict_proba(values), at_once.predict_proba(values))
 
 
 @pytest.mark.parametrize("cls", [*ONLINE_LEARNERS, AgglomerativeGFMM])

@@ -10,8 +10,8 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 
 from hyperboxes import BoostedHyperboxes, export_frame, export_text
-from hyperboxes._models.voting import VotingHyperboxes
-from tests.boosted import MANY, held, problems, small_model
+from hyperboxes._explain.votes import vote_list
+from tests.boosted import MANY, held, known_model, problems, small_model
 
 X, Y = load_iris(return_X_y=True)
 inf, nan = np.inf, np.nan
@@ -68,25 +68,6 @@ def test_samples_satisfy_a_rule_if_and_only_if_the_box_holds_them(problem, must_
             assert_array_equal(satisfied(rules[box], samples), inside)
 
 
-def make_model():
-    """Return a model with every kind of condition, whose text is known."""
-    model = BoostedHyperboxes()
-    model.n_features_in_ = 3
-    model.classes_ = np.array(["a", "b"])
-    after = np.nextafter([1.5, 0.0, 2.0], inf)
-    boxes = VotingHyperboxes(
-        lower=np.array([[after[0], -inf, -inf], [-inf, after[1], -inf], [after[2], -inf, -inf]]),
-        upper=np.array([[inf, inf, 700.0], [inf, inf, inf], [4.25, inf, inf]]),
-        labels=np.array([1, 0, 1]),
-        counts=np.array([300, 1, 40]),
-        weights=np.array([[0.0, 0.456], [1.239, 0.0], [0.0, 2.1]]),
-        missing=np.array([[False, False, True], [True, True, True], [False, True, True]]),
-        class_counts=np.array([[1, 299], [1, 0], [40, 0]]),
-    )
-    model.hyperboxes_, model.intercept_ = boxes, np.array([0.0, 0.0123])
-    return model
-
-
 HEAD = """\
 3 boxes that vote. The class with the largest score wins.
 Scores start with +0.012 for b.
@@ -94,7 +75,7 @@ Each box adds its votes to the scores of the samples that it holds."""
 
 
 def test_the_text_is_sorted_by_class_and_vote():
-    assert export_text(make_model(), width=100) == (
+    assert export_text(known_model(), width=100) == (
         f"{HEAD}\n\n"
         "box 1  (x1 > 0 or missing): +1.24 for a (holds 1 sample, 100 % a)\n\n"
         "box 2  2 < x0 <= 4.25: +2.10 for b (holds 40 samples, 0 % b)\n"
@@ -105,7 +86,7 @@ def test_the_text_is_sorted_by_class_and_vote():
 
 def test_the_largest_votes_are_told_with_the_names_of_the_caller():
     names = {"feature_names": ["low  end", "y", "z"], "class_names": ["no", "yes"]}
-    text = export_text(make_model(), max_rules=1, width=20, **names)
+    text = export_text(known_model(), max_rules=1, width=20, **names)
     assert text.endswith(
         "Scores start with\n    +0.012 for yes.\n"
         "Each box adds its votes to the scores of the samples that it holds.\n\n"
@@ -123,6 +104,28 @@ def test_boxes_may_vote_for_all_classes():
         assert [int(label) for _, label in told] == np.argsort(-votes, kind="stable").tolist()
         for vote, label in told:
             assert float(vote) == pytest.approx(votes[int(label)], abs=0.005)
+
+
+def test_of_many_votes_those_that_weigh_most_are_told():
+    classes = [f"c{label}" for label in range(8)]
+    votes = np.array([0.1, -0.9, 0.0, 0.3, 0.5, -0.2, 0.7, 0.05])
+    shown = ["+0.70 for c6", "+0.50 for c4", "+0.30 for c3", "-0.20 for c5", "-0.90 for c1"]
+    assert vote_list(votes, classes, 5) == [*shown, "2 smaller votes"]
+    more = [*shown[:3], "+0.10 for c0", "+0.05 for c7", *shown[3:]]
+    assert vote_list(votes, classes, 6) == vote_list(votes, classes) == more
+
+
+@pytest.mark.parametrize("max_boxes", [20, MANY])
+def test_no_condition_is_spare_and_no_two_boxes_are_equal(max_boxes):
+    boxes = BoostedHyperboxes(max_boxes, random_state=0).fit(X, Y).hyperboxes_
+    ends = np.hstack([boxes.lower, boxes.upper, boxes.missing])
+    assert len(np.unique(ends, axis=0)) == len(boxes)
+    for lower, upper, inside in zip(boxes.lower, boxes.upper, boxes.contains(X).T, strict=True):
+        for ends, is_open in ((lower, -inf), (upper, inf)):
+            for j in np.flatnonzero(np.isfinite(ends)):
+                wider = lower.copy(), upper.copy()
+                wider[int(is_open > 0)][j] = is_open
+                assert ((wider[0] <= X) & (wider[1] >= X)).all(axis=1).sum() > inside.sum()
 
 
 def test_samples_measure_the_rules():
@@ -143,7 +146,7 @@ def test_samples_measure_the_rules():
 
 
 def test_the_table_holds_the_very_boxes_and_votes():
-    model = make_model()
+    model = known_model()
     boxes = model.hyperboxes_
     frame = export_frame(model, class_names=["no", "yes"])
     bounds = [f"x{j} {end}" for j in range(3) for end in ("lower", "upper")]
@@ -169,7 +172,7 @@ def test_one_class_has_no_boxes():
 
 
 def test_what_boxes_that_vote_do_not_have_is_refused():
-    model = make_model()
+    model = known_model()
     with pytest.raises(ValueError, match="written in full: leave out decimals"):
         export_text(model, decimals=2)
     with pytest.raises(ValueError, match="BoostedHyperboxes takes no interval samples"):

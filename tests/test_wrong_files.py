@@ -9,6 +9,7 @@ import pytest
 
 from hyperboxes import load
 from tests.model_files import (
+    GOLDEN_CALIBRATION,
     assert_same_model,
     golden_members,
     golden_model,
@@ -30,6 +31,11 @@ OBJECTS_OF_NUMBERS = sealed(
         "classes.npy": npy("<i8", "(2,)", struct.pack("<2q", 5, 6)),
     }
 )
+
+
+def with_calibration(**changes):
+    """Build a file with other numbers of probabilities."""
+    return with_header(calibration=GOLDEN_CALIBRATION | changes)
 
 
 def test_the_builders_build_files_that_load():
@@ -54,6 +60,18 @@ def test_the_builders_build_files_that_load():
         (with_header(format_version=3, hyperboxes_version=["\n" * 99]), "format 3, written by"),
         (with_header(format_version=1), "header is not that of a model"),
         (with_header(membership_function="max"), "membership function is not known"),
+        (with_calibration(losses=[[1.0] * 5] * 10), "probabilities are not known"),
+        (with_calibration(losses=[[1.0] * 4 + [1]] * 11), "probabilities are not known"),
+        (with_calibration(losses=[[1.0] * 4 + [float("nan")]] * 11), "not a finite number"),
+        (with_calibration(losses=5), "probabilities are not known"),
+        (with_calibration(losses=[5] * 11), "probabilities are not known"),
+        (with_calibration(more=5), "probabilities are not known"),
+        (with_calibration(log_gaps=1), "probabilities are not known"),
+        (with_calibration(log_gaps=-1e9), "probabilities cannot be"),
+        (with_calibration(n_gaps=0.0), "probabilities cannot be"),
+        (with_calibration(next_question=True), "probabilities are not known"),
+        (with_calibration(next_question=-2), "probabilities cannot be"),
+        (with_header(calibration=[]), "header"),
         (with_header(n_candidates=...), "header"),
         (with_header(extra=1), "header"),
         (with_header(n_candidates=1.0), "header"),
@@ -63,7 +81,7 @@ def test_the_builders_build_files_that_load():
         (with_header(classes_are_objects=1), "header"),
         (with_header(parameters=[]), "header"),
         (with_header(estimator=5), "header"),
-        (with_header(estimator="Pipeline"), "'Pipeline', but only AgglomerativeGFMM, "),
+        (with_header(estimator="Pipeline"), "'Pipeline', but only AdaptiveGFMM, "),
         (with_header(estimator="BaseGFMM"), "'BaseGFMM', but only"),
         (with_header(estimator="__import__('os').abort()\n"), "but only"),
         (with_header(feature_names=["one"]), "a name for each feature"),

@@ -1,6 +1,7 @@
 """All public names of the package, which `__init__` imports when one is first used."""
 
 from hyperboxes._compiling import watch_compiling
+from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.clustering import HyperboxClustering
@@ -11,27 +12,37 @@ from hyperboxes._explain.explaining import Explanations, explain
 from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
 from hyperboxes._explain.rules import export_frame, export_text
 from hyperboxes._explain.sql import export_sql
+from hyperboxes._explain.vote_changes import VoteChange
+from hyperboxes._explain.vote_explaining import VoteExplanations
+from hyperboxes._explain.vote_explanation import ExplainedVote, VoteExplanation
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._files.onnx import to_onnx
 from hyperboxes._files.saving import load, save
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.voting import VotingHyperboxes
 from hyperboxes._plots import (
     BoxesDisplay,
     BoxSizesDisplay,
+    FeatureImportancesDisplay,
     GrowthDisplay,
     ParallelCoordinatesDisplay,
+    ThetaDisplay,
+    VotesDisplay,
 )
 from hyperboxes._report import export_html
 
 __all__ = [
+    "AdaptiveGFMM",
     "AgglomerativeGFMM",
     "BoostedHyperboxes",
     "BoxSizesDisplay",
     "BoxesDisplay",
     "Change",
     "ExplainedBox",
+    "ExplainedVote",
     "Explanation",
     "Explanations",
+    "FeatureImportancesDisplay",
     "GrowthDisplay",
     "HyperboxClustering",
     "Hyperboxes",
@@ -40,6 +51,12 @@ __all__ = [
     "OnlineGFMM",
     "ParallelCoordinatesDisplay",
     "Pruning",
+    "ThetaDisplay",
+    "VoteChange",
+    "VoteExplanation",
+    "VoteExplanations",
+    "VotesDisplay",
+    "VotingHyperboxes",
     "explain",
     "export_frame",
     "export_html",

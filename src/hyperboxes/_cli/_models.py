@@ -52,14 +52,12 @@ def check_classifier(model: Any, path: str) -> None:
         raise ValueError(f"{path} is no classifier, but a {type(model).__name__} without classes")
 
 
-def check_covers(model: Any, path: str, what: str) -> None:
-    """Refuse a model whose boxes vote, for `what`."""
-    from hyperboxes._models.voting import VotingHyperboxes
-
-    if isinstance(model.hyperboxes_, VotingHyperboxes):
+def check_memberships(model: Any, path: str) -> None:
+    """Refuse a model that has no memberships, for its boxes vote."""
+    if not hasattr(model, "membership"):
         raise ValueError(
-            f"{path} is a {type(model).__name__}, whose boxes vote: it has no {what}; predict, "
-            "evaluate and rules take it"
+            f"{path} is a {type(model).__name__}, whose boxes vote: it has no memberships; --proba "
+            "gives probabilities"
         )
 
 

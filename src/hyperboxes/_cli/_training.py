@@ -64,10 +64,10 @@ def fit_in_chunks(
         found = checkpoint.begin(survey_file)
     survey = Survey.from_json(found)
     if learned is None:
-        model.set_params(scaling=survey.ranges)
+        _set_scaling(model, survey.ranges)
     else:
         model = learned
-        note(args, f"Going on after {_n_learned(model):,} of {survey.n_rows:,} rows")
+        note(args, f"Going on after {n_learned(model):,} of {survey.n_rows:,} rows")
     return _learn(args, model, table, columns, survey, chunk_size, checkpoint)
 
 
@@ -82,10 +82,13 @@ def _learn(
 ) -> Any:
     from sklearn.base import clone
 
-    done = _n_learned(model)
-    unfitted = clone(model).set_params(scaling=survey.ranges)
+    done = n_learned(model)
+    unfitted = clone(model)
+    _set_scaling(unfitted, survey.ranges)
 
     def find_order(block: int, X: np.ndarray, y: np.ndarray) -> Any:
+        if not hasattr(unfitted, "_find_order"):  # it learns in the order of the file
+            return np.arange(len(y))
         return clone(unfitted).set_params(random_state=block)._find_order(X, y)
 
     try:
@@ -98,7 +101,7 @@ def _learn(
                 model = copy.deepcopy(model)
                 with _noting_warnings(args):
                     model.partial_fit(_frame(X, columns), y, classes=survey.classes)
-                model.set_params(scaling="minmax")  # which the ranges were, of the whole file
+                _set_scaling(model, "minmax")  # which the ranges were, of the whole file
                 done += len(y)
                 if update is not None:
                     update(done, f"{done:,} rows, {len(model.hyperboxes_):,} boxes")
@@ -122,8 +125,8 @@ def _noting_warnings(args: argparse.Namespace) -> Iterator[None]:
 
 def _save_interrupted(args: argparse.Namespace, checkpoint: Checkpoint | None, model: Any) -> None:
     """Save what an interrupted run has learned."""
-    if checkpoint is not None and (n_rows := _n_learned(model)):
-        model.set_params(scaling="minmax")
+    if checkpoint is not None and (n_rows := n_learned(model)):
+        _set_scaling(model, "minmax")
         checkpoint.save(model)
         note(
             args,
@@ -132,7 +135,16 @@ def _save_interrupted(args: argparse.Namespace, checkpoint: Checkpoint | None, m
         )
 
 
-def _n_learned(model: Any) -> int:
+def _set_scaling(model: Any, scaling: Any) -> None:
+    """Set the ranges, unless the learner finds them on its way."""
+    if hasattr(model, "scaling"):
+        model.set_params(scaling=scaling)
+
+
+def n_learned(model: Any) -> int:
+    """Return how many rows a model has learned."""
+    if hasattr(model, "n_samples_seen_"):  # it forgets boxes, and their counts
+        return int(model.n_samples_seen_)
     return int(model.hyperboxes_.counts.sum()) if hasattr(model, "hyperboxes_") else 0
 
 

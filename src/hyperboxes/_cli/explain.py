@@ -14,7 +14,6 @@ from hyperboxes._cli._models import (
     FeatureReader,
     add_matching,
     check_classifier,
-    check_covers,
     find_features,
     load_model,
 )
@@ -48,7 +47,6 @@ def run(args: argparse.Namespace) -> None:
     from hyperboxes import explain
 
     model = load_model(args.model)
-    check_covers(model, args.model, "explanations")
     check_classifier(model, args.model)
     table = open_table(args.data, args.sep, args.decimal)
     reader = find_features(args, model, table)

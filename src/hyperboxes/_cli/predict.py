@@ -25,7 +25,7 @@ from hyperboxes._cli._models import (
     FeatureReader,
     add_matching,
     check_classifier,
-    check_covers,
+    check_memberships,
     find_features,
     load_model,
 )
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> None:
     if args.proba or args.membership:
         check_classifier(model, args.model)
     if args.membership:
-        check_covers(model, args.model, "memberships")
+        check_memberships(model, args.model)
     table = open_table(args.data, args.sep, args.decimal)
     reader = find_features(args, model, table)
     if hasattr(model, "n_jobs"):

@@ -14,7 +14,6 @@ from hyperboxes._cli._common import STDIO, add_data, add_model, add_target, note
 from hyperboxes._cli._models import (
     add_matching,
     check_classifier,
-    check_covers,
     load_model,
     read_samples,
 )
@@ -49,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive_integer,
         default=5000,
         metavar="N",
-        help="rules in the page, those of the largest support; default: 5000",
+        help="rules in the page, of the largest support or votes; default: 5000",
     )
 
 
@@ -60,7 +59,6 @@ def run(args: argparse.Namespace) -> None:
 
     check_output(args.output, args.data, args.model)
     model = load_model(args.model)
-    check_covers(model, args.model, "report")
     check_classifier(model, args.model)
     X, y = read_samples(args, model)
     limits = {"max_samples": args.max_samples, "max_rules": args.max_rules}

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.validation import (
     check_finite_range,
+    check_fitted,
     check_gamma,
     check_ranges,
     check_unit_range,
@@ -77,6 +78,9 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def _label_boxes(self) -> np.ndarray:
         """Return the labels of the boxes as users see them, -1 for none."""
 
+    def _prepare(self, model: BoxModel, samples: Samples) -> None:
+        """Do what `fit` does before it learns."""
+
     def _make_rule(self, model: BoxModel, **pieces: Any) -> Rule:
         """Return the rule that kernels learn by: the pieces all learners share, and others."""
         return make_rule(
@@ -107,6 +111,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         of_the_data = {name: self.__dict__.pop(name) for name in _OF_THE_DATA if name in vars(self)}
         for name in ("_model", "pruning_", "_label_runs"):  # said of other samples or boxes
             self.__dict__.pop(name, None)
+        self._prepare(model, samples)
         self._train(model, samples, y, of_the_data)
         model.boxes.pack()
         self.__dict__.update(of_the_data, _model=model)
@@ -132,8 +137,11 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _with_boxes(self, boxes: Boxes) -> Self:
         """Return a fitted estimator that differs in its boxes only."""
+        model = self._model.with_boxes(boxes)
+        if model.calibration is not None:
+            model.calibration = model.calibration.asking_from(int(boxes.counts.sum()))
         twin = clone(self)
-        vars(twin).update(self._of_the_data(), _model=self._model.with_boxes(boxes))
+        vars(twin).update(self._of_the_data(), _model=model)
         return twin
 
     @property
@@ -172,6 +180,12 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model") and len(self._model.boxes) > 0
 
+    def _intervals(self, X: Any, X_upper: Any) -> Intervals:
+        """Check samples that the model is asked about."""
+        check_fitted(self)
+        X = validate_samples(self, X, reset=False, **NUMBERS)
+        return Intervals(X, check_upper(self, X, X_upper), self._model.scale)
+
     def _ask_boxes(
         self,
         X: Any,
@@ -183,9 +197,8 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
         `n_values` is how many numbers an answer takes for each sample.
         """
-        check_is_fitted(self)
-        X = validate_samples(self, X, reset=False, **NUMBERS)
-        intervals = Intervals(X, check_upper(self, X, X_upper), self._model.scale)
+        intervals = self._intervals(X, X_upper)
+        X = intervals.lower
 
         def ask(rows: slice) -> np.ndarray:
             return answer(*intervals.scaled(rows))

@@ -43,9 +43,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     max_boxes : int, default=20
-        How many boxes there may be. Up to 100, each box votes for one class, and all votes are
-        corrected after each new box. Beyond, boxes are found in several runs, whose scores are
-        averaged, and vote for every class: more accurate, and not meant to be read.
+        How many boxes there may be. Up to 100, all votes are corrected after each new box. Beyond,
+        boxes are found in several runs, whose scores are averaged: more accurate, and not meant to
+        be read.
     max_conditions : int, default=4
         How many features a box may constrain; at most 60.
     learning_rate : float, default="auto"
@@ -212,7 +212,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             subsample=chosen(self.subsample, 0.6, 0.3),
             l2=l2,
             ridge=l2 / n_classes,
+            threshold=0.2 if n_classes > 2 else 0.0,
             n_draws=4 if to_read else 1,
+            n_groups=8 if to_read else 2,
             n_sweeps=3 if to_read else 0,
             column_share=1.0 if to_read else 0.3,
             max_failures=6 if to_read else 60,

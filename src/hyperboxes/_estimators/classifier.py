@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.base import NUMBERS, BoxEstimator
 from hyperboxes._estimators.validation import (
+    check_fitted,
     check_no_none,
     check_unlabeled,
     encode,
@@ -20,8 +20,16 @@ from hyperboxes._estimators.validation import (
     unchanged_on_error,
     validate_samples,
 )
-from hyperboxes._kernels import prediction
-from hyperboxes._models.boxes import WORK_PER_CALL, Samples
+from hyperboxes._learning.calibrating import (
+    Nearest,
+    cross_fit,
+    find_nearest,
+    find_probabilities,
+    find_winners,
+)
+from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._models.boxes import Samples
+from hyperboxes._models.model import BoxModel
 from hyperboxes._models.scaling import MinMaxScale
 
 
@@ -62,6 +70,9 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
             model = self._new_model(lower, upper, len(classes))
             self.classes_ = classes
         self._fit(model, self._arrange(self._samples(lower, upper, y, model.scale)), y)
+        if model.calibration is not None:
+            n_learned = int(model.boxes.counts.sum())  # fewer if a callback has ended it
+            model.calibration = model.calibration.asking_from(n_learned)
         return self
 
     def _validate_samples(
@@ -87,6 +98,12 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray, scale: MinMaxScale | None
     ) -> Samples:
         return Samples(lower, upper, scale, encode(y, self.classes_, self.unlabeled))
+
+    def _prepare(self, model: BoxModel, samples: Samples) -> None:
+        def learn(part: Samples, trial: BoxModel) -> None:
+            self._learn(part, trial, FitCallbacks(None, part, None, dict))
+
+        model.calibration = cross_fit(samples, model, learn)
 
     def _arrange(self, samples: Samples) -> Samples:
         """Return the samples of `fit` in the order in which they are to be learned."""
@@ -116,10 +133,15 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         return self.classes_[winners]
 
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
-        """Return the classes' memberships, normalised so that each row sums to 1.
+        """Return how probable each class is, by how right memberships were on unseen samples.
 
-        The largest entry is that of `predict`. Classes that tie for it share by how many training
-        samples their tied boxes hold. Beyond the reach of all boxes inverse distances are used.
+        A probability falls with a power of the distance from the class's nearest box; a part of it
+        is the class's share of the training samples. Power, part and the unit of distance are three
+        numbers that `fit` learns by cross-validation on up to 3,000 samples, and `partial_fit` from
+        samples before it learns them. The largest entry is that of `predict`.
+
+        Models that version 0.1.0 has saved do not have these numbers: they give their memberships,
+        normalised.
 
         Parameters
         ----------
@@ -193,7 +215,7 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
 
     def _check_can_predict(self) -> None:
-        check_is_fitted(self)
+        check_fitted(self)
         if not self._model.boxes.has_labels:
             raise ValueError(
                 "No box has a label yet, so there is nothing to predict: call partial_fit with "
@@ -208,14 +230,26 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         used = np.zeros(len(self._model.boxes), np.bool_)
 
         def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-            best, votes, single = self._find_nearest(xl, xu, winners_only=True)
-            classes = self._winners(best, votes, single)
-            boxes = self._find_boxes(xl, xu, classes, used)
-            single = single[np.arange(len(classes)), classes]
-            is_settled = ((best == 1.0).sum(axis=1) > 1) & (single < len(self._model.boxes))
-            return np.where(is_settled, single, boxes)
+            return self._decide(xl, xu, used)[0]
 
         return self._ask_boxes(X, X_upper, answer, len(self.classes_)), used
+
+    def _decide(
+        self, xl: np.ndarray, xu: np.ndarray, used: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the box that decides for each sample, how close it is, and whether others are.
+
+        Boxes that have a say are marked as `used`.
+        """
+        best, votes, single = self._find_nearest(xl, xu, winners_only=True)
+        classes = self._winners(best, votes, single)
+        boxes = self._find_boxes(xl, xu, classes, used)
+        rows = np.arange(len(classes))
+        closest, single = best[rows, classes], single[rows, classes]
+        several = (best == closest[:, None]).sum(axis=1) > 1
+        is_settled = several & (closest == 1.0) & (single < len(self._model.boxes))
+        is_tied = several | (votes[rows, classes] > self._model.boxes.counts[boxes])
+        return np.where(is_settled, single, boxes), closest, is_tied
 
     def _ask_classes(
         self,
@@ -234,27 +268,12 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
             len(self.classes_),
         )
 
-    def _find_nearest(
-        self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return what `nearest_by_class` finds."""
-        shape = len(xl), len(self.classes_)
-        nearest = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
-        boxes, metric = self._model.boxes, self._model.membership.metric
-        asked = boxes.arrays, metric, boxes.make_search(), winners_only, WORK_PER_CALL
-        lists = boxes.make_lists()
-        row = 0
-        while row < len(xl):
-            row = prediction.nearest_by_class(xl, xu, row, *asked, *lists, *nearest)
-        return nearest
+    def _find_nearest(self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool) -> Nearest:
+        """Return what the nearest boxes of each class say."""
+        return find_nearest(self._model, xl, xu, winners_only=winners_only)
 
-    def _winners(self, best: np.ndarray, votes: np.ndarray, single: np.ndarray) -> np.ndarray:
-        winner = np.empty(len(best), np.int64)
-        prediction.winners(best, votes, single, len(self._model.boxes), winner)
-        return winner
+    def _winners(self, *nearest: *Nearest) -> np.ndarray:
+        return find_winners(self._model, nearest)
 
-    def _probabilities(self, best: np.ndarray, votes: np.ndarray, single: np.ndarray) -> np.ndarray:
-        shares = np.empty(best.shape)
-        winner = self._winners(best, votes, single)
-        prediction.probabilities(best, votes, single, len(self._model.boxes), winner, shares)
-        return shares
+    def _probabilities(self, *nearest: *Nearest) -> np.ndarray:
+        return find_probabilities(self._model, nearest)

@@ -228,7 +228,7 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
         rule = self._make_rule(model, **self._pieces())
         if self.algorithm == "online":
-            learn_online(samples, model.boxes, rule, callbacks)
+            learn_online(samples, model, rule, callbacks)
         else:
             agglomerate_samples(samples, model, rule, self.algorithm, callbacks)
 

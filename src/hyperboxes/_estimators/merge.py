@@ -16,6 +16,7 @@ from hyperboxes._kernels import cutting
 from hyperboxes._kernels.records import NO_LABEL, Rule
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_boxes
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
+from hyperboxes._models.calibration import Calibration
 
 Model = TypeVar("Model", bound=BoxEstimator)
 
@@ -82,11 +83,21 @@ def merge(models: Iterable[Model]) -> Model:
     algorithm = settings.algorithm if settings.algorithm in ALGORITHMS else "agglo-sm"
     boxes = agglomerate_boxes(boxes, first._model, rule, algorithm)
     boxes.n_candidates += sum(model.n_candidates_ for model in models)
-    return first._with_boxes(boxes)
+    merged = first._with_boxes(boxes)
+    merged._model.calibration = _join([model._model.calibration for model in models], boxes)
+    return merged
+
+
+def _join(calibrations: list[Calibration | None], boxes: Boxes) -> Calibration | None:
+    """Add up how right the models were, if all know it."""
+    known = [calibration for calibration in calibrations if calibration is not None]
+    if len(known) < len(calibrations):
+        return None
+    return Calibration.joined(known, int(boxes.counts.sum()))
 
 
 def _merge_settings(model: Any) -> MergeSettings:
-    refuse_votes(model, "merge", "Fit one model to all samples.")
+    refuse_votes(model, "merge", "Votes hold only together: fit one model to all samples.")
     learner = find_by_class(type(model))
     if learner is None:
         raise TypeError(f"Only models of this package can be merged, not {model!r}.")

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.label_runs import LabelRuns
+from hyperboxes._estimators.one_by_one import OneByOneBoxes
 from hyperboxes._estimators.validation import (
     check_known_classes,
     find_labels,
@@ -22,12 +23,13 @@ from hyperboxes._estimators.validation import (
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.online import learn_online, learn_twice
 from hyperboxes._models.boxes import Samples
+from hyperboxes._models.calibration import Calibration
 from hyperboxes._models.model import BoxModel
 
 _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
 
 
-class _OnlineGFMM(BaseGFMM):
+class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
     """What the two online learners share: learning goes on with `partial_fit`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -73,14 +75,19 @@ class _OnlineGFMM(BaseGFMM):
             _check_partial_fit_first_call(self, classes)
             check_known_classes(y, self.classes_, self.unlabeled, name="y", advice=_NAME_ALL)
             if is_first:
-                self._model = self._new_model(lower, upper, len(self.classes_))
-                warn_if_ranges_unknown(self, lower, upper)
+                self._begin(lower, upper)
         samples = self._samples(lower, upper, y, self._model.scale)
         if not hasattr(self, "_label_runs"):
             self._label_runs = LabelRuns(len(self.classes_))
         self._label_runs.add(samples.y)
         self._train_on(samples, y)
         return self
+
+    def _begin(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Start a model with the first samples of a stream."""
+        self._model = self._new_model(lower, upper, len(self.classes_))
+        self._model.calibration = Calibration.start(0)
+        warn_if_ranges_unknown(self, lower, upper)
 
     def _arrange(self, samples: Samples) -> Samples:
         if not self.shuffle:
@@ -93,7 +100,7 @@ class _OnlineGFMM(BaseGFMM):
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
         rule = self._make_rule(model, **self._pieces())
-        learn_online(samples, model.boxes, rule, callbacks)
+        learn_online(samples, model, rule, callbacks)
 
 
 @shared_docs

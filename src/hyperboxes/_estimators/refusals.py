@@ -7,15 +7,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 
-_READ = "Read them with export_text or export_frame."
+_READ = "Read them with export_text, explain, BoxesDisplay or VotesDisplay."
+
+# What the boxes of these models do instead.
+_VOTES = {
+    BoostedHyperboxes: "vote",
+    AdaptiveGFMM: "vote with weights that change from sample to sample",
+}
 
 
 def refuse_votes(model: Any, what: str, instead: str = _READ) -> None:
-    """Refuse boosted boxes for `what`, and say what can be done instead."""
-    if isinstance(model, BoostedHyperboxes):
-        raise TypeError(
-            f"{what} is for boxes that cover samples of a class; those of "
-            f"{type(model).__name__} vote. {instead}"
-        )
+    """Refuse models whose boxes vote for `what`, and say what can be done instead."""
+    for cls, votes in _VOTES.items():
+        if isinstance(model, cls):
+            raise TypeError(
+                f"{what} is for boxes that cover samples of a class; those of "
+                f"{type(model).__name__} {votes}. {instead}"
+            )

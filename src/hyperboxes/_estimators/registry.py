@@ -43,7 +43,7 @@ class Learner:
         What saved models call it. It must never change, or files can no longer be loaded.
     summary : str
         What the report says of it: how it learns, in a few words.
-    boxes : "cover" or "vote"
+    boxes : "cover", "vote" or "remember"
         What its boxes do: which kind of model files hold.
     commands : mapping of str to mapping
         Its names in ``hyperboxes fit --learner``, each with the parameters that it stands for.
@@ -60,7 +60,7 @@ class Learner:
     class_name: str
     file_name: str
     summary: str
-    boxes: Literal["cover", "vote"] = "cover"
+    boxes: Literal["cover", "vote", "remember"] = "cover"
     commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     learns_in_chunks: bool = False
     default_theta: float | None = None
@@ -102,6 +102,17 @@ _LEARNERS = [
         summary="starts with a box for every sample and merges the most similar",
         commands={"agglo-sm": {"algorithm": "agglo-sm"}, "agglo2": {"algorithm": "agglo2"}},
         default_theta=0.7,
+    ),
+    Learner(
+        module="hyperboxes._estimators.adaptive",
+        class_name="AdaptiveGFMM",
+        file_name="AdaptiveGFMM",
+        summary="remembers the boxes confirmed last; those of several horizons vote",
+        boxes="remember",
+        commands={"adaptive": {}},
+        learns_in_chunks=True,
+        default_theta=0.05,
+        merge_settings=None,
     ),
     Learner(
         module="hyperboxes._estimators.clustering",

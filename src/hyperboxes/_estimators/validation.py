@@ -8,12 +8,21 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from hyperboxes._kernels.records import NO_LABEL
 
 # What scikit-learn's MinMaxScaler may leave beyond [0, 1], and more.
 _ROUNDING = 1e-12
+
+# Larger values have no place in a running variance.
+HUGE = 1e150
+
+
+def check_fitted(estimator: Any) -> None:
+    """Do what scikit-learn's `check_is_fitted` does, in a hundredth of the time if it is."""
+    if not estimator.__sklearn_is_fitted__():
+        check_is_fitted(estimator)
 
 
 @contextmanager
@@ -28,8 +37,14 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
+class CheckedRow(np.ndarray):
+    """A sample that was checked already: one by one, scikit-learn's checks take too long."""
+
+
 def validate_samples(estimator: Any, X: Any, *y: Any, reset: bool, **checks: Any) -> Any:
     """Do what scikit-learn's `validate_data` does, with errors that name cells of a data frame."""
+    if type(X) is CheckedRow:
+        return X.view(np.ndarray)
     if _is_frame(X):
         # A column too many is to be called that, whatever it holds.
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -187,6 +202,17 @@ def check_finite_range(estimator: Any, low: np.ndarray, high: np.ndarray) -> Non
             f"The range of {column_name(estimator, column)}, from {low[column]} to "
             f"{high[column]}, is too large for float64. Scale the data first."
         )
+
+
+def check_not_huge(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:
+    """Refuse values whose squares are too large for a float64."""
+    for values in (lower, upper):
+        if (huge := np.abs(values) > HUGE).any():
+            row, column = np.argwhere(huge)[0]
+            raise ValueError(
+                f"{column_name(estimator, column)} holds {values[row, column]} in row {row}, which "
+                "is too large. Scale the data first."
+            )
 
 
 def warn_if_ranges_unknown(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:

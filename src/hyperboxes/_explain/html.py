@@ -6,9 +6,9 @@ and dark ones alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _MOST_FEATURES = 12
 _MOST_SAMPLES = 20
 
 # Told apart with any kind of colour vision, on light and dark pages.
-_WINNING, _COMPETING = "#2a8fd0", "#e08a1e"
+WINNING, COMPETING = "#2a8fd0", "#e08a1e"
 
 _STYLE = """<style>
 .hyperboxes-explanation { font: 13px/1.45 system-ui, sans-serif; color: inherit; }
@@ -43,24 +43,35 @@ _BAR_WIDTH, _BAR_HEIGHT = 180, 18
 
 def explanation_html(explanation: Explanation) -> str:
     """Return the explanation of one sample as a piece of HTML that needs nothing else."""
-    return _with_style([_body(explanation)])
+    return with_style([_body(explanation)])
 
 
 def explanations_html(explanations: Explanations) -> str:
     """Return the explanations of several samples, each to be opened with a click."""
+
+    def degree(explanation: Explanation) -> str:
+        return words.format_membership(explanation.winning.membership)
+
+    return list_samples(explanations, degree, _body)
+
+
+def list_samples(
+    explanations: Sequence[Any], degree: Callable[[Any], str], body: Callable[[Any], str]
+) -> str:
+    """Return what is said of each sample, behind a line with its class and its degree."""
     is_open = " open" if len(explanations) == 1 else ""
     parts = []
     for row, explanation in enumerate(explanations[:_MOST_SAMPLES]):
-        membership = words.format_membership(explanation.winning.membership)
-        title = f"sample {row}: {escape(explanation.class_name)} <small>{membership}</small>"
-        body = _body(explanation)
-        parts.append(f"<details{is_open}><summary>{title}</summary>{body}</details>")
+        name = escape(explanation.class_name)
+        title = f"sample {row}: {name} <small>{degree(explanation)}</small>"
+        parts.append(f"<details{is_open}><summary>{title}</summary>{body(explanation)}</details>")
     if len(explanations) > _MOST_SAMPLES:
         parts.append(f"<p>and {len(explanations) - _MOST_SAMPLES} more samples</p>")
-    return _with_style(parts)
+    return with_style(parts)
 
 
-def _with_style(parts: Iterable[str]) -> str:
+def with_style(parts: Iterable[str]) -> str:
+    """Return parts of HTML with what makes them look alike."""
     return f'<div class="hyperboxes-explanation">{_STYLE}{"".join(parts)}</div>'
 
 
@@ -71,9 +82,8 @@ def _body(explanation: Explanation) -> str:
         words.memberships(explanation),
         words.other_features(explanation, len(features), len(shown)),
     ]
-    if explanation.change is not None:
-        changes = words.change_lines(explanation, _MOST_FEATURES)
-        lines += [line.replace(words.ARROW, "\xa0\N{RIGHTWARDS ARROW}\xa0") for line in changes]
+    changes = words.change_lines(explanation, _MOST_FEATURES)
+    lines += [line.replace(words.ARROW, "\xa0\N{RIGHTWARDS ARROW}\xa0") for line in changes]
     first, *last = (f"<div>{escape(line)}</div>" for line in lines)
     title = f"<div><b>{escape(words.headline(explanation))}</b></div>"
     return "".join([title, first, _table(explanation, shown) if shown else "", *last])
@@ -105,9 +115,9 @@ def _row(explanation: Explanation, j: int) -> str:
 
 def _boxes(explanation: Explanation) -> list[tuple[str, ExplainedBox]]:
     """Return the boxes with their colours."""
-    boxes = [(_WINNING, explanation.winning)]
+    boxes = [(WINNING, explanation.winning)]
     if explanation.competing is not None:
-        boxes.append((_COMPETING, explanation.competing))
+        boxes.append((COMPETING, explanation.competing))
     return boxes
 
 

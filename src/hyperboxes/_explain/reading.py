@@ -15,6 +15,7 @@ from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.scaling import MinMaxScale
+from hyperboxes._models.voting import VotingHyperboxes
 
 
 def read_boxes(model: Any, what: str) -> Hyperboxes:
@@ -42,6 +43,11 @@ def read_classifier(model: Any, what: str) -> Hyperboxes:
     if not is_classifier(model):
         raise TypeError(f"{what} needs a fitted classifier; {type(model).__name__} has no classes.")
     return boxes
+
+
+def is_voting(model: Any) -> bool:
+    """Whether a model is fitted and its boxes vote; else they cover samples."""
+    return isinstance(getattr(model, "hyperboxes_", None), VotingHyperboxes)
 
 
 def is_classifier(model: Any) -> bool:

@@ -12,13 +12,25 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._explain.quality import rows_between
-from hyperboxes._explain.reading import read_classifier, read_membership, read_scale
+from hyperboxes._explain.reading import (
+    is_voting,
+    read_any_boxes,
+    read_classifier,
+    read_membership,
+    read_scale,
+)
+from hyperboxes._explain.sql_parts import (
+    CLOSING_QUOTES,
+    case,
+    chain,
+    double,
+    first_largest,
+    identifier,
+    indented,
+    literal,
+)
+from hyperboxes._explain.vote_sql import write_votes_sql
 from hyperboxes._explain.wording import name_classes, name_features
-
-# Databases bound the depth of expressions, and a chain of sums is as deep as it is long.
-_MOST_IN_A_CHAIN = 50
-
-_CLOSING_QUOTES = {'"': '"', "`": "`", "[": "]"}
 
 
 def export_sql(
@@ -36,6 +48,9 @@ def export_sql(
     The answer is that of `predict` where a box holds the row (the membership is 1), ties between
     classes included, and `default` elsewhere: a database cannot find the nearest box.
 
+    Boxes that vote (`BoostedHyperboxes`) give every row a class, that of `predict`: votes are added
+    up in the same order.
+
     Parameters
     ----------
     model : estimator
@@ -48,12 +63,14 @@ def export_sql(
     class_names : array-like of shape (n_classes,), default=None
         Strings to give in place of the labels, in the order of ``classes_``.
     default : str, bool, int or float, default=None
-        What to give where no box holds the row. None: NULL.
+        What to give where no box holds the row. None: NULL. Not for boxes that vote.
     nullable : bool, default=None
         Whether columns may be NULL, for a value that is missing. If True, it places no
         constraint, as NaN in `predict`; the SQL is more than twice as long. If False, columns must
         not be NULL. None: True if the model has boxes that do not know a feature, for these come
-        from missing values; otherwise False, and rows with NULL get `default`.
+        from missing values; otherwise False, and rows with NULL get `default`. Boxes that vote
+        say of each condition whether it holds for a missing value, and NULL is one unless False is
+        given.
     quote : {'"', "`", "["}, default='"'
         How identifiers are quoted: as in the standard, in MySQL (in which case backslashes in
         labels are doubled, too), or in SQL Server.
@@ -89,26 +106,52 @@ def export_sql(
       WHEN "age" = 9.0e0 AND "weight" = 80.0e0 THEN 'high'
     END AS "prediction" FROM "patients" t
     """
-    if quote not in _CLOSING_QUOTES:
-        raise ValueError(f"quote must be one of {', '.join(_CLOSING_QUOTES)}, got {quote!r}.")
+    if quote not in CLOSING_QUOTES:
+        raise ValueError(f"quote must be one of {', '.join(CLOSING_QUOTES)}, got {quote!r}.")
+    read_any_boxes(model, "export_sql")
+    columns = [
+        identifier(name, quote) for name in name_features(model, column_names, "column_names")
+    ]
+    if is_voting(model):
+        if default is not None:
+            raise ValueError("Boxes that vote give every row a class: leave out default.")
+        expression = write_votes_sql(model, columns, _labels(model, class_names, quote), nullable)
+    else:
+        expression = _write_covers(model, columns, class_names, default, nullable, quote)
+    return expression if table is None else _query(expression, table, quote)
+
+
+def _write_covers(
+    model: Any,
+    columns: list[str],
+    class_names: Any,
+    default: Any,
+    nullable: bool | None,
+    quote: str,
+) -> str:
+    """Return the expression for boxes that cover samples."""
     boxes = read_classifier(model, "export_sql")
     if not (boxes.labels >= 0).any():
         raise ValueError("No box has a label, so there is no class to give.")
-    columns = [
-        _identifier(name, quote) for name in name_features(model, column_names, "column_names")
-    ]
-    labels = model.classes_.tolist() if class_names is None else name_classes(model, class_names)
     if nullable is None:
         nullable = bool(np.isnan(boxes.lower).any())
-    writer = _Writer(model, columns, [_literal(label, quote) for label in labels])
-    case = writer.expression(_literal(default, quote), nullable)
-    if table is None:
-        return case
+    writer = _Writer(model, columns, _labels(model, class_names, quote))
+    return writer.expression(literal(default, quote), nullable)
+
+
+def _labels(model: Any, class_names: Any, quote: str) -> list[str]:
+    """Return the labels, or the names in their place, as literals."""
+    labels = model.classes_.tolist() if class_names is None else name_classes(model, class_names)
+    return [literal(label, quote) for label in labels]
+
+
+def _query(expression: str, table: str | Sequence[str], quote: str) -> str:
+    """Return a query for all columns of a table and the class."""
     parts = [table] if isinstance(table, str) else list(table)
     if not all(parts) or not parts:
         raise ValueError(f"table must be a name, or a schema and a name, got {table!r}.")
-    source = ".".join(_identifier(part, quote) for part in parts)
-    return f"SELECT t.*, {case} AS {_identifier('prediction', quote)} FROM {source} t"
+    source = ".".join(identifier(part, quote) for part in parts)
+    return f"SELECT t.*, {expression} AS {identifier('prediction', quote)} FROM {source} t"
 
 
 class _Writer:
@@ -125,13 +168,13 @@ class _Writer:
 
     def expression(self, default: str, nullable: bool) -> str:
         """Return the whole expression."""
-        complete = _case(self._whens_of_complete_rows(), default)
+        complete = case(self._whens_of_complete_rows(), default)
         constrained = np.flatnonzero(~np.isnan(self.lower).all(axis=0))
         if not nullable or len(constrained) == 0:
             return complete
-        incomplete = _case(self._whens_of_incomplete_rows(), default)
-        is_complete = _chain([f"{self.columns[j]} IS NOT NULL" for j in constrained], " AND ")
-        return _case([f"WHEN {is_complete} THEN {_indented(complete)}"], _indented(incomplete))
+        incomplete = case(self._whens_of_incomplete_rows(), default)
+        is_complete = chain([f"{self.columns[j]} IS NOT NULL" for j in constrained], " AND ")
+        return case([f"WHEN {is_complete} THEN {indented(complete)}"], indented(incomplete))
 
     def _whens_of_complete_rows(self) -> Iterator[str]:
         """Yield the cases of a row without NULL.
@@ -160,8 +203,8 @@ class _Writer:
             label: self._score(several[self.labels[several] == label], nullable=True)
             for label in np.unique(self.labels[several])
         }
-        for label, conditions in _first_largest(scores):
-            holds = _chain([f"{scores[label]} > 0", *conditions], " AND ")
+        for label, conditions in first_largest(scores):
+            holds = chain([f"{scores[label]} > 0", *conditions], " AND ")
             yield f"WHEN {holds} THEN {self.classes[label]}"
 
     def _find_contested(self) -> np.ndarray:
@@ -197,9 +240,9 @@ class _Writer:
         allies = [ally for ally in allies if len(self._meeting(against, ally))]
         scores = {own: self._score(allies, start=count)}
         scores |= {label: self._score(against[self.labels[against] == label]) for label in rivals}
-        *cases, (last, _) = _first_largest(scores)
-        whens = (f"WHEN {_chain(ifs, ' AND ')} THEN {self.classes[label]}" for label, ifs in cases)
-        return _indented(_case(whens, self.classes[last]))
+        *cases, (last, _) = first_largest(scores)
+        whens = (f"WHEN {chain(ifs, ' AND ')} THEN {self.classes[label]}" for label, ifs in cases)
+        return indented(case(whens, self.classes[last]))
 
     def _score(self, boxes: Iterable[int], *, start: int = 0, nullable: bool = False) -> str:
         """Return the sum of the samples of those boxes that hold the row, and a number."""
@@ -207,7 +250,7 @@ class _Writer:
             f"CASE WHEN {self._condition(box, nullable)} THEN {self.counts[box]} ELSE 0 END"
             for box in boxes
         ]
-        return _chain([str(start), *terms] if start else terms, " + ")
+        return chain([str(start), *terms] if start else terms, " + ")
 
     def _when(self, box: int, result: str, *, nullable: bool = False) -> str:
         return f"WHEN {self._condition(box, nullable)} THEN {result}"
@@ -219,10 +262,10 @@ class _Writer:
         for column, low, high in bounds:
             if np.isnan(low):
                 continue
-            ends = f"BETWEEN {_double(low)} AND {_double(high)}"
-            condition = f"{column} {f'= {_double(low)}' if low == high else ends}"
+            ends = f"BETWEEN {double(low)} AND {double(high)}"
+            condition = f"{column} {f'= {double(low)}' if low == high else ends}"
             conditions.append(f"({column} IS NULL OR {condition})" if nullable else condition)
-        return _chain(conditions or ["1 = 1"], " AND ")
+        return chain(conditions or ["1 = 1"], " AND ")
 
 
 def _written_bounds(
@@ -264,58 +307,3 @@ def _is_short(lower: np.ndarray, upper: np.ndarray, span: float) -> bool:
     digits = int(np.clip(12 - np.ceil(np.log10(span)), -300, 300))
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(((np.round(values, digits) == values) | np.isnan(values)).all())
-
-
-def _first_largest(scores: dict[int, str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield labels, and what must hold for one to have the largest score if none before has it."""
-    labels = sorted(scores)
-    for place, label in enumerate(labels, start=1):
-        yield label, [f"{scores[label]} >= {scores[other]}" for other in labels[place:]]
-
-
-def _case(whens: Iterable[str], default: str) -> str:
-    lines = [f"  {when}" for when in whens]
-    if default != "NULL":
-        lines.append(f"  ELSE {default}")
-    return "\n".join(["CASE", *lines, "END"])
-
-
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n  ")
-
-
-def _chain(terms: list[str], operator: str) -> str:
-    """Join terms, in brackets where there are many, so that the expression is not deep."""
-    while len(terms) > _MOST_IN_A_CHAIN:
-        starts = range(0, len(terms), _MOST_IN_A_CHAIN)
-        groups = (terms[start : start + _MOST_IN_A_CHAIN] for start in starts)
-        terms = [f"({operator.join(group)})" for group in groups]
-    return operator.join(terms)
-
-
-def _identifier(name: str, quote: str) -> str:
-    closing = _CLOSING_QUOTES[quote]
-    return f"{quote}{name.replace(closing, 2 * closing)}{closing}"
-
-
-def _literal(value: Any, quote: str) -> str:
-    """Return a label as SQL."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if value is None:
-        return "NULL"
-    if isinstance(value, bool):
-        return str(value).upper()
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        if not np.isfinite(value):
-            raise ValueError(f"SQL has no literal for the default {value}: pass another one.")
-        return _double(value)
-    text = str(value).replace("'", "''")
-    return f"'{text.replace(chr(92), 2 * chr(92)) if quote == '`' else text}'"
-
-
-def _double(value: float) -> str:
-    """Return a literal of double precision: with an exponent, as the standard has it."""
-    digits = repr(value + 0.0)  # no negative zero
-    return digits if "e" in digits else f"{digits}e0"

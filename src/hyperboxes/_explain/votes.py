@@ -16,6 +16,12 @@ from hyperboxes._models.voting import VotingHyperboxes
 
 _INDENT = "    "
 
+# Of more votes in a rule the smallest are left out; `export_frame` has them.
+_MOST_VOTES = 5
+
+# Values are written with so many digits, more where a condition depends on them.
+_DIGITS = 4
+
 
 def write_votes(
     model: Any,
@@ -36,10 +42,10 @@ def write_votes(
             _rule(boxes, box, features, classes, quality)
             for box in order[boxes.labels[order] == label]
         ]
-        paragraphs.append("\n".join(line for rule in rules for line in _wrap(rule, width)))
+        paragraphs.append("\n".join(line for rule in rules for line in wrap_parts(rule, width)))
     if len(order) < len(boxes):
         n_more = len(boxes) - len(order)
-        paragraphs.append(f"{n_more} more {_boxes(n_more)}: left out (max_rules={len(order)}).")
+        paragraphs.append(f"{count_boxes(n_more, 'more ')}: left out (max_rules={len(order)}).")
     return "\n\n".join(paragraphs)
 
 
@@ -61,9 +67,9 @@ def tabulate_votes(
 
 
 def _summary(n_boxes: int, intercept: np.ndarray, classes: list[str], width: int) -> Iterator[str]:
-    yield f"{n_boxes} {_boxes(n_boxes)} that vote. The class with the largest score wins."
-    starts = _votes(intercept, classes) or ["0 for every class"]
-    yield from _wrap(["Scores start with", *_joined(starts, ",", ".")], width)
+    yield f"{count_boxes(n_boxes)} that vote. The class with the largest score wins."
+    starts = vote_list(intercept, classes) or ["0 for every class"]
+    yield from wrap_parts(["Scores start with", *_joined(starts, ",", ".")], width)
     yield "Each box adds its votes to the scores of the samples that it holds."
 
 
@@ -71,8 +77,8 @@ def _rule(
     boxes: VotingHyperboxes, box: int, features: list[str], classes: list[str], quality: Quality
 ) -> list[str]:
     """Return the parts of a rule, between which there may be a new line."""
-    conditions = [_condition(boxes, box, j, features[j]) for j in _constrained(boxes, box)]
-    votes = _votes(boxes.weights[box], classes)
+    conditions = [condition_text(boxes, box, j, features[j]) for j in _constrained(boxes, box)]
+    votes = vote_list(boxes.weights[box], classes, _MOST_VOTES)
     return [
         f"box {box} ",
         *_joined(conditions, " and", ":"),
@@ -85,23 +91,35 @@ def _constrained(boxes: VotingHyperboxes, box: int) -> np.ndarray:
     return np.flatnonzero(boxes.constrains[box])
 
 
-def _condition(boxes: VotingHyperboxes, box: int, feature: int, name: str) -> str:
-    """Write which values of a feature a box holds; lower ends are the next number above."""
-    low, high = boxes.lower[box, feature], boxes.upper[box, feature]
-    below, last = _number(np.nextafter(low, -np.inf)), _number(high)
-    text = {
+def condition_text(boxes: VotingHyperboxes, box: int, feature: int, name: str) -> str:
+    """Write which values of a feature a box holds."""
+    text = interval_text(name, boxes.lower[box, feature], boxes.upper[box, feature])
+    return f"({text} or missing)" if boxes.missing[box, feature] else text
+
+
+def interval_text(name: str, low: float, high: float) -> str:
+    """Write what a condition says of known values; lower ends are the next number above."""
+    below, last = number_text(np.nextafter(low, -np.inf)), number_text(high)
+    return {
         (False, False): f"{name} is not missing",
         (True, False): f"{name} > {below}",
         (False, True): f"{name} <= {last}",
         (True, True): f"{below} < {name} <= {last}",
     }[bool(np.isfinite(low)), bool(np.isfinite(high))]
-    return f"({text} or missing)" if boxes.missing[box, feature] else text
 
 
-def _votes(scores: np.ndarray, classes: list[str]) -> list[str]:
-    """Write the votes that are not 0, the largest first."""
-    order = np.argsort(-scores, kind="stable")
-    return [f"{_vote(scores[label])} for {classes[label]}" for label in order if scores[label]]
+def vote_list(scores: np.ndarray, classes: list[str], most: int | None = None) -> list[str]:
+    """Write the votes that are not 0, the largest first; of more than some, those that weigh most.
+
+    One more than that is no reason to leave it out.
+    """
+    by_size = np.argsort(-np.abs(scores), kind="stable")
+    by_size = by_size[: np.count_nonzero(scores)]
+    shown = by_size if most is None or len(by_size) <= most + 1 else by_size[:most]
+    order = shown[np.lexsort((shown, -scores[shown]))]
+    votes = [f"{vote_text(scores[label])} for {classes[label]}" for label in order]
+    n_smaller = len(by_size) - len(shown)
+    return [*votes, f"{n_smaller} smaller votes"] if n_smaller else votes
 
 
 def _facts(
@@ -114,12 +132,29 @@ def _facts(
         yield f"{name} {'-' if np.isnan(shares[box]) else f'{shares[box]:.1%}'}"
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
     """Write a number with as few digits as tell it from all others."""
     return repr(float(value) + 0.0).removesuffix(".0")  # no "-0"
 
 
-def _vote(value: float) -> str:
+def value_text(value: float, low: float, high: float) -> str:
+    """Write a value with digits enough to see that it lies between two others."""
+    texts = (f"{value:.{digits}g}" for digits in range(_DIGITS, 17))
+    return number_text(next((float(text) for text in texts if low <= float(text) <= high), value))
+
+
+def first_beyond(value: float) -> str:
+    """Write a value that is the first beyond a short one: "above 710"."""
+    sides = {
+        "": value,
+        "above ": np.nextafter(value, -np.inf),
+        "below ": np.nextafter(value, np.inf),
+    }
+    texts = [f"{side}{number_text(number)}" for side, number in sides.items()]
+    return min(texts, key=lambda text: len(text.split()[-1]))
+
+
+def vote_text(value: float) -> str:
     """Write a vote with two decimals, or two digits if it is small."""
     return f"{value:+.2f}" if abs(value) >= 0.1 else f"{value:+.2g}"
 
@@ -132,8 +167,9 @@ def _percent(part: int, whole: int) -> str:
     return "100 %" if part else "0 %"
 
 
-def _boxes(number: int) -> str:
-    return "box" if number == 1 else "boxes"
+def count_boxes(number: int, more: str = "") -> str:
+    """Write how many boxes there are."""
+    return f"{number} {more}box{'' if number == 1 else 'es'}"
 
 
 def _joined(parts: list[str], between: str, end: str) -> list[str]:
@@ -141,7 +177,7 @@ def _joined(parts: list[str], between: str, end: str) -> list[str]:
     return [f"{part}{between}" for part in parts[:-1]] + [f"{part}{end}" for part in parts[-1:]]
 
 
-def _wrap(parts: list[str], width: int) -> Iterator[str]:
+def wrap_parts(parts: list[str], width: int) -> Iterator[str]:
     """Yield lines of parts, as many on each as fit; names are never broken."""
     line = parts[0]
     for part in parts[1:]:

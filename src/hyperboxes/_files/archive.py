@@ -23,7 +23,7 @@ _SIGNATURE = b"PK\x03\x04"
 _NPY = re.compile(
     rb"\x93NUMPY\x01\x00(?s:(..))"
     rb"\{'descr': '([<>|][a-zA-Z]\d{1,9})', 'fortran_order': False, "
-    rb"'shape': \((|(?:0|[1-9]\d{0,17}),(?: [1-9]\d{0,17})?)\), \} *\n"
+    rb"'shape': \((|(?:0|[1-9]\d{0,17}),(?: [1-9]\d{0,17}(?:, [1-9]\d{0,17})?)?)\), \} *\n"
 )
 _DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U[1-9]\d{0,7})")
 _LAST_CHARACTER = 0x10FFFF

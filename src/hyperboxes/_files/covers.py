@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import NoneType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,11 +11,15 @@ import numpy as np
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._files.kinds import ARRAYS_OF_ALL, TOO_MANY, Arrays, Kind, Layout, refuse
 from hyperboxes._models.boxes import Boxes
+from hyperboxes._models.calibration import DOUBTS, NEVER, SLOPES, Calibration
 from hyperboxes._models.membership import FUNCTIONS, Membership
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.scaling import MinMaxScale
 
 _ROWS = tuple(ARRAYS_OF_ALL)
+
+# The logarithm of a distance is not larger.
+_MOST = 700.0
 
 
 class Covers(Kind):
@@ -23,6 +28,7 @@ class Covers(Kind):
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {
         "n_candidates": (int,),
         "membership_function": (str,),
+        "calibration": (dict, NoneType),
     }
     arrays: ClassVar[Mapping[str, Layout]] = {
         **ARRAYS_OF_ALL,
@@ -36,6 +42,7 @@ class Covers(Kind):
         return {
             "n_candidates": model.n_candidates_,
             "membership_function": model._model.membership.function,
+            "calibration": _calibration_to_json(model._model.calibration),
         }
 
     def read_arrays(self, model: Any) -> Arrays:
@@ -60,6 +67,7 @@ class Covers(Kind):
             raise ModelFileError("its membership function is not known")
         if not 0 <= header["n_candidates"] < TOO_MANY:
             raise ModelFileError("the number of candidates cannot be")
+        _calibration_from_json(header["calibration"])
 
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
         scale = None
@@ -69,7 +77,8 @@ class Covers(Kind):
         boxes = _boxes(arrays, n_classes)
         boxes.n_candidates = header["n_candidates"]
         membership = Membership(arrays["gamma"].astype(np.float64), header["membership_function"])
-        return {"_model": BoxModel(boxes, scale, membership)}
+        calibration = _calibration_from_json(header["calibration"])
+        return {"_model": BoxModel(boxes, scale, membership, calibration)}
 
 
 def _check_boxes(arrays: Arrays, n_classes: int) -> None:
@@ -85,6 +94,40 @@ def _check_boxes(arrays: Arrays, n_classes: int) -> None:
             "there are too many samples": counts.sum(dtype=np.float64) >= TOO_MANY,
         }
     )
+
+
+def _calibration_to_json(calibration: Calibration | None) -> dict[str, Any] | None:
+    if calibration is None:
+        return None
+    return vars(calibration) | {"losses": calibration.losses.tolist()}
+
+
+def _calibration_from_json(value: dict[str, Any] | None) -> Calibration | None:
+    """Restore it, if these are numbers that probabilities can be made of."""
+    match value:
+        case None:
+            return None
+        case {
+            "losses": list(losses),
+            "log_gaps": float(log_gaps),
+            "n_gaps": float(n_gaps),
+            "next_question": int(question),
+        } if len(value) == 4 and _is_table(losses) and type(question) is int:
+            pass
+        case _:
+            raise ModelFileError("its probabilities are not known")
+    numbers = np.array(losses)
+    is_possible = n_gaps > 0.0 and abs(log_gaps) < _MOST * n_gaps and np.isfinite(numbers).all()
+    if not (is_possible and NEVER <= question < TOO_MANY):
+        raise ModelFileError("its probabilities cannot be")
+    return Calibration(numbers, log_gaps, n_gaps, question)
+
+
+def _is_table(losses: list[Any]) -> bool:
+    """Tell whether there is a number for each pair of slope and doubt."""
+    rows = [row for row in losses if type(row) is list and len(row) == len(DOUBTS)]
+    is_full = len(rows) == len(losses) == len(SLOPES)
+    return is_full and all(type(loss) is float for row in rows for loss in row)
 
 
 def _boxes(arrays: Arrays, n_classes: int) -> Boxes:

@@ -19,7 +19,8 @@ TOO_MANY = 2**63
 
 Arrays = dict[str, np.ndarray]
 
-# The type of an array and the meaning of its dimensions, "boxes", "features" or "classes".
+# The type of an array and the meaning of its dimensions, "boxes", "features", "classes" or one of
+# the kind's own `sizes`.
 Layout = tuple[str, tuple[str, ...]]
 
 ARRAYS_OF_ALL: Mapping[str, Layout] = {
@@ -40,6 +41,7 @@ class Kind(ABC):
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {}
     arrays: ClassVar[Mapping[str, Layout]]
     optional: ClassVar[frozenset[str]] = frozenset()
+    sizes: ClassVar[Mapping[str, int]] = {}
 
     @abstractmethod
     def read_header(self, model: Any) -> dict[str, Any]:

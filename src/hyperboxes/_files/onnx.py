@@ -10,23 +10,29 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
+from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.classifier import BaseGFMM
-from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._extras import need
+from hyperboxes._files import onnx_votes
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-# The graph in ONNX's own notation. Opset 13 is the lowest in which all operators take these types.
+# What graphs in ONNX's own notation begin with. Opset 13 is the lowest in which all operators take
+# these types.
+_HEADER = f"""
+<ir_version: 7, opset_import: ["" : 13], producer_name: "hyperboxes",
+ producer_version: "{hyperboxes.__version__}">
+"""
+
 # A first loop over the features finds the distance of each sample and box, a second one over the
 # classes (boxes are sorted by class) finds what each class says. A missing value becomes
 # an interval turned inside out, infinitely far inside every box. The rules of the winner are those
 # of `_kernels/prediction.py`.
 _GRAPH = """
-<ir_version: 7, opset_import: ["" : 13], producer_name: "hyperboxes",
- producer_version: "{version}">
 hyperboxes (double[n_samples, {n_features}] X)
 => ({label_type}[n_samples] label, double[n_samples, {n_classes}] membership)
 {{
@@ -117,7 +123,7 @@ def to_onnx(model: Any) -> ModelProto:
 
     Parameters
     ----------
-    model : ImprovedOnlineGFMM, OnlineGFMM or AgglomerativeGFMM
+    model : ImprovedOnlineGFMM, OnlineGFMM, AgglomerativeGFMM or BoostedHyperboxes
         The fitted model.
 
     Returns
@@ -127,6 +133,10 @@ def to_onnx(model: Any) -> ModelProto:
         missing, and gives ``label``, what `predict` says, and ``membership``, float64 of shape
         (n_samples, n_classes), what `membership` says. Both are the same bit for bit. Labels are
         int64 for integers, otherwise of the type of ``classes_``.
+
+        Of `BoostedHyperboxes` it gives ``label``, ``probability``, float64 of shape (n_samples,
+        n_classes), and ``score``, what `decision_function` says. Labels and scores are the same bit
+        for bit, probabilities but for the last digits: runtimes differ in how they take powers.
 
     See Also
     --------
@@ -152,7 +162,21 @@ def to_onnx(model: Any) -> ModelProto:
     a b
     """
     onnx = need("onnx", "onnx", "to_onnx")
-    refuse_votes(model, "to_onnx")
+    text, constants = _graph(model)
+    proto = onnx.parser.parse_model(_HEADER + text)
+    for name, value in constants.items():
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+    onnx.helper.set_model_props(proto, _metadata(model))
+    return proto
+
+
+def _graph(model: Any) -> tuple[str, dict[str, np.ndarray]]:
+    """Return the graph of a fitted model, and all that it refers to by name."""
+    if isinstance(model, BoostedHyperboxes):
+        check_is_fitted(model)
+        labels = _labels(model.classes_)
+        text = onnx_votes.write_graph(model, _label_type(labels))
+        return text, {**onnx_votes.list_constants(model), "labels": labels}
     if not isinstance(model, BaseGFMM):
         raise TypeError(
             f"to_onnx takes a fitted learner of hyperboxes, not {type(model).__name__}. Of a "
@@ -162,27 +186,26 @@ def to_onnx(model: Any) -> ModelProto:
     if 2 * model._model.boxes.lower.nbytes > _MAX_BYTES:
         raise ValueError("The boxes take more than 2 GiB, for which an ONNX file has no room.")
     constants = _constants(model)
-    proto = onnx.parser.parse_model(_text(model, constants))
-    for name, value in constants.items():
-        proto.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
-    onnx.helper.set_model_props(proto, _metadata(model))
-    return proto
+    return _text(model, constants), constants
 
 
 def _text(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
     """Fill in the graph's sizes and types."""
-    label_types = {"i": "int64", "b": "bool", "O": "string"}
-    float_types = {2: "float16", 4: "float", 8: "double"}
-    labels = constants["labels"]
     return _GRAPH.format(
-        version=hyperboxes.__version__,
         n_features=model.n_features_in_,
         n_boxes=constants["n_boxes"][0],
         n_classes=len(model.classes_),
-        label_type=label_types.get(labels.dtype.kind) or float_types[labels.dtype.itemsize],
+        label_type=_label_type(constants["labels"]),
         scaling=_NO_SCALING if model._model.scale is None else _SCALING,
         distance=_distance(model, constants),
     )
+
+
+def _label_type(labels: np.ndarray) -> str:
+    """Return what ONNX calls the type of the labels."""
+    label_types = {"i": "int64", "b": "bool", "O": "string"}
+    float_types = {2: "float16", 4: "float", 8: "double"}
+    return label_types.get(labels.dtype.kind) or float_types[labels.dtype.itemsize]
 
 
 def _distance(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
@@ -266,7 +289,7 @@ def _labels(classes: np.ndarray) -> np.ndarray:
     )
 
 
-def _metadata(model: BaseGFMM) -> dict[str, str]:
+def _metadata(model: BaseGFMM | BoostedHyperboxes) -> dict[str, str]:
     """Return what users of the graph may want to know."""
     metadata = {
         "estimator": type(model).__name__,

@@ -22,13 +22,18 @@ from hyperboxes._files.archive import ModelFileError, is_storable, pack, parse_a
 from hyperboxes._files.atomic import replace_file, write_all
 from hyperboxes._files.covers import Covers
 from hyperboxes._files.kinds import Arrays, Kind
+from hyperboxes._files.memories import Memories
 from hyperboxes._files.parameters import from_json, to_json
 from hyperboxes._files.votes import Votes
 
 _FORMAT = "hyperboxes"
 _FORMAT_VERSION = 2
 
-_KINDS: dict[str, Kind] = {"cover": Covers(), "vote": Votes()}
+_KINDS: dict[str, Kind] = {
+    "cover": Covers(),
+    "vote": Votes(),
+    "remember": Memories(),
+}
 
 # Keys of the header of every kind of model and what may stand there.
 _HEADER: dict[str, tuple[type, ...]] = {
@@ -42,7 +47,7 @@ _HEADER: dict[str, tuple[type, ...]] = {
 }
 
 # What format 1 did not have, and what it was then.
-_SINCE_FORMAT_2 = {"membership_function": "min"}
+_SINCE_FORMAT_2 = {"membership_function": "min", "calibration": None}
 
 
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
@@ -245,7 +250,7 @@ def _upgrade(header: dict[str, Any]) -> None:
     header |= _SINCE_FORMAT_2
     learner = find_by_file_name(str(header.get("estimator")))
     if learner is not None and "membership_function" in learner.estimator().get_params(deep=False):
-        parameters |= _SINCE_FORMAT_2
+        parameters["membership_function"] = _SINCE_FORMAT_2["membership_function"]
 
 
 def _writer(header: dict[str, Any]) -> str:
@@ -279,7 +284,7 @@ def _check_members(arrays: Arrays, kind: Kind, has_classes: bool) -> None:
     if len(shape) != 2:
         raise ModelFileError(f"lower.npy has the shape {shape}")
     n_classes = arrays["classes"].size if has_classes else 0
-    sizes = {"boxes": shape[0], "features": shape[1], "classes": n_classes}
+    sizes = {"boxes": shape[0], "features": shape[1], "classes": n_classes, **kind.sizes}
     for name in arrays.keys() - {"classes"}:
         descr, dimensions = kind.arrays[name]
         array = arrays[name]

@@ -1,4 +1,4 @@
-"""Boxes found by boosting: the best box for a class on drawn samples, and the votes of all boxes.
+"""Boxes found by boosting: the best box for a group of classes on drawn samples.
 
 Sums decide, so they are sums of whole numbers: they do not depend on the order of the samples, on
 the number of threads, or on whether a sample comes twice or with a weight of 2. Probabilities are
@@ -18,12 +18,13 @@ import numpy as np
 from hyperboxes._kernels.binning import MISSING, mixed
 from hyperboxes._kernels.jit import formula, kernel
 
-ONE = 1 << 24
+ONE_BITS = 24
+ONE = 1 << ONE_BITS
 SHARES = 16
 
 # What is left of 62 bits for the sum of the weights: g takes ONE and SHARES, and c h, with
 # h <= ONE / 4, 4 bits more.
-UNIT_BITS = 62 - 24 - 4 - 4
+UNIT_BITS = 62 - ONE_BITS - 4 - 4
 
 _MAX_REFINEMENTS = 6
 _LARGEST_C = 64.0  # so that sums of c h fit into whole numbers, see `UNIT_BITS`
@@ -33,17 +34,17 @@ _FEW_COPIES = 8.0  # which a draw takes together or not at all
 # `counts`: how many samples each stands for; `keys`: hashes of bins and label.
 Samples = namedtuple("Samples", "codes n_bins labels weights counts keys")
 
-# Where the scores are: the region of each sample; the classes' probabilities p in each region and
-# p (1 - p), both in units of 1 / ONE.
-State = namedtuple("State", "regions probabilities curvatures")
+# Where the scores are: the region of each sample, and the classes' probabilities in each region in
+# units of 1 / ONE.
+State = namedtuple("State", "regions probabilities")
 
 # The conditions of a box: bins from `first` to `last` of `feature`, and NaN if `missing`. Places
 # with a feature of -1 are unused; they come last.
 Box = namedtuple("Box", "feature first last missing")
 
-# What to look for: a box of the class `label` with conditions on `columns`. `l2` is in units of the
-# sums.
-Goal = namedtuple("Goal", "label l2 columns")
+# What to look for: a box of a group of classes, those that `belongs` says, with conditions on
+# `columns`. `l2` is in units of the sums.
+Goal = namedtuple("Goal", "belongs l2 columns")
 
 # Samples to search for boxes, and others to judge them by; both with their SHARES.
 Drawn = namedtuple("Drawn", "rows shares other_rows other_shares")
@@ -112,10 +113,21 @@ def draw_samples(samples, unit, seed, share, other_share):
 
 
 @formula
-def residual(samples, state, row, label):
-    """Return what a sample's probability of a class lacks, in units of 1 / ONE."""
-    missing = ONE if samples.labels[row] == label else 0
-    return missing - state.probabilities[state.regions[row], label]
+def sum_group(probabilities, belongs):
+    """Return the probability of a group of classes in each region, in units of 1 / ONE."""
+    sums = np.zeros(probabilities.shape[0], np.int64)
+    for region in range(sums.size):
+        for label in range(belongs.size):
+            sums[region] += probabilities[region, label] if belongs[label] else 0
+        sums[region] = min(sums[region], ONE)
+    return sums
+
+
+@formula
+def gradients_of(is_in_group, probability):
+    """Return g and h of a sample, in units of 1 / ONE: what its group's p lacks, and p (1 - p)."""
+    missing = ONE if is_in_group else 0
+    return missing - probability, (probability * (ONE - probability)) >> ONE_BITS
 
 
 @formula
@@ -348,19 +360,21 @@ def grow(samples, goal, rows, gradients, failures, box):
 
 @kernel
 def find_box(samples, state, drawn, goal, box):
-    """Find a box of a class on drawn samples; return its vote and its worth on the others.
+    """Find a box of a group on drawn samples; return its vote and its worth on the others.
 
     Conditions that the box has already are where the search starts. The worth is what the vote
     takes off the log-loss, to second order, in units of the sums.
     """
+    probabilities = sum_group(state.probabilities, goal.belongs)
     gradients = np.empty((drawn.rows.size, 2), np.int64)
     for place in range(drawn.rows.size):
         row = drawn.rows[place]
         weight = samples.weights[row] * drawn.shares[place]
-        gradients[place, 0] = weight * residual(samples, state, row, goal.label)
-        gradients[place, 1] = weight * state.curvatures[state.regions[row], goal.label]
+        g, h = gradients_of(goal.belongs[samples.labels[row]], probabilities[state.regions[row]])
+        gradients[place, 0] = weight * g
+        gradients[place, 1] = weight * h
     failures = np.zeros(drawn.rows.size, np.uint64)
-    g, h = grow(samples, goal, drawn.rows, gradients, failures, box)
+    total_g, total_h = grow(samples, goal, drawn.rows, gradients, failures, box)
     place = 0
     while place < box.feature.size and box.feature[place] >= 0:
         keeps_out = widen(samples, drawn.rows, failures, box, place)
@@ -369,14 +383,31 @@ def find_box(samples, state, drawn, goal, box):
             place += 1
         else:
             drop(box, place, failures)
-    if box.feature[0] < 0 or g <= 0:
+    if box.feature[0] < 0 or total_g <= 0:
         return 0.0, 0.0
-    vote = float(g) / (float(h) + goal.l2)
-    g = h = np.int64(0)
+    vote = float(total_g) / (float(total_h) + goal.l2)
+    total_g = total_h = np.int64(0)
     for place in range(drawn.other_rows.size):
         row = drawn.other_rows[place]
         if holds(box, samples.codes, row):
             weight = samples.weights[row] * drawn.other_shares[place]
-            g += weight * residual(samples, state, row, goal.label)
-            h += weight * state.curvatures[state.regions[row], goal.label]
-    return vote, vote * float(g) - 0.5 * vote * vote * float(h)
+            belongs = goal.belongs[samples.labels[row]]
+            g, h = gradients_of(belongs, probabilities[state.regions[row]])
+            total_g += weight * g
+            total_h += weight * h
+    return vote, vote * float(total_g) - 0.5 * vote * vote * float(total_h)
+
+
+@kernel
+def find_group(samples, state, drawn, box, belongs):
+    """Write which classes are more frequent among the drawn samples in a box than expected."""
+    lacking = np.zeros(belongs.size, np.int64)
+    for place in range(drawn.rows.size):
+        row = drawn.rows[place]
+        if holds(box, samples.codes, row):
+            weight = samples.weights[row] * drawn.shares[place]
+            lacking[samples.labels[row]] += weight * ONE
+            for label in range(belongs.size):
+                lacking[label] -= weight * state.probabilities[state.regions[row], label]
+    for label in range(belongs.size):
+        belongs[label] = lacking[label] > 0

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.geometry import closeness, copy_row, larger, smaller
-from hyperboxes._kernels.jit import by_reference, kernel, step
+from hyperboxes._kernels.jit import by_reference, kernel, step, subroutine
 from hyperboxes._kernels.search import TOGETHER, find_nearest, precedes
+
+# Larger distances, and that of a class without a box, are the same.
+_FAR = 1e300
 
 
 @kernel
@@ -156,10 +159,80 @@ def probabilities(best, votes, single, n_boxes, winner, out):
             out[i, winner[i]] = total = 1.0
         for c in range(n_classes):
             out[i, c] /= total
-        rest = 0.0 if winner[i] > 0 else -1.0
-        for c in range(winner[i]):
-            rest = larger(out[i, c], rest)
-        for c in range(winner[i] + 1, n_classes):
-            rest = larger(np.nextafter(out[i, c], -1.0), rest)
-        if out[i, winner[i]] <= rest:
-            out[i, winner[i]] = np.nextafter(rest, 2.0)
+        _put_first(winner[i], out[i])
+
+
+@kernel
+def calibrated(best, winner, shares, offset, slope, doubt, scores, out):
+    """Turn the closeness of the classes into probabilities, the largest that of the winner.
+
+    They fall with a power, `slope`, of the distance, to which `offset` is added; a part of them,
+    `doubt`, is given to the classes in proportion to their `shares` of the training samples.
+    `scores` is room for a row.
+    """
+    for i in range(best.shape[0]):
+        _score(best[i], offset, scores)
+        _estimate(scores, winner[i], shares, slope, doubt, out[i])
+        _put_first(winner[i], out[i])
+
+
+@kernel
+def weigh(best, winner, y, shares, offset, slopes, doubts, scores, row, losses):
+    """Add up minus the logarithm of what `calibrated` gives the true classes, for many numbers."""
+    for i in range(best.shape[0]):
+        _score(best[i], offset, scores)
+        for s in range(slopes.shape[0]):
+            for d in range(doubts.shape[0]):
+                _estimate(scores, winner[i], shares, slopes[s], doubts[d], row)
+                losses[s, d] -= np.log(row[y[i]])
+
+
+@subroutine
+def _score(best, offset, scores):
+    """Compute minus the logarithms of the distances."""
+    for c in range(best.shape[0]):
+        gap = 1.0 - best[c] if best[c] > 0.0 else -best[c]
+        scores[c] = -np.log(smaller(gap, _FAR) + offset)
+
+
+@subroutine
+def _estimate(scores, winner, shares, slope, doubt, out):
+    """Compute the probabilities of a sample's classes, none above that of the winner.
+
+    What others have more than the winner is divided among it and them so that all have the same:
+    its level rises, step by step, to where it takes in all that is above.
+    """
+    n_classes = scores.shape[0]
+    top = -np.inf
+    for c in range(n_classes):
+        top = larger(scores[c], top)
+    total = 0.0
+    for c in range(n_classes):
+        out[c] = np.exp(slope * (scores[c] - top))
+        total += out[c]
+    for c in range(n_classes):
+        out[c] = (1.0 - doubt) * out[c] / total + doubt * shares[c]
+    level, before = out[winner], -1.0
+    while level > before:
+        before = level
+        pool, n_above = out[winner], 1
+        for c in range(n_classes):
+            if c != winner and out[c] > before:
+                pool += out[c]
+                n_above += 1
+        level = pool / n_above
+    for c in range(n_classes):
+        out[c] = smaller(out[c], before)
+    out[winner] = before
+
+
+@subroutine
+def _put_first(winner, out):
+    """Make the winner's part the largest, by one rounding step if need be."""
+    rest = 0.0 if winner > 0 else -1.0
+    for c in range(winner):
+        rest = larger(out[c], rest)
+    for c in range(winner + 1, out.shape[0]):
+        rest = larger(np.nextafter(out[c], -1.0), rest)
+    if out[winner] <= rest:
+        out[winner] = np.nextafter(rest, 2.0)

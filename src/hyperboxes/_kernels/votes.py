@@ -19,9 +19,9 @@ _LONGEST_STEP = 1.0
 # its samples by class.
 Regions = namedtuple("Regions", "scores masses")
 
-# Boxes that vote for one class each: `ridges` hold their votes back, `members` tells which regions
-# each box holds.
-Voters = namedtuple("Voters", "labels votes ridges members")
+# What boxes vote, for each class: `ridges` hold the votes of each box back, votes that gain less
+# than `threshold` are 0, and `members` tells which regions each box holds.
+Voters = namedtuple("Voters", "votes ridges threshold members")
 
 
 @kernel
@@ -149,28 +149,66 @@ def start(regions):
     return probabilities, totals
 
 
+@formula
+def correct_vote(g, h, vote, ridge, threshold):
+    """Return a vote after a Newton step; where too little speaks for a vote, it is 0."""
+    wanted = float(g) + float(h) * vote
+    wanted = math.copysign(max(abs(wanted) - threshold, 0.0), wanted) / (float(h) + ridge)
+    return vote + min(max(wanted - vote, -_LONGEST_STEP), _LONGEST_STEP)
+
+
+@formula
+def correct_box(regions, probabilities, totals, voters, box):
+    """Make Newton steps in the votes of a box for all classes at once.
+
+    The classes' steps add up, so each is shortened to 1 - 1 / (number of classes). Of two classes
+    the second alone has votes, of either sign.
+    """
+    n_regions, n_classes = probabilities.shape
+    members, votes = voters.members[box], voters.votes[box]
+    first = 1 if n_classes == 2 else 0
+    share = 1.0 if n_classes == 2 else 1.0 - 1.0 / n_classes
+    steps, factors = np.zeros(n_classes), np.ones(n_classes)
+    sums = np.zeros((n_classes, 2), np.int64)
+    for region in range(n_regions):
+        if members[region]:
+            for label in range(first, n_classes):
+                g, h = sums_of(
+                    probabilities[region, label], regions.masses[region, label], totals[region]
+                )
+                sums[label, 0] += g
+                sums[label, 1] += h
+    for label in range(first, n_classes):
+        wanted = correct_vote(
+            sums[label, 0], sums[label, 1], votes[label], voters.ridges[box], voters.threshold
+        )
+        steps[label] = (wanted - votes[label]) * (share if wanted != 0.0 else 1.0)
+        factors[label] = math.exp(steps[label])
+        votes[label] += steps[label]
+    for region in range(n_regions):
+        if members[region]:
+            add_steps(regions.scores[region], probabilities[region], steps, factors)
+
+
+@formula
+def add_steps(scores, probabilities, steps, factors):
+    """Add steps to the scores of the classes; `factors` are exp(steps)."""
+    total = 0.0
+    for label in range(scores.size):
+        scores[label] += steps[label]
+        probabilities[label] *= factors[label]
+        total += probabilities[label]
+    for label in range(scores.size):
+        probabilities[label] /= total
+
+
 @kernel
 def correct(regions, voters, intercepts, n_sweeps):
-    """Make Newton steps in all votes, which stay positive or 0, and in the intercepts, in turns."""
+    """Make Newton steps in the votes of all boxes and in the intercepts, in turns."""
     probabilities, totals = start(regions)
     for _ in range(n_sweeps):
-        for box in range(voters.labels.size):
-            label, members = voters.labels[box], voters.members[box]
-            g, h = np.int64(0), np.int64(0)
-            for region in range(totals.size):
-                if members[region]:
-                    sums = sums_of(
-                        probabilities[region, label], regions.masses[region, label], totals[region]
-                    )
-                    g += sums[0]
-                    h += sums[1]
-            step = newton_step(g, h, voters.votes[box], voters.ridges[box])
-            step = max(step, -voters.votes[box])
-            voters.votes[box] += step
-            factor = math.exp(step)
-            for region in range(totals.size):
-                if members[region]:
-                    shift(regions.scores[region], probabilities[region], label, step, factor)
+        for box in range(voters.votes.shape[0]):
+            correct_box(regions, probabilities, totals, voters, box)
         correct_intercepts(regions, probabilities, totals, intercepts)
 
 
@@ -197,14 +235,13 @@ def vote_for_all(regions, inside, l2, rate, votes, intercepts):
 
 
 @kernel
-def set_state(scores, state):
-    """Write probabilities p and p (1 - p) of the classes in each region."""
+def set_probabilities(scores, probabilities):
+    """Write the probabilities of the classes in each region, in units of 1 / ONE."""
     row = np.empty(scores.shape[1])
     for region in range(scores.shape[0]):
         set_softmax(scores[region], row)
         for label in range(row.size):
-            state.probabilities[region, label] = whole(row[label])
-            state.curvatures[region, label] = whole(row[label] * (1.0 - row[label]))
+            probabilities[region, label] = whole(row[label])
 
 
 # The conditions of finished boxes, one after the other: those of box i from `starts[i]` on.

@@ -32,18 +32,23 @@ class Settings:
     l2: float
     ridge: float  # of all votes, in corrections
     n_draws: int  # to choose a box from
-    n_sweeps: int  # of corrections after each box; 0: boxes vote for all classes once
+    n_groups: int  # of half of the classes, to start with on each draw
+    threshold: float  # below which votes are 0, in corrections
+    n_sweeps: int  # of corrections after each box; 0: boxes vote once
     column_share: float
     max_failures: int
     must_help: bool = True  # on samples that were not drawn
-    max_classes: int = 16  # to look for a box of
+    max_classes: int = 16  # to look for boxes of one
+
+
+Group = tuple[int, ...]  # classes that a box is to vote for
 
 
 class FoundBox(NamedTuple):
     """A box found on a draw of the samples."""
 
     box: boosting.Box
-    label: int
+    group: Group
     vote: float
     worth: float
 
@@ -63,23 +68,20 @@ def conditions_of(box: boosting.Box) -> frozenset[tuple]:
 class Path:
     """The boxes in the order found, and what was voted when there were 0, 1, 2 ... of them.
 
-    `votes` has an item for each box. Where a box votes for its class only, in `labels`, it is what
-    all boxes so far vote; where `labels` is None, it is what that box votes for each class.
+    `votes` has an item for each box: what all boxes so far vote for each class if votes are
+    `corrected`, else what that box votes.
     """
 
+    corrected: bool
     boxes: list[boosting.Box]
-    labels: list[int] | None
     votes: list[np.ndarray]
     intercepts: list[np.ndarray]
 
     def votes_after(self, n_boxes: int) -> np.ndarray:
         """Return what each of the first boxes voted for each class when there were so many."""
-        if self.labels is None:
-            return np.array(self.votes[:n_boxes]).reshape(n_boxes, len(self.intercepts[0]))
-        table = np.zeros((n_boxes, len(self.intercepts[0])))
-        if n_boxes:
-            table[np.arange(n_boxes), self.labels[:n_boxes]] = self.votes[n_boxes - 1]
-        return table
+        if self.corrected and n_boxes:
+            return self.votes[n_boxes - 1]
+        return np.array(self.votes[:n_boxes]).reshape(n_boxes, len(self.intercepts[0]))
 
 
 def prepare(
@@ -130,8 +132,7 @@ class Booster:
         masses = np.zeros((1, n_classes), np.int64)
         votes.add_masses(samples, self._regions, masses)
         self._intercepts = np.log(masses[0] / masses.sum())
-        labels: list[int] | None = [] if settings.n_sweeps else None
-        self.path = Path([], labels, [], [self._intercepts.copy()])
+        self.path = Path(settings.n_sweeps > 0, [], [], [self._intercepts.copy()])
         self._table = votes.Regions(self._intercepts[np.newaxis].copy(), masses)
         self._members = np.empty((0, 1), np.bool_)
         self._n_found: list[int] = []
@@ -147,13 +148,13 @@ class Booster:
         for _ in range(_MOST_ROUNDS_PER_BOX * self.settings.max_boxes):
             best = max(self._search(), key=lambda found: found.worth)
             helps = best.worth > 0.0 or not self.settings.must_help
-            if helps and self.settings.n_sweeps:
+            if helps and self.path.corrected:
                 best = self._fit_ends(best)
             if not helps or best.vote <= 0.0:
                 n_failures += 1
                 if n_failures == self.settings.max_failures:
                     break
-            elif (place := self._find_known(best)) is not None:
+            elif (place := self._find_known(best.box)) is not None:
                 self._n_found[place] += 1
                 self.path.votes[-1] = self._correct(self.path.votes[-1].copy())
                 self._end_round()
@@ -164,17 +165,41 @@ class Booster:
         return self.path
 
     def _search(self) -> list[FoundBox]:
-        """Look for boxes of several classes on several draws."""
+        """Look for boxes of several groups of classes on several draws.
+
+        A box that was found for some classes may hold others that lack probability, too. So a
+        second box is sought for all classes that do in the first.
+        """
         seeds = [self._seed() for _ in range(self.settings.n_draws)]
         columns = [self._columns() for _ in seeds]
-        labels = self._classes_to_search()
-        draws = self._pool.map(self._draw, seeds)
+        groups = [self._groups() for _ in seeds]
+        draws = list(self._pool.map(self._draw, seeds))
         tasks = [
-            (drawn, some, label)
-            for drawn, some in zip(draws, columns, strict=True)
-            for label in labels
+            (drawn, some, group)
+            for drawn, some, starts in zip(draws, columns, groups, strict=True)
+            for group in starts
         ]
-        return list(self._pool.map(lambda task: self._find(*task), tasks))
+        found = list(self._pool.map(lambda task: self._find(*task), tasks))
+        if len(self._intercepts) == 2:
+            return found
+        n_starts = np.repeat(np.arange(len(draws)), [len(starts) for starts in groups])
+        seconds: list[dict[Group, None]] = [{} for _ in draws]
+        for place, first in zip(n_starts, found, strict=True):
+            seconds[place][self._gaining(draws[place], first)] = None
+        again = [
+            (drawn, some, group)
+            for drawn, some, starts, later in zip(draws, columns, groups, seconds, strict=True)
+            for group in later
+            if group and group not in starts
+        ]
+        return found + list(self._pool.map(lambda task: self._find(*task), again))
+
+    def _gaining(self, drawn: boosting.Drawn, found: FoundBox) -> Group:
+        """Return the classes that lack probability in a box; none if it has no vote."""
+        belongs = np.zeros(len(self._intercepts), np.bool_)
+        if found.vote > 0.0:
+            boosting.find_group(self.samples, self._state, drawn, found.box, belongs)
+        return tuple(np.flatnonzero(belongs).tolist())
 
     def _seed(self) -> np.uint64:
         return np.uint64(self._random.randint(1 << 62, dtype=np.int64))
@@ -194,14 +219,25 @@ class Booster:
             self.samples, self._unit, seed, share * most, (1.0 - share) * most
         )
 
-    def _classes_to_search(self) -> np.ndarray:
-        """Return the classes whose samples lack most probability, if there are many."""
-        n_classes = self._table.masses.shape[1]
-        if n_classes <= self.settings.max_classes:
-            return np.arange(n_classes)
-        lacking = self._table.masses * (boosting.ONE - self._state.probabilities.astype(np.int64))
-        order = np.argsort(-lacking.sum(axis=0), kind="stable")
-        return np.sort(order[: self.settings.max_classes])
+    def _groups(self) -> list[Group]:
+        """Return groups of classes to look for boxes of: single ones, and half of them at random.
+
+        Of many classes, those whose samples lack most probability are the single ones.
+        """
+        n_classes = len(self._intercepts)
+        groups: dict[Group, None] = {(label,): None for label in self._lacking()}
+        if n_classes > 2:
+            for _ in range(self.settings.n_groups):
+                half = self._random.permutation(n_classes)[: (n_classes + 1) // 2]
+                groups[tuple(sorted(half.tolist()))] = None
+        return list(groups)
+
+    def _lacking(self) -> list[int]:
+        """Return the classes whose samples lack most probability."""
+        masses, probabilities = self._table.masses, self._state.probabilities.astype(np.int64)
+        lacking = (masses * (boosting.ONE - probabilities)).sum(axis=0)
+        order = np.argsort(-lacking, kind="stable")
+        return np.sort(order[: self.settings.max_classes]).tolist()
 
     def _fit_ends(self, found: FoundBox) -> FoundBox:
         """Find the ends of a box anew on all samples, or on many if there are too many."""
@@ -214,28 +250,34 @@ class Booster:
             all_shares = np.full(n_samples, boosting.SHARES, np.uint8)
             drawn = boosting.Drawn(all_rows, all_shares, all_rows[:0], all_shares[:0])
         columns = np.sort(found.box.feature[found.box.feature >= 0])
-        return self._find(drawn, columns, found.label, found.box)
+        return self._find(drawn, columns, found.group, found.box)
 
     def _find(
         self,
         drawn: boosting.Drawn,
         columns: np.ndarray,
-        label: int,
+        group: Group,
         box: boosting.Box | None = None,
     ) -> FoundBox:
         if box is None:
             box = new_box(self.settings.max_conditions)
         l2 = self.settings.l2 * self._unit * boosting.ONE * boosting.SHARES
-        goal = boosting.Goal(label, l2, columns)
+        goal = boosting.Goal(self._belongs(group), l2, columns)
         vote, worth = boosting.find_box(self.samples, self._state, drawn, goal, box)
-        return FoundBox(box, int(label), vote, worth)
+        return FoundBox(box, group, vote, worth)
 
-    def _find_known(self, found: FoundBox) -> int | None:
-        """Return the place of an equal box that votes for the same class, if there is one."""
-        same = conditions_of(found.box)
-        for place, label in enumerate(self.path.labels or []):
-            if label == found.label and conditions_of(self.path.boxes[place]) == same:
-                return place
+    def _belongs(self, group: Group) -> np.ndarray:
+        belongs = np.zeros(len(self._intercepts), np.bool_)
+        belongs[list(group)] = True
+        return belongs
+
+    def _find_known(self, box: boosting.Box) -> int | None:
+        """Return the place of an equal box, if there is one and votes are corrected."""
+        if self.path.corrected:
+            same = conditions_of(box)
+            for place, other in enumerate(self.path.boxes):
+                if conditions_of(other) == same:
+                    return place
         return None
 
     def _append(self, best: FoundBox) -> None:
@@ -249,27 +291,34 @@ class Booster:
         self._table = votes.Regions(scores, masses)
         self.path.boxes.append(best.box)
         self.path.intercepts.append(self._intercepts)
-        if self.path.labels is None:
-            self.path.votes.append(self._vote_for_all(inside))
-        else:
-            self.path.labels.append(best.label)
+        if self.path.corrected:
             self._n_found.append(1)
             members = np.concatenate([self._members, self._members[:, parents]], axis=1)
             self._members = np.concatenate([members, inside[np.newaxis]])
-            self.path.votes.append(self._vote_for_one(best))
+            self.path.votes.append(self._vote_for_group(best))
+        else:
+            self.path.votes.append(self._vote_for_all(inside))
         self._end_round()
 
-    def _vote_for_one(self, best: FoundBox) -> np.ndarray:
-        """Add the vote of a box and correct those of all; return them."""
-        vote = self.settings.learning_rate * best.vote
-        self._table.scores[self._members[-1], best.label] += vote
-        before = self.path.votes[-1] if self.path.votes else np.empty(0)
-        return self._correct(np.append(before, vote))
+    def _vote_for_group(self, best: FoundBox) -> np.ndarray:
+        """Add the votes of a box and correct those of all; return them.
+
+        Of two classes the second alone has votes, of either sign.
+        """
+        n_classes = len(self._intercepts)
+        new = self.settings.learning_rate * best.vote * self._belongs(best.group)
+        if n_classes == 2:
+            new = np.array([0.0, new[1] - new[0]])
+        self._table.scores[self._members[-1]] += new
+        before = self.path.votes[-1] if self.path.votes else np.empty((0, n_classes))
+        return self._correct(np.concatenate([before, new[np.newaxis]]))
 
     def _correct(self, all_votes: np.ndarray) -> np.ndarray:
         """Correct the votes of all boxes, in place; those found more often are held back less."""
-        ridges = self.settings.ridge * self._unit * boosting.ONE / np.array(self._n_found)
-        voters = votes.Voters(np.array(self.path.labels), all_votes, ridges, self._members)
+        one = self._unit * boosting.ONE
+        ridges = self.settings.ridge * one / np.array(self._n_found)
+        threshold = self.settings.threshold * one
+        voters = votes.Voters(all_votes, ridges, threshold, self._members)
         votes.correct(self._table, voters, self._intercepts, self.settings.n_sweeps)
         return all_votes
 
@@ -285,7 +334,6 @@ class Booster:
         self._set_state()
 
     def _set_state(self) -> None:
-        shape = self._table.scores.shape
-        tables = np.empty(shape, np.int32), np.empty(shape, np.int32)
-        self._state = boosting.State(self._regions, *tables)
-        votes.set_state(self._table.scores, self._state)
+        probabilities = np.empty(self._table.scores.shape, np.int32)
+        votes.set_probabilities(self._table.scores, probabilities)
+        self._state = boosting.State(self._regions, probabilities)

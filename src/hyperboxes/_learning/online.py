@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from hyperboxes._kernels import online
 from hyperboxes._kernels.records import CONTRACT, Rule
+from hyperboxes._learning.calibrating import ask_before
 from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.rules import has_walls
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples, slices
+from hyperboxes._models.calibration import NEVER
 from hyperboxes._models.model import BoxModel
 
 # Samples that are scaled at a time.
 _SAMPLES_AT_ONCE = 65_536
 
 
-def learn_online(samples: Samples, boxes: Boxes, rule: Rule, callbacks: FitCallbacks) -> None:
+def learn_online(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCallbacks) -> None:
     """Learn the samples, one after the other, on top of what the boxes know."""
     step_size = _step_size(samples, callbacks)
-    lesson = _Lesson(samples, boxes, rule, step_size)
+    lesson = _Lesson(samples, model, rule, step_size)
     callbacks.run(lesson.step, n_steps=-(-len(samples.y) // step_size))
 
 
@@ -29,7 +34,7 @@ def learn_twice(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCal
     So those that were left alone come first in the second order.
     """
     step_size = _step_size(samples, callbacks)
-    first = _Lesson(samples, model.boxes, rule, step_size)
+    first = _Lesson(samples, model, rule, step_size)
     second: _Lesson | None = None
 
     def step() -> bool:
@@ -37,7 +42,7 @@ def learn_twice(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCal
         if second is not None:
             return second.step()
         if first.step():
-            new = Boxes(samples.lower.shape[1], model.boxes.n_classes)
+            new = model.with_boxes(Boxes(samples.lower.shape[1], model.boxes.n_classes))
             second = _Lesson(samples.starting_with(first.is_alone()), new, rule, step_size)
         return False
 
@@ -57,29 +62,51 @@ def _step_size(samples: Samples, callbacks: FitCallbacks) -> int:
 class _Lesson:
     """Samples that are learned in their order, some at a time."""
 
-    def __init__(self, samples: Samples, boxes: Boxes, rule: Rule, step_size: int) -> None:
+    def __init__(self, samples: Samples, model: BoxModel, rule: Rule, step_size: int) -> None:
         self.samples = samples
-        self.boxes = boxes
+        self.boxes = model.boxes
         self.is_done = False
+        self._model = model
         self._rule = rule
         self._steps = slices(len(samples.y), step_size)
         self._founded = np.empty(len(samples.y), np.int64)
+        self.boxes.keep_rooms(has_walls(rule))
 
     def step(self) -> bool:
         """Learn some samples; return whether they were the last."""
         step = next(self._steps)
         rows = self.samples.in_order(step)
         xl, xu = self.samples.scaled(rows)
-        y, founded, boxes, rule = self.samples.y[rows], self._founded[step], self.boxes, self._rule
+        y = self.samples.y[rows]
+        arrays = xl, xu, y, self._founded[step]
+        self.boxes.start_batch()
+        n_before = int(self.boxes.counts.sum())
+        while (start := self.boxes.n_learned) < len(xl):
+            stop = self._ask(
+                xl[start : start + 1], xu[start : start + 1], y[start], n_before + start
+            )
+            self._learn(*(array[: min(stop - n_before, len(xl))] for array in arrays))
+        self.is_done = step.stop == len(self._founded)
+        return self.is_done
+
+    def _ask(self, xl: np.ndarray, xu: np.ndarray, label: int, n_samples: int) -> int:
+        """Ask about the next sample if it is time to; return before which to ask again."""
+        calibration = self._model.calibration
+        if calibration is not None and NEVER < calibration.next_question <= n_samples:
+            ask_before(self._model, xl, xu, label, n_samples)
+            calibration = self._model.calibration
+        if calibration is None or calibration.next_question == NEVER:
+            return sys.maxsize
+        return calibration.next_question
+
+    def _learn(self, xl: np.ndarray, xu: np.ndarray, y: np.ndarray, founded: np.ndarray) -> None:
+        boxes, rule = self.boxes, self._rule
         contraction = True if rule.resolution == CONTRACT else None
-        boxes.start_batch()
         while boxes.n_learned < len(y):
             boxes.make_room()
             scratch = boxes.make_scratch()
             asked = boxes.arrays, rule, scratch, contraction, founded, WORK_PER_CALL
             online.learn(xl, xu, y, *asked)
-        self.is_done = step.stop == len(self._founded)
-        return self.is_done
 
     def is_alone(self) -> np.ndarray:
         """Tell which samples are the only one of their box."""

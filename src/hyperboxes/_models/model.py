@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from hyperboxes._models.boxes import Boxes
+from hyperboxes._models.calibration import Calibration
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.scaling import MinMaxScale
@@ -17,12 +18,14 @@ from hyperboxes._models.scaling import MinMaxScale
 class BoxModel:
     """The boxes in the learner's units, the scale that leads there, and the membership function.
 
-    Learners write into it: `boxes` is replaced by those that start with every sample.
+    Learners write into it: `boxes` is replaced by those that start with every sample. What
+    probabilities memberships stand for is None where they were not learned.
     """
 
     boxes: Boxes
     scale: MinMaxScale | None
     membership: Membership
+    calibration: Calibration | None = None
 
     def with_boxes(self, boxes: Boxes) -> Self:
         """Return a model that differs in its boxes."""

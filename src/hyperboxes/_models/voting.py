@@ -29,6 +29,19 @@ class VotingHyperboxes(Hyperboxes):
         Whether each box holds samples that lack a feature, if it holds their other values.
     class_counts : ndarray of int, shape (n_boxes, n_classes)
         The training samples that each box holds, by class.
+
+    See Also
+    --------
+    BoostedHyperboxes : The learner whose boxes these are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hyperboxes import BoostedHyperboxes
+    >>> X, y = [[0.0], [1.0], [8.0], [10.0]] * 10, ["low", "low", "high", "high"] * 10
+    >>> boxes = BoostedHyperboxes(2, random_state=0).fit(X, y).hyperboxes_
+    >>> boxes.contains(np.array([[2.0], [9.0]])).sum(axis=0)
+    array([1, 1])
     """
 
     weights: np.ndarray
@@ -56,6 +69,27 @@ class VotingHyperboxes(Hyperboxes):
     def constrains(self) -> np.ndarray:
         """Whether each box has a condition on each feature."""
         return is_closed(self.lower, self.upper, self.missing)
+
+    def contains(self, X: np.ndarray) -> np.ndarray:
+        """Tell which samples each box holds.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            The samples; NaN where a value is missing.
+
+        Returns
+        -------
+        held : ndarray of bool, shape (n_samples, n_boxes)
+            Whether a sample meets all conditions of a box.
+        """
+        held = np.ones((len(X), len(self.lower)), bool)
+        for box, feature in np.argwhere(self.constrains):
+            low, high = self.lower[box, feature], self.upper[box, feature]
+            values = X[:, feature]
+            inside = (low <= values) & (values <= high)
+            held[:, box] &= np.where(np.isnan(values), self.missing[box, feature], inside)
+        return held
 
 
 def is_closed(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> np.ndarray:

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hyperboxes._explain.reading import check_integer, classes_or_clusters, read_membership
-from hyperboxes._explain.wording import name_features, name_no_label
-from hyperboxes._plots.common import (
-    Display,
-    boxes_to_draw,
-    check_known_labels,
-    check_samples,
-    feature_index,
-    gaps_to,
-    limits_of,
+from hyperboxes._explain.reading import (
+    check_integer,
+    classes_or_clusters,
+    is_voting,
+    read_any_boxes,
+    read_membership,
 )
+from hyperboxes._explain.wording import name_features, name_no_label
+from hyperboxes._extras import need
+from hyperboxes._models.voting import VotingHyperboxes
+from hyperboxes._plots.common import Display, gaps_to
 from hyperboxes._plots.intervals import draw_row, name_rows, rectangles
+from hyperboxes._plots.planes import find_boxes, find_columns, find_limits, read_data, read_others
 from hyperboxes._plots.regions import draw_regions, find_regions, label_regions
 from hyperboxes._plots.styles import (
     COLOURS,
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 # More boxes are drawn with thinner lines, and those that hold few samples fainter.
 _FEW_BOXES = 50
 
+# How much boxes that vote are filled if they are few.
+_TINT = 0.25
+
 
 @dataclass(eq=False, kw_only=True)
 class BoxesDisplay(Display):
@@ -48,6 +52,9 @@ class BoxesDisplay(Display):
     as intervals, in rows by class. A box that does not know a feature runs across the picture. If
     there are many boxes, those that hold few samples are fainter, and the legend says how many are
     drawn.
+
+    Boxes that vote (`BoostedHyperboxes`) are drawn the more strongly the larger their votes, and
+    tinted where no regions are. Those that are open in all features shown are not drawn.
 
     Make one with `from_estimator`. The parameters are the attributes.
 
@@ -76,7 +83,10 @@ class BoxesDisplay(Display):
     sample_labels : ndarray of int, shape (n_samples,), default=None
         Their classes, like `labels`. None: they are not known.
     max_boxes : int, default=300
-        How many boxes to draw, those that hold the most samples. None: all.
+        How many boxes to draw, those that hold the most samples or have the largest votes. None:
+        all.
+    votes : ndarray of shape (n_boxes,), default=None
+        The largest vote of each box, if boxes vote.
     no_label : str, default="no label"
         What the legend calls the label -1; it is "noise" of a clustering.
 
@@ -117,6 +127,7 @@ class BoxesDisplay(Display):
     samples: np.ndarray | None = None
     sample_labels: np.ndarray | None = None
     max_boxes: int | None = 300
+    votes: np.ndarray | None = None
     no_label: str = NO_LABEL
 
     def __post_init__(self) -> None:
@@ -131,6 +142,7 @@ class BoxesDisplay(Display):
         y: Any = None,
         *,
         features: Any = None,
+        boxes: Any = None,
         at: Any = None,
         regions: bool = True,
         grid_resolution: int = 200,
@@ -153,12 +165,17 @@ class BoxesDisplay(Display):
         y : array-like of shape (n_samples,), default=None
             Their labels.
         features : sequence of one or two int or str, or one of them, default=None
-            The features to draw, by index or name. None: the first two, or the only one.
+            The features to draw, by index or name. None: the first two, or the only one; of boxes
+            that vote the two that matter most.
+        boxes : int or sequence of int, default=None
+            Which boxes to draw, as indices into ``hyperboxes_``. None: all. If they vote and no
+            features are given, these are two that they constrain.
         at : array-like of shape (n_features,), default=None
             A sample whose values the other features have: the picture is a cut through it, and
             boxes fade with the distance from the cut. NaN for a feature that is not to matter.
             None: no other feature matters; regions show what the model says if it knows nothing
-            but the features shown.
+            but the features shown. Boxes that vote are drawn if they hold the sample in the other
+            features, and without one there are no regions, unless there are no other features.
         regions : bool, default=True
             Whether to tint the decision regions.
         grid_resolution : int, default=200
@@ -180,29 +197,32 @@ class BoxesDisplay(Display):
         display : BoxesDisplay
             The display, drawn.
         """
-        boxes = boxes_to_draw(model, cls.__name__)
+        need("matplotlib", "plot", cls.__name__)
+        all_boxes = read_any_boxes(model, cls.__name__)
+        chosen = find_boxes(all_boxes, boxes)
         check_integer("max_boxes", max_boxes, 1)
         check_integer("max_samples", max_samples, 1, optional=False)
         check_integer("grid_resolution", grid_resolution, 2, optional=False)
-        columns = _find_columns(model, features)
-        data = _read_data(model, X, y, columns, max_samples)
-        others = _read_others(model, at, columns)
-        lower, upper = boxes.lower[:, columns], boxes.upper[:, columns]
-        limits = _find_limits(model, columns, [lower, upper, data["samples"]])
+        columns = find_columns(model, features, chosen)
+        data = read_data(model, X, y, columns, max_samples)
+        others = read_others(model, at, columns)
+        lower, upper = (ends[chosen][:, columns] for ends in (all_boxes.lower, all_boxes.upper))
+        limits = find_limits(model, columns, [lower, upper, data["samples"]])
         names = name_features(model)
         display = cls(
             lower=lower,
             upper=upper,
-            labels=boxes.labels,
-            counts=boxes.counts,
+            labels=all_boxes.labels[chosen],
+            counts=all_boxes.counts[chosen],
             classes=classes_or_clusters(model),
             feature_names=[names[column] for column in columns],
             limits=limits,
-            nearness=None
-            if at is None
-            else read_membership(model).degree(gaps_to(model, boxes, others)),
+            nearness=None if at is None else _nearness(model, others, columns)[chosen],
             regions=find_regions(model, columns, limits, grid_resolution, others)
-            if regions and (boxes.labels >= 0).any()
+            if regions and _has_regions(model, columns, at)
+            else None,
+            votes=all_boxes.weights[chosen].max(axis=1)
+            if isinstance(all_boxes, VotingHyperboxes)
             else None,
             max_boxes=max_boxes,
             no_label=name_no_label(model),
@@ -273,10 +293,10 @@ class BoxesDisplay(Display):
         colours = self._colours(rows)
         look = {
             "edgecolors": colours,
-            "facecolors": "none",
+            "facecolors": colours * [1, 1, 1, self._tint] if self._tint else "none",
             "linestyles": [style_of(label).line for label in self.labels[rows]],
             "linewidths": self._line_width,
-            "zorder": 2,
+            "zorder": 1.2 if self._tint else 2,
             **box,
         }
         ax.add_collection(PolyCollection(list(corners), **look), autolim=False)
@@ -315,7 +335,12 @@ class BoxesDisplay(Display):
     def _notes(self) -> str:
         """Return what the legend must say about boxes that are not to be seen."""
         notes = []
-        if (n_drawn := len(self.drawn)) < len(self.labels):
+        if n_open := int(self._is_open.sum()):
+            boxes = "box" if n_open == 1 else "boxes"
+            notes.append(f"{n_open} {boxes} open here,\nnot drawn")
+        if (n_drawn := len(self.drawn)) < len(self.labels) - n_open and self.votes is not None:
+            notes.append(f"{n_drawn} of {len(self.labels) - n_open} boxes")
+        elif n_drawn < len(self.labels) - n_open:
             share = self.counts[self.drawn].sum() / self.counts.sum()
             notes.append(f"{n_drawn} of {len(self.labels)} boxes,\nwith {share:.0%} of samples")
         if n_unknown := int(np.isnan(self.lower[self.drawn]).all(axis=1).sum()):
@@ -334,78 +359,68 @@ class BoxesDisplay(Display):
 
     @property
     def drawn(self) -> np.ndarray:
-        """Which boxes are drawn, those that hold the most samples last and so on top."""
-        order = np.argsort(self.counts, kind="stable")
+        """Which boxes are drawn, those of the most samples or votes last and so on top."""
+        order = np.argsort(self.counts if self.votes is None else self.votes, kind="stable")
+        order = order[~self._is_open[order]]
         return order if self.max_boxes is None else order[-self.max_boxes :]
 
+    @property
+    def _is_open(self) -> np.ndarray:
+        """Which boxes constrain none of the features shown."""
+        return np.all(np.isneginf(self.lower) & np.isposinf(self.upper), axis=1)
+
     def _known_bounds(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return bounds in which a box that does not know a feature reaches beyond the picture."""
+        """Return bounds; where a box is open or does not know a feature they are outside."""
         beyond = self.limits[:, 1] - self.limits[:, 0]
         lower, upper = self.lower[rows], self.upper[rows]
-        lower = np.where(np.isnan(lower), self.limits[:, 0] - beyond, lower)
-        return lower, np.where(np.isnan(upper), self.limits[:, 1] + beyond, upper)
+        lower = np.where(np.isfinite(lower), lower, self.limits[:, 0] - beyond)
+        return lower, np.where(np.isfinite(upper), upper, self.limits[:, 1] + beyond)
 
     @property
     def _line_width(self) -> float:
         return float(1.3 * max(0.4, min(1.0, _FEW_BOXES / len(self.drawn)) ** 0.25))
+
+    @property
+    def _tint(self) -> float:
+        """How much to fill boxes: those that vote, unless regions show what they add up to."""
+        if self.votes is None or self.regions is not None:
+            return 0.0
+        return _TINT * min(1.0, (5 / max(len(self.drawn), 1)) ** 0.5)
 
     def _colours(self, rows: np.ndarray) -> np.ndarray:
         """Return colours of boxes, fainter if they hold few samples or are far from the cut."""
         from matplotlib.colors import to_rgba_array
 
         colours = to_rgba_array([style_of(label).colour for label in self.labels[rows]])
-        if len(rows) > _FEW_BOXES:
+        if self.votes is not None:
+            colours[:, 3] = 0.25 + 0.75 * self.votes[rows] / max(self.votes.max(), 1e-300)
+        elif len(rows) > _FEW_BOXES:
             colours[:, 3] = 0.3 + 0.7 * np.sqrt(self.counts[rows] / self.counts.max())
         if self.nearness is not None:
             colours[:, 3] *= self.nearness[rows] ** 2
         return colours
 
 
-def _find_limits(model: Any, columns: list[int], parts: list[np.ndarray | None]) -> np.ndarray:
-    """Return limits that hold the range of the training data and all that is drawn."""
-    shown = [part for part in parts if part is not None]
-    shown += [model.data_min_[columns][None], model.data_max_[columns][None]]
-    return np.array([limits_of(*(part[:, i] for part in shown)) for i in range(len(columns))])
+def _nearness(model: Any, others: np.ndarray, columns: list[int]) -> np.ndarray:
+    """Return how near the boxes are to a sample in the features that are not shown.
+
+    Boxes that vote hold it there or do not.
+    """
+    boxes = model.hyperboxes_
+    if not isinstance(boxes, VotingHyperboxes):
+        return read_membership(model).degree(gaps_to(model, boxes, others))
+    outside = (others < boxes.lower) | (others > boxes.upper)
+    keeps_out = np.where(np.isnan(others), ~boxes.missing, outside)
+    keeps_out[:, columns] = False
+    return np.where(keeps_out.any(axis=1), 0.0, 1.0)
 
 
-def _find_columns(model: Any, features: Any) -> list[int]:
-    """Return the indices of the features to draw."""
-    if features is None:
-        return list(range(min(2, model.n_features_in_)))
-    if isinstance(features, str | int | np.integer):
-        features = [features]
-    columns = [feature_index(model, feature) for feature in features]
-    if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
-        raise ValueError(f"features must name one feature or two different ones, got {features!r}.")
-    return columns
+def _has_regions(model: Any, columns: list[int], at: Any) -> bool:
+    """Whether the picture says what the model predicts.
 
-
-def _read_data(
-    model: Any, X: Any, y: Any, columns: list[int], max_samples: int
-) -> dict[str, np.ndarray | None]:
-    """Return the samples to draw and their labels."""
-    if X is None:
-        if y is not None:
-            raise ValueError("y holds labels of samples: X is needed too.")
-        return {"samples": None, "sample_labels": None}
-    X = check_samples(model, X)
-    labels = None if y is None else check_known_labels(model, y, len(X))
-    rows = np.flatnonzero(~np.isnan(X[:, columns]).any(axis=1))
-    if len(rows) > max_samples:
-        rows = np.sort(np.random.default_rng(0).choice(rows, max_samples, replace=False))
-    return {
-        "samples": X[rows][:, columns],
-        "sample_labels": None if labels is None else labels[rows],
-    }
-
-
-def _read_others(model: Any, at: Any, columns: list[int]) -> np.ndarray:
-    """Return the values of the features not shown, NaN where they do not matter."""
-    if at is None:
-        return np.full(model.n_features_in_, np.nan)
-    others = check_samples(model, at)
-    if len(others) != 1:
-        raise ValueError(f"at must be one sample, got {len(others)}.")
-    others = others[0].copy()
-    others[columns] = np.nan
-    return others
+    Boxes that vote take a feature that is not known as one that is missing, not as one that does
+    not matter.
+    """
+    if is_voting(model):
+        return at is not None or len(columns) == model.n_features_in_
+    return bool((model.hyperboxes_.labels >= 0).any())

@@ -99,6 +99,14 @@ def check_samples(model: Any, X: Any) -> np.ndarray:
     return X
 
 
+def check_one_sample(model: Any, X: Any, name: str) -> np.ndarray:
+    """Return the one sample that a parameter of some name holds, of shape (1, n_features)."""
+    samples = check_samples(model, X)
+    if len(samples) != 1:
+        raise ValueError(f"{name} must be one sample, got {len(samples)}.")
+    return samples
+
+
 def check_known_labels(model: Any, y: Any, n_samples: int) -> np.ndarray:
     """Return the labels of samples as indices into those of the model, -1 for none or noise."""
     codes, unknown = reading.encode_labels(model, y, n_samples)

@@ -24,6 +24,8 @@ _MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 # The next one for each further six classes: no pair with a colour comes twice in 30 classes.
 _LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
 
+_HATCHES = (None, "////", "....", "xxxx", "||||")
+
 _LONGEST_NAME = 24
 
 # Of a legend; lengths are in points.
@@ -113,6 +115,18 @@ def add_class_entries(
             "marker": style.marker if markers else "",
         }
         ax.add_line(Line2D([], [], color=style.colour, ms=5, label=names[label], **look))
+
+
+def bar_look(label: int) -> dict[str, Any]:
+    """Return the look of a bar of a class: hatched where colours come again."""
+    hatch = _HATCHES[label // len(COLOURS) % len(_HATCHES)]
+    return {"color": style_of(label).colour, "hatch": hatch, "edgecolor": "white", "lw": 0}
+
+
+def add_bar_entries(ax: Axes, labels: Sequence[int], names: list[str]) -> None:
+    """Add entries for a legend of bars."""
+    for label in labels:
+        ax.barh(0, 0, label=names[label], **bar_look(label))
 
 
 def _shorten_entry(name: str, width: int) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hyperboxes._explain.reading import check_integer, read_classifier
+from hyperboxes._explain.reading import check_integer, is_voting, read_classifier
 from hyperboxes._report._contents import Contents
-from hyperboxes._report._page import write_page
+from hyperboxes._report._page import write_page, write_vote_page
+from hyperboxes._report._votes import VoteContents
 
 
 def export_html(
@@ -27,6 +28,9 @@ def export_html(
     to search and sort, and explains the prediction for any sample shown, with pictures. It
     needs nothing but a browser: no network, no other files.
 
+    Of boxes that vote (`BoostedHyperboxes`) it also shows the importances of the features, and of
+    each sample what each box adds to the scores.
+
     Parameters
     ----------
     model : estimator
@@ -38,7 +42,7 @@ def export_html(
         Their labels. Samples whose label is the model's `unlabeled`, None or NaN have none, and
         do not count in the scores. Labels that the model does not know count as mistakes.
     X_upper : array-like of shape (n_samples, n_features), default=None
-        The upper ends of interval samples.
+        The upper ends of interval samples. Not for boxes that vote.
     feature_names : array-like of shape (n_features,), default=None
         Names of the features. None: those of the training data, or x0, x1, ...
     class_names : array-like of shape (n_classes,), default=None
@@ -49,8 +53,8 @@ def export_html(
         How many samples can be looked at in the page: wrong predictions first, then others at
         regular distances. None: all. The scores are always those of all samples.
     max_rules : int, default=5000
-        How many rules the page has at most: those with the largest support. None: all. Boxes
-        that explain a sample shown are always there.
+        How many rules the page has at most: those with the largest support, or the largest votes.
+        None: all. Boxes that explain a sample shown are always there.
 
     Returns
     -------
@@ -75,10 +79,18 @@ def export_html(
     >>> page[:15]
     '<!doctype html>'
     """
-    read_classifier(model, "export_html")
     check_integer("max_samples", max_samples, 1)
     check_integer("max_rules", max_rules, 1)
+    title = title or f"A model of boxes: {type(model).__name__}"
+    if is_voting(model):
+        if X_upper is not None:
+            raise ValueError(f"{type(model).__name__} takes no interval samples: no X_upper.")
+        voting = VoteContents.gather(
+            model, X, y, feature_names, class_names, max_samples, max_rules
+        )
+        return write_vote_page(voting, title)
+    read_classifier(model, "export_html")
     contents = Contents.gather(
         model, X, y, X_upper, feature_names, class_names, max_samples, max_rules
     )
-    return write_page(contents, title or f"A model of boxes: {type(model).__name__}")
+    return write_page(contents, title)

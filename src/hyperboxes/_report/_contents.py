@@ -10,15 +10,17 @@ from sklearn.utils import _safe_indexing
 
 from hyperboxes._explain.explaining import explain
 from hyperboxes._explain.explanation import Explanation
-from hyperboxes._explain.quality import Quality
+from hyperboxes._explain.quality import GivenSamples, Quality
 from hyperboxes._explain.reading import encode_labels, learned_range
-from hyperboxes._explain.wording import Decimals, name_classes, name_features
+from hyperboxes._explain.rounding import Rounding
+from hyperboxes._explain.short_rules import find_short_rules
+from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 
 
-@dataclass(frozen=True, eq=False)
-class Contents:
-    """All that a page is made from.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Results:
+    """What pages on all kinds of models are made from.
 
     Labels are codes: indices into `labels`, the model's classes and then labels in `y` that it
     does not know; -1 is no label.
@@ -31,11 +33,30 @@ class Contents:
     true: np.ndarray
     predicted: np.ndarray
     rows: np.ndarray
-    explanations: list[Explanation]
     shown_boxes: np.ndarray
     quality: Quality
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes the model has; further labels it does not know."""
+        return len(self.model.classes_)
+
+    def confusion(self) -> np.ndarray:
+        """Return how often each label (rows) was taken for each (columns)."""
+        matrix = np.zeros((len(self.labels), len(self.labels)), np.int64)
+        known = self.true >= 0
+        np.add.at(matrix, (self.true[known], self.predicted[known]), 1)
+        return matrix
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Contents(Results):
+    """All that a page on boxes that cover samples is made from."""
+
+    explanations: list[Explanation]
     ends: tuple[np.ndarray, np.ndarray]
-    rounding: Decimals
+    needed: list[np.ndarray]
+    rounding: Rounding
 
     @classmethod
     def gather(
@@ -51,11 +72,10 @@ class Contents:
     ) -> Self:
         """Ask the model about all samples, and choose what to show."""
         names = {"feature_names": feature_names, "class_names": class_names}
-        quality = Quality.measure(model, X, y, X_upper)
+        samples = GivenSamples.check(model, X, y, X_upper)
+        assert samples is not None
         predicted = np.searchsorted(model.classes_, model.predict(X, X_upper))
-        true, unknown = encode_labels(model, y, len(predicted))
-        if (true < 0).all():
-            raise ValueError("y holds no label: a report compares predictions with labels.")
+        true, unknown = compare_labels(model, y, len(predicted))
         rows = choose_samples(true, predicted, max_samples)
         upper = None if X_upper is None else _safe_indexing(X_upper, rows)
         explanations = explain(model, _safe_indexing(X, rows), X_upper=upper, **names)
@@ -70,23 +90,20 @@ class Contents:
             predicted=predicted,
             rows=rows,
             explanations=list(explanations),
-            shown_boxes=choose_boxes(boxes, used[used >= 0], max_rules),
-            quality=quality,
+            shown_boxes=choose_boxes(boxes.counts, used[used >= 0], max_rules),
+            quality=Quality.measure(model, samples),
             ends=learned_range(model),
-            rounding=Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper])),
+            needed=find_short_rules(model, samples, *learned_range(model)),
+            rounding=Rounding.of(model, samples.lower, samples.upper),
         )
 
-    @property
-    def n_classes(self) -> int:
-        """How many classes the model has; further labels it does not know."""
-        return len(self.model.classes_)
 
-    def confusion(self) -> np.ndarray:
-        """Return how often each label (rows) was taken for each (columns)."""
-        matrix = np.zeros((len(self.labels), len(self.labels)), np.int64)
-        known = self.true >= 0
-        np.add.at(matrix, (self.true[known], self.predicted[known]), 1)
-        return matrix
+def compare_labels(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[Any]]:
+    """Return labels as codes, and those that the model does not know; there must be one."""
+    true, unknown = encode_labels(model, y, n_samples)
+    if (true < 0).all():
+        raise ValueError("y holds no label: a report compares predictions with labels.")
+    return true, unknown
 
 
 def choose_samples(true: np.ndarray, predicted: np.ndarray, most: int | None) -> np.ndarray:
@@ -105,9 +122,9 @@ def _spread(rows: np.ndarray, most: int) -> np.ndarray:
     return rows[np.arange(most) * len(rows) // max(most, 1)]
 
 
-def choose_boxes(boxes: Hyperboxes, needed: np.ndarray, most: int | None) -> np.ndarray:
-    """Return boxes to show, in order: those needed, then those with the largest support."""
-    most = len(boxes) if most is None else most
-    by_support = np.argsort(-boxes.counts, kind="stable")
-    others = by_support[~np.isin(by_support, needed)]
+def choose_boxes(weights: np.ndarray, needed: np.ndarray, most: int | None) -> np.ndarray:
+    """Return boxes to show, in order: those needed, then those with the largest weights."""
+    most = len(weights) if most is None else most
+    by_weight = np.argsort(-weights, kind="stable")
+    others = by_weight[~np.isin(by_weight, needed)]
     return np.sort(np.concatenate([needed, others[: max(most - len(needed), 0)]]))

@@ -5,35 +5,76 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from html import escape
 from importlib.resources import files
 from string import Template
 from typing import Any
 
 from hyperboxes import __version__
-from hyperboxes._report._contents import Contents
+from hyperboxes._report._contents import Contents, Results
 from hyperboxes._report._data import page_data
-from hyperboxes._report._summary import describe_distance, describe_model, describe_scores
+from hyperboxes._report._summary import (
+    describe_distance,
+    describe_model,
+    describe_scores,
+    describe_voting_model,
+)
+from hyperboxes._report._votes import (
+    VoteContents,
+    describe_importances,
+    describe_intercepts,
+    vote_data,
+)
 
 # In the order in which they build on one another.
-_SCRIPTS = ("dom", "format", "model", "rules", "strips", "plane", "samples", "start")
+_SCRIPTS = {
+    "covers": ("dom", "format", "model", "rules", "strips", "plane", "covers", "samples", "start"),
+    "votes": ("dom", "format", "model", "votes", "rules", "samples", "start"),
+}
 
 
 def write_page(contents: Contents, title: str) -> str:
-    """Return the page."""
+    """Return the page on a model whose boxes cover samples."""
+    about = {"model": describe_model(contents), "distance": describe_distance(contents)}
+    return _write("covers", title, contents, about, page_data(contents))
+
+
+def write_vote_page(contents: VoteContents, title: str) -> str:
+    """Return the page on a model whose boxes vote."""
+    about = {
+        "model": describe_voting_model(contents),
+        "importances": describe_importances(contents),
+        "intercepts": describe_intercepts(contents),
+    }
+    return _write("votes", title, contents, about, vote_data(contents))
+
+
+def _write(
+    kind: str, title: str, contents: Results, about: dict[str, str], data: dict[str, Any]
+) -> str:
+    """Return the page of a kind: the frame that all have, filled with its own parts."""
     style = _read("style.css")
-    script = "\n".join(['"use strict";', *(_read("js", f"{name}.js") for name in _SCRIPTS)])
+    names = _SCRIPTS[kind]
+    script = "\n".join(['"use strict";', *(_read("js", f"{name}.js") for name in names)])
     return Template(_read("page.html")).substitute(
+        _parts(kind, about),
         policy=_policy(style, script),
         title=escape(title),
         version=escape(__version__),
-        model=describe_model(contents),
-        distance=describe_distance(contents),
         scores=describe_scores(contents),
+        uncertain=data["uncertain"],
         style=style,
-        data=script_json(page_data(contents)),
+        data=script_json(data),
         script=script,
     )
+
+
+def _parts(kind: str, about: dict[str, str]) -> dict[str, str]:
+    """Return the parts of a kind of page: each stands below a comment with its name."""
+    _, *pieces = re.split(r"<!-- (\w+) -->\n", _read(f"{kind}.html") + "\n")
+    named = zip(pieces[::2], pieces[1::2], strict=True)
+    return {name: Template(part.rstrip()).substitute(about) for name, part in named}
 
 
 def script_json(value: Any) -> str:

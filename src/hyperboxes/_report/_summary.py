@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
-from hyperboxes._explain.reading import read_membership
+from hyperboxes._explain.reading import is_voting, read_membership
 from hyperboxes._explain.scores import class_scores, overall_scores
-from hyperboxes._report._contents import Contents
+from hyperboxes._report._contents import Contents, Results
+from hyperboxes._report._votes import VoteContents
 
 # A matrix of more classes is too large to read; the most frequent mistakes are listed instead.
 _MOST_CLASSES = 60
@@ -21,18 +22,38 @@ _SHADES = 10
 
 
 def describe_model(contents: Contents) -> str:
-    """Return the facts about the model."""
-    model, boxes = contents.model, contents.boxes
+    """Return the facts about a model whose boxes cover samples."""
+    boxes = contents.boxes
+    facts = {
+        "Boxes": f"{len(boxes):,}{_unlabelled(boxes.labels)}",
+        "Samples learned": f"{int(boxes.counts.sum()):,}",
+    }
+    return _facts(contents, facts, _used_membership(contents.model))
+
+
+def describe_voting_model(contents: VoteContents) -> str:
+    """Return the facts about a model whose boxes vote."""
+    boxes = contents.boxes
+    n_conditions = int(boxes.constrains.sum())
+    facts = {
+        "Boxes": f"{len(boxes):,}",
+        "Conditions": f"{n_conditions:,}, {n_conditions / max(len(boxes), 1):.1f} a box",
+    }
+    return _facts(contents, facts, {})
+
+
+def _facts(contents: Results, own: dict[str, str], used: dict[str, Any]) -> str:
+    """Return what is to say of all models, with facts of one kind and parameters as used."""
+    model = contents.model
     learner = find_by_class(type(model))
     summary = "" if learner is None else f" ({learner.summary})"
     classes = contents.labels[: contents.n_classes]
     facts = {
         "Learner": f"{type(model).__name__}{summary}",
-        "Boxes": f"{len(boxes):,}{_unlabelled(boxes.labels)}",
-        "Samples learned": f"{int(boxes.counts.sum()):,}",
+        **own,
         f"Classes ({len(classes):,})": _names(classes),
         f"Features ({len(contents.feature_names):,})": _names(contents.feature_names),
-        "Parameters": ", ".join(_parameters(model)),
+        "Parameters": ", ".join(_parameters(model, used)),
     }
     return "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(fact)}</dd></div>" for name, fact in facts.items()
@@ -58,28 +79,41 @@ def _names(names: list[str]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + more
 
 
-def _parameters(model: Any) -> Iterable[str]:
-    """Yield the parameters that are no arrays, but for those that change no answer."""
+def _used_membership(model: Any) -> dict[str, Any]:
+    """Return the parameters of membership as fitted."""
     membership = read_membership(model)
     gamma = membership.gamma
-    used = {
+    return {
         "gamma": float(gamma[0]) if (gamma == gamma[0]).all() else gamma,
         "membership_function": membership.function,
     }
+
+
+def _parameters(model: Any, used: dict[str, Any]) -> Iterable[str]:
+    """Yield the parameters that are no arrays, but for those that change no answer."""
     for name, value in (model.get_params(deep=False) | used).items():
         if np.ndim(value) == 0 and name not in SPEED_PARAMETERS:
             yield f"{name}={value!r}"
 
 
-def describe_scores(contents: Contents) -> str:
+def describe_scores(contents: Results) -> str:
     """Return how predictions compare with the labels."""
     matrix = contents.confusion()
     accuracy, balanced_accuracy = overall_scores(matrix)
     n_right, n_known = int(np.trace(matrix)), int(matrix.sum())
+    support = matrix.sum(axis=1)
+    most_frequent = contents.labels[int(support.argmax())]
     tiles = {
         "accuracy": (_percent(accuracy), f"{n_right:,} of {n_known:,} samples are right"),
+        "majority": (
+            _percent(support.max() / n_known),
+            f"the accuracy of always saying {escape(most_frequent)}",
+        ),
         "balanced-accuracy": (_percent(balanced_accuracy), "the mean of the classes' recalls"),
     }
+    if not is_voting(contents.model):
+        about = "of the samples lie in a box; the others get the class of the nearest"
+        tiles["held-by-boxes"] = (_percent(contents.quality.held), about)
     cards = "".join(
         f'<div class="card"><span>{name.replace("-", " ")}</span><strong id="{name}">{value}'
         f"</strong><small>{about}</small></div>"
@@ -87,8 +121,9 @@ def describe_scores(contents: Contents) -> str:
     )
     parts = [f'<div class="cards">{cards}</div>', _left_out(len(contents.true) - n_known)]
     many = len(matrix) > _MOST_CLASSES
-    parts.append((_mistakes if many else _matrix)(matrix, contents.labels))
-    parts.append(_class_table(matrix, contents.labels))
+    tables = (_mistakes if many else _matrix)(matrix, contents.labels)
+    tables += _class_table(matrix, contents.labels)
+    parts.append(f'<div class="tables">{tables}</div>')
     return "".join(parts)
 
 

@@ -1,29 +1,8 @@
 // The table of rules: search, filter by class, sort, and turn pages.
 
 const MOST_CONDITIONS = 6;
-const ruleState = { query: "", label: "", key: "count", descending: true, size: 25, page: 0 };
+const ruleState = { query: "", label: "", key: byId("rule-sort").value, descending: true, size: 25, page: 0 };
 const ruleTexts = new Map(); // what is searched, written when it is first needed
-
-/** The conditions of a box as pairs of feature and text. */
-function conditionsOf(box) {
-  const conditions = [];
-  report.features.forEach((feature, j) => {
-    const [low, high] = boxEnds(box, j);
-    const fromStart = low <= feature.least;
-    const toEnd = high >= feature.most;
-    if (low === null || (fromStart && toEnd)) {
-      return;
-    }
-    if (low < high && fromStart) {
-      conditions.push([j, `<= ${formatNumber(j, high)}`]);
-    } else if (low < high && toEnd) {
-      conditions.push([j, `>= ${formatNumber(j, low)}`]);
-    } else {
-      conditions.push([j, formatInterval(j, low, high)]);
-    }
-  });
-  return conditions;
-}
 
 function ruleText(box) {
   if (!ruleTexts.has(box)) {
@@ -52,36 +31,29 @@ function compare(a, b, descending) {
   return descending ? -order : order;
 }
 
-/** Conditions in words. Of many, the narrowest come first and the rest at the press of a button. */
+/** Conditions in words; of many, the last come at the press of a button. */
 function conditionList(box) {
   const conditions = conditionsOf(box);
   if (conditions.length === 0) {
     return element("span", {}, "always");
   }
-  if (isLong(conditions, MOST_CONDITIONS)) {
-    const width = ([j]) => {
-      const [low, high] = boxEnds(box, j);
-      return placeInRange(j, high) - placeInRange(j, low);
-    };
-    conditions.sort((a, b) => width(a) - width(b));
-  }
   const items = conditions.map(([j, text]) =>
     element("li", {}, report.features[j].name, " ", element("b", {}, text)),
   );
-  return element("ul", { class: "conditions" }, ...clipped(items, MOST_CONDITIONS));
+  const nNeeded = report.boxes.needed?.[box].length || MOST_CONDITIONS;
+  const most = isLong(items, MOST_CONDITIONS) ? nNeeded : MOST_CONDITIONS;
+  return element("ul", { class: "conditions" }, ...clipped(items, most));
 }
 
 function ruleRow(box) {
-  const { index, label, count, coverage, precision } = report.boxes;
+  const { index, label } = report.boxes;
   const cell = (name, ...children) => element("td", { "data-name": name }, ...children);
   return element(
     "tr",
     {},
     element("th", { scope: "row", "data-name": "Box" }, String(index[box])),
     cell("Class", labelName(label[box])),
-    cell("Support", formatCount(count[box])),
-    cell("Coverage", formatShare(coverage[box])),
-    cell("Precision", formatShare(precision[box])),
+    ...ruleCells(box).map(([name, text]) => cell(name, text)),
     cell("Conditions", conditionList(box)),
   );
 }
@@ -112,7 +84,7 @@ function ruleSummary(nFound) {
     return `${found}.`;
   }
   const nLeft = plural(report.nBoxes - nShown, "rule", "rules");
-  return `${found}. The model has ${nLeft} more, of small support, which are left out of this page.`;
+  return `${found}. The model has ${nLeft} more, of small ${byId("rule-sort").options[0].text}, which are left out of this page.`;
 }
 
 function changeRules(change) {

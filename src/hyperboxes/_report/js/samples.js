@@ -1,15 +1,13 @@
 // The samples: which are shown, which is chosen, and why the model says what it says about it.
 
-const UNCERTAIN = 0.05;
 const MOST_BARS = 8;
-const MOST_CHANGES = 12;
 const sampleState = { list: [], place: 0 };
 
 const KINDS = {
   all: () => true,
   wrong: isWrong,
-  uncertain: (sample) => leadOf(sample) < UNCERTAIN,
-  outside: (sample) => sample.memberships[sample.predicted] < 1,
+  uncertain: (sample) => leadOf(sample) < report.uncertain,
+  outside: isInNoBox,
   unlabelled: (sample) => sample.true < 0,
 };
 
@@ -91,8 +89,7 @@ function showSample() {
   byId("sample-why").textContent = [sample.why, sample.tie].join(" ");
   byId("sample-memberships").replaceChildren(...membershipBars(sample));
   byId("sample-change").replaceChildren(...changeLines(sample));
-  showStrips(sample);
-  showPlane(sample);
+  explainSample(sample);
 }
 
 function sampleTitle(sample) {
@@ -123,28 +120,6 @@ function membershipBar(sample, code) {
   const notes = [code === sample.predicted ? "predicted" : "", code === sample.true ? "true" : ""].filter(Boolean);
   const note = notes.length > 0 ? ` (${notes.join(", ")})` : "";
   return element("div", { class: "bar" }, element("span", {}, `${labelName(code)}${note}`), bar, element("span", { class: "degree" }, formatDegree(degree)));
-}
-
-/** What puts the sample into the competing box, and the prediction then. */
-function changeLines(sample) {
-  const { change, competing } = sample;
-  if (change === null) {
-    return [element("p", {}, "Nothing: there is no box of another class.")];
-  }
-  const box = `box ${report.boxes.index[competing]} (${labelName(report.boxes.label[competing])})`;
-  if (change.features.length === 0) {
-    return [element("p", {}, `Little: ${box} holds the sample, too.`)];
-  }
-  const steps = change.features.map((j, place) =>
-    element("li", {}, `${report.features[j].name} `, ...changeStep(j, valueEnds(sample, j), change.ends[place])),
-  );
-  const list = element("ul", { class: "conditions" }, ...clipped(steps, MOST_CHANGES));
-  return [element("p", {}, `The least that puts the sample into ${box}:`), list, element("p", {}, change.outcome)];
-}
-
-function changeStep(feature, from, to) {
-  const more = digitsApart(feature, from, to);
-  return [`${formatEnds(feature, ...from, more)} → `, element("b", {}, formatEnds(feature, ...to, more))];
 }
 
 /** Show the samples of one cell of the confusion matrix. */
@@ -185,7 +160,6 @@ function startSamples() {
   for (const button of document.querySelectorAll("#confusion button")) {
     button.addEventListener("click", () => showConfused(button));
   }
-  startStrips(showSample);
-  startPlane();
+  startExplanations();
   filterSamples();
 }

@@ -1,0 +1,326 @@
+"""`AdaptiveGFMM`: a bounded memory of boxes that follows a stream's drift."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.metrics import accuracy_score
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._estimators.labels import SeenLabels
+from hyperboxes._estimators.one_by_one import OneByOne
+from hyperboxes._estimators.validation import (
+    check_not_huge,
+    check_upper,
+    unchanged_on_error,
+    validate_samples,
+)
+from hyperboxes._kernels.adaptive import Settings
+from hyperboxes._learning.adaptive import (
+    ask_memory,
+    ask_row,
+    learn_adaptively,
+    learn_row,
+    make_settings,
+)
+from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.memory import BoxMemory
+
+
+class AdaptiveGFMM(OneByOne, ClassifierMixin, BaseEstimator):
+    """A bounded memory of boxes that follows drift: for streams without end.
+
+    Each sample joins a near and recent box of its class, or becomes a box. When there are too many,
+    the box that was confirmed longest ago goes. To predict, the nearest boxes of several horizons
+    (those confirmed in the last 32, 128 or 512 samples, and all) vote, and horizons that have been
+    right of late count for more: after a sudden change the recent boxes outvote the old ones, in
+    quiet times all of them speak. Features are scaled by their recent spread, and weighted by what
+    they have told about the classes of late.
+
+    Parameters
+    ----------
+    theta : float, default=0.05
+        Maximum side of a box, as a fraction of each feature's recent range (that of a uniform
+        distribution with the same standard deviation). Larger boxes are fewer and read better.
+    max_boxes : int, default=1000
+        How many boxes are remembered. More take more time and, where the world does not change,
+        predict a little better.
+
+    Attributes
+    ----------
+    hyperboxes_ : Hyperboxes
+        The boxes, oldest first, in data units: arrays `lower`, `upper`, `labels` and `counts`.
+    box_ages_ : ndarray of int, shape (n_boxes,)
+        How many samples were learned since each box was last confirmed.
+    horizon_scores_ : ndarray of shape (4, 4)
+        How often the experts were right of late: a row for each horizon (32, 128, 512, all), a
+        column for each number of neighbours (1, 3, 7, 15).
+    feature_weights_ : ndarray of shape (n_features,)
+        What each feature weighs in distances: 1 for the one that tells most about the classes, at
+        least 0.1.
+    data_min_, data_max_ : ndarray of shape (n_features,)
+        The recent range of each feature, of which `theta` is a fraction.
+    n_samples_seen_ : int
+        How many samples were learned.
+    classes_ : ndarray of shape (n_classes,)
+        The labels seen or announced so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where `X` has columns with names.
+
+    See Also
+    --------
+    ImprovedOnlineGFMM : Learns sample by sample, too, and forgets nothing.
+
+    Notes
+    -----
+    Samples are learned in their order, by `fit`, too: the last ones count most. Any division into
+    batches gives the very same model. :doc:`/algorithms` has the definition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hyperboxes import AdaptiveGFMM
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((2000, 2))
+    >>> y = X[:, 0] > X[:, 1]
+    >>> y[1000:] = ~y[1000:]  # the world is turned upside down
+    >>> model = AdaptiveGFMM().partial_fit(X[:1000], y[:1000])
+    >>> model.partial_fit(X[1000:1200], y[1000:1200]).score(X[1200:], y[1200:]) > 0.9
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "theta": [Interval(Real, 0, None, closed="neither")],
+        "max_boxes": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    classes_: np.ndarray
+    n_features_in_: int
+    _memory: BoxMemory
+    _labels: SeenLabels
+
+    def __init__(self, theta: float = 0.05, *, max_boxes: int = 1000) -> None:
+        self.theta = theta
+        self.max_boxes = max_boxes
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, X_upper: Any = None) -> Self:
+        """Learn from scratch, in the order of the samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; the lower ends where samples are intervals. NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples. None: samples are points.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._learn(X, y, None, X_upper, is_first=True)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, X_upper: Any = None) -> Self:
+        """Go on learning from more samples, in their order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; the lower ends where samples are intervals. NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Class labels. Those that were not seen before become new classes.
+        classes : array-like of shape (n_classes,), default=None
+            Labels that will appear, if you want ``classes_`` to have them from the start.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples.
+
+        Returns
+        -------
+        self : object
+            The estimator. If the call is interrupted, it has learned the first samples of `X` and
+            remains usable; ``n_samples_seen_`` tells how many.
+        """
+        return self._learn(X, y, classes, X_upper, is_first=not hasattr(self, "_memory"))
+
+    def _learn(self, X: Any, y: Any, classes: Any, X_upper: Any, *, is_first: bool) -> Self:
+        with unchanged_on_error(self):
+            X, y = validate_samples(self, X, y, reset=is_first, **NUMBERS)
+            upper = check_upper(self, X, X_upper)
+            check_not_huge(self, X, upper)
+            labels = SeenLabels.none() if is_first else self._labels
+            labels = labels.with_labels(y, classes)
+        if is_first:
+            self._memory = BoxMemory(X.shape[1])
+        self._know(labels)
+        learn_adaptively(X, upper, labels.encode(y), self._memory, self._settings())
+        return self
+
+    def _learn_row(self, row: np.ndarray, label: Any) -> None:
+        labels = getattr(self, "_labels", None) or SeenLabels.none()
+        try:
+            code = labels.codes.get(label)
+        except TypeError:
+            raise ValueError(f"y is {label!r}, which is no label.") from None
+        if code is None:
+            labels = labels.with_labels(np.array([label]))
+            code = labels.codes[label]
+            if not hasattr(self, "_memory"):
+                self._memory = BoxMemory(row.shape[1])
+            self._know(labels)
+        learn_row(row, code, self._memory, self.theta, self.max_boxes)
+
+    def _add_features(self, n_features: int) -> None:
+        """Have more features, of which nothing is known yet."""
+        if hasattr(self, "_memory"):
+            self._memory.add_features(n_features)
+        self.n_features_in_ += n_features
+
+    def _can_predict(self) -> bool:
+        return self.__sklearn_is_fitted__()
+
+    def _predict_row(self, row: np.ndarray) -> Any:
+        shares = self._row_shares(row)
+        return max(shares, key=shares.__getitem__)
+
+    def _shares_of_row(self, row: np.ndarray) -> dict[Any, float]:
+        return self._row_shares(row)
+
+    def _row_shares(self, row: np.ndarray) -> dict[Any, float]:
+        """Return the shares of the classes in their order."""
+        shares = ask_row(row, self._memory, self.theta, self.max_boxes)
+        codes = self._labels.codes
+        return {
+            label: shares[codes[label]] if label in codes else 0.0
+            for label in self._labels.sorted_labels
+        }
+
+    def _know(self, labels: SeenLabels) -> None:
+        """Take over labels, with room for those that are new."""
+        self._memory.add_labels(len(labels.appeared) - self._memory.n_labels)
+        self._labels = labels
+        self.classes_ = labels.classes
+
+    def _settings(self) -> Settings:
+        return make_settings(self.theta, self.max_boxes)
+
+    def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the class with the largest share of the experts' votes for each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples, or the lower ends of interval samples; NaN where a value is missing.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted labels.
+        """
+        winners = self.predict_proba(X, X_upper).argmax(axis=1)
+        return self.classes_[winners]
+
+    def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the shares of the classes in the experts' votes.
+
+        Parameters
+        ----------
+        X, X_upper : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        X = validate_samples(self, X, reset=False, **NUMBERS)
+        upper = check_upper(self, X, X_upper)
+        shares = np.zeros((len(X), len(self.classes_)))
+        shares[:, self._labels.places] = ask_memory(X, upper, self._memory, self._settings())
+        return shares
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
+        """Return the accuracy of `predict` on the given samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Test samples.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples in the mean.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples.
+
+        Returns
+        -------
+        score : float
+            Mean accuracy.
+        """
+        return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
+
+    @property
+    def hyperboxes_(self) -> Hyperboxes:
+        """The boxes in data units, oldest first."""
+        check_is_fitted(self)
+        return self._memory.hyperboxes(self._labels.places)
+
+    @property
+    def box_ages_(self) -> np.ndarray:
+        """How many samples were learned since each box was last confirmed."""
+        check_is_fitted(self)
+        confirmed = self._memory.arrays.confirmed[self._memory.by_age]
+        return self._memory.n_learned - 1 - confirmed
+
+    @property
+    def horizon_scores_(self) -> np.ndarray:
+        """How often the experts were right of late, by horizon and number of neighbours."""
+        check_is_fitted(self)
+        return self._memory.scores.copy()
+
+    @property
+    def feature_weights_(self) -> np.ndarray:
+        """What each feature weighs in distances."""
+        check_is_fitted(self)
+        return self._memory.arrays.weight.copy()
+
+    @property
+    def data_min_(self) -> np.ndarray:
+        """The start of each feature's recent range."""
+        check_is_fitted(self)
+        return self._memory.arrays.mean - self._memory.ranges / 2
+
+    @property
+    def data_max_(self) -> np.ndarray:
+        """The end of each feature's recent range."""
+        check_is_fitted(self)
+        return self._memory.arrays.mean + self._memory.ranges / 2
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """How many samples were learned."""
+        check_is_fitted(self)
+        return self._memory.n_learned
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_memory") and len(self._memory) > 0

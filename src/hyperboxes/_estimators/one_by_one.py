@@ -1,0 +1,274 @@
+"""River's protocol for online learners: `learn_one`, `predict_one` and `predict_proba_one`.
+
+A sample is a dictionary of features or a plain sequence. Scikit-learn's validation takes longer
+than learning a sample, so there are cheap checks here instead. What fails them changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hyperboxes._estimators.labels import union_of_labels
+from hyperboxes._estimators.validation import (
+    HUGE,
+    CheckedRow,
+    check_unit_range,
+    check_unlabeled,
+    unchanged_on_error,
+)
+from hyperboxes._kernels.records import NO_LABEL
+from hyperboxes._models.boxes import Boxes, Samples
+
+_NAN = math.nan
+
+
+class OneByOne:
+    """Learning and predicting single samples; a learner says how with a row of numbers."""
+
+    n_features_in_: int
+    classes_: np.ndarray
+
+    @abstractmethod
+    def _learn_row(self, row: np.ndarray, label: Any) -> None:
+        """Learn a sample, a table of one row; nothing changes if the label is refused."""
+
+    @abstractmethod
+    def _predict_row(self, row: np.ndarray) -> Any:
+        """Return the label of a sample, a table of one row."""
+
+    @abstractmethod
+    def _shares_of_row(self, row: np.ndarray) -> dict[Any, float]:
+        """Return the probability of each class."""
+
+    @abstractmethod
+    def _can_predict(self) -> bool:
+        """Whether anything was learned."""
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn a single sample, as river's models do.
+
+        It gives what `partial_fit` gives, some ten times as fast. There is no need to name classes
+        in advance.
+
+        Parameters
+        ----------
+        x : dict or sequence of n_features numbers
+            The sample. A dictionary has the features by name, in any order; if the model has no
+            names, by number, from 0. Features that are not there are missing. The first sample
+            says which features there are.
+        y : object
+            Its label.
+        """
+        if hasattr(self, "n_features_in_"):
+            row = self._make_row(x)
+            self._learn_row(row, y)
+            return
+        with unchanged_on_error(self):
+            self._validate_params()  # type: ignore[attr-defined]
+            self._meet_features(x)
+            row = self._make_row(x)
+            self._learn_row(row, y)
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the label of a single sample, as river's models do.
+
+        Parameters
+        ----------
+        x : dict or sequence of n_features numbers
+            As in `learn_one`.
+
+        Returns
+        -------
+        y : object
+            What `predict` says, as a plain Python value; None before anything was learned.
+        """
+        if not self._can_predict():
+            return None
+        return self._predict_row(self._make_row(x))
+
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Return the probabilities of the classes for a single sample, as river's models do.
+
+        Parameters
+        ----------
+        x : dict or sequence of n_features numbers
+            As in `learn_one`.
+
+        Returns
+        -------
+        p : dict of label to float
+            What `predict_proba` says; empty before anything was learned.
+        """
+        if not self._can_predict():
+            return {}
+        return self._shares_of_row(self._make_row(x))
+
+    def _meet_features(self, x: Any) -> None:
+        """Learn from the first sample which features there are, and their order."""
+        if not isinstance(x, Mapping):
+            self.n_features_in_ = len(_values_of(x))
+        elif all(isinstance(name, str) for name in x):
+            # Sorted, so that the order in a dictionary makes no difference.
+            self.feature_names_in_ = np.array(sorted(x), dtype=object)
+            self.n_features_in_ = len(x)
+        elif set(x) == set(range(len(x))):
+            self.n_features_in_ = len(x)
+        else:
+            raise ValueError(
+                "Features are named by strings, or numbered from 0 without a gap; x has "
+                f"{_listed(x)}."
+            )
+        if self.n_features_in_ == 0:
+            raise ValueError("x has no features.")
+
+    def _make_row(self, x: Any) -> np.ndarray:
+        """Return a sample as a read-only table of one row, after checks."""
+        if isinstance(x, Mapping):
+            names = self._feature_names()
+            if not x.keys() <= names.keys():
+                raise ValueError(
+                    f"x has features that the model does not know: {_listed(x.keys() - names)}. "
+                    f"It was trained with {_listed(names)}."
+                )
+            values = [x.get(name, _NAN) for name in names]
+        else:
+            values = _values_of(x)
+            if len(values) != self.n_features_in_:
+                raise ValueError(
+                    f"x has {len(values)} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features."
+                )
+        return self._checked_row(values)
+
+    def _checked_row(self, values: list[Any]) -> np.ndarray:
+        try:
+            # One call that looks at all of them: not finite if one of them is not.
+            is_fine = math.hypot(*values) <= HUGE
+        except (TypeError, ValueError):
+            is_fine = False
+        if not is_fine:
+            values = [self._check_value(j, value) for j, value in enumerate(values)]
+        row = np.array([values], np.float64)
+        row.flags.writeable = False
+        return row
+
+    def _check_value(self, j: int, value: Any) -> float:
+        """Return a value as a number, NaN for None; refuse all else."""
+        if value is None:
+            return _NAN
+        names = list(self._feature_names())
+        try:
+            math.hypot(value)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"Feature {names[j]!r} is {value!r}, which is no number. Encode it, or leave it "
+                "out."
+            ) from None
+        if not abs(value) <= HUGE and value == value:
+            raise ValueError(f"Feature {names[j]!r} is {value}, which is too large or infinite.")
+        return value
+
+    def _feature_names(self) -> dict[Any, int]:
+        """Return the names of the features, or their numbers, with their places."""
+        names = getattr(self, "feature_names_in_", None)
+        known = self.__dict__.get("_names")
+        if known is None or known[0] is not names or len(known[1]) != self.n_features_in_:
+            keys = range(self.n_features_in_) if names is None else names.tolist()
+            known = self._names = names, {key: place for place, key in enumerate(keys)}
+        return known[1]
+
+
+class OneByOneBoxes(OneByOne):
+    """Single samples for learners whose boxes have an index."""
+
+    scaling: Any
+    unlabeled: Any
+    _model: Any
+
+    @abstractmethod
+    def _begin(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Start a model with the first sample, whose class is in `classes_`."""
+
+    def _learn_row(self, row: np.ndarray, label: Any) -> None:
+        if self.scaling is None:
+            check_unit_range(self, row, row)
+        check_unlabeled(self.unlabeled)
+        code = self._code_of(label)
+        if not hasattr(self, "_model"):
+            self._begin(row, row)
+        samples = Samples(row, row, self._model.scale, np.array([code]))
+        self._train_on(samples, np.array([label]))  # type: ignore[attr-defined]
+
+    def _code_of(self, label: Any) -> int:
+        """Return the index of a label; a new one becomes a class."""
+        if self.unlabeled is not None and label == self.unlabeled:
+            if not hasattr(self, "classes_"):
+                raise ValueError("The first sample must have a label.")
+            return NO_LABEL
+        codes = self._codes()
+        try:
+            code = codes.get(label)
+        except TypeError:
+            raise ValueError(f"y is {label!r}, which is no label.") from None
+        if code is None:
+            self._add_class(label)
+            code = self._codes()[label]
+        return int(code)
+
+    def _codes(self) -> dict[Any, int]:
+        classes = getattr(self, "classes_", np.empty(0))
+        known = self.__dict__.get("_known_codes")
+        if known is None or known[0] is not classes:
+            codes = {label: code for code, label in enumerate(classes.tolist())}
+            known = self._known_codes = classes, codes
+        return known[1]
+
+    def _add_class(self, label: Any) -> None:
+        """Add a class, and number the labels of the boxes anew."""
+        before = getattr(self, "classes_", np.empty(0))
+        classes = union_of_labels(before, np.array([label]))
+        if hasattr(self, "_model"):
+            old = self._model.boxes
+            # Labels of boxes may be -1 for none, which takes the last place.
+            moved = np.append(np.searchsorted(classes, before), NO_LABEL)
+            boxes = Boxes.of_rows(
+                old.lower, old.upper, moved[old.labels], old.counts, n_classes=len(classes)
+            )
+            boxes.n_candidates = old.n_candidates
+            self._model = self._model.with_boxes(boxes)
+        self.__dict__.pop("_label_runs", None)  # which counts by class
+        self.classes_ = classes
+
+    def _can_predict(self) -> bool:
+        return hasattr(self, "_model") and self._model.boxes.has_labels
+
+    def _predict_row(self, row: np.ndarray) -> Any:
+        return self.predict(row.view(CheckedRow)).tolist()[0]  # type: ignore[attr-defined]
+
+    def _shares_of_row(self, row: np.ndarray) -> dict[Any, float]:
+        shares = self.predict_proba(row.view(CheckedRow))  # type: ignore[attr-defined]
+        return dict(zip(self.classes_.tolist(), shares[0].tolist(), strict=True))
+
+
+def _values_of(x: Any) -> list[Any]:
+    """Return the numbers of a sequence."""
+    if isinstance(x, np.ndarray) and x.ndim == 1:
+        return x.tolist()
+    if isinstance(x, Sequence) and not isinstance(x, str | bytes):
+        return list(x)
+    if hasattr(x, "to_dict"):
+        raise TypeError("x is a single sample: a dictionary, such as row.to_dict(), or a sequence.")
+    raise TypeError(
+        f"x is a single sample, a dictionary or a sequence of numbers, not {type(x).__name__}."
+    )
+
+
+def _listed(names: Any) -> str:
+    """Return the first few names."""
+    shown = sorted(map(repr, names))
+    return ", ".join(shown[:5]) + (f" and {len(shown) - 5} more" if len(shown) > 5 else "")

@@ -1,0 +1,416 @@
+"""A memory of recent boxes that adapts: experts of several horizons vote, and the best is trusted.
+
+A sample is compared with all boxes. Their age is the number of samples learned since each was last
+confirmed; horizons are nested ranges of age. An expert is a horizon and a number of neighbours: the
+nearest boxes of that age vote. Experts are weighted by how often each was right of late.
+
+Boxes are columns here, so that the distances of many are computed at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+
+from hyperboxes._kernels.geometry import is_known, larger, lowest, smaller, upmost
+from hyperboxes._kernels.jit import by_reference, formula, kernel, step
+
+# Boxes by column: `lower[feature, box]` and `upper`, `labels`, `counts` of samples, the samples at
+# which each was `born` and last `confirmed`, and in `order` of that, oldest first. By feature: how
+# many values were `seen`, their `mean`
+# and `variance`, its `scale` (1 / range) and `weight`, and `histograms[feature, bin, label]`.
+# `scores` of the experts, horizon by horizon. `counters`, see below.
+Memory = namedtuple(
+    "Memory",
+    "lower upper labels counts born confirmed order seen mean variance scale weight histograms"
+    " scores counters",
+)
+
+# Places of `counters`: boxes, and samples learned.
+BOXES, SAMPLES = range(2)
+N_COUNTERS = 2
+
+# How to learn. `horizons` are the ages that each is below, the last of them beyond all;
+# `neighbors` in ascending order. `theta` and `max_boxes` as in the estimator; the others are the
+# constants of `_learning/adaptive.py`.
+Settings = namedtuple(
+    "Settings",
+    "theta max_boxes horizons neighbors score_memory sharpness scale_rate weighs weight_floor",
+)
+
+# Working arrays: the sample `x` (both ends) that was asked about last, and `asked_at`, after how
+# many samples learned, or -1; the `distances` of all boxes; the nearest ones and their `gaps`,
+# likewise those that are to grow; `sums` of votes by class; what each expert says,
+# `votes[expert, label]` in shares, and its weight.
+Workspace = namedtuple(
+    "Workspace",
+    "x asked_at distances near gaps growable growable_gaps sums answers votes weights",
+)
+
+N_BINS = 8
+N_TRIES = 3  # boxes of the sample's class that may grow
+SMALLEST_GAP = 0.01  # what is added to distances, so that those of boxes around a sample are finite
+CLIPPED_AFTER = 30  # values of a feature, from when on outliers count less
+CLIPPED_AT = 4.0  # standard deviations
+SAMPLES_PER_WEIGHING = 100
+HISTOGRAM_FADE = 0.93
+
+
+@kernel
+def predict(xl, xu, start, stop, memory, settings, work, shares):
+    """Write the shares of the classes in the vote for samples `start` to `stop`."""
+    memory, settings, work = by_reference(memory), by_reference(settings), by_reference(work)
+    for row in range(start, stop):
+        ask(xl[row], xu[row], memory, settings, work)
+        add_up(memory, settings, work, shares[row])
+
+
+@kernel
+def learn(xl, xu, y, start, stop, memory, settings, work):
+    """Learn samples from `start` on; return where it ended: at `stop`, or when room is needed."""
+    memory, settings, work = by_reference(memory), by_reference(settings), by_reference(work)
+    room = memory.labels.size
+    for row in range(start, stop):
+        if memory.counters[BOXES] == room and room < settings.max_boxes:
+            return row
+        ask(xl[row], xu[row], memory, settings, work)
+        judge(y[row], memory, settings, work)
+        watch(xl[row], xu[row], y[row], memory, settings)
+        store(xl[row], xu[row], y[row], memory, settings, work)
+        memory.counters[SAMPLES] += 1
+        if settings.weighs and memory.counters[SAMPLES] % SAMPLES_PER_WEIGHING == 0:
+            weigh_features(memory, settings)
+    return stop
+
+
+@step
+def ask(xl, xu, memory, settings, work):
+    """Have all experts answer, unless this was the last thing they were asked."""
+    if work.asked_at[0] != memory.counters[SAMPLES] or not is_last(xl, xu, work.x):
+        set_distances(xl, xu, memory, work.distances)
+        answer(memory, settings, work)
+        for j in range(xl.size):
+            work.x[0, j], work.x[1, j] = xl[j], xu[j]
+        work.asked_at[0] = memory.counters[SAMPLES]
+
+
+@formula
+def is_last(xl, xu, x):
+    """Whether this is the sample that was asked about last; NaN equals nothing."""
+    for j in range(xl.size):
+        if not (xl[j] == x[0, j] and xu[j] == x[1, j]):
+            return False
+    return True
+
+
+@formula
+def set_distances(xl, xu, memory, distances):
+    """Write the distance of each box: the weighted sum of its gaps, each at most 1."""
+    n_boxes = memory.counters[BOXES]
+    for box in range(n_boxes):
+        distances[box] = 0.0
+    for j in range(xl.size):
+        lower, upper, low, high = memory.lower[j], memory.upper[j], xl[j], xu[j]
+        scale, weight = memory.scale[j], memory.weight[j]
+        for box in range(n_boxes):
+            gap = larger(larger(lower[box] - high, low - upper[box]), 0.0)
+            distances[box] += weight * smaller(gap * scale, 1.0)
+
+
+@formula
+def put_in_order(box, gap, boxes, gaps, n_boxes):
+    """Put a box into a list of the nearest ones; return its length.
+
+    It was confirmed before those in the list, and comes after those that are as near.
+    """
+    place = smaller(n_boxes, boxes.size - 1)
+    while place > 0 and gap < gaps[place - 1]:
+        boxes[place], gaps[place] = boxes[place - 1], gaps[place - 1]
+        place -= 1
+    boxes[place], gaps[place] = box, gap
+    return smaller(n_boxes + 1, boxes.size)
+
+
+@formula
+def place_of(time, memory):
+    """Return the first place in `order` of a box that was confirmed at a time or later."""
+    low, high = 0, memory.counters[BOXES]
+    while low < high:
+        middle = (low + high) // 2
+        if memory.confirmed[memory.order[middle]] < time:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@formula
+def first_in_horizon(horizon, memory):
+    """Return the first place in `order` of a box whose age is below the horizon."""
+    return place_of(memory.counters[SAMPLES] - horizon, memory)
+
+
+@formula
+def answer(memory, settings, work):
+    """Write the votes of each expert's neighbours, and the class with most of them.
+
+    Boxes are put into the list of the nearest ones from the last confirmed one on; at the end of
+    each horizon it holds the nearest of that horizon.
+    """
+    order, distances, near, gaps = memory.order, work.distances, work.near, work.gaps
+    stop, n_near, n_counts = memory.counters[BOXES], 0, settings.neighbors.size
+    for band in range(settings.horizons.size):
+        start = first_in_horizon(settings.horizons[band], memory)
+        for place in range(stop - 1, start - 1, -1):
+            box = order[place]
+            if n_near < near.size or distances[box] < gaps[-1]:
+                n_near = put_in_order(box, distances[box], near, gaps, n_near)
+        stop = start
+        count_votes(band * n_counts, n_near, memory, settings, work)
+
+
+@formula
+def count_votes(expert, n_near, memory, settings, work):
+    """Write what the experts of a horizon say, from the first of them on."""
+    sums = work.sums
+    sums[:] = 0.0
+    total, place = 0.0, 0
+    for count in range(settings.neighbors.size):
+        while place < smaller(settings.neighbors[count], n_near):
+            vote = 1.0 / (work.gaps[place] + SMALLEST_GAP)
+            sums[memory.labels[work.near[place]]] += vote
+            total += vote
+            place += 1
+        best = 0
+        for label in range(sums.size):
+            work.votes[expert + count, label] = sums[label] / total
+            best = label if sums[label] > sums[best] else best
+        work.answers[expert + count] = best
+
+
+@formula
+def first_largest(values):
+    """Return the place of the largest value, the first of equals."""
+    best = 0
+    for place in range(1, values.size):
+        best = place if values[place] > values[best] else best
+    return best
+
+
+@formula
+def add_up(memory, settings, work, shares):
+    """Write the weights of the experts, and the sum of their votes, in shares."""
+    scores = memory.scores
+    best = scores[first_largest(scores)]
+    shares[:] = 0.0
+    total = 0.0
+    for expert in range(scores.size):
+        weight = math.exp(settings.sharpness * (scores[expert] - best))
+        work.weights[expert] = weight
+        total += weight
+        for label in range(shares.size):
+            shares[label] += weight * work.votes[expert, label]
+    for label in range(shares.size):
+        shares[label] /= total
+
+
+@step
+def judge(label, memory, settings, work):
+    """Raise the scores of the experts that were right, and lower the others'."""
+    if memory.counters[BOXES] > 0:
+        n_learned = memory.counters[SAMPLES]
+        rate = 1.0 / smaller(settings.score_memory, n_learned + 1.0)
+        for expert in range(memory.scores.size):
+            hit = 1.0 if work.answers[expert] == label else 0.0
+            memory.scores[expert] += (hit - memory.scores[expert]) * rate
+
+
+@step
+def watch(xl, xu, label, memory, settings):
+    """Update what is known of the features' scales, and how their values go with classes."""
+    for j in range(xl.size):
+        if not is_known(xl[j]):
+            continue
+        value = xl[j] + (xu[j] - xl[j]) * 0.5
+        update_scale(value, j, memory, settings)
+        place = N_BINS * ((value - memory.mean[j]) * memory.scale[j] + 0.5)
+        place = smaller(larger(place, 0.0), N_BINS - 1.0)
+        memory.histograms[j, int(place), label] += 1.0
+
+
+@formula
+def update_scale(value, j, memory, settings):
+    """Update mean and variance of a feature; outliers count as if they were not that far out."""
+    deviation = value - memory.mean[j]
+    if memory.seen[j] >= CLIPPED_AFTER and memory.variance[j] > 0.0:
+        limit = CLIPPED_AT * math.sqrt(memory.variance[j])
+        deviation = smaller(larger(deviation, -limit), limit)
+    memory.seen[j] += 1
+    rate = larger(1.0 / memory.seen[j], settings.scale_rate)
+    memory.mean[j] += rate * deviation
+    memory.variance[j] = (1.0 - rate) * (memory.variance[j] + rate * deviation * deviation)
+    if memory.variance[j] > 0.0:
+        memory.scale[j] = 1.0 / math.sqrt(12.0 * memory.variance[j])
+    else:
+        memory.scale[j] = 0.0
+
+
+@step
+def store(xl, xu, label, memory, settings, work):
+    """Let a near box of the class grow, or make a new one of the sample."""
+    n_counts = settings.neighbors.size
+    horizon = settings.horizons[first_largest(memory.scores) // n_counts]
+    box = find_growable(xl, xu, label, horizon, memory, settings, work)
+    if box >= 0:
+        memory.counts[box] += 1
+        renew(place_of(memory.confirmed[box], memory), memory)
+    else:
+        box = find_room(memory, settings)
+        memory.labels[box] = label
+        memory.counts[box] = 1
+        memory.born[box] = memory.counters[SAMPLES]
+        memory.lower[:, box] = xl
+        memory.upper[:, box] = xu
+    memory.confirmed[box] = memory.counters[SAMPLES]
+    for j in range(xl.size):
+        memory.lower[j, box] = lowest(xl[j], memory.lower[j, box])
+        memory.upper[j, box] = upmost(xu[j], memory.upper[j, box])
+
+
+@formula
+def find_growable(xl, xu, label, horizon, memory, settings, work):
+    """Return the first of the nearest boxes of the class that may grow to hold the sample, or -1.
+
+    It is as young as the horizon that is trusted most, stays within `theta`, and then meets no box
+    of another class that was confirmed within the horizon.
+    """
+    boxes, gaps, n_boxes = work.growable, work.growable_gaps, 0
+    for place in range(memory.counters[BOXES] - 1, -1, -1):
+        box = memory.order[place]
+        gap = work.distances[box]
+        # The class is asked for last: it is what a processor cannot foresee.
+        if (n_boxes < N_TRIES or gap < gaps[-1]) and memory.labels[box] == label:
+            n_boxes = put_in_order(box, gap, boxes, gaps, n_boxes)
+    for place in range(n_boxes):
+        box = boxes[place]
+        is_young = memory.counters[SAMPLES] - memory.born[box] < horizon
+        if (
+            is_young
+            and fits(xl, xu, box, memory, settings.theta)
+            and not meets_any(xl, xu, label, box, horizon, memory)
+        ):
+            return box
+    return -1
+
+
+@formula
+def fits(xl, xu, box, memory, theta):
+    """Whether no side of a box is longer than `theta` once it holds the sample."""
+    for j in range(xl.size):
+        high, low = upmost(xu[j], memory.upper[j, box]), lowest(xl[j], memory.lower[j, box])
+        if (high - low) * memory.scale[j] > theta:
+            return False
+    return True
+
+
+@formula
+def meets_any(xl, xu, label, box, horizon, memory):
+    """Whether a box, once it holds the sample, meets a recent one of another class."""
+    for place in range(first_in_horizon(horizon, memory), memory.counters[BOXES]):
+        other = memory.order[place]
+        if memory.labels[other] != label:
+            meets = True
+            for j in range(xl.size):
+                high = upmost(xu[j], memory.upper[j, box])
+                low = lowest(xl[j], memory.lower[j, box])
+                if memory.lower[j, other] > high or memory.upper[j, other] < low:
+                    meets = False
+                    break
+            if meets:
+                return True
+    return False
+
+
+@formula
+def find_room(memory, settings):
+    """Return the place of a new box: that of the box confirmed longest ago if there are enough."""
+    n_boxes = memory.counters[BOXES]
+    if n_boxes < settings.max_boxes:
+        memory.order[n_boxes] = n_boxes
+        memory.counters[BOXES] += 1
+    else:
+        renew(0, memory)
+    return memory.order[memory.counters[BOXES] - 1]
+
+
+@formula
+def renew(place, memory):
+    """Move the box at a place of `order` to the end: it is the one confirmed last."""
+    order, last = memory.order, memory.counters[BOXES] - 1
+    box = order[place]
+    for later in range(place, last):
+        order[later] = order[later + 1]
+    order[last] = box
+
+
+@formula
+def weigh_features(memory, settings):
+    """Weigh the features by the mutual information of their bins and the classes; fade the counts.
+
+    What few samples show by chance is taken off. A feature that tells nothing keeps a small weight.
+    """
+    most = 0.0
+    for j in range(memory.weight.size):
+        memory.weight[j] = math.sqrt(information(memory.histograms[j]))
+        most = larger(memory.weight[j], most)
+    floor = settings.weight_floor
+    for j in range(memory.weight.size):
+        if most > 0.0:
+            memory.weight[j] = floor + (1.0 - floor) * memory.weight[j] / most
+        else:
+            memory.weight[j] = 1.0
+        for place in range(N_BINS):
+            for label in range(memory.histograms.shape[2]):
+                memory.histograms[j, place, label] *= HISTOGRAM_FADE
+
+
+@formula
+def information(counts):
+    """Return the mutual information of rows and columns, less its bias, at least 0."""
+    n_labels = counts.shape[1]
+    total, n_rows, n_columns = 0.0, 0, 0
+    for place in range(N_BINS):
+        n_rows += 1 if row_sum(counts, place) > 0.0 else 0
+    for label in range(n_labels):
+        column = column_sum(counts, label)
+        n_columns += 1 if column > 0.0 else 0
+        total += column
+    shared = 0.0
+    for label in range(n_labels):
+        column = column_sum(counts, label)
+        for place in range(N_BINS):
+            count = counts[place, label]
+            if count > 0.0:
+                row = row_sum(counts, place)
+                shared += count / total * math.log(count * total / (row * column))
+    if total > 0.0:
+        shared -= (n_rows - 1) * (n_columns - 1) / (2.0 * total)
+    return larger(shared, 0.0)
+
+
+@formula
+def row_sum(counts, place):
+    """Add up a row."""
+    total = 0.0
+    for label in range(counts.shape[1]):
+        total += counts[place, label]
+    return total
+
+
+@formula
+def column_sum(counts, label):
+    """Add up a column."""
+    total = 0.0
+    for place in range(N_BINS):
+        total += counts[place, label]
+    return total

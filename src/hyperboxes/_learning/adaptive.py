@@ -1,0 +1,108 @@
+"""Learning with a memory that adapts, in slices of work, and asking it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hyperboxes._kernels import adaptive
+from hyperboxes._kernels.adaptive import Settings
+from hyperboxes._models.boxes import frozen, slices
+from hyperboxes._models.memory import HORIZONS, NEIGHBORS, BoxMemory
+
+# Over how many samples an expert is judged, and how much better experts count for more. This and
+# what follows was chosen on streams that `make bench-streams` names.
+_SCORE_MEMORY = 200.0
+_SHARPNESS = 50.0
+
+# The share of a new value in the mean and variance of a feature, once there are enough.
+_SCALE_RATE = 0.002
+
+# The weight of a feature that tells nothing of the class.
+_WEIGHT_FLOOR = 0.1
+
+# Distances in single features between two looks at Ctrl-C: some tenths of a second.
+_WORK_PER_CALL = 100_000_000
+
+
+def make_settings(theta: float, max_boxes: int) -> Settings:
+    """Return how kernels learn."""
+    return Settings(
+        theta=float(theta),
+        max_boxes=int(max_boxes),
+        horizons=np.array(HORIZONS),
+        neighbors=np.array(NEIGHBORS),
+        score_memory=_SCORE_MEMORY,
+        sharpness=_SHARPNESS,
+        scale_rate=_SCALE_RATE,
+        weighs=True,
+        weight_floor=_WEIGHT_FLOOR,
+    )
+
+
+def learn_adaptively(
+    xl: np.ndarray, xu: np.ndarray, y: np.ndarray, memory: BoxMemory, settings: Settings
+) -> None:
+    """Learn samples in their order; labels are numbered as the memory does."""
+    memory.forget(settings.max_boxes)
+    xl, xu, y = frozen(xl), frozen(xu), frozen(y)
+    row = 0
+    while row < len(y):
+        memory.make_room(settings.max_boxes)
+        work = memory.make_workspace(settings)
+        stop = min(row + _rows_at_once(memory), len(y))
+        row = adaptive.learn(xl, xu, y, row, stop, memory.arrays, settings, work)
+
+
+def ask_memory(xl: np.ndarray, xu: np.ndarray, memory: BoxMemory, settings: Settings) -> np.ndarray:
+    """Return the shares of the classes in the vote for each sample, as the memory numbers them."""
+    shares = np.empty((len(xl), memory.n_labels))
+    work = memory.make_workspace(settings)
+    for rows in slices(len(xl), _rows_at_once(memory)):
+        span = rows.start, rows.stop
+        adaptive.predict(frozen(xl), frozen(xu), *span, memory.arrays, settings, work, shares)
+    return shares
+
+
+def learn_row(row: np.ndarray, label: int, memory: BoxMemory, theta: float, max_boxes: int) -> None:
+    """Learn a table of one row, with working arrays that are kept."""
+    memory.forget(max_boxes)
+    while True:
+        desk = _desk(memory, theta, max_boxes)
+        desk.label[0] = label
+        asked = row, row, desk.frozen_label, 0, 1
+        if adaptive.learn(*asked, memory.arrays, desk.settings, desk.work) == 1:
+            return
+        memory.make_room(max_boxes)
+
+
+def ask_row(row: np.ndarray, memory: BoxMemory, theta: float, max_boxes: int) -> list[float]:
+    """Return the shares of the classes in the vote for a table of one row."""
+    desk = _desk(memory, theta, max_boxes)
+    adaptive.predict(row, row, 0, 1, memory.arrays, desk.settings, desk.work, desk.shares)
+    return desk.shares[0].tolist()
+
+
+class Desk:
+    """What is kept between single samples: working arrays, with the neighbours found last."""
+
+    def __init__(self, memory: BoxMemory, theta: float, max_boxes: int) -> None:
+        self.of = theta, max_boxes
+        self.arrays = memory.arrays
+        self.settings = make_settings(theta, max_boxes)
+        self.work = memory.make_workspace(self.settings)
+        self.shares = np.empty((1, memory.n_labels))
+        self.label = np.empty(1, np.int64)
+        self.frozen_label = frozen(self.label)
+
+
+def _desk(memory: BoxMemory, theta: float, max_boxes: int) -> Desk:
+    """Return the working arrays, new ones if others are needed than the last time."""
+    desk: Desk | None = memory.desk
+    if desk is None or desk.arrays is not memory.arrays or desk.of != (theta, max_boxes):
+        desk = memory.desk = Desk(memory, theta, max_boxes)
+    return desk
+
+
+def _rows_at_once(memory: BoxMemory) -> int:
+    n_features, capacity = memory.arrays.lower.shape
+    return max(1, _WORK_PER_CALL // (n_features * capacity + 1))

@@ -1,0 +1,183 @@
+"""What a report on boxes that vote tells: their rules, importances, and votes on samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from hyperboxes._explain import vote_text as words
+from hyperboxes._explain.explaining import explain
+from hyperboxes._explain.quality import GivenSamples, Quality
+from hyperboxes._explain.text import ARROW
+from hyperboxes._explain.vote_explaining import VoteExplanations
+from hyperboxes._explain.vote_explanation import VoteExplanation
+from hyperboxes._explain.votes import number_text, vote_list
+from hyperboxes._explain.wording import name_classes, name_features
+from hyperboxes._models.voting import VotingHyperboxes
+from hyperboxes._report._contents import Results, choose_boxes, choose_samples, compare_labels
+
+_DECIMALS = 6
+_MOST_IMPORTANCES = 20
+
+# The boxes that hold a sample are told one by one as far as these, and the others added up.
+_MOST_VOTES = 30
+
+# A lead of one probability over the next below which a prediction is called uncertain.
+UNCERTAIN = 0.2
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VoteContents(Results):
+    """All that a page on boxes that vote is made from."""
+
+    boxes: VotingHyperboxes
+    explanations: VoteExplanations
+
+    @classmethod
+    def gather(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        feature_names: Any,
+        class_names: Any,
+        max_samples: int | None,
+        max_rules: int | None,
+    ) -> Self:
+        """Ask the model about all samples, and choose what to show."""
+        names = {"feature_names": feature_names, "class_names": class_names}
+        quality = Quality.measure_votes(model, GivenSamples.check(model, X, y, None))
+        predicted = np.searchsorted(model.classes_, model.predict(X))
+        true, unknown = compare_labels(model, y, len(predicted))
+        rows = choose_samples(true, predicted, max_samples)
+        explanations = explain(model, _safe_indexing(X, rows), **names)
+        boxes = model.hyperboxes_
+        used = {vote.index for sample in explanations for vote in sample.votes[:_MOST_VOTES]}
+        needed = np.array(sorted(used), int)
+        return cls(
+            model=model,
+            boxes=boxes,
+            feature_names=name_features(model, feature_names),
+            labels=name_classes(model, class_names) + [f"{name} (unknown)" for name in unknown],
+            true=true,
+            predicted=predicted,
+            rows=rows,
+            shown_boxes=choose_boxes(boxes.weights.max(axis=1), needed, max_rules),
+            quality=quality,
+            explanations=explanations,
+        )
+
+
+def vote_data(contents: VoteContents) -> dict[str, Any]:
+    """Return what the scripts need; `null` stands for what is not known."""
+    return {
+        "features": [{"name": name} for name in contents.feature_names],
+        "labels": contents.labels,
+        "nClasses": contents.n_classes,
+        "nSamples": len(contents.true),
+        "nBoxes": len(contents.boxes),
+        "uncertain": UNCERTAIN,
+        "intercept": _rounded(contents.model.intercept_),
+        "boxes": _boxes(contents),
+        "samples": _samples(contents),
+    }
+
+
+def _boxes(contents: VoteContents) -> dict[str, Any]:
+    boxes, shown, quality = contents.boxes, contents.shown_boxes, contents.quality
+    assert quality.coverage is not None
+    assert quality.precision is not None
+    of_class = boxes.class_counts[shown, boxes.labels[shown]]
+    return {
+        "index": shown.tolist(),
+        "label": boxes.labels[shown].tolist(),
+        "vote": _rounded(boxes.weights[shown].max(axis=1)),
+        "votes": [
+            [[int(code), round(float(votes[code]), _DECIMALS)] for code in np.flatnonzero(votes)]
+            for votes in boxes.weights[shown]
+        ],
+        "count": boxes.counts[shown].tolist(),
+        "share": _rounded(of_class / boxes.counts[shown]),
+        "coverage": _rounded(quality.coverage[shown]),
+        "precision": _rounded(quality.precision[shown]),
+        "conditions": [
+            [[j, _after_name(boxes, box, j)] for j in np.flatnonzero(constrains).tolist()]
+            for box, constrains in zip(shown.tolist(), boxes.constrains[shown], strict=True)
+        ],
+    }
+
+
+def _after_name(boxes: VotingHyperboxes, box: int, feature: int) -> str:
+    """Return a condition without the name of its feature: "> 1.5 and <= 4, or missing"."""
+    lower, upper = boxes.lower[box, feature], boxes.upper[box, feature]
+    ends = []
+    if np.isfinite(lower):
+        ends.append(f"> {number_text(np.nextafter(lower, -np.inf))}")
+    if np.isfinite(upper):
+        ends.append(f"<= {number_text(upper)}")
+    known = " and ".join(ends) or "not missing"
+    return f"{known}, or missing" if boxes.missing[box, feature] else known
+
+
+def _samples(contents: VoteContents) -> list[dict[str, Any]]:
+    place = {box: i for i, box in enumerate(contents.shown_boxes.tolist())}
+    labels = zip(
+        contents.rows.tolist(),
+        contents.true[contents.rows].tolist(),
+        contents.predicted[contents.rows].tolist(),
+        strict=True,
+    )
+    return [
+        {"row": row + 1, "true": true, "predicted": predicted, **_explained(explanation, place)}
+        for (row, true, predicted), explanation in zip(labels, contents.explanations, strict=True)
+    ]
+
+
+def _explained(explanation: VoteExplanation, place: dict[int, int]) -> dict[str, Any]:
+    """Return an explanation; boxes are named by their place among those shown."""
+    told, rest = explanation.votes[:_MOST_VOTES], explanation.votes[_MOST_VOTES:]
+    total = np.sum([vote.weights for vote in rest], axis=0) if rest else np.zeros(0)
+    return {
+        "memberships": _rounded(explanation.probabilities),
+        "scores": _rounded(explanation.scores),
+        "nHeld": len(explanation.votes),
+        "held": [
+            {"box": place[vote.index], "conditions": explanation.conditions(vote)} for vote in told
+        ],
+        "rest": _rounded(total),
+        "why": words.headline(explanation),
+        "tie": "",
+        "change": words.change(explanation).replace(ARROW, " \N{RIGHTWARDS ARROW} "),
+    }
+
+
+def describe_importances(contents: VoteContents) -> str:
+    """Return the importances of the features as bars."""
+    importances = contents.model.feature_importances_
+    n_used = np.count_nonzero(importances)
+    order = np.argsort(-importances, kind="stable")[: min(n_used, _MOST_IMPORTANCES)]
+    largest = importances.max(initial=0.0) or 1.0
+    bars = "".join(
+        f'<div class="bar"><span>{escape(contents.feature_names[j])}</span>'
+        '<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="winning" width="{100 * importances[j] / largest:.1f}" height="10"/></svg>'
+        f'<span class="degree">{importances[j]:.3f}</span></div>'
+        for j in order
+    )
+    more = f"{n_used - len(order):,} more have less; " if n_used > len(order) else ""
+    return f"{bars}<p>{more}{len(importances) - n_used:,} others are not used.</p>"
+
+
+def describe_intercepts(contents: VoteContents) -> str:
+    """Return what scores start with."""
+    starts = vote_list(contents.model.intercept_, contents.labels)
+    return escape(f"Scores start with {', '.join(starts) or '0 for every class'}.")
+
+
+def _rounded(values: np.ndarray) -> list[float | None]:
+    numbers = np.round(values, _DECIMALS).tolist()
+    return [None if number != number else number for number in numbers]

@@ -1,0 +1,79 @@
+// Boxes that cover samples: their rules, and explanations by the box that wins and its rival.
+
+const MOST_CHANGES = 12;
+
+/** The conditions of a box as pairs of feature and text; of many, those that are needed come first. */
+function conditionsOf(box) {
+  const conditions = [];
+  report.features.forEach((feature, j) => {
+    const [low, high] = boxEnds(box, j);
+    const fromStart = low <= feature.least;
+    const toEnd = high >= feature.most;
+    if (low === null || (fromStart && toEnd)) {
+      return;
+    }
+    if (low < high && fromStart) {
+      conditions.push([j, `<= ${formatNumber(j, high)}`]);
+    } else if (low < high && toEnd) {
+      conditions.push([j, `>= ${formatNumber(j, low)}`]);
+    } else {
+      conditions.push([j, formatInterval(j, low, high)]);
+    }
+  });
+  if (isLong(conditions, MOST_CONDITIONS)) {
+    const width = ([j]) => {
+      const [low, high] = boxEnds(box, j);
+      return placeInRange(j, high) - placeInRange(j, low);
+    };
+    const needed = report.boxes.needed[box];
+    const place = ([j]) => (needed.includes(j) ? needed.indexOf(j) : needed.length);
+    conditions.sort((a, b) => place(a) - place(b) || width(a) - width(b));
+  }
+  return conditions;
+}
+
+/** What the table of rules says of a box between its class and its conditions. */
+function ruleCells(box) {
+  const { count, coverage, precision } = report.boxes;
+  return [
+    ["Support", formatCount(count[box])],
+    ["Coverage", formatShare(coverage[box])],
+    ["Precision", formatShare(precision[box])],
+  ];
+}
+
+function isInNoBox(sample) {
+  return sample.memberships[sample.predicted] < 1;
+}
+
+/** What would give another prediction. */
+function changeLines(sample) {
+  const { change, competing } = sample;
+  if (competing === null) {
+    return [element("p", {}, "Nothing: there is no box of another class.")];
+  }
+  const holdsToo = !report.features.some((_, j) => isOutside(sample, competing, j));
+  const lines = holdsToo ? [element("p", {}, `The competing ${boxTitle(competing)} holds the sample, too.`)] : [];
+  if (change === null) {
+    return [...lines, element("p", {}, report.noChange)];
+  }
+  const steps = change.features.map((j, place) =>
+    element("li", {}, `${report.features[j].name} `, ...changeStep(j, valueEnds(sample, j), change.ends[place])),
+  );
+  const list = element("ul", { class: "conditions" }, ...clipped(steps, MOST_CHANGES));
+  return [...lines, element("p", {}, change.title), list];
+}
+
+function changeStep(feature, from, to) {
+  return [`${formatEnds(feature, ...from)} → `, element("b", {}, formatEnds(feature, ...to))];
+}
+
+function explainSample(sample) {
+  showStrips(sample);
+  showPlane(sample);
+}
+
+function startExplanations() {
+  startStrips(showSample);
+  startPlane();
+}

@@ -1,0 +1,256 @@
+"""The online learners as classifiers of river, for its pipelines, metrics and evaluations.
+
+Features may come and go, and classes appear at any time, as river's models take it. The extra
+`river` installs what it takes: ``pip install 'hyperboxes[river]'``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from hyperboxes._estimators import adaptive, online
+from hyperboxes._estimators.one_by_one import OneByOne
+from hyperboxes._extras import need
+
+try:
+    from river import base
+except ImportError:
+    need("river", "river", "hyperboxes.river")  # says which extra installs it
+    raise
+
+__all__ = ["AdaptiveGFMM", "ImprovedOnlineGFMM", "OnlineGFMM"]
+
+
+class _BoxClassifier(base.Classifier):
+    """What the classifiers share: features by name, which may come and go."""
+
+    def __init__(self) -> None:
+        self._names: dict[Hashable, int] = {}
+        self._model: Any = None
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    @property
+    def model(self) -> Any:
+        """The fitted estimator of `hyperboxes`, to be read or saved; None before any sample.
+
+        It has the features by number: ``feature_names`` tells which is which.
+        """
+        return self._model
+
+    @property
+    def feature_names(self) -> list[Hashable]:
+        """The names of the model's features, in their order."""
+        return list(self._names)
+
+    @abstractmethod
+    def _make_model(self) -> OneByOne:
+        """Return an estimator that has learned nothing."""
+
+    def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:
+        """Return the most likely label, None before any was learned."""
+        return None if self._model is None else self._model.predict_one(self._values(x))
+
+    def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
+        """Return the probabilities of all labels so far."""
+        return {} if self._model is None else self._model.predict_proba_one(self._values(x))
+
+    def _values(self, x: Mapping[Hashable, Any]) -> list[Any]:
+        """Return the features in order; others than those that are known have no say."""
+        return [x.get(name) for name in self._names]
+
+    def _meet(self, names: Any) -> int:
+        """Give numbers to features that are new, in an order that is not the dictionary's."""
+        new = sorted((name for name in names if name not in self._names), key=str)
+        for name in new:
+            self._names[name] = len(self._names)
+        return len(new)
+
+
+class AdaptiveGFMM(_BoxClassifier, base.MiniBatchClassifier):
+    """A bounded memory of boxes that follows drift.
+
+    See :class:`hyperboxes.AdaptiveGFMM`. Features that appear on the way are taken in.
+
+    Parameters
+    ----------
+    theta
+        Maximum side of a box, as a fraction of each feature's recent range.
+    max_boxes
+        How many boxes are remembered.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from hyperboxes.river import AdaptiveGFMM
+    >>> evaluate.progressive_val_score(datasets.Phishing(), AdaptiveGFMM(), metrics.Accuracy())
+    Accuracy: 89.75%
+    """
+
+    def __init__(self, theta: float = 0.05, max_boxes: int = 1000) -> None:
+        super().__init__()
+        self.theta = theta
+        self.max_boxes = max_boxes
+
+    def _make_model(self) -> adaptive.AdaptiveGFMM:
+        return adaptive.AdaptiveGFMM(self.theta, max_boxes=self.max_boxes)
+
+    def learn_one(self, x: Mapping[Hashable, Any], y: Any) -> None:
+        """Learn a sample."""
+        self._take_in(x)
+        self._model.learn_one(self._values(x), y)
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a data frame, in their order: the same as one by one, and faster."""
+        self._take_in(X.columns)
+        self._model.partial_fit(self._table(X), np.asarray(y))
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Return the probabilities of all labels so far for each row of a data frame."""
+        pandas = need("pandas", "pandas", "predict_proba_many")
+        if self._model is None:
+            return pandas.DataFrame(index=X.index)
+        shares = self._model.predict_proba(self._table(X))
+        return pandas.DataFrame(shares, index=X.index, columns=self._model.classes_)
+
+    def _take_in(self, names: Any) -> None:
+        """Make room for features that are new."""
+        if self._model is None or not all(name in self._names for name in names):
+            n_new = self._meet(names)
+            if self._model is None:
+                self._model = self._make_model()
+            elif hasattr(self._model, "n_features_in_"):
+                self._model._add_features(n_new)
+            self._model._names = None, self._names  # for errors
+
+    def _table(self, X: Any) -> np.ndarray:
+        lacks = np.full(len(X), np.nan)
+        columns = [X[name] if name in X.columns else lacks for name in self._names]
+        return np.column_stack(columns)
+
+
+class _WarmedUp(_BoxClassifier):
+    """Learners that must see some samples before they begin, to learn the features' ranges."""
+
+    def __init__(self, warm_up: int) -> None:
+        super().__init__()
+        self.warm_up = warm_up
+        self._first: list[tuple[dict[Hashable, Any], Any]] = []
+
+    def learn_one(self, x: Mapping[Hashable, Any], y: Any) -> None:
+        """Learn a sample; the first ones are collected and then learned together."""
+        if self._model is not None:
+            self._model.learn_one(self._values(x), y)
+            return
+        self._first.append((dict(x), y))
+        if len(self._first) >= self.warm_up:
+            self._begin()
+
+    def _begin(self) -> None:
+        for x, _ in self._first:
+            self._meet(x)
+        rows = np.array([self._values(x) for x, _ in self._first], np.float64)
+        labels = np.array([y for _, y in self._first])
+        model = self._make_model()
+        model.partial_fit(rows, labels, classes=np.unique(labels))  # type: ignore[attr-defined]
+        model._names = None, self._names
+        self._model, self._first = model, []
+
+    def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
+        """Return the probabilities of all labels so far."""
+        if self._model is not None or not self._first:
+            return super().predict_proba_one(x)
+        counts = Counter(y for _, y in self._first)
+        return {label: count / len(self._first) for label, count in counts.items()}
+
+    def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:
+        """Return the most likely label, None before any was learned."""
+        if self._model is not None or not self._first:
+            return super().predict_one(x)
+        shares = self.predict_proba_one(x)
+        return max(shares, key=shares.__getitem__)
+
+
+class ImprovedOnlineGFMM(_WarmedUp):
+    """Improved online learning of a general fuzzy min-max network, which forgets nothing.
+
+    See :class:`hyperboxes.ImprovedOnlineGFMM`. Features that appear after the first `warm_up`
+    samples have no say.
+
+    Parameters
+    ----------
+    theta
+        Maximum side of a box, as a fraction of each feature's range.
+    membership_function
+        "mean" or "min".
+    overlap
+        "closed" or "paper".
+    warm_up
+        How many samples to collect before learning begins: the features' ranges are theirs.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from hyperboxes.river import ImprovedOnlineGFMM
+    >>> model = ImprovedOnlineGFMM(theta=0.2)
+    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    Accuracy: 86.63%
+    """
+
+    def __init__(
+        self,
+        theta: float = 0.5,
+        membership_function: str = "mean",
+        overlap: str = "closed",
+        warm_up: int = 100,
+    ) -> None:
+        super().__init__(warm_up)
+        self.theta = theta
+        self.membership_function = membership_function
+        self.overlap = overlap
+
+    def _make_model(self) -> online.ImprovedOnlineGFMM:
+        return online.ImprovedOnlineGFMM(
+            self.theta, membership_function=self.membership_function, overlap=self.overlap
+        )
+
+
+class OnlineGFMM(_WarmedUp):
+    """Original online learning of a general fuzzy min-max network, which forgets nothing.
+
+    See :class:`hyperboxes.OnlineGFMM`. Features that appear after the first `warm_up` samples have
+    no say.
+
+    Parameters
+    ----------
+    theta
+        Maximum side of a box, as a fraction of each feature's range.
+    membership_function
+        "mean" or "min".
+    warm_up
+        How many samples to collect before learning begins: the features' ranges are theirs.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from hyperboxes.river import OnlineGFMM
+    >>> evaluate.progressive_val_score(datasets.Phishing(), OnlineGFMM(), metrics.Accuracy())
+    Accuracy: 86.63%
+    """
+
+    def __init__(
+        self, theta: float = 0.2, membership_function: str = "mean", warm_up: int = 100
+    ) -> None:
+        super().__init__(warm_up)
+        self.theta = theta
+        self.membership_function = membership_function
+
+    def _make_model(self) -> online.OnlineGFMM:
+        return online.OnlineGFMM(self.theta, membership_function=self.membership_function)
