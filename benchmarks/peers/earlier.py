@@ -43,7 +43,7 @@ from sklearn.datasets import make_classification
 from hyperboxes import *
 X, y = make_classification({size}, {n_features}, n_informative=6, n_classes=3, random_state=0)
 model = {model}
-settings = {{"shuffle": False, "membership_function": "min"}}
+settings = {{"shuffle": False, "membership_function": "min", "calibrate": False}}
 model.set_params(**{{k: v for k, v in settings.items() if k in model.get_params()}})
 seconds = []
 for n in (500, *[len(y)] * 3):
