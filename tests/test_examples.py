@@ -20,7 +20,10 @@ def test_examples_of_one_picture(example, monkeypatch, tmp_path):
     [
         (boosted, ["interval", "stages"]),
         (introduction, ["boxes", "growth", "membership", "theta"]),
-        (plots, ["boxes", "growth", "importances", "parallel", "sizes", "votes", "voting"]),
+        (
+            plots,
+            ["boxes", "growth", "importances", "parallel", "sizes", "theta", "votes", "voting"],
+        ),
     ],
 )
 def test_examples_of_several_pictures(example, pictures, monkeypatch, tmp_path):

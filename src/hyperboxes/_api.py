@@ -19,12 +19,14 @@ from hyperboxes._files.archive import ModelFileError
 from hyperboxes._files.onnx import to_onnx
 from hyperboxes._files.saving import load, save
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.voting import VotingHyperboxes
 from hyperboxes._plots import (
     BoxesDisplay,
     BoxSizesDisplay,
     FeatureImportancesDisplay,
     GrowthDisplay,
     ParallelCoordinatesDisplay,
+    ThetaDisplay,
     VotesDisplay,
 )
 from hyperboxes._report import export_html
@@ -49,10 +51,12 @@ __all__ = [
     "OnlineGFMM",
     "ParallelCoordinatesDisplay",
     "Pruning",
+    "ThetaDisplay",
     "VoteChange",
     "VoteExplanation",
     "VoteExplanations",
     "VotesDisplay",
+    "VotingHyperboxes",
     "explain",
     "export_frame",
     "export_html",
