@@ -120,13 +120,31 @@ class CsvTable(Table):
     def _can_reread(self) -> bool:
         return self._source.can_reopen
 
+    @property
+    def stream(self) -> Any:
+        """What rows are read from, after the names, if they can be read only once; else None."""
+        return self._stream
+
+    def parse(
+        self, stream: Any, columns: Sequence[str], size: int, n_before: int
+    ) -> Iterator[Chunk]:
+        """Yield rows without names, of which so many came before, in chunks of at most `size`."""
+        pa = arrow()
+        for start, batches in _regroup(self._read(stream, columns), size, 0):
+            table = pa.Table.from_batches(batches).rename_columns(list(columns))
+            yield Chunk(self.name, n_before + start, table, self.decimal)
+
     def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
+        stream = self._stream or self._source.open()
+        if self._stream is None:
+            _read_header(stream, self.name, self._sep)
+        yield from self._read(stream, columns)
+
+    def _read(self, stream: Any, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield batches of the rows of a stream, and close it."""
         pa = arrow()
         pc = arrow("csv")
-        stream = self._stream or self._source.open()
         try:
-            if self._stream is None:
-                _read_header(stream, self.name, self._sep)
             reader = pc.open_csv(
                 stream,
                 # Without threads Arrow knows the row of an error.

@@ -37,7 +37,7 @@ from hyperboxes._cli._common import (
 from hyperboxes._cli._sources import is_stream
 from hyperboxes._cli._survey import Columns
 from hyperboxes._cli._tables import Table, open_table
-from hyperboxes._cli._training import fit_at_once, fit_in_chunks
+from hyperboxes._cli._training import fit_at_once, fit_in_chunks, n_learned
 from hyperboxes._cli._writers import check_output
 from hyperboxes._compiling import compiling
 from hyperboxes._estimators.registry import Learner, commands
@@ -52,7 +52,7 @@ EXAMPLES = """\
   hyperboxes fit few.csv --target label --unlabeled "" -o few.hyperboxes  # empty cells: no label
 """
 
-_DEFAULT_INTERVAL = "60s"
+DEFAULT_INTERVAL = "60s"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--theta",
-        type=_positive_number,
+        type=positive_number,
         help="how far a box may grow: its longest side, as a fraction of a feature's range. Small: "
         "many boxes, close to the rows; larger: fewer, until they get in the way of other classes. "
         f"Try some with evaluate --cv; default: {_default_thetas()}",
@@ -125,7 +125,7 @@ def _add_chunks(parser: argparse.ArgumentParser) -> None:
         type=CheckpointInterval.parse,
         default=argparse.SUPPRESS,
         metavar="WHEN",
-        help=f"rows (500000) or time (30s, 5m, 1h), or never; default: {_DEFAULT_INTERVAL}",
+        help=f"rows (500000) or time (30s, 5m, 1h), or never; default: {DEFAULT_INTERVAL}",
     )
     group.add_argument(
         "--resume", action="store_true", help="go on from the checkpoint, if there is one"
@@ -141,14 +141,14 @@ def run(args: argparse.Namespace) -> None:
     check_output(args.output, args.data)
     learner = commands()[args.learner]
     table = open_table(args.data, args.sep, args.decimal, reread=True)
-    columns = _choose_columns(args, table)
+    columns = choose_columns(args, table)
     model, options = _make_model(args, learner, columns)
     chunk_size = args.chunk_size or CHUNK_SIZE
     checkpoint = None
     if learner.learns_in_chunks:
         checkpoint = _make_checkpoint(args, options)
         model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
-        n_samples = int(model.hyperboxes_.counts.sum())
+        n_samples = n_learned(model)
     else:
         model, n_samples = fit_at_once(args, model, table, columns, chunk_size)
     save(model, args.output)
@@ -175,7 +175,7 @@ def _wants_checkpoints(args: argparse.Namespace) -> bool:
     return getattr(args, "checkpoint_every", None) is not None
 
 
-def _choose_columns(args: argparse.Namespace, table: Table) -> Columns:
+def choose_columns(args: argparse.Namespace, table: Table) -> Columns:
     """Return the features and the target, all of which are in the table."""
     table.check([args.target, *args.drop, *(args.features or [])])
     features = args.features or _default_features(args, table)
@@ -240,7 +240,7 @@ def _gamma(args: argparse.Namespace, columns: Columns) -> Any:
 
 
 def _make_checkpoint(args: argparse.Namespace, options: dict[str, Any]) -> Checkpoint | None:
-    interval = getattr(args, "checkpoint_every", CheckpointInterval.parse(_DEFAULT_INTERVAL))
+    interval = getattr(args, "checkpoint_every", CheckpointInterval.parse(DEFAULT_INTERVAL))
     if is_stream(args.data) or (interval is None and not args.resume):
         return None
     return Checkpoint(Path(args.output), Path(args.data), interval or CheckpointInterval(), options)
@@ -281,7 +281,8 @@ def _count_text(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
-def _positive_number(text: str) -> float:
+def positive_number(text: str) -> float:
+    """Parse a positive number."""
     try:
         number = float(text)
     except ValueError:
@@ -292,4 +293,4 @@ def _positive_number(text: str) -> float:
 
 
 def _positive_numbers(text: str) -> list[float]:
-    return [_positive_number(part) for part in text.split(",")]
+    return [positive_number(part) for part in text.split(",")]

@@ -20,7 +20,6 @@ from hyperboxes._estimators.validation import (
     check_unit_range,
     check_unlabeled,
     unchanged_on_error,
-    warn_if_ranges_unknown,
 )
 from hyperboxes._kernels.records import NO_LABEL
 from hyperboxes._models.boxes import Boxes, Samples
@@ -191,14 +190,17 @@ class OneByOneBoxes(OneByOne):
     unlabeled: Any
     _model: Any
 
+    @abstractmethod
+    def _begin(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Start a model with the first sample, whose class is in `classes_`."""
+
     def _learn_row(self, row: np.ndarray, label: Any) -> None:
         if self.scaling is None:
             check_unit_range(self, row, row)
         check_unlabeled(self.unlabeled)
         code = self._code_of(label)
         if not hasattr(self, "_model"):
-            self._model = self._new_model(row, row, len(self.classes_))  # type: ignore[attr-defined]
-            warn_if_ranges_unknown(self, row, row)
+            self._begin(row, row)
         samples = Samples(row, row, self._model.scale, np.array([code]))
         self._train_on(samples, np.array([label]))  # type: ignore[attr-defined]
 

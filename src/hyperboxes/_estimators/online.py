@@ -75,15 +75,19 @@ class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
             _check_partial_fit_first_call(self, classes)
             check_known_classes(y, self.classes_, self.unlabeled, name="y", advice=_NAME_ALL)
             if is_first:
-                self._model = self._new_model(lower, upper, len(self.classes_))
-                self._model.calibration = Calibration.start(0)
-                warn_if_ranges_unknown(self, lower, upper)
+                self._begin(lower, upper)
         samples = self._samples(lower, upper, y, self._model.scale)
         if not hasattr(self, "_label_runs"):
             self._label_runs = LabelRuns(len(self.classes_))
         self._label_runs.add(samples.y)
         self._train_on(samples, y)
         return self
+
+    def _begin(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Start a model with the first samples of a stream."""
+        self._model = self._new_model(lower, upper, len(self.classes_))
+        self._model.calibration = Calibration.start(0)
+        warn_if_ranges_unknown(self, lower, upper)
 
     def _arrange(self, samples: Samples) -> Samples:
         if not self.shuffle:

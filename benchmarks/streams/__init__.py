@@ -1,0 +1,1 @@
+"""Streams that drift: accuracy, speed and memory beside river's learners."""

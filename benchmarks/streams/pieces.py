@@ -1,0 +1,57 @@
+"""What each piece of `AdaptiveGFMM` earns: it is run without it, on whole streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from benchmarks.streams.contenders import prequential
+from hyperboxes import AdaptiveGFMM
+from hyperboxes._learning import adaptive
+
+# What is changed of the settings; horizons and neighbours keep their number, so that there are as
+# many experts.
+PIECES: dict[str, dict[str, Any]] = {
+    "whole": {},
+    "one horizon, all boxes": {"horizons": np.full(4, 2**62)},
+    "one neighbour": {"neighbors": np.array([1, 1, 1, 1])},
+    "experts of equal weight": {"sharpness": 0.0},
+    "features of equal weight": {"weighs": False},
+}
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "boxes of a point each (theta=1e-9)": {"theta": 1e-9},
+    "theta=0.2": {"theta": 0.2},
+    "max_boxes=250": {"max_boxes": 250},
+    "max_boxes=500": {"max_boxes": 500},
+    "max_boxes=2000": {"max_boxes": 2000},
+}
+
+
+@contextmanager
+def settings(changes: dict[str, Any]) -> Iterator[None]:
+    """Change the learner's settings for a while."""
+    make = adaptive.make_settings
+
+    def make_changed(*args: Any) -> Any:
+        return make(*args)._replace(**changes)
+
+    with patch.object(adaptive, "make_settings", make_changed):
+        yield
+
+
+def accuracies(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    """Return the accuracy without each piece, with other parameters, and with late labels."""
+    found = {}
+    for name, changes in PIECES.items():
+        with settings(changes):
+            found[name] = prequential(AdaptiveGFMM(), X, y, limit=60).accuracy()
+    for name, parameters in PARAMETERS.items():
+        found[name] = prequential(AdaptiveGFMM(**parameters), X, y, limit=60).accuracy()
+    for late in (1, 10, 50, 500):
+        run = prequential(AdaptiveGFMM(), X, y, limit=60, late=late)
+        found[f"labels {late} samples late"] = run.accuracy()
+    return found
