@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -311,7 +312,7 @@ def frontier(scores: list[Scores], sizes: tuple[int, ...]) -> Figure:
     """Draw mean accuracy over the number of rules, of contenders that finished all sets."""
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
-    flat = iter(("-", "--", ":", "-."))
+    styles = cycle(("-", "--", ":", "-."))
     for name in names_of(scores):
         if len(finished_by(name, scores)) < len(scores):
             continue
@@ -321,8 +322,7 @@ def frontier(scores: list[Scores], sizes: tuple[int, ...]) -> Figure:
             if (name, size) in scores[0]
         }
         if None in found:
-            axes.axhline(found[None], color="gray", linewidth=1, linestyle=next(flat, ":"))
-            axes.text(sizes[-1], found[None], name, ha="right", va="bottom", fontsize=7)
+            axes.axhline(found[None], color="gray", linewidth=1, linestyle=next(styles), label=name)
         else:
             is_ours = name == OURS
             width = 2.5 if is_ours else 1.2
@@ -371,7 +371,7 @@ def main() -> None:
     print(f"\nPoints of accuracy that {OURS} is above, on all sets that a contender finished\n")
     print(difference_table(everything, sizes))
     if not options.quick:
-        frontier(unseen, sizes).savefig(options.picture, dpi=150)
+        frontier(unseen, sizes).savefig(options.picture, dpi=110)
 
 
 if __name__ == "__main__":
