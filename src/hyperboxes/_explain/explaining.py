@@ -11,11 +11,13 @@ from typing import Any, Self, overload
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.validation import check_upper
 from hyperboxes._explain import html
 from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
+from hyperboxes._explain.memories import MemoryExplanations, explain_memory
 from hyperboxes._explain.reading import (
     ignoring_missing_names,
     is_voting,
@@ -47,6 +49,17 @@ def explain(
 
 @overload
 def explain(
+    model: AdaptiveGFMM,
+    X: Any,
+    *,
+    X_upper: Any = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+) -> MemoryExplanations: ...
+
+
+@overload
+def explain(
     model: Any,
     X: Any,
     *,
@@ -63,7 +76,7 @@ def explain(
     X_upper: Any = None,
     feature_names: Any = None,
     class_names: Any = None,
-) -> Explanations | VoteExplanations:
+) -> Explanations | VoteExplanations | MemoryExplanations:
     """Explain what a fitted classifier predicts for samples.
 
     Parameters
@@ -81,11 +94,12 @@ def explain(
 
     Returns
     -------
-    explanations : Explanations or VoteExplanations
+    explanations : Explanations, VoteExplanations or MemoryExplanations
         A sequence with an `Explanation` for each sample, which can be printed, is a table with
         bars in a notebook, and a dictionary for other programs. Of boxes that vote
         (`BoostedHyperboxes`) it is a `VoteExplanation`: the boxes that hold the sample, and what
-        each adds to the scores.
+        each adds to the scores. Of `AdaptiveGFMM` it is a `MemoryExplanation`: the boxes that
+        voted, and how recent they are.
 
     See Also
     --------
@@ -113,6 +127,8 @@ def explain(
         1.7 -> 1.6.
     Then the model predicts versicolor.
     """
+    if isinstance(model, AdaptiveGFMM):
+        return explain_memory(model, X, X_upper, feature_names, class_names)
     if is_voting(model):
         return explain_votes(model, X, X_upper, feature_names, class_names)
     read_classifier(model, "explain")
