@@ -22,6 +22,7 @@ from hyperboxes import (
     GrowthDisplay,
     ImprovedOnlineGFMM,
     ParallelCoordinatesDisplay,
+    ThetaDisplay,
     VotesDisplay,
 )
 
@@ -60,6 +61,13 @@ def sizes() -> BoxSizesDisplay:
     return BoxSizesDisplay.from_estimator(ImprovedOnlineGFMM(theta=0.4, random_state=0).fit(X, y))
 
 
+def theta() -> ThetaDisplay:
+    """Draw what the largest side of boxes does to their number, and to accuracy."""
+    X, y = load(load_breast_cancer)
+    features = ["worst radius", "worst texture", "worst concave points"]
+    return ThetaDisplay.from_estimator(ImprovedOnlineGFMM(random_state=0), X[features], y)
+
+
 def votes() -> VotesDisplay:
     """Draw why boxes that vote take a sample as malignant."""
     X, y = load(load_breast_cancer)
@@ -86,7 +94,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for them")
     output = parser.parse_args().output
-    for draw in (boxes, parallel, growth, sizes, votes, voting, importances):
+    for draw in (boxes, parallel, growth, sizes, theta, votes, voting, importances):
         picture = output / f"plots-{draw.__name__}.png"
         display = draw()
         display.figure_.savefig(picture, dpi=100)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from examples import choosing, clustering, introduction, plots
+from examples import boosted, choosing, clustering, introduction, plots
 
 
 @pytest.mark.parametrize("example", [choosing, clustering])
@@ -18,8 +18,12 @@ def test_examples_of_one_picture(example, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("example", "pictures"),
     [
+        (boosted, ["interval", "stages"]),
         (introduction, ["boxes", "growth", "membership", "theta"]),
-        (plots, ["boxes", "growth", "importances", "parallel", "sizes", "votes", "voting"]),
+        (
+            plots,
+            ["boxes", "growth", "importances", "parallel", "sizes", "theta", "votes", "voting"],
+        ),
     ],
 )
 def test_examples_of_several_pictures(example, pictures, monkeypatch, tmp_path):

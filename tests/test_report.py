@@ -21,6 +21,7 @@ from sklearn.metrics import (
 
 from hyperboxes import HyperboxClustering, explain, export_frame, export_html, save
 from hyperboxes._cli import main
+from hyperboxes._models.scaling import MinMaxScale
 from hyperboxes._report._contents import choose_boxes, choose_samples
 from hyperboxes._report._page import script_json
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, models
@@ -117,7 +118,7 @@ def test_the_model_is_described(page):
     assert "theta=0.3" in page.texts["facts"]
     assert "membership_function='mean'" in page.texts["facts"]
     assert "A distance is the mean over the features" in page.texts["model"]
-    assert page.data["roleOfDeciding"] == "farthest outside"
+    assert page.data["roleOfDeciding"] == "counts most"
     assert page.texts.get("model-title") == "The model"
 
 
@@ -159,11 +160,16 @@ def check_samples(data, model, lower, upper, y):
         assert sample["weighty"] == explanation.features_by_weight()
         for name, exact in (("lower", explanation.lower), ("upper", explanation.upper)):
             shown = np.array(sample.get(name, sample["lower"]), float)
-            np.testing.assert_allclose(shown, exact, atol=1e-3)
+            np.testing.assert_allclose(shown, exact, atol=0.01)
         if explanation.competing is None:
             assert sample["competing"] is sample["change"] is None
             continue
         assert index[sample["competing"]] == explanation.competing.index
+        assert sample["worst"] == explanation.worst
+        if explanation.change is None:
+            assert sample["change"] is None
+            continue
+        assert sample["change"]["title"].startswith("To get ")
         assert sample["change"]["features"] == explanation.change.features.tolist()
         ends = np.stack([explanation.change.lower, explanation.change.upper], axis=1)
         exact = ends[explanation.change.features]
@@ -271,16 +277,16 @@ def test_boxes_that_explain_are_kept_then_the_largest(iris):
 
 def test_size_is_bounded():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(3000, 20)), rng.integers(0, 5, 3000)
-    model = ImprovedOnlineGFMM(theta=0.1).fit(X[:2000], y[:2000])
-    assert len(model.hyperboxes_) > 1900
-    page = export_html(model, X[2000:], y[2000:], max_samples=50, max_rules=100)
+    X, y = rng.normal(size=(900, 20)), rng.integers(0, 5, 900)
+    model = ImprovedOnlineGFMM(theta=0.1).fit(X[:700], y[:700])
+    assert len(model.hyperboxes_) > 600
+    page = export_html(model, X[700:], y[700:], max_samples=50, max_rules=100)
     data = Page(page).data
-    assert (data["nSamples"], data["nBoxes"]) == (1000, len(model.hyperboxes_))
+    assert (data["nSamples"], data["nBoxes"]) == (200, len(model.hyperboxes_))
     assert len(data["samples"]) == 50
     assert len(data["boxes"]["index"]) <= 100
     assert len(page) < 200_000
-    assert len(export_html(model, X[2000:], y[2000:])) < 2_500_000
+    assert len(export_html(model, X[700:], y[700:])) < 700_000
 
 
 def test_samples_without_a_label_do_not_count(iris):
@@ -331,9 +337,14 @@ def test_numbers_keep_the_digits_that_matter(scale):
     X = np.random.default_rng(0).normal(size=(60, 2)) * scale
     y = (X[:, 0] > 0).astype(int)
     model = ImprovedOnlineGFMM(theta=0.2).fit(X, y)
-    boxes = Page(export_html(model, X, y)).data["boxes"]
-    np.testing.assert_allclose(boxes["lower"], model.hyperboxes_.lower, atol=1e-4 * scale)
-    np.testing.assert_allclose(boxes["upper"], model.hyperboxes_.upper, atol=1e-4 * scale)
+    data, boxes = Page(export_html(model, X, y)).data, model.hyperboxes_
+    lower, upper = np.array(data["boxes"]["lower"]), np.array(data["boxes"]["upper"])
+    np.testing.assert_allclose(lower, boxes.lower, atol=0.02 * scale)
+    np.testing.assert_allclose(upper, boxes.upper, atol=0.02 * scale)
+    scaled = MinMaxScale(model.data_min_, model.data_max_).transform
+    held = (scaled(boxes.lower) <= scaled(X)[:, None]) & (scaled(X)[:, None] <= scaled(boxes.upper))
+    samples = np.array([sample["lower"] for sample in data["samples"]])[:, None]
+    np.testing.assert_array_equal((lower <= samples) & (samples <= upper), held)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from sklearn.datasets import load_digits, load_iris
 
 from hyperboxes import BoostedHyperboxes, explain, export_html
 from hyperboxes._explain.reading import learned_range
+from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.rules import conditions
-from hyperboxes._explain.wording import Decimals
 from tests.learners import ImprovedOnlineGFMM
 from tests.test_report import HOSTILE
 
@@ -202,7 +202,7 @@ def test_conditions_read_as_in_the_text(show, scale):
     window.choose("#rule-size", "100")
     window.click("th[data-key=index] button")
     boxes = model.hyperboxes_
-    rounding = Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper]))
+    rounding = Rounding.of(model, samples)
     expected = []
     for box in range(len(boxes)):
         pairs = conditions(boxes, box, rounding, *learned_range(model))
@@ -272,14 +272,13 @@ def test_a_sample_is_explained(window, iris):
     )
     np.testing.assert_allclose(widths, 100 * explanation.memberships[order], atol=0.01)
     rows = window.texts("#strip-table tbody tr")
-    assert rows[0] == "petal width (cm) farthest outside1.71.3 to 1.6 0.1 above1.8 to 2.5 0.1 below"
+    assert rows[0] == "petal width (cm) fits worst1.71.3 to 1.6 0.1 above1.8 to 2.5 0.1 below"
     assert rows[1] == "petal length (cm)5.04.3 to 4.9 0.1 above5.1 to 6.0 0.1 below"
     assert len(rows) == 4
     label = window.find("#strip-table svg").get_attribute("aria-label")
     assert label.startswith("sample 1.7; box 3, versicolor 1.3 to 1.6; box 7, virginica 1.8 to 2.5")
     change = window.text("#sample-change")
-    assert "petal width (cm) 1.7 → 1.8" in change
-    assert change.endswith("Then the model predicts virginica.")
+    assert change == "To get virginica:\npetal length (cm) 5.0 → 5.1"
 
 
 def test_in_a_mean_no_feature_decides_alone(show):
@@ -287,7 +286,7 @@ def test_in_a_mean_no_feature_decides_alone(show):
     model = ImprovedOnlineGFMM(theta=0.5, membership_function="mean").fit(data, list("aabb"))
     window = show(model, [[7.5, 3.0]], ["b"])
     rows = window.texts("#strip-table tbody tr")
-    assert rows[0].startswith("x1 farthest outside")
+    assert rows[0].startswith("x0 counts most")
     assert "decides" not in window.text("#strip-table")
     assert "A distance is the mean over the features" in window.text("figcaption")
 
@@ -295,7 +294,7 @@ def test_in_a_mean_no_feature_decides_alone(show):
 def test_small_changes_are_told_apart(show):
     model = ImprovedOnlineGFMM(theta=0.6).fit([[0], [0.5], [0.50001], [1]], list("aabb"))
     window = show(model, [[0.5]], ["a"])
-    assert window.texts("#sample-change li") == ["x0 0.50000 → 0.50001"]
+    assert window.texts("#sample-change li") == ["x0 0.50 → 0.51"]
 
 
 def place_of(window, selector):
@@ -464,7 +463,7 @@ def test_votes_are_shown_for_each_sample(show):
         window.text("#rule-summary")
         == f"{len(model.hyperboxes_)} of {len(model.hyperboxes_)} rules."
     )
-    votes = [float(text) for text in window.texts("#rule-table td:nth-child(3)")]
+    votes = [float(text.split()[0]) for text in window.texts("#rule-table td:nth-child(3)")]
     assert votes == sorted(np.round(model.hyperboxes_.weights.max(axis=1), 2), reverse=True)
     window.click('th[data-key="count"] button')
     counts = [int(text) for text in window.texts("#rule-table td:nth-child(4)")]

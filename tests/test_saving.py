@@ -256,7 +256,7 @@ class Derived(hyperboxes.ImprovedOnlineGFMM):
     [make_pipeline(StandardScaler(), OnlineGFMM()), Derived(), hyperboxes.OnlineGFMM, None, 5],
 )
 def test_other_objects_are_refused(other):
-    with pytest.raises(TypeError, match=r"fitted .*AgglomerativeGFMM, .*pipeline\[-1\]"):
+    with pytest.raises(TypeError, match=r"takes a fitted .*AgglomerativeGFMM, .*pipeline\[-1\]"):
         saved(other)
 
 

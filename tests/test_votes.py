@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 
 from hyperboxes import BoostedHyperboxes, export_frame, export_text
+from hyperboxes._explain.votes import vote_list
 from tests.boosted import MANY, held, known_model, problems, small_model
 
 X, Y = load_iris(return_X_y=True)
@@ -103,6 +104,28 @@ def test_boxes_may_vote_for_all_classes():
         assert [int(label) for _, label in told] == np.argsort(-votes, kind="stable").tolist()
         for vote, label in told:
             assert float(vote) == pytest.approx(votes[int(label)], abs=0.005)
+
+
+def test_of_many_votes_those_that_weigh_most_are_told():
+    classes = [f"c{label}" for label in range(8)]
+    votes = np.array([0.1, -0.9, 0.0, 0.3, 0.5, -0.2, 0.7, 0.05])
+    shown = ["+0.70 for c6", "+0.50 for c4", "+0.30 for c3", "-0.20 for c5", "-0.90 for c1"]
+    assert vote_list(votes, classes, 5) == [*shown, "2 smaller votes"]
+    more = [*shown[:3], "+0.10 for c0", "+0.05 for c7", *shown[3:]]
+    assert vote_list(votes, classes, 6) == vote_list(votes, classes) == more
+
+
+@pytest.mark.parametrize("max_boxes", [20, MANY])
+def test_no_condition_is_spare_and_no_two_boxes_are_equal(max_boxes):
+    boxes = BoostedHyperboxes(max_boxes, random_state=0).fit(X, Y).hyperboxes_
+    ends = np.hstack([boxes.lower, boxes.upper, boxes.missing])
+    assert len(np.unique(ends, axis=0)) == len(boxes)
+    for lower, upper, inside in zip(boxes.lower, boxes.upper, boxes.contains(X).T, strict=True):
+        for ends, is_open in ((lower, -inf), (upper, inf)):
+            for j in np.flatnonzero(np.isfinite(ends)):
+                wider = lower.copy(), upper.copy()
+                wider[int(is_open > 0)][j] = is_open
+                assert ((wider[0] <= X) & (wider[1] >= X)).all(axis=1).sum() > inside.sum()
 
 
 def test_samples_measure_the_rules():

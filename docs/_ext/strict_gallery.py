@@ -25,6 +25,7 @@ ORDER = [
     "probabilities",
     "learners",
     "boosted",
+    "lens",
     "tuning",
     "drift",
     "missing_values",

@@ -20,12 +20,14 @@ from hyperboxes._files.archive import ModelFileError
 from hyperboxes._files.onnx import to_onnx
 from hyperboxes._files.saving import load, save
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.voting import VotingHyperboxes
 from hyperboxes._plots import (
     BoxesDisplay,
     BoxSizesDisplay,
     FeatureImportancesDisplay,
     GrowthDisplay,
     ParallelCoordinatesDisplay,
+    ThetaDisplay,
     VotesDisplay,
 )
 from hyperboxes._report import export_html
@@ -52,11 +54,13 @@ __all__ = [
     "OnlineGFMM",
     "ParallelCoordinatesDisplay",
     "Pruning",
+    "ThetaDisplay",
     "VoteChange",
     "VoteExplanation",
     "VoteExplanations",
     "VotesDisplay",
     "VotingBox",
+    "VotingHyperboxes",
     "explain",
     "export_frame",
     "export_html",

@@ -82,8 +82,9 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--theta",
         type=positive_number,
-        help="longest side of a box, as a fraction of a feature's range: small is accurate, large "
-        f"gives few rules; default: {_default_thetas()}",
+        help="how far a box may grow: its longest side, as a fraction of a feature's range. Small: "
+        "many boxes, close to the rows; larger: fewer, until they get in the way of other classes. "
+        f"Try some with evaluate --cv; default: {_default_thetas()}",
     )
     group.add_argument(
         "--gamma",

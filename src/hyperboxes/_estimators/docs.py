@@ -12,8 +12,10 @@ _PASSAGES = {
 Parameters
 ----------
 theta : float, default={default_theta}
-    Maximum side of a box, as a fraction of each feature's range. Small boxes follow the data
-    closely, large ones make fewer and simpler rules.
+    How far boxes may grow: their longest side, as a fraction of each feature's range. It is a
+    bound. With a small one boxes follow the data closely, and are many; as it grows they get
+    fewer, until they are in the way of other classes: then there may be more boxes again, and
+    worse ones. :class:`ThetaDisplay` shows it for your data.
 gamma : float or array-like of shape (n_features,), default=1.0
     How fast membership falls with the distance from a box, the same for all features or one
     each: at distance ``1 / gamma`` it is 0.

@@ -12,7 +12,9 @@ import numpy as np
 
 # Of the samples with as many changes, those that come closest to another prediction are changed
 # further. With more of them the search takes longer and finds hardly shorter changes.
-_KEPT = 4
+_KEPT = 2
+# Longer changes are looked for from the other end: what suffices for sure, less what it can spare.
+_MOST_STEPS = 8
 
 
 def fewest_changes(
@@ -20,6 +22,7 @@ def fewest_changes(
     sample: np.ndarray,
     options: Sequence[np.ndarray],
     scale: np.ndarray,
+    starts: np.ndarray | None = None,
 ) -> np.ndarray | None:
     """Return the sample with few features changed such that the model predicts another class.
 
@@ -40,6 +43,9 @@ def fewest_changes(
         The values that are worth trying in each feature; none if it must not change.
     scale : ndarray of shape (n_features,)
         What a change by 1 counts in each feature. The smallest change is the one of the least sum.
+    starts : ndarray of shape (n_starts, n_features), default=None
+        Changed samples, likely of another class, from which to take back what can be spared where
+        changing a few features did not suffice.
 
     Returns
     -------
@@ -48,14 +54,16 @@ def fewest_changes(
     """
     search = _Search(margin, sample, options, scale)
     states = sample[None]
-    for _ in range(len(sample)):
+    for _ in range(len(sample) if starts is None else _MOST_STEPS):
         trials = search.with_one_more(states)
         if len(trials) == 0:
-            return None
+            break
         margins = margin(trials)
         if (margins > 0).any():
             return search.polish(search.smallest(trials[margins > 0]))
         states = search.most_promising(trials, margins)
+    if starts is not None and (sufficient := margin(starts) > 0).any():
+        return search.polish(search.smallest(starts[sufficient]))
     return None
 
 
@@ -92,7 +100,7 @@ class _Search:
         trials = [
             self._with_each(state, ~self.changed(state[None])[0][self.features]) for state in states
         ]
-        return np.unique(np.concatenate(trials), axis=0)
+        return trials[0] if len(trials) == 1 else np.unique(np.concatenate(trials), axis=0)
 
     def _with_each(self, state: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Return the state with each of the chosen values in turn."""

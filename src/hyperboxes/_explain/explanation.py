@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from hyperboxes._explain import html, text
 from hyperboxes._explain.reading import check_integer, json_value
-from hyperboxes._explain.wording import Decimals
+from hyperboxes._explain.rounding import Rounding
+
+# What rounding errors may make of no difference between memberships.
+_NOISE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,25 +75,22 @@ class ExplainedBox:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """The smallest change that puts a sample into the competing box, and its effect.
+    """A change of few features that makes the model predict another class.
 
     It is a part of an `Explanation`.
 
     Attributes
     ----------
     features : ndarray of int
-        The features that must change; none if the competing box holds the sample already.
+        The features that change.
     lower, upper : ndarray of shape (n_features,)
         The ends of the changed sample; the same unless samples are intervals.
     prediction : object
-        What the model predicts for the changed sample. It need not be the class of the box: boxes
-        of other classes may hold the changed sample as well, and then the rules for ties decide.
+        What the model predicts for the changed sample.
     class_name : str
         The name of that class.
     membership : float
-        The membership of the changed sample in the competing class.
-    succeeds : bool
-        Whether the prediction is the class of the competing box.
+        The membership of the changed sample in that class.
     """
 
     features: np.ndarray
@@ -97,7 +99,6 @@ class Change:
     prediction: Any
     class_name: str
     membership: float
-    succeeds: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,12 +137,18 @@ class Explanation:
         The closest box of the other classes, the one with the most training samples likewise; None
         if there is none.
     deciding : int or None
-        The feature that decides: where the sample lies outside of the winning box, the one with
-        the largest distance, weighted with gamma, which sets the membership; otherwise the one
-        that separates it most from the competing box. None if there is no such feature. Where
-        the membership is a mean, all features count; it is the one that counts most in it.
+        The feature that counts most for the winning box and against the competing one: with the
+        mean of the features the one that adds most to the difference of the memberships; with the
+        least of them the one that sets the membership of the competing box. None if there is no
+        competing box, or both are as close.
+    worst : int or None
+        The feature in which the sample fits the winning box worst: where it is farthest outside,
+        weighted with gamma. None if the box holds it.
     change : Change or None
-        The smallest change that puts the sample into the competing box; None if there is none.
+        A change of as few features as were found to suffice, and of these a small one, that makes
+        the model predict another class. Features are moved to where boxes of other classes hold
+        them, each to the nearest such place. The search is greedy, and it asks the model. None if
+        it found nothing. It is made when it is first asked for.
 
     See Also
     --------
@@ -154,10 +161,10 @@ class Explanation:
     >>> explanation = explain(ImprovedOnlineGFMM(random_state=0).fit(X, y), [[4.0, 40.0]])[0]
     >>> explanation
     Explanation(prediction='low', membership=0.792, box=1, competing_box=0)
-    >>> explanation.feature_names[explanation.deciding], explanation.winning.distance
-    ('x0', array([ 2., 10.]))
-    >>> explanation.change.lower, explanation.change.class_name
-    (array([ 9., 80.]), 'high')
+    >>> explanation.feature_names[explanation.deciding], explanation.competing.distance
+    ('x1', array([ 5., 40.]))
+    >>> explanation.change.features, explanation.change.lower, explanation.change.class_name
+    (array([0]), array([ 9., 40.]), 'high')
     """
 
     prediction: Any
@@ -174,9 +181,59 @@ class Explanation:
     membership_function: str
     winning: ExplainedBox
     competing: ExplainedBox | None
-    deciding: int | None
-    change: Change | None
-    _rounding: Decimals
+    _rounding: Rounding
+    _find_change: Callable[[], Change | None]
+
+    @cached_property
+    def change(self) -> Change | None:
+        """A small change that makes the model predict another class."""
+        return self._find_change()
+
+    @property
+    def deciding(self) -> int | None:
+        """The feature that counts most for the winning box and against the competing one."""
+        if self.competing is None or not (self._misses(self.competing) > 0).any():
+            return None
+        separation = self.separation()
+        if self.membership_function == "min":
+            feature = self._misses(self.competing).argmax()
+        else:
+            feature = separation.argmax()
+        is_ahead = self._distance(self.competing) > self._distance(self.winning)
+        return int(feature) if separation[feature] > _NOISE and is_ahead else None
+
+    @property
+    def worst(self) -> int | None:
+        """The feature in which the sample fits the winning box worst."""
+        misses = self._misses(self.winning)
+        return int(misses.argmax()) if (misses > 0).any() else None
+
+    def separation(self) -> np.ndarray:
+        """Return how much each feature speaks for the winning box, against the competing one.
+
+        Returns
+        -------
+        separation : ndarray of shape (n_features,)
+            What the competing box loses of its membership by the feature, less what the winning
+            box loses, before they are combined. Below 0 where the sample is nearer to the competing
+            box, 0 where both hold it or nothing is known.
+        """
+        if self.competing is None:
+            return np.zeros(len(self.lower))
+        return self._misses(self.competing) - self._misses(self.winning)
+
+    def _misses(self, box: ExplainedBox) -> np.ndarray:
+        """Return what a box loses by each feature; a part of a mean is at most 1."""
+        misses = np.nan_to_num(self.gamma * np.maximum(box.fraction, 0.0), posinf=np.inf)
+        is_reached = self.membership_function == "mean" and self.winning.membership > 0
+        return np.minimum(misses, 1.0) if is_reached else misses
+
+    def _distance(self, box: ExplainedBox) -> float:
+        """Return by how much a box misses the sample: less is closer."""
+        if box.membership > 0:
+            return -box.membership
+        misses = self._misses(box)
+        return float(misses.mean() if self.membership_function == "mean" else misses.max())
 
     def __repr__(self) -> str:
         competing = None if self.competing is None else self.competing.index
@@ -225,10 +282,10 @@ class Explanation:
             - ``features``: for each feature ``name``, ``value`` and ``value_upper`` (the same
               unless samples are intervals), ``winning`` and ``competing`` (or None), each with
               ``lower``, ``upper``, ``distance`` and ``fraction``,
-            - ``deciding_feature``: a name, or None,
-            - ``change`` (or None): ``features``, for each that must change ``name``, ``value``,
+            - ``deciding_feature`` and ``worst_feature``: names, or None,
+            - ``change`` (or None): ``features``, for each that changes ``name``, ``value``,
               ``value_upper``, ``new_value`` and ``new_value_upper``; ``prediction``,
-              ``class_name``, ``membership`` and ``succeeds``.
+              ``class_name`` and ``membership``.
         """
         competing = self.competing
         classes = zip(self.classes, self.class_names, self.memberships.tolist(), strict=True)
@@ -250,11 +307,13 @@ class Explanation:
                 }
                 for j in range(len(self.lower))
             ],
-            "deciding_feature": None
-            if self.deciding is None
-            else self.feature_names[self.deciding],
+            "deciding_feature": self._name(self.deciding),
+            "worst_feature": self._name(self.worst),
             "change": None if self.change is None else self._change(self.change),
         }
+
+    def _name(self, feature: int | None) -> str | None:
+        return None if feature is None else self.feature_names[feature]
 
     def _values(self, j: int) -> dict[str, Any]:
         return {
@@ -276,7 +335,6 @@ class Explanation:
             "prediction": json_value(change.prediction),
             "class_name": change.class_name,
             "membership": change.membership,
-            "succeeds": change.succeeds,
         }
 
     def features_by_weight(self) -> list[int]:
@@ -285,13 +343,14 @@ class Explanation:
         Returns
         -------
         features : list of int
-            The deciding feature, then the others by their distance from the winning or the
-            competing box, whichever is farther, weighted with gamma.
+            The deciding feature, then the others by how much they separate the two boxes, for the
+            one or the other (`separation`), and then by their distance from both.
         """
         boxes = [box for box in (self.winning, self.competing) if box is not None]
         farthest = np.fmax.reduce([box.fraction for box in boxes])
-        weights = np.where(farthest > 0, self.gamma * farthest, 0.0)
+        outside = np.where(farthest > 0, self.gamma * farthest, 0.0)
+        weights = np.abs(np.nan_to_num(self.separation()))
         if self.deciding is not None:
             weights[self.deciding] = np.inf
-        order = np.argsort(-weights, kind="stable")
-        return order[weights[order] > 0].tolist()
+        order = np.lexsort((-outside, -weights))
+        return order[outside[order] > 0].tolist()

@@ -82,9 +82,8 @@ def _body(explanation: Explanation) -> str:
         words.memberships(explanation),
         words.other_features(explanation, len(features), len(shown)),
     ]
-    if explanation.change is not None:
-        changes = words.change_lines(explanation, _MOST_FEATURES)
-        lines += [line.replace(words.ARROW, "\xa0\N{RIGHTWARDS ARROW}\xa0") for line in changes]
+    changes = words.change_lines(explanation, _MOST_FEATURES)
+    lines += [line.replace(words.ARROW, "\xa0\N{RIGHTWARDS ARROW}\xa0") for line in changes]
     first, *last = (f"<div>{escape(line)}</div>" for line in lines)
     title = f"<div><b>{escape(words.headline(explanation))}</b></div>"
     return "".join([title, first, _table(explanation, shown) if shown else "", *last])

@@ -13,8 +13,9 @@ from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.validation import check_upper
+from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.sequences import ExplanationSequence
-from hyperboxes._explain.wording import Decimals, name_classes, name_features
+from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.memory import HORIZONS, NEIGHBORS, SHARPNESS, SMALLEST_GAP
 
 # Boxes that a text lists.
@@ -102,7 +103,7 @@ class MemoryExplanation:
     score: float
     _feature_names: list[str]
     _by_weight: list[int]
-    _rounding: Decimals
+    _rounding: Rounding
 
     @property
     def rival(self) -> VotingBox | None:
@@ -221,7 +222,7 @@ class _Context:
     class_names: list[str]
     feature_names: list[str]
     by_weight: list[int]
-    rounding: Decimals
+    rounding: Rounding
 
     def explanation(
         self, prediction: Any, probabilities: np.ndarray, shares: np.ndarray
@@ -264,7 +265,6 @@ def explain_memory(
     boxes = model.hyperboxes_
     lower = validate_data(model, X, reset=False, **NUMBERS)
     upper = check_upper(model, lower, X_upper)
-    bounds = np.concatenate([boxes.lower, boxes.upper])
     context = _Context(
         boxes,
         model.box_ages_,
@@ -273,7 +273,7 @@ def explain_memory(
         name_classes(model, class_names),
         name_features(model, feature_names),
         np.argsort(-model.feature_weights_, kind="stable").tolist(),
-        Decimals.by_range(model, bounds, None),
+        Rounding.of(model),
     )
     probabilities = model.predict_proba(X, X_upper)
     shares = np.array([_shares(model, context, *ends) for ends in zip(lower, upper, strict=True)])

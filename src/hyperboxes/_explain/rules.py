@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._explain.quality import Quality
+from hyperboxes._explain.quality import GivenSamples, Quality
 from hyperboxes._explain.reading import (
     check_integer,
     classes_or_clusters,
     learned_range,
     read_any_boxes,
 )
+from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.votes import tabulate_votes, write_votes
-from hyperboxes._explain.wording import Decimals, name_classes, name_features, name_no_label
+from hyperboxes._explain.wording import name_classes, name_features, name_no_label
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.voting import VotingHyperboxes
@@ -72,8 +73,10 @@ def export_text(
         How many rules to write at most; a last line tells how many are left out. None: all. Of
         boxes that vote, those with the largest votes are written.
     decimals : int, default=None
-        How many decimals numbers have. None: as many as the range of each feature asks for. Not for
-        boxes that vote.
+        How many decimals numbers have. None: as few as keep the rules true. Bounds of up to six
+        digits are written in full. Others are rounded outwards, but not as far as a bound of
+        another box or a value of `X`: of these samples, those satisfy a condition that the box
+        holds in that feature, and no others. Not for boxes that vote.
     all_bounds : bool, default=False
         Whether to write bounds at an end of the range of the training data, too. They are left out
         because they separate no samples that the model has seen: a box from the smallest value
@@ -86,9 +89,9 @@ def export_text(
     -------
     text : str
         One paragraph per box: its index in ``hyperboxes_``, its class, its support (how many
-        training samples it has absorbed), coverage and precision, and the conditions. Numbers are
-        rounded; `export_frame` has them in full. Of boxes that vote: what each adds to the score of
-        a class, how many training samples it holds, and how many of them are of that class.
+        training samples it has absorbed), coverage and precision, and the conditions; the bounds
+        in full are in `export_frame`. Of boxes that vote: what each adds to the score of a class,
+        how many training samples it holds, and how many of them are of that class.
 
     See Also
     --------
@@ -121,16 +124,18 @@ def export_text(
     check_integer("width", width, 1, optional=False)
     boxes = read_any_boxes(model, "export_text")
     features = name_features(model, feature_names)
+    samples = GivenSamples.check(model, X, y, X_upper)
     if isinstance(boxes, VotingHyperboxes):
         if decimals is not None:
             raise ValueError("Bounds of boxes that vote are written in full: leave out decimals.")
-        quality = Quality.measure_votes(model, X, y, X_upper)
+        quality = Quality.measure_votes(model, samples)
         classes = name_classes(model, class_names)
         return write_votes(model, features, classes, quality, max_rules, width)
     classes = [*name_classes(model, class_names), f"({name_no_label(model)})"]  # -1: the last
-    quality = Quality.measure(model, X, y, X_upper)
+    quality = Quality.measure(model, samples)
     order = np.argsort(-boxes.counts, kind="stable")[:max_rules]
-    rounding = Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper]), decimals)
+    values = () if samples is None else (samples.lower, samples.upper)
+    rounding = Rounding.of(model, *values, decimals=decimals)
     ends = (None, None) if all_bounds else learned_range(model)
     rules = [list(conditions(boxes, box, rounding, *ends)) for box in order]
     paragraphs = [
@@ -203,12 +208,13 @@ def export_frame(
     pandas = need("pandas", "pandas", "export_frame")
     boxes = read_any_boxes(model, "export_frame")
     features = name_features(model, feature_names)
+    samples = GivenSamples.check(model, X, y, X_upper)
     columns = {"class": _box_classes(model, class_names), "support": boxes.counts}
     if isinstance(boxes, VotingHyperboxes):
-        columns |= Quality.measure_votes(model, X, y, X_upper).measured()
+        columns |= Quality.measure_votes(model, samples).measured()
         columns |= tabulate_votes(boxes, features, name_classes(model, class_names))
     else:
-        columns |= Quality.measure(model, X, y, X_upper).measured()
+        columns |= Quality.measure(model, samples).measured()
     for j, name in enumerate(features):
         columns[f"{name} lower"] = boxes.lower[:, j]
         columns[f"{name} upper"] = boxes.upper[:, j]
@@ -231,7 +237,7 @@ def _box_classes(model: Any, class_names: Any) -> np.ndarray:
 def conditions(
     boxes: Hyperboxes,
     box: int,
-    rounding: Decimals,
+    rounding: Rounding,
     smallest: np.ndarray | None,
     largest: np.ndarray | None,
 ) -> Iterator[tuple[int, str]]:
@@ -241,12 +247,13 @@ def conditions(
         to_end = largest is not None and high >= largest[j]
         if np.isnan(low) or (from_start and to_end):
             continue
-        if low < high and from_start:
-            yield j, f"<= {rounding.number(j, high)}"
-        elif low < high and to_end:
-            yield j, f">= {rounding.number(j, low)}"
+        first, last = rounding.low(j, low, high), rounding.high(j, low, high)
+        if first == last:
+            yield j, f"= {first}"
+        elif from_start or to_end:
+            yield j, f"<= {last}" if from_start else f">= {first}"
         else:
-            yield j, rounding.interval(j, low, high)
+            yield j, f"{first} to {last}"
 
 
 def _summary(boxes: Hyperboxes, all_bounds: bool) -> str:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _MOST_CLASSES = 6
 WIDTH = 79
 
+NO_CHANGE = "No change to values of other boxes was found that gives another class."
+
 # No line is broken at these spaces.
 ARROW = "\xa0->\xa0"
 
@@ -25,8 +27,7 @@ def to_text(explanation: Explanation, max_features: int | None) -> str:
     if shown:
         lines += ["", *_table(explanation, shown), ""]
     last = [other_features(explanation, len(features), len(shown))]
-    if explanation.change is not None:
-        last += change_lines(explanation, max_features)
+    last += change_lines(explanation, max_features)
     return "\n".join(lines + wrapped(last))
 
 
@@ -96,7 +97,9 @@ def sample_value(explanation: Explanation, j: int) -> str:
 def new_value(explanation: Explanation, j: int) -> str:
     """Return the changed value of a feature."""
     assert explanation.change is not None
-    return _ends(explanation, j, explanation.change.lower[j], explanation.change.upper[j])
+    low, high = explanation.change.lower[j], explanation.change.upper[j]
+    ends = [explanation._rounding.full(j, end) for end in (low, high)]
+    return ends[0] if low == high else " to ".join(ends)
 
 
 def _ends(explanation: Explanation, j: int, low: float, high: float) -> str:
@@ -123,19 +126,21 @@ def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
         return "inside"
     above, below = explanation.upper[j] > box.upper[j], explanation.lower[j] < box.lower[j]
     side = "outside" if above and below else "above" if above else "below"
-    text = explanation._rounding.number(j, distance)
-    return f"{text if float(text) else f'{distance:.1g}'} {side}"
+    return f"{explanation._rounding.length(j, distance)} {side}"
 
 
 def other_features(explanation: Explanation, n_features: int, n_shown: int) -> str:
-    """Return what is to say of the features that are not shown."""
+    """Return what is to say of the features that are marked, and of those that are not shown."""
     hold = "the box holds" if explanation.competing is None else "both boxes hold"
     others = len(explanation.lower) - n_features
     if n_features == 0:
         return f"{hold.capitalize()} the sample in every feature."
-    is_mean = explanation.membership_function == "mean"
-    role = role_of_deciding(explanation.membership_function)
-    parts = [f"* {role}{'; all features count' if is_mean else ''}."] if n_shown else []
+    parts = []
+    if n_shown and explanation.deciding is not None:
+        parts.append(f"* {_role_of_deciding(explanation)}.")
+    if n_features > 1 and explanation.worst is not None:
+        worst = explanation.feature_names[explanation.worst]
+        parts.append(f"Box {explanation.winning.index} fits worst in {worst}.")
     if n_features > n_shown:
         parts.append(f"{_features(n_features - n_shown, 'more')} not shown.")
     if others:
@@ -143,9 +148,17 @@ def other_features(explanation: Explanation, n_features: int, n_shown: int) -> s
     return " ".join(parts)
 
 
-def role_of_deciding(membership_function: str) -> str:
-    """Return what is to say of the deciding feature: in a mean it does not decide alone."""
-    return "farthest outside" if membership_function == "mean" else "decides"
+def _role_of_deciding(explanation: Explanation) -> str:
+    """Return what is to say of the deciding feature."""
+    assert explanation.competing is not None
+    role = name_of_deciding(explanation.membership_function)
+    boxes = explanation.winning.index, explanation.competing.index
+    return f"{role} for box {boxes[0]} against box {boxes[1]}"
+
+
+def name_of_deciding(membership_function: str) -> str:
+    """Return what the deciding feature does: in a mean it does not decide alone."""
+    return "decides" if membership_function == "min" else "counts most"
 
 
 def _features(number: int, which: str) -> str:
@@ -153,12 +166,15 @@ def _features(number: int, which: str) -> str:
 
 
 def change_lines(explanation: Explanation, max_features: int | None) -> list[str]:
-    """Return what would have to change, and what the model says then."""
+    """Return what would give another prediction; nothing if there is no other class."""
     competing, change = explanation.competing, explanation.change
-    assert competing is not None
-    assert change is not None
-    if len(change.features) == 0:
-        return [f"Box {competing.index} ({competing.class_name}) holds it, too."]
+    if competing is None:
+        return []
+    lines = []
+    if competing.holds_sample:
+        lines.append(f"Box {competing.index} ({competing.class_name}) holds it, too.")
+    if change is None:
+        return [*lines, NO_CHANGE]
     steps = [
         f"{explanation.feature_names[j]} {sample_value(explanation, j)}{ARROW}"
         f"{new_value(explanation, j)}"
@@ -166,18 +182,12 @@ def change_lines(explanation: Explanation, max_features: int | None) -> list[str
     ]
     if len(change.features) > len(steps):
         steps.append(_features(len(change.features) - len(steps), "more"))
-    into = f"Into box {competing.index} ({competing.class_name}): {', '.join(steps)}."
-    return [into, outcome(change)]
+    return [*lines, f"{title_of_change(change)} {', '.join(steps)}."]
 
 
-def outcome(change: Change) -> str:
-    """Return what the model says of the changed sample."""
-    if change.succeeds:
-        return f"Then the model predicts {change.class_name}."
-    return (
-        f"Even then the model predicts {change.class_name}, a box of which holds the changed "
-        "sample, too."
-    )
+def title_of_change(change: Change) -> str:
+    """Return what a change is for."""
+    return f"To get {change.class_name}:"
 
 
 def _table(explanation: Explanation, features: list[int]) -> list[str]:

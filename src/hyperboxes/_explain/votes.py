@@ -16,6 +16,9 @@ from hyperboxes._models.voting import VotingHyperboxes
 
 _INDENT = "    "
 
+# Of more votes in a rule the smallest are left out; `export_frame` has them.
+_MOST_VOTES = 5
+
 # Values are written with so many digits, more where a condition depends on them.
 _DIGITS = 4
 
@@ -75,7 +78,7 @@ def _rule(
 ) -> list[str]:
     """Return the parts of a rule, between which there may be a new line."""
     conditions = [condition_text(boxes, box, j, features[j]) for j in _constrained(boxes, box)]
-    votes = vote_list(boxes.weights[box], classes)
+    votes = vote_list(boxes.weights[box], classes, _MOST_VOTES)
     return [
         f"box {box} ",
         *_joined(conditions, " and", ":"),
@@ -105,10 +108,18 @@ def interval_text(name: str, low: float, high: float) -> str:
     }[bool(np.isfinite(low)), bool(np.isfinite(high))]
 
 
-def vote_list(scores: np.ndarray, classes: list[str]) -> list[str]:
-    """Write the votes that are not 0, the largest first."""
-    order = np.argsort(-scores, kind="stable")
-    return [f"{vote_text(scores[label])} for {classes[label]}" for label in order if scores[label]]
+def vote_list(scores: np.ndarray, classes: list[str], most: int | None = None) -> list[str]:
+    """Write the votes that are not 0, the largest first; of more than some, those that weigh most.
+
+    One more than that is no reason to leave it out.
+    """
+    by_size = np.argsort(-np.abs(scores), kind="stable")
+    by_size = by_size[: np.count_nonzero(scores)]
+    shown = by_size if most is None or len(by_size) <= most + 1 else by_size[:most]
+    order = shown[np.lexsort((shown, -scores[shown]))]
+    votes = [f"{vote_text(scores[label])} for {classes[label]}" for label in order]
+    n_smaller = len(by_size) - len(shown)
+    return [*votes, f"{n_smaller} smaller votes"] if n_smaller else votes
 
 
 def _facts(

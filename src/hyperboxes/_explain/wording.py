@@ -1,21 +1,11 @@
-"""How models are put into words: names of features and classes, and numbers people can read.
-
-Numbers are rounded by the range of their feature: digits that tell nothing are left out.
-"""
+"""How models are put into words: names of features and classes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-
-from hyperboxes._explain.reading import classes_or_clusters, is_classifier, read_scale
-
-# Beyond so many decimals, or digits before the point, numbers are written with an exponent.
-_MOST_DECIMALS = 9
-_MOST_DIGITS = 15
+from hyperboxes._explain.reading import classes_or_clusters, is_classifier
 
 
 def name_features(model: Any, names: Any = None, parameter: str = "feature_names") -> list[str]:
@@ -57,60 +47,3 @@ def _check_names(names: Any, number: int, what: str, parameter: str) -> list[str
     if len(names) != number:
         raise ValueError(f"{parameter} has {len(names)} names, but the model has {number} {what}.")
     return names
-
-
-@dataclass(frozen=True)
-class Decimals:
-    """How many decimals the numbers of each feature are written with."""
-
-    places: list[int]
-
-    @classmethod
-    def by_range(cls, model: Any, values: np.ndarray, decimals: int | None = None) -> Self:
-        """Take the caller's number, or as many as tell apart 1/100 to 1/1000 of each range.
-
-        Decimals in which all of `values` (one row each, one column per feature) are 0 are left
-        out.
-        """
-        if decimals is not None:
-            return cls([decimals] * model.n_features_in_)
-        places = [_places(span) for span in read_scale(model).span]
-        columns = zip(values.T, places, strict=True)
-        return cls([_without_zeros(column, most) for column, most in columns])
-
-    def number(self, feature: int, value: float) -> str:
-        """Write a value of a feature."""
-        return _write(value, self.places[feature])
-
-    def interval(self, feature: int, low: float, high: float) -> str:
-        """Write an interval: "= 3" for a point, else with decimals that tell the ends apart."""
-        if low == high:
-            return f"= {self.number(feature, low)}"
-        start = self.places[feature]
-        for places in range(start, start + 18):
-            ends = _write(low, places), _write(high, places)
-            if ends[0] != ends[1]:
-                return " to ".join(ends)
-        return f"{float(low)!r} to {float(high)!r}"
-
-
-def _places(span: float) -> int:
-    return 2 - int(np.floor(np.log10(span)))
-
-
-def _without_zeros(values: np.ndarray, most: int) -> int:
-    if not 0 < most <= _MOST_DECIMALS:
-        return most
-    known = values[np.isfinite(values)]
-    with np.errstate(over="ignore", invalid="ignore"):
-        rounded = np.round(known, most)
-        return next((d for d in range(most) if (np.round(known, d) == rounded).all()), most)
-
-
-def _write(value: float, places: int) -> str:
-    if places <= _MOST_DECIMALS and abs(value) < 10.0**_MOST_DIGITS:
-        return f"{value:z.{max(places, 0)}f}"
-    if value == 0:
-        return "0"
-    digits = int(np.clip(np.floor(np.log10(abs(value))) + places, 2, 16))
-    return f"{value:.{digits}e}"

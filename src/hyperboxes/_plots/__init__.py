@@ -8,6 +8,7 @@ from hyperboxes._plots.growth import GrowthDisplay
 from hyperboxes._plots.importances import FeatureImportancesDisplay
 from hyperboxes._plots.parallel import ParallelCoordinatesDisplay
 from hyperboxes._plots.sizes import BoxSizesDisplay
+from hyperboxes._plots.theta import ThetaDisplay
 from hyperboxes._plots.votes import VotesDisplay
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "FeatureImportancesDisplay",
     "GrowthDisplay",
     "ParallelCoordinatesDisplay",
+    "ThetaDisplay",
     "VotesDisplay",
 ]

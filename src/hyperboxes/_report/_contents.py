@@ -10,9 +10,10 @@ from sklearn.utils import _safe_indexing
 
 from hyperboxes._explain.explaining import explain
 from hyperboxes._explain.explanation import Explanation
-from hyperboxes._explain.quality import Quality
+from hyperboxes._explain.quality import GivenSamples, Quality
 from hyperboxes._explain.reading import encode_labels, learned_range
-from hyperboxes._explain.wording import Decimals, name_classes, name_features
+from hyperboxes._explain.rounding import Rounding
+from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 
 
@@ -53,7 +54,7 @@ class Contents(Results):
 
     explanations: list[Explanation]
     ends: tuple[np.ndarray, np.ndarray]
-    rounding: Decimals
+    rounding: Rounding
 
     @classmethod
     def gather(
@@ -69,7 +70,8 @@ class Contents(Results):
     ) -> Self:
         """Ask the model about all samples, and choose what to show."""
         names = {"feature_names": feature_names, "class_names": class_names}
-        quality = Quality.measure(model, X, y, X_upper)
+        samples = GivenSamples.check(model, X, y, X_upper)
+        assert samples is not None
         predicted = np.searchsorted(model.classes_, model.predict(X, X_upper))
         true, unknown = compare_labels(model, y, len(predicted))
         rows = choose_samples(true, predicted, max_samples)
@@ -87,9 +89,9 @@ class Contents(Results):
             rows=rows,
             explanations=list(explanations),
             shown_boxes=choose_boxes(boxes.counts, used[used >= 0], max_rules),
-            quality=quality,
+            quality=Quality.measure(model, samples),
             ends=learned_range(model),
-            rounding=Decimals.by_range(model, np.concatenate([boxes.lower, boxes.upper])),
+            rounding=Rounding.of(model, samples.lower, samples.upper),
         )
 
 

@@ -10,13 +10,9 @@ import numpy as np
 from hyperboxes._explain import text as words
 from hyperboxes._explain.explanation import Change, Explanation
 from hyperboxes._explain.reading import read_membership
-from hyperboxes._explain.wording import Decimals
+from hyperboxes._explain.rounding import Rounding
 from hyperboxes._report._contents import Contents
 
-# Digits beyond those that are written, for pictures and for intervals that are very short.
-_MORE_DIGITS = 4
-# Rounding to more decimals would only add errors.
-_MOST_DECIMALS = 12
 _MEMBERSHIP_DECIMALS = 9
 # A lead of one membership over the next below which a prediction is called uncertain.
 _UNCERTAIN = 0.05
@@ -31,7 +27,8 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "nSamples": len(contents.true),
         "nBoxes": len(contents.boxes),
         "uncertain": _UNCERTAIN,
-        "roleOfDeciding": words.role_of_deciding(read_membership(contents.model).function),
+        "noChange": words.NO_CHANGE,
+        "roleOfDeciding": words.name_of_deciding(read_membership(contents.model).function),
         "boxes": _boxes(contents),
         "samples": _samples(contents),
     }
@@ -42,16 +39,16 @@ def _features(contents: Contents) -> list[dict[str, Any]]:
     shown = contents.explanations
     lowest = np.fmin.reduce([contents.ends[0], *(e.lower for e in shown)])
     highest = np.fmax.reduce([contents.ends[1], *(e.upper for e in shown)])
-    ends = np.stack([*contents.ends, lowest, highest])
-    least, most, low, high = map(_plain, _rounded(ends, contents.rounding))
+    least, most = _ends([end[None] for end in contents.ends], contents.rounding)
+    low, high = _ends([lowest[None], highest[None]], contents.rounding)
     return [
         {
             "name": name,
             "places": contents.rounding.places[j],
-            "least": least[j],
-            "most": most[j],
-            "low": low[j],
-            "high": high[j],
+            "least": least[0][j],
+            "most": most[0][j],
+            "low": low[0][j],
+            "high": high[0][j],
         }
         for j, name in enumerate(contents.feature_names)
     ]
@@ -62,15 +59,23 @@ def _boxes(contents: Contents) -> dict[str, Any]:
     quality = contents.quality
     assert quality.coverage is not None
     assert quality.precision is not None
+    lower, upper = _ends((boxes.lower[shown], boxes.upper[shown]), contents.rounding)
     return {
         "index": shown.tolist(),
         "label": boxes.labels[shown].tolist(),
         "count": boxes.counts[shown].tolist(),
         "coverage": _plain(np.round(quality.coverage[shown], _MEMBERSHIP_DECIMALS)),
         "precision": _plain(np.round(quality.precision[shown], _MEMBERSHIP_DECIMALS)),
-        "lower": [_plain(row) for row in _rounded(boxes.lower[shown], contents.rounding)],
-        "upper": [_plain(row) for row in _rounded(boxes.upper[shown], contents.rounding)],
+        "lower": lower,
+        "upper": upper,
     }
+
+
+def _ends(ends: Sequence[np.ndarray], rounding: Rounding) -> tuple[list[Any], list[Any]]:
+    """Return lower and upper ends as the numbers that the page writes."""
+    return [_plain(row) for row in rounding.lower(*ends)], [
+        _plain(row) for row in rounding.upper(*ends)
+    ]
 
 
 def _samples(contents: Contents) -> list[dict[str, Any]]:
@@ -82,21 +87,20 @@ def _samples(contents: Contents) -> list[dict[str, Any]]:
         strict=True,
     )
     ends = _ends_of(contents.explanations, contents.rounding)
-    changed = _ends_of([e.change or e for e in contents.explanations], contents.rounding)
     return [
         {"row": row + 1, "true": true, "predicted": predicted}
         | _explained(explanation, place, *ends[:, i])
-        | {"change": _change(explanation, changed[:, i])}
+        | {"change": _change(explanation.change)}
         for i, ((row, true, predicted), explanation) in enumerate(
             zip(labels, contents.explanations, strict=True)
         )
     ]
 
 
-def _ends_of(samples: Sequence[Explanation | Change], rounding: Decimals) -> np.ndarray:
+def _ends_of(samples: Sequence[Explanation], rounding: Rounding) -> np.ndarray:
     """Return the lower and the upper ends of all samples."""
     both = [[sample.lower for sample in samples], [sample.upper for sample in samples]]
-    return np.stack([_rounded(np.stack(rows), rounding) for rows in both])
+    return np.stack([rounding.values(np.stack(rows)) for rows in both])
 
 
 def _explained(
@@ -110,6 +114,7 @@ def _explained(
         "winning": place[explanation.winning.index],
         "competing": None if competing is None else place[competing.index],
         "deciding": explanation.deciding,
+        "worst": explanation.worst,
         "weighty": explanation.features_by_weight(),
         "why": words.headline(explanation),
         "tie": words.tie(explanation),
@@ -118,28 +123,16 @@ def _explained(
     return values if is_point else values | {"upper": _plain(upper)}
 
 
-def _change(explanation: Explanation, ends: np.ndarray) -> dict[str, Any] | None:
-    """Return which features change to what, in their order, and the outcome."""
-    change = explanation.change
+def _change(change: Change | None) -> dict[str, Any] | None:
+    """Return which features change to what, in their order, and what that gives."""
     if change is None:
         return None
+    ends = np.stack([change.lower, change.upper])[:, change.features]
     return {
         "features": change.features.tolist(),
-        "ends": [_plain(pair) for pair in ends[:, change.features].T],
-        "outcome": words.outcome(change),
+        "ends": [_plain(pair) for pair in ends.T],
+        "title": words.title_of_change(change),
     }
-
-
-def _rounded(values: np.ndarray, rounding: Decimals) -> np.ndarray:
-    """Round each feature to some more digits than are written."""
-    rounded = values.astype(float)
-    for j, places in enumerate(rounding.places):
-        decimals = max(places, 0) + _MORE_DIGITS
-        if decimals <= _MOST_DECIMALS:
-            with np.errstate(over="ignore", invalid="ignore"):
-                column = np.round(values[:, j], decimals)
-            rounded[:, j] = np.where(np.isfinite(column), column, values[:, j])
-    return rounded
 
 
 def _plain(values: np.ndarray) -> list[Any]:

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 
 from hyperboxes._explain import vote_text as words
 from hyperboxes._explain.explaining import explain
-from hyperboxes._explain.quality import Quality
+from hyperboxes._explain.quality import GivenSamples, Quality
 from hyperboxes._explain.text import ARROW
 from hyperboxes._explain.vote_explaining import VoteExplanations
 from hyperboxes._explain.vote_explanation import VoteExplanation
@@ -50,7 +50,7 @@ class VoteContents(Results):
     ) -> Self:
         """Ask the model about all samples, and choose what to show."""
         names = {"feature_names": feature_names, "class_names": class_names}
-        quality = Quality.measure_votes(model, X, y, None)
+        quality = Quality.measure_votes(model, GivenSamples.check(model, X, y, None))
         predicted = np.searchsorted(model.classes_, model.predict(X))
         true, unknown = compare_labels(model, y, len(predicted))
         rows = choose_samples(true, predicted, max_samples)

@@ -44,26 +44,26 @@ function isInNoBox(sample) {
   return sample.memberships[sample.predicted] < 1;
 }
 
-/** What puts the sample into the competing box, and the prediction then. */
+/** What would give another prediction. */
 function changeLines(sample) {
   const { change, competing } = sample;
-  if (change === null) {
+  if (competing === null) {
     return [element("p", {}, "Nothing: there is no box of another class.")];
   }
-  const box = `box ${report.boxes.index[competing]} (${labelName(report.boxes.label[competing])})`;
-  if (change.features.length === 0) {
-    return [element("p", {}, `Little: ${box} holds the sample, too.`)];
+  const holdsToo = !report.features.some((_, j) => isOutside(sample, competing, j));
+  const lines = holdsToo ? [element("p", {}, `The competing ${boxTitle(competing)} holds the sample, too.`)] : [];
+  if (change === null) {
+    return [...lines, element("p", {}, report.noChange)];
   }
   const steps = change.features.map((j, place) =>
     element("li", {}, `${report.features[j].name} `, ...changeStep(j, valueEnds(sample, j), change.ends[place])),
   );
   const list = element("ul", { class: "conditions" }, ...clipped(steps, MOST_CHANGES));
-  return [element("p", {}, `The least that puts the sample into ${box}:`), list, element("p", {}, change.outcome)];
+  return [...lines, element("p", {}, change.title), list];
 }
 
 function changeStep(feature, from, to) {
-  const more = digitsApart(feature, from, to);
-  return [`${formatEnds(feature, ...from, more)} → `, element("b", {}, formatEnds(feature, ...to, more))];
+  return [`${formatEnds(feature, ...from)} → `, element("b", {}, formatEnds(feature, ...to))];
 }
 
 function explainSample(sample) {

@@ -1,48 +1,34 @@
-// Numbers as people read them: as many decimals as the range of the feature asks for.
+// Numbers as people read them. Those of the data are what is to be written: they have been rounded.
 
 const MOST_DECIMALS = 9;
 const MOST_DIGITS = 15;
-const MORE_DIGITS = 4; // that the data has beyond those that are written
+const TINY = 1e-4;
 
-function writeNumber(value, places) {
-  if (places <= MOST_DECIMALS && Math.abs(value) < 10 ** MOST_DIGITS) {
-    const text = value.toFixed(Math.max(places, 0));
-    return Number(text) === 0 ? text.replace("-", "") : text;
+/** A number of the data in full, with as many decimals as the feature has at least. */
+function formatNumber(feature, value) {
+  const size = Math.abs(value);
+  if (size < 10 ** MOST_DIGITS) {
+    const most = size < TINY ? MOST_DECIMALS : 2 * MOST_DECIMALS;
+    for (let decimals = Math.max(report.features[feature].places, 0); decimals <= most; decimals += 1) {
+      const text = value.toFixed(decimals);
+      if (Number(text) === value) {
+        return value === 0 ? text.replace("-", "") : text;
+      }
+    }
   }
-  if (value === 0) {
-    return "0";
-  }
-  const digits = Math.floor(Math.log10(Math.abs(value))) + places;
-  return value.toExponential(Math.min(Math.max(digits, 2), 16));
-}
-
-function formatNumber(feature, value, more = 0) {
-  return writeNumber(value, report.features[feature].places + more);
+  return value === 0 ? "0" : value.toExponential();
 }
 
 /** A distance of a sample from a box, which is shown even if it is tiny. */
 function formatDistance(feature, distance) {
-  const text = formatNumber(feature, distance);
+  const { places } = report.features[feature];
+  const text = places <= MOST_DECIMALS && distance < 10 ** MOST_DIGITS ? distance.toFixed(Math.max(places, 0)) : distance.toPrecision(3);
   return Number(text) === 0 ? String(Number(distance.toPrecision(1))) : text;
 }
 
-/** How many digits beyond the usual tell two lists of values apart. */
-function digitsApart(feature, some, others) {
-  const write = (values, more) => values.map((value) => formatNumber(feature, value, more)).join();
-  let more = 0;
-  while (more < MORE_DIGITS && write(some, more) === write(others, more)) {
-    more += 1;
-  }
-  return more;
-}
-
-/** "= 3" for a point, else both ends, with decimals that tell them apart. */
-function formatInterval(feature, low, high, more = 0) {
-  if (low === high) {
-    return `= ${formatNumber(feature, low, more)}`;
-  }
-  const digits = Math.max(more, digitsApart(feature, [low], [high]));
-  return `${formatNumber(feature, low, digits)} to ${formatNumber(feature, high, digits)}`;
+/** "= 3" for a point, else both ends. */
+function formatInterval(feature, low, high) {
+  return low === high ? `= ${formatNumber(feature, low)}` : `${formatNumber(feature, low)} to ${formatNumber(feature, high)}`;
 }
 
 /** The values of a sample in a feature: a number, the ends of an interval, or "missing". */
@@ -50,11 +36,11 @@ function formatValue(sample, feature) {
   return formatEnds(feature, ...valueEnds(sample, feature));
 }
 
-function formatEnds(feature, low, high, more = 0) {
+function formatEnds(feature, low, high) {
   if (low === null) {
     return "missing";
   }
-  return low === high ? formatNumber(feature, low, more) : formatInterval(feature, low, high, more);
+  return low === high ? formatNumber(feature, low) : formatInterval(feature, low, high);
 }
 
 /** A membership that shows 1 and 0 only where it is that. */

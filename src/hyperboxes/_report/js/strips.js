@@ -68,6 +68,9 @@ function stripRow(sample, feature) {
   if (decides) {
     name.push(" ", element("span", { class: "tag" }, report.roleOfDeciding));
   }
+  if (sample.worst === feature && report.features.length > 1) {
+    name.push(" ", element("span", { class: "tag quiet" }, "fits worst"));
+  }
   const cells = rolesOf(sample).map(([role, box]) =>
     element(
       "td",

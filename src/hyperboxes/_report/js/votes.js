@@ -1,6 +1,7 @@
 // Boxes that vote: their rules, and explanations by what each box adds to the scores.
 
 const MOST_CLASSES = 5;
+const MOST_VOTES = 5;
 const BAR_WIDTH = 70;
 const BAR_HEIGHT = 8;
 
@@ -12,13 +13,16 @@ function formatVote(vote) {
   return (vote < 0 ? "−" : "+") + Math.abs(vote).toFixed(2);
 }
 
-/** All votes of a box, the largest first. */
+/** The votes of a box that weigh most, the largest first. */
 function votesOf(box) {
-  const votes = [...report.boxes.votes[box]].sort((a, b) => b[1] - a[1]);
+  const votes = [...report.boxes.votes[box]].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
   if (votes.length === 1) {
     return formatVote(votes[0][1]);
   }
-  return votes.map(([code, vote]) => `${formatVote(vote)} ${labelName(code)}`).join(", ");
+  const shown = isLong(votes, MOST_VOTES) ? votes.slice(0, MOST_VOTES) : votes;
+  const texts = shown.sort((a, b) => b[1] - a[1]).map(([code, vote]) => `${formatVote(vote)} ${labelName(code)}`);
+  const nSmaller = votes.length - shown.length;
+  return [...texts, ...(nSmaller > 0 ? [`${nSmaller} smaller`] : [])].join("\n");
 }
 
 /** What the table of rules says of a box between its class and its conditions. */

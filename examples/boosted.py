@@ -1,0 +1,86 @@
+"""The pictures of docs/boosted.md: how a box is found, and how boxes add up."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from sklearn.datasets import load_iris, make_moons
+
+from hyperboxes import BoostedHyperboxes
+
+BLUE, ORANGE = "#0072B2", "#E69F00"
+
+
+def interval() -> Figure:
+    """Draw what is left to explain over a feature, and the interval where it sums up to most."""
+    iris = load_iris()
+    values, is_class = iris.data[:, 2], iris.target == 1
+    left = is_class - is_class.mean()
+    model = BoostedHyperboxes(1, max_conditions=1, random_state=0).fit(values[:, None], is_class)
+    box = model.hyperboxes_
+    figure, ax = plt.subplots(figsize=(7, 2.8), layout="constrained")
+    edges = np.arange(0.95, 7.0, 0.2)
+    sums = np.histogram(values, edges, weights=left)[0]
+    colours = np.where(sums > 0, ORANGE, BLUE)
+    ax.bar((edges[:-1] + edges[1:]) / 2, sums, 0.18, color=colours)
+    ax.axhline(0, c="k", lw=0.8)
+    ax.axvspan(box.lower[0, 0], box.upper[0, 0], color=ORANGE, alpha=0.15)
+    ax.text(box.upper[0, 0] + 0.05, 0.85 * sums.max(), "the box", color="#8a5f00")
+    ax.set(xlabel=iris.feature_names[2], ylabel="left to explain, summed up", xlim=(0.9, 7))
+    ax.set_title("Is it versicolor? Each sample counts 1 - p if it is, -p if not", size="medium")
+    return figure
+
+
+def stages() -> Figure:
+    """Draw the probabilities after some boxes, and the boxes."""
+    X, y = make_moons(400, noise=0.25, random_state=0)
+    model = BoostedHyperboxes(12, random_state=0).fit(X, y)
+    low, high = X.min(axis=0) - 0.2, X.max(axis=0) + 0.2
+    x, y_grid = np.meshgrid(*(np.linspace(low[j], high[j], 160) for j in range(2)))
+    staged = list(model.staged_predict_proba(np.column_stack([x.ravel(), y_grid.ravel()])))
+    figure, axes = plt.subplots(1, 4, figsize=(11, 2.9), sharey=True, layout="constrained")
+    for ax, n_boxes in zip(axes, (1, 2, 4, len(staged)), strict=True):
+        plane = staged[n_boxes - 1][:, 1].reshape(x.shape)
+        extent = (low[0], high[0], low[1], high[1])
+        look = {"cmap": "PuOr_r", "vmin": 0, "vmax": 1, "alpha": 0.5, "aspect": "auto"}
+        ax.imshow(plane, extent=extent, origin="lower", **look)
+        for label, colour in enumerate(("#5e3c99", "#b35806")):
+            ax.scatter(*X[y == label].T, s=4, color=colour)
+        for box in range(min(n_boxes, len(model.hyperboxes_))):
+            _outline(ax, model, box, low, high, newest=box == n_boxes - 1)
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
+        ax.set_title("1 box" if n_boxes == 1 else f"{n_boxes} boxes", size="medium")
+    return figure
+
+
+def _outline(
+    ax: Axes, model: BoostedHyperboxes, box: int, low: np.ndarray, high: np.ndarray, newest: bool
+) -> None:
+    """Draw a box, which runs on where it is open."""
+    start = np.maximum(model.hyperboxes_.lower[box], low - 1)
+    stop = np.minimum(model.hyperboxes_.upper[box], high + 1)
+    width, height = stop - start
+    ax.add_patch(Rectangle(start, width, height, fill=False, lw=1.8 if newest else 0.7, ec="k"))
+
+
+def main() -> None:
+    """Draw the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, default=Path(), help="the folder for them")
+    output = parser.parse_args().output
+    for draw in (interval, stages):
+        picture = output / f"boosted-{draw.__name__}.png"
+        figure = draw()
+        figure.savefig(picture, dpi=100)
+        plt.close(figure)
+        print(f"A picture is in {picture}")
+
+
+if __name__ == "__main__":
+    main()
