@@ -52,8 +52,8 @@ class OneByOne:
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn a single sample, as river's models do.
 
-        It gives what `partial_fit` gives, some ten times as fast. There is no need to name classes
-        in advance.
+        It gives what `partial_fit` gives, without scikit-learn's validation. There is no need to
+        name classes in advance.
 
         Parameters
         ----------
