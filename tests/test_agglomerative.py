@@ -62,7 +62,8 @@ def test_short_lists_of_partners_change_nothing(problem, similarity, overlap, n_
             model = learn(problem, selection=selection, **params)
         expected = learn(problem, selection=selection, **params)
         assert same_boxes(model, expected)
-        assert model.n_candidates_ == expected.n_candidates_
+        if selection == "lemma":
+            assert model.n_candidates_ == expected.n_candidates_
 
 
 @every_algorithm

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
-from sklearn.metrics import log_loss
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
+from sklearn.metrics import f1_score, log_loss
+from sklearn.model_selection import TunedThresholdClassifierCV, train_test_split
 
 from hyperboxes import AgglomerativeGFMM, load, merge, prune
 from hyperboxes._models.calibration import DOUBTS, NEVER, SLOPES, Calibration
@@ -124,6 +125,16 @@ def test_a_fitted_model_goes_on_asking():
     assert model._model.calibration.n_gaps > fitted.n_gaps
 
 
+def test_a_threshold_finds_a_rare_class():
+    data, labels = make_classification(
+        1200, 10, n_informative=5, weights=[0.96], flip_y=0, random_state=3
+    )
+    X, X_test, y, y_test = train_test_split(data, labels, stratify=labels, random_state=0)
+    tuned = TunedThresholdClassifierCV(OnlineGFMM(), scoring="f1", cv=3).fit(X, y)
+    plain = f1_score(y_test, tuned.estimator_.predict(X_test))
+    assert f1_score(y_test, tuned.predict(X_test)) > plain + 0.1
+
+
 def test_nothing_but_predict_proba_depends_on_them():
     model = AgglomerativeGFMM().fit(X[::2], Y[::2])
     before = model.predict(X), model.membership(X), model.apply(X)
@@ -177,3 +188,24 @@ def test_numbers_lie_within_the_values_that_are_compared():
     fitted = OnlineGFMM().fit(X[::2], Y[::2])._model.calibration
     assert SLOPES[0] <= fitted.slope <= SLOPES[-1]
     assert DOUBTS[0] <= fitted.doubt < start.doubt
+
+
+@every_learner
+def test_the_algorithm_alone_has_the_same_boxes_and_normalised_memberships(cls):
+    calibrated, alone = cls().fit(X, Y), cls(calibrate=False).fit(X, Y)
+    for name in ("lower", "upper", "labels", "counts"):
+        np.testing.assert_array_equal(
+            getattr(alone.hyperboxes_, name), getattr(calibrated.hyperboxes_, name)
+        )
+    memberships = alone.membership(X)
+    is_sure = (memberships.max(axis=1) > 0) & (memberships[:, 0] != memberships[:, 1])
+    expected = memberships / memberships.sum(axis=1, keepdims=True)
+    p = alone.predict_proba(X)
+    np.testing.assert_allclose(p[is_sure], expected[is_sure])
+    assert not np.allclose(p, calibrated.predict_proba(X))
+
+
+@every_online_learner
+def test_streams_can_do_without_probabilities_that_are_learned(cls):
+    model = cls(calibrate=False, scaling=RANGES).partial_fit(X[:50], Y[:50], classes=[0, 1])
+    assert model.partial_fit(X[50:], Y[50:])._model.calibration is None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperboxes._kernels import geometry, index, online, search
+from hyperboxes._kernels import best, geometry, index, lanes, online, rooms, search
 from hyperboxes._kernels.records import BLOCKS, BOXES, MEMBERSHIP
 from hyperboxes._learning.rules import OVERLAPS, SIMILARITIES, make_rule
 from hyperboxes._models.boxes import Boxes, Samples
@@ -16,7 +16,8 @@ from tests import reference
 from tests.compiled import FromPython
 from tests.strategies import grid, slopes, unit
 
-on_index, on_search = FromPython(index), FromPython(search)
+on_best, on_index = FromPython(best), FromPython(index)
+on_rooms, on_search = FromPython(rooms), FromPython(search)
 
 N_CLASSES = 2
 SHALLOW, DEEP = 16, 4
@@ -33,7 +34,10 @@ class Subject:
         gamma = np.ones(n_features) if gamma is None else gamma
         self.membership = Membership(gamma, function)
         self.boxes = Boxes(n_features, N_CLASSES)
-        self.search = self.boxes.make_search()
+        self.boxes.keep_rooms(True)
+        self.rooms = {}
+        self.scratch = self.boxes.make_scratch()
+        self.search = self.scratch.search
 
     def rule(self, **pieces):
         """Return a rule of the index."""
@@ -47,12 +51,28 @@ class Subject:
         """Add a box."""
         with patch("hyperboxes._models.boxes._WIDTH", self.width):
             self.boxes.make_room()
+        self.scratch = self.boxes.make_scratch()
+        self.search = self.scratch.search
         number = len(self.boxes)
         arrays = self.boxes.arrays
         arrays.lower[number], arrays.upper[number] = low, high
         arrays.labels[number], arrays.counts[number] = label, 1
         on_index.add_box(number, arrays)
         arrays.counters[BOXES] += 1
+        self.rooms[number] = np.tile(np.float32([-np.inf, np.inf]), (len(low), 1))
+
+    def wall_in(self, box, rival):
+        """Let a box be in the way of another, and find its room in the slow way."""
+        on_rooms.wall_in(box, -1, rival, self.boxes.arrays)
+        lower, upper, room = self.boxes.lower, self.boxes.upper, self.rooms[box]
+        if np.isnan(lower[[box, rival]]).any():
+            return
+        above, below = lower[rival] > upper[box], upper[rival] < lower[box]
+        if not (above | below).any():
+            room[:] = np.inf, -np.inf
+        elif (above | below).sum() == 1:
+            room[above, 1] = np.minimum(room[above, 1], lower[rival][above])
+            room[below, 0] = np.maximum(room[below, 0], upper[rival][below])
 
     def change(self, box, low, high):
         """Give a box other corners."""
@@ -65,12 +85,15 @@ class Subject:
             corners = self.boxes.lower[[box, other]], self.boxes.upper[[box, other]]
             self.change(box, np.fmin(*corners[0]), np.fmax(*corners[1]))
             self.boxes.counts[other] = 0
+            on_rooms.share_walls(box, other, self.boxes.arrays)
+            both = self.rooms[box], self.rooms[other]
+            self.rooms[box] = np.stack([np.maximum(*both)[:, 0], np.minimum(*both)[:, 1]], axis=1)
             on_index.remove_box(other, self.boxes.arrays)
 
     def rebuild(self):
         """Build the trees anew."""
         with patch("hyperboxes._models.boxes._WIDTH", self.width):
-            self.boxes._build_index()
+            self.boxes._build_index(rooms=self.boxes._rooms())
 
     def alive(self, *labels):
         """Return the numbers of the boxes of some classes that are still there."""
@@ -92,23 +115,27 @@ class Subject:
 
     def check_bounds(self):
         """Look for all boxes in their places in the trees, and within the bounds above them."""
-        ends, links, places, roots, _ = self.boxes._index
+        ends, walls, links, places, roots, _ = self.boxes._index
         assert self.boxes._counters[BLOCKS] <= len(links)
         for box in self.alive(*range(N_CLASSES)):
-            block, lane = divmod(places[box], index.LANES)
+            block, lane = divmod(places[box], lanes.LANES)
             assert links[block, lane] == box
             corners = self.boxes.lower[box], self.boxes.upper[box]
             low, high = (corner.astype(np.float32) for corner in corners)
             assert np.array_equal(ends[block, :, 0, lane], low, equal_nan=True)
             assert np.array_equal(ends[block, :, 1, lane], high, equal_nan=True)
-            while links[block, index.PARENT] >= 0:
+            room = self.rooms[box]
+            assert np.array_equal(walls[block, :, :, lane], room)
+            while links[block, lanes.PARENT] >= 0:
                 child = block
-                block, lane = divmod(links[block, index.PARENT], index.LANES)
+                block, lane = divmod(links[block, lanes.PARENT], lanes.LANES)
                 assert links[block, lane] == child
                 outer, inner = ends[block, :, :, lane], ends[block + 1, :, :, lane]
                 assert not ((outer[:, 0] > low) | (outer[:, 1] < high)).any()
                 assert not ((inner[:, 0] < low) | (inner[:, 1] > high)).any()
                 assert np.isnan([outer, inner])[:, np.isnan(low)].all()
+                assert (walls[block, :, 0, lane] <= room[:, 0]).all()
+                assert (walls[block, :, 1, lane] >= room[:, 1]).all()
             assert block == roots[self.boxes.labels[box]]
 
     def check_window(self, xl, xu, theta, label):
@@ -138,7 +165,7 @@ class Subject:
             ]
             for selection in ("index", "all"):
                 arrays, rule = self.boxes.arrays, self.rule(overlap=name, selection=selection)
-                rival = on_search.first_rival(v, w, label, arrays, rule, self.search)
+                rival = on_search.first_rival(v, w, label, arrays, rule, self.search, 0)
                 assert rival in expected if expected else rival == -1
         on_search.set_window(w, v, 0.0, self.search.near, self.search.far)
         ids = self.ids()
@@ -149,7 +176,10 @@ class Subject:
         """List the best in order, and go on where the list ended."""
         boxes = self.boxes
         candidates = []
+        low, high = xl.astype(np.float32), xu.astype(np.float32)
         for box in self.growable(xl, xu, theta, label):
+            if (self.rooms[box][:, 0] > low).any() or (self.rooms[box][:, 1] < high).any():
+                continue
             sides = boxes.lower[box], boxes.upper[box], xl, xu, self.membership.gamma
             kind = {"function": self.membership.function}
             if measure == "membership":
@@ -163,9 +193,11 @@ class Subject:
         after = np.inf, -1
         for most in (1, 3, len(boxes) + 1):
             ids, values = np.empty(most, np.int64), np.empty(most)
-            n_found = on_search.find_best(
-                *(label, *after, boxes.counts, 2, boxes.arrays, rule, self.search, ids, values)
+            n_found, n_tried = on_best.find_best(
+                *(label, -1, *after, boxes.counts, 2, False),
+                *(boxes.arrays, rule, self.scratch, ids, values),
             )
+            assert n_tried == 0
             found = list(zip(ids[:n_found].tolist(), values[:n_found].tolist(), strict=True))
             assert found == expected[:most]
             if n_found:
@@ -213,7 +245,9 @@ def test_any_sequence(data, n_features, width, function):
     gamma = np.array(data.draw(st.lists(slopes, min_size=n_features, max_size=n_features)))
     subject = Subject(n_features, width, gamma, function)
     labels = st.integers(0, N_CLASSES - 1)
-    steps = st.sampled_from(["add", "add", "add", "grow", "shrink", "merge", "rebuild", "check"])
+    steps = st.sampled_from(
+        ["add", "add", "add", "grow", "shrink", "wall", "merge", "rebuild", "check"]
+    )
     for step in data.draw(st.lists(steps, max_size=40)):
         low, high = data.draw(intervals(n_features))
         alive = subject.alive(*range(N_CLASSES))
@@ -228,6 +262,8 @@ def test_any_sequence(data, n_features, width, function):
             v, w = subject.boxes.lower[box], subject.boxes.upper[box]
             if step == "grow":
                 subject.change(box, *reference.hull(v, w, low, high))
+            elif step == "wall":
+                subject.wall_in(box, data.draw(st.sampled_from(alive.tolist())))
             elif step == "shrink":
                 subject.change(box, np.clip(low, v, w), np.clip(high, v, w))
             else:
@@ -252,7 +288,7 @@ def test_long_sequences(n_features, width, is_sorted, function):
         subject.add(point, point, rng.integers(N_CLASSES))
         box = rng.choice(subject.alive(*range(N_CLASSES)))
         v, w = subject.boxes.lower[box].copy(), subject.boxes.upper[box].copy()
-        match rng.integers(4):
+        match rng.integers(5):
             case 0:
                 subject.change(box, np.maximum(v - 0.05, 0), w + rng.random(n_features) * 0.05)
             case 1:
@@ -260,11 +296,14 @@ def test_long_sequences(n_features, width, is_sorted, function):
                 subject.change(box, v, middle) if number % 2 else subject.change(box, middle, w)
             case 2:
                 subject.merge(box, rng.choice(subject.alive(subject.boxes.labels[box])))
+            case 3:
+                for rival in rng.choice(subject.alive(*range(N_CLASSES)), 20):
+                    subject.wall_in(box, rival)
         if number % 100 == 99:
             low = rng.random(n_features)
             subject.check(low, low + 0.1 * rng.random(n_features), 0.3, rng.integers(N_CLASSES))
     trees = subject.boxes._index
-    assert trees.links[trees.roots[:N_CLASSES], index.LEVEL].max() >= 2
+    assert trees.links[trees.roots[:N_CLASSES], lanes.LEVEL].max() >= 2
 
 
 @np.errstate(over="ignore")
@@ -298,10 +337,10 @@ def test_building_at_once_fills_blocks():
     samples = Samples(np.zeros((1000, 2)), np.zeros((1000, 2)), None, np.arange(1000) % 2)
     boxes = Boxes.of_samples(samples, 2)
     links, roots = boxes._index.links, boxes._index.roots[:2]
-    assert links[roots, index.LEVEL].tolist() == [2, 2]
+    assert links[roots, lanes.LEVEL].tolist() == [2, 2]
     used = links[: boxes._counters[BLOCKS]]
-    leaves = used[used[:, index.LEVEL] == 0, : index.LANES]
-    assert ((leaves >= 0).sum(axis=1) > index.LANES // 2).all()
+    leaves = used[used[:, lanes.LEVEL] == 0, : lanes.LANES]
+    assert ((leaves >= 0).sum(axis=1) > lanes.LANES // 2).all()
     assert sorted(leaves[leaves >= 0].tolist()) == list(range(1000))
 
 

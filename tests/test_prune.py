@@ -10,6 +10,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from hyperboxes import AgglomerativeGFMM, HyperboxClustering, prune
+from hyperboxes._models.boxes import Boxes
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, learn, same_boxes
 from tests.strategies import problems
 
@@ -66,6 +67,55 @@ def test_what_is_left_is_as_accurate_as_can_be_by_one_box(problem, data):
     np.testing.assert_array_equal(
         kept.predict(samples[0], X_upper=samples[1]), pruned.predict(samples[0], X_upper=samples[1])
     )
+
+
+def prune_slowly(model, X, y, X_upper):
+    """Return the harmful boxes by the rule as it is told: a model without each box, tried whole."""
+    kept = np.ones(len(model.hyperboxes_), bool)
+    labels = model.hyperboxes_.labels
+
+    def without_dropped():
+        boxes = model._model.boxes
+        rows = (row[kept] for row in boxes.rows)
+        return model._with_boxes(Boxes.of_rows(*rows, n_classes=boxes.n_classes))
+
+    is_done = False
+    while not is_done:
+        is_done = True
+        current = without_dropped()
+        is_right = current.predict(X, X_upper=X_upper) == y
+        deciders = np.flatnonzero(kept)[current.apply(X, X_upper=X_upper)]
+        suspects = set(deciders[~is_right].tolist())
+        balance = {box: np.where(is_right, 1, -1)[deciders == box].sum() for box in suspects}
+        for box in sorted(suspects, key=lambda box: (balance[box], box)):
+            if (labels[kept] == labels[box]).sum() > 1:
+                before = (without_dropped().predict(X, X_upper=X_upper) == y).sum()
+                kept[box] = False
+                if (without_dropped().predict(X, X_upper=X_upper) == y).sum() > before:
+                    is_done = False
+                else:
+                    kept[box] = True
+    return np.flatnonzero(~kept)
+
+
+@given(problem=problems(), data=st.data())
+def test_tries_of_single_boxes_equal_the_slow_rule(problem, data):
+    model = learn(problem, data.draw(st.sampled_from([OnlineGFMM, ImprovedOnlineGFMM])))
+    labels = st.integers(0, problem.n_classes - 1)
+    y = np.array(data.draw(st.lists(labels, min_size=len(problem.y), max_size=len(problem.y))))
+    expected = prune_slowly(model, problem.xl, y, problem.xu)
+    pruned = prune(model, problem.xl, y, keep_unused=True, X_upper=problem.xu)
+    assert pruned.pruning_.harmful.tolist() == expected.tolist()
+
+
+def test_a_box_that_changes_nothing_is_kept():
+    """It decides a sample wrongly, but without it the sample is wrong, too."""
+    model = ImprovedOnlineGFMM(0.05, scaling=None, shuffle=False)
+    model.fit([[0.0], [0.5], [0.6], [1.0]], ["a", "b", "b", "b"])
+    pruned = prune(model, [[0.0], [0.5], [0.6]], ["a", "a", "b"])
+    assert pruned.pruning_.harmful.tolist() == []
+    assert pruned.pruning_.accuracy_after == 2 / 3
+    assert pruned.pruning_.unused.tolist() == [3]
 
 
 def test_a_box_that_does_harm():

@@ -180,6 +180,12 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model") and len(self._model.boxes) > 0
 
+    def _intervals(self, X: Any, X_upper: Any) -> Intervals:
+        """Check samples that the model is asked about."""
+        check_fitted(self)
+        X = validate_samples(self, X, reset=False, **NUMBERS)
+        return Intervals(X, check_upper(self, X, X_upper), self._model.scale)
+
     def _ask_boxes(
         self,
         X: Any,
@@ -191,9 +197,8 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
         `n_values` is how many numbers an answer takes for each sample.
         """
-        check_fitted(self)
-        X = validate_samples(self, X, reset=False, **NUMBERS)
-        intervals = Intervals(X, check_upper(self, X, X_upper), self._model.scale)
+        intervals = self._intervals(X, X_upper)
+        X = intervals.lower
 
         def ask(rows: slice) -> np.ndarray:
             return answer(*intervals.scaled(rows))

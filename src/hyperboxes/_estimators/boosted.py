@@ -55,8 +55,8 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         The share of the samples on which a box is sought; the others judge it. "auto": 0.6 up to
         100 boxes, 0.3 beyond. At most 50,000 samples are looked at for a box.
     l2 : float, default="auto"
-        What keeps votes small: it is added to a box's sum of p (1 - p). "auto": up to 100 boxes, 20
-        for two classes and 10 for more; beyond, 5.
+        What keeps votes small: it is added to a box's sum of p (1 - p). "auto": up to 100 boxes, 40
+        for two classes and 10 for more; beyond, 20 and 5.
     early_stopping : bool, default=True
         Whether to leave out boxes that do not help on the samples that were not searched, and to
         stop when that has happened often (6 times up to 100 boxes, 60 times in a run beyond). There
@@ -104,7 +104,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = BoostedHyperboxes(max_boxes=10, random_state=0).fit(X[:400], y[:400])
     >>> model.hyperboxes_
-    VotingHyperboxes(n_boxes=10, n_features=30, n_conditions=39)
+    VotingHyperboxes(n_boxes=10, n_features=30, n_conditions=38)
     >>> print(f"{model.score(X[400:], y[400:]):.2f}")
     0.96
     """
@@ -198,13 +198,14 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     def _settings(self, n_classes: int) -> tuple[Settings, int]:
         """Return how to boost, and how often: what "auto" stands for."""
         to_read = self.max_boxes <= _MOST_TO_READ
-        n_bags = 1 if to_read else min(max(round(self.max_boxes / 75), 2), 8)
+        n_bags = 1 if to_read else min(max(round(self.max_boxes / 250), 2), 8)
         size = -(-self.max_boxes // n_bags)
 
         def chosen(value: Any, reading: float, accurate: float) -> float:
             return (reading if to_read else accurate) if value == "auto" else float(value)
 
-        l2 = chosen(self.l2, 20.0 if n_classes == 2 else 10.0, 5.0)
+        # Of two classes, h is up to 1 / 4 for each sample; of more it is less.
+        l2 = chosen(self.l2, *((40.0, 20.0) if n_classes == 2 else (10.0, 5.0)))
         settings = Settings(
             max_boxes=size,
             max_conditions=self.max_conditions,
@@ -214,7 +215,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             ridge=l2 / n_classes,
             threshold=0.2 if n_classes > 2 else 0.0,
             n_draws=4 if to_read else 1,
-            n_groups=8 if to_read else 2,
+            n_groups=8 if to_read else 4,
             n_sweeps=3 if to_read else 0,
             column_share=1.0 if to_read else 0.3,
             max_failures=6 if to_read else 60,

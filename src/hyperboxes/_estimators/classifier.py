@@ -38,10 +38,12 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoxEstimator._parameter_constraints,
+        "calibrate": ["boolean"],
         "unlabeled": "no_validation",
     }
 
     overlap: str
+    calibrate: bool = True  # of learners that leave no choice
     unlabeled: Any
 
     classes_: np.ndarray
@@ -100,6 +102,9 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         return Samples(lower, upper, scale, encode(y, self.classes_, self.unlabeled))
 
     def _prepare(self, model: BoxModel, samples: Samples) -> None:
+        if not self.calibrate:
+            return
+
         def learn(part: Samples, trial: BoxModel) -> None:
             self._learn(part, trial, FitCallbacks(None, part, None, dict))
 
@@ -140,8 +145,8 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         numbers that `fit` learns by cross-validation on up to 3,000 samples, and `partial_fit` from
         samples before it learns them. The largest entry is that of `predict`.
 
-        Models that version 0.1.0 has saved do not have these numbers: they give their memberships,
-        normalised.
+        With ``calibrate=False``, and in models that version 0.1.0 has saved, there are no such
+        numbers: probabilities are memberships, normalised.
 
         Parameters
         ----------
@@ -230,14 +235,26 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         used = np.zeros(len(self._model.boxes), np.bool_)
 
         def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-            best, votes, single = self._find_nearest(xl, xu, winners_only=True)
-            classes = self._winners(best, votes, single)
-            boxes = self._find_boxes(xl, xu, classes, used)
-            single = single[np.arange(len(classes)), classes]
-            is_settled = ((best == 1.0).sum(axis=1) > 1) & (single < len(self._model.boxes))
-            return np.where(is_settled, single, boxes)
+            return self._decide(xl, xu, used)[0]
 
         return self._ask_boxes(X, X_upper, answer, len(self.classes_)), used
+
+    def _decide(
+        self, xl: np.ndarray, xu: np.ndarray, used: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the box that decides for each sample, how close it is, and whether others are.
+
+        Boxes that have a say are marked as `used`.
+        """
+        best, votes, single = self._find_nearest(xl, xu, winners_only=True)
+        classes = self._winners(best, votes, single)
+        boxes = self._find_boxes(xl, xu, classes, used)
+        rows = np.arange(len(classes))
+        closest, single = best[rows, classes], single[rows, classes]
+        several = (best == closest[:, None]).sum(axis=1) > 1
+        is_settled = several & (closest == 1.0) & (single < len(self._model.boxes))
+        is_tied = several | (votes[rows, classes] > self._model.boxes.counts[boxes])
+        return np.where(is_settled, single, boxes), closest, is_tied
 
     def _ask_classes(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -11,9 +12,13 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._estimators.validation import check_known_classes
-from hyperboxes._models.boxes import Boxes
+from hyperboxes._models.boxes import Boxes, frozen, slices
+from hyperboxes._models.membership import closeness
 
 Model = TypeVar("Model", bound=BaseGFMM)
+
+# So many samples are asked about at once.
+_ROWS_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,25 +109,38 @@ def prune(
     search.drop_harmful()
     harmful = np.flatnonzero(~search.kept)
     unused = np.empty(0, np.int64) if keep_unused else search.drop_unused()
-    after = search.accuracy
-    search.model.pruning_ = Pruning(harmful, unused, len(search.kept), before, after)
-    return search.model
+    pruned = search.pruned()
+    pruned.pruning_ = Pruning(harmful, unused, len(search.kept), before, search.accuracy)
+    return pruned
 
 
 class _Search:
-    """The model as pruned so far, and how it does on the validation samples."""
+    """A copy of the model of which boxes are hidden, and how it does on the validation samples.
+
+    Without a box, only samples change that have it among their closest boxes. So a try asks again
+    about these alone.
+    """
 
     def __init__(self, model: Any, X: Any, y: np.ndarray, X_upper: Any) -> None:
-        self._samples = X, X_upper
-        self._y = y
         self._original = model
-        self.kept = np.ones(len(model.hyperboxes_), bool)
-        self._take(model)
+        boxes = model._model.boxes
+        self._boxes = Boxes.of_rows(*boxes.rows, n_classes=boxes.n_classes)
+        self._model = model._with_boxes(self._boxes)
+        self._xl, self._xu = model._intervals(X, X_upper).scaled()
+        self._y = y
+        self._answers = model.classes_[boxes.labels]
+        self.kept = np.ones(len(boxes), bool)
+        self._used = np.zeros(len(boxes), bool)
+        self._decider = np.empty(len(y), np.int64)
+        self._closest = np.empty(len(y))
+        self._is_tied = np.empty(len(y), bool)
+        for rows in self._batches():
+            self._note(rows, self._ask(rows))
 
     @property
     def accuracy(self) -> float:
         """The share of samples that are predicted rightly."""
-        return float(np.mean(self._is_right))
+        return float(np.mean(self._is_right(self._decider)))
 
     def drop_harmful(self) -> None:
         """Drop boxes without which more samples are right, until there is none."""
@@ -133,48 +151,69 @@ class _Search:
 
     def drop_unused(self) -> np.ndarray:
         """Drop boxes without a say, but for one of each class; return which."""
-        labels, counts = self.model.hyperboxes_.labels, self.model.hyperboxes_.counts
-        used = self._used.copy()
-        for label in range(len(self.model.classes_)):
-            boxes = np.flatnonzero(labels == label)
-            if len(boxes) and not used[boxes].any():
-                used[boxes[counts[boxes].argmax()]] = True
-        places = np.flatnonzero(self.kept)[~used]
-        self.kept[places] = False
-        self._take(self._without_dropped())
-        return places
+        self._used[:] = False
+        for rows in self._batches():
+            self._ask(rows)
+        labels, counts = self._boxes.labels, self._boxes.counts
+        for label in range(self._boxes.n_classes):
+            boxes = np.flatnonzero(self.kept & (labels == label))
+            if len(boxes) and not self._used[boxes].any():
+                self._used[boxes[counts[boxes].argmax()]] = True
+        unused = np.flatnonzero(self.kept & ~self._used)
+        self.kept[unused] = False
+        return unused
+
+    def pruned(self) -> Any:
+        """Return a model of the boxes that are kept."""
+        rows = (row[self.kept] for row in self._boxes.rows)
+        fewer = Boxes.of_rows(*rows, n_classes=self._boxes.n_classes)
+        fewer.n_candidates = self._original.n_candidates_
+        return self._original._with_boxes(fewer)
 
     def _suspects(self) -> np.ndarray:
         """Return the boxes that decide samples wrongly, the worst first."""
-        n_boxes = len(self.model.hyperboxes_)
-        wrong = np.bincount(self._deciders[~self._is_right], minlength=n_boxes)
-        right = np.bincount(self._deciders[self._is_right], minlength=n_boxes)
+        is_right = self._is_right(self._decider)
+        wrong = np.bincount(self._decider[~is_right], minlength=len(self.kept))
+        right = np.bincount(self._decider[is_right], minlength=len(self.kept))
         boxes = np.flatnonzero(wrong)
         worst_first = np.argsort((right - wrong)[boxes], kind="stable")
-        return np.flatnonzero(self.kept)[boxes[worst_first]]
+        return boxes[worst_first]
 
     def _drop_if_harmful(self, box: int) -> bool:
-        labels = self._original.hyperboxes_.labels
+        labels = self._boxes.labels
         if np.count_nonzero(labels[self.kept] == labels[box]) == 1:
             return False
-        self.kept[box] = False
-        model = self._without_dropped()
-        if np.mean(model.predict(*self._samples) == self._y) > self.accuracy:
-            self._take(model)
+        rows = self._samples_close_to(box)
+        self._boxes.hide(box)
+        answers = self._ask(rows)
+        before, after = (self._is_right(d, rows).sum() for d in (self._decider[rows], answers[0]))
+        if after > before:
+            self.kept[box] = False
+            self._note(rows, answers)
             return True
-        self.kept[box] = True
+        self._boxes.show(box)
         return False
 
-    def _take(self, model: Any) -> None:
-        """Go on with a model."""
-        self.model = model
-        self._deciders, self._used = model._find_deciders(*self._samples)
-        labels = model.hyperboxes_.labels[self._deciders]
-        self._is_right = model.classes_[labels] == self._y
+    def _batches(self) -> Iterator[np.ndarray]:
+        for rows in slices(len(self._y), _ROWS_AT_ONCE):
+            yield np.arange(rows.start, rows.stop)
 
-    def _without_dropped(self) -> Any:
-        boxes = self._original._model.boxes
-        rows = (row[self.kept] for row in boxes.rows)
-        fewer = Boxes.of_rows(*rows, n_classes=boxes.n_classes)
-        fewer.n_candidates = boxes.n_candidates
-        return self._original._with_boxes(fewer)
+    def _ask(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Ask which boxes decide samples, how close they are, and whether others are."""
+        return self._model._decide(frozen(self._xl[rows]), frozen(self._xu[rows]), self._used)
+
+    def _note(self, rows: np.ndarray, answers: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+        self._decider[rows], self._closest[rows], self._is_tied[rows] = answers
+
+    def _is_right(self, decider: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
+        return self._answers[decider] == self._y[rows]
+
+    def _samples_close_to(self, box: int) -> np.ndarray:
+        """Return the samples that a box is among the closest of."""
+        tied = np.flatnonzero(self._is_tied)
+        lower, upper = self._boxes.lower[box], self._boxes.upper[box]
+        gaps = np.maximum(self._xu[tied] - upper, lower - self._xl[tied])
+        distance = self._model._model.membership.distance(gaps)
+        is_close = closeness(distance) == self._closest[tied]
+        alone = np.flatnonzero((self._decider == box) & ~self._is_tied)
+        return np.concatenate((alone, tied[is_close]))

@@ -16,6 +16,7 @@ from hyperboxes._kernels.index import (
 )
 from hyperboxes._kernels.jit import by_reference, kernel, subroutine
 from hyperboxes._kernels.records import ALIVE, CANDIDATES, FEW, WORK
+from hyperboxes._kernels.rooms import share_walls
 from hyperboxes._kernels.selection import choose
 
 # Of AGGLO-2's walk: the place to visit next, and whether the pass has merged anything.
@@ -69,4 +70,5 @@ def merge(earlier, later, boxes, relabels):
     update_box(earlier, boxes)
     counts[earlier] += counts[later]
     counts[later] = 0
+    share_walls(earlier, later, boxes)
     remove_box(later, boxes)

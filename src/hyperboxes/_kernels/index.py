@@ -23,12 +23,9 @@ import numpy as np
 
 from hyperboxes._kernels.geometry import is_known, larger, smaller
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
-from hyperboxes._kernels.lanes import ALL_LANES, HIGH, LANES, LOW
+from hyperboxes._kernels.lanes import ALL_LANES, HIGH, LANES, LEVEL, LOW, PARENT
 from hyperboxes._kernels.records import ALIVE, BLOCKS, FEW, NO_LABEL, WIDTH, Workspace
-
-# Columns of `links` after the lanes.
-LEVEL, PARENT = LANES, LANES + 1
-N_LINKS = LANES + 2
+from hyperboxes._kernels.rooms import bound_rooms, close_lane, open_lane
 
 # More than the places on the way down the deepest tree: each level has eight times as many boxes,
 # twice as many in tests.
@@ -77,7 +74,18 @@ def add_box(box, boxes):
     links[block, lane] = box
     index.places[box] = block * LANES + lane
     counters[ALIVE] += 1
+    open_room(box, boxes)
     update_box(box, boxes)
+
+
+@step
+def open_room(box, boxes):
+    """Let a box grow anywhere."""
+    index = boxes.index
+    place = index.places[box]
+    while place >= 0:
+        open_lane(place // LANES, place % LANES, index)
+        place = index.links[place // LANES, PARENT]
 
 
 @subroutine
@@ -128,6 +136,7 @@ def remove_box(box, boxes):
     boxes.index.links[block, lane] = -1
     for j in range(ends.shape[1]):
         ends[block, j, LOW, lane] = ends[block, j, HIGH, lane] = np.inf
+    close_lane(block, lane, boxes.index)
     boxes.counters[ALIVE] -= 1
 
 
@@ -143,11 +152,12 @@ def make_workspace(n_features: int) -> Workspace:
 
 
 @kernel
-def build(order, starts, fill, centres, keys, boxes):
+def build(order, starts, fill, centres, keys, rooms, boxes):
     """Build all trees anew, with narrow bounds and not more than `fill` lanes of a block in use.
 
     `order` has the boxes to include, tree by tree; those of tree t begin at `starts[t]`. There is
-    room for as many `centres` and `keys` as for boxes.
+    room for as many `centres` and `keys` as for boxes. `rooms[box, feature, LOW or HIGH]` are the
+    boxes' rooms, if they are kept.
     """
     boxes = by_reference(boxes)
     lower, upper, counters, roots = boxes.lower, boxes.upper, boxes.counters, boxes.index.roots
@@ -162,14 +172,14 @@ def build(order, starts, fill, centres, keys, boxes):
         roots[t] = -1
         if starts[t + 1] > starts[t]:
             roots[t] = counters[BLOCKS]
-            _build_tree(order, starts[t], starts[t + 1], fill, boxes, centres, keys)
+            _build_tree(order, starts[t], starts[t + 1], fill, boxes, centres, keys, rooms)
     for block in range(counters[BLOCKS] - 1, -1, -1):  # children come after their parents
         if boxes.index.links[block, LEVEL] >= 0 and boxes.index.links[block, PARENT] >= 0:
             _bound(block, boxes.index)
 
 
 @step
-def _build_tree(order, start, stop, fill, boxes, centres, keys):
+def _build_tree(order, start, stop, fill, boxes, centres, keys, rooms):
     """Distribute boxes over the blocks of a tree, whose root is first; set no bounds yet."""
     lower, upper, index = boxes.lower, boxes.upper, boxes.index
     ends, links, places = index.ends, index.links, index.places
@@ -192,6 +202,10 @@ def _build_tree(order, start, stop, fill, boxes, centres, keys):
                 for j in range(lower.shape[1]):
                     ends[block, j, LOW, lane] = lower[box, j]
                     ends[block, j, HIGH, lane] = upper[box, j]
+                if rooms.shape[0] > 0:
+                    for j in range(lower.shape[1]):
+                        index.rooms[block, j, LOW, lane] = rooms[box, j, LOW]
+                        index.rooms[block, j, HIGH, lane] = rooms[box, j, HIGH]
             continue
         n_pieces = _partition(order, start, stop, fill**level, centres, keys, cuts)
         for lane in range(n_pieces):
@@ -289,6 +303,8 @@ def _new_block(level, boxes):
         for j in range(ends.shape[1]):
             for lane in range(ends.shape[3]):
                 ends[new, j, LOW, lane] = ends[new, j, HIGH, lane] = np.inf
+        for lane in range(LANES):
+            close_lane(new, lane, boxes.index)
     links[block, LEVEL] = level
     return block
 
@@ -333,6 +349,7 @@ def _bound(child, index):
                 low, high = ends[child, j, LOW, k], ends[child, j, HIGH, k]
                 inner_low, inner_high = ends[inner, j, LOW, k], ends[inner, j, HIGH, k]
                 _widen(ends, parent, j, lane, low, high, inner_low, inner_high)
+    bound_rooms(child, parent, lane, index)
 
 
 @step
@@ -351,7 +368,7 @@ def _split(full, new_lane, boxes):
     level = links[full, LEVEL]
     new = _new_block(level, boxes)
     for lane in range(width - half):
-        _move_lane(full, order[half + lane], new, lane, ends, links)
+        _move_lane(full, order[half + lane], new, lane, index)
         if level > 0:
             links[links[new, lane], PARENT] = new * LANES + lane
         else:
@@ -361,8 +378,9 @@ def _split(full, new_lane, boxes):
 
 
 @step
-def _move_lane(old, old_lane, new, lane, ends, links):
+def _move_lane(old, old_lane, new, lane, index):
     """Move what is in a lane to a lane of another block of the same level."""
+    ends, rooms, links = index.ends, index.rooms, index.links
     links[new, lane] = links[old, old_lane]
     links[old, old_lane] = -1
     for bounds in range(2 if links[old, LEVEL] > 0 else 1):
@@ -370,6 +388,11 @@ def _move_lane(old, old_lane, new, lane, ends, links):
             for end in range(ends.shape[2]):
                 ends[new + bounds, j, end, lane] = ends[old + bounds, j, end, old_lane]
                 ends[old + bounds, j, end, old_lane] = np.inf
+    if rooms.shape[0] > 0:
+        for j in range(ends.shape[1]):
+            for end in range(ends.shape[2]):
+                rooms[new, j, end, lane] = rooms[old, j, end, old_lane]
+        close_lane(old, old_lane, index)
 
 
 @subroutine

@@ -24,6 +24,10 @@ LANES = 16
 LOW, HIGH = range(2)
 ALL_LANES = (1 << LANES) - 1
 
+# Columns of a block's links after those of the lanes.
+LEVEL, PARENT = LANES, LANES + 1
+N_LINKS = LANES + 2
+
 _FLOATS = ir.VectorType(ir.FloatType(), LANES)
 _MASK = ir.IntType(64)
 _ZEROS = ir.Constant(_FLOATS, [0.0] * LANES)

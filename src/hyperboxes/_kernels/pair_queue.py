@@ -22,16 +22,16 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.agglomerative import merge
+from hyperboxes._kernels.best import find_best, insert
 from hyperboxes._kernels.geometry import copy_row, fits, hull, larger, overlaps, smaller
 from hyperboxes._kernels.index import has_room, joint_label
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
 from hyperboxes._kernels.records import ALIVE, CANDIDATES, FEW, NO_LABEL, WORK, Queue
+from hyperboxes._kernels.rooms import are_parted, wall_in
 from hyperboxes._kernels.search import (
     find,
-    find_best,
     find_rivals,
     first_rival,
-    insert,
     precedes,
     set_window,
 )
@@ -94,7 +94,7 @@ def merge_best_pairs(boxes, queue, log, rule, scratch, may_part, relabels, work)
             return True
         k, value = queue.partners[i, taken], queue.similarities[i, taken]
         lists[i, TAKEN] += 1
-        is_stale = stamps[k] > stamps[i] or boxes.counts[k] == 0
+        is_stale = stamps[k] > stamps[i] or boxes.counts[k] == 0 or are_parted(i, k, boxes.index)
         if not is_stale:
             counters[CANDIDATES] += 1
             if _blocked(i, k, boxes, queue, rule, scratch):
@@ -148,8 +148,9 @@ def _search(i, boxes, queue, rule, scratch):
             ):
                 n_listed = insert(ids[s], values[s], n_listed, partners, similarities)
     else:
-        n_listed = find_best(
-            label, value, box, stamps, stamps[i], boxes, rule, search, partners, similarities
+        n_listed, _ = find_best(
+            *(label, i, value, box, stamps, stamps[i], False),
+            *(boxes, rule, scratch, partners, similarities),
         )
     frontier[i, 0] = -1.0
     if n_listed == partners.shape[0]:
@@ -200,12 +201,13 @@ def _blocked(i, k, boxes, queue, rule, scratch):
     label = joint_label(labels[i], labels[k])
     rival = queue.witness[i]
     is_rival = rival >= 0 and boxes.counts[rival] > 0 and labels[rival] != label
-    if is_rival and overlaps(v, w, boxes, rival, rule.overlap):
-        return True
-    rival = first_rival(v, w, label, boxes, rule, scratch.search)
-    if rival >= 0:
-        queue.witness[i] = rival
-    return rival >= 0
+    if not (is_rival and overlaps(v, w, boxes, rival, rule.overlap)):
+        rival = first_rival(v, w, label, boxes, rule, scratch.search, 0)
+    if rival < 0:
+        return False
+    queue.witness[i] = rival
+    wall_in(i, k, rival, boxes)
+    return True
 
 
 @subroutine

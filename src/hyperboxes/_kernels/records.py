@@ -19,7 +19,9 @@ Boxes = namedtuple("Boxes", "lower upper labels counts counters index")
 # `ends[block, feature, LOW or HIGH, lane]` in single precision; `links[block]`: the box or block in
 # each lane (-1 for none), then the block's level (0 for leaves) and its place in its parent
 # (`block * 16 + lane`, or -1); `places`: likewise of each box; `roots`: of each tree, or -1.
-Index = namedtuple("Index", "ends links places roots workspace")
+# `rooms` are laid out like `ends`, or have no blocks: where boxes may grow, as far as is known
+# (`rooms.py`).
+Index = namedtuple("Index", "ends rooms links places roots workspace")
 
 # Room to divide the boxes of a tree or the lanes of a block: what is left to do, where pieces
 # begin, and of the lanes their order, centres, keys and distances.
@@ -53,12 +55,17 @@ REFUSE, CONTRACT = range(2)
 
 # The working arrays of a search. The interval that it is about, [low, high]; blocks to visit and
 # how near they are at least; the distances of 16 lanes; and, in single precision, how far the boxes
-# to be found may reach, likewise the best of them, and what distances are measured from.
-Search = namedtuple("Search", "low high stack least gaps near far best_near best_far x1 x2 slopes")
+# to be found may reach, likewise the largest and the best of them, the interval itself, and what
+# distances are measured from.
+Search = namedtuple(
+    "Search",
+    "low high stack least gaps near far window_near window_far best_near best_far x_low x_high "
+    "x1 x2 slopes",
+)
 
 # The working arrays of learning: candidates and their values, which of them may grow, rivals, a
-# grown box [v, w], a mark for each box that can grow no more, once that is found out.
-Scratch = namedtuple("Scratch", "ids values growable rivals v w stuck search")
+# grown box [v, w].
+Scratch = namedtuple("Scratch", "ids values growable rivals v w search")
 
 # What is left to do of AGGLO-SM (`pair_queue.py`), and the merges done so far.
 Queue = namedtuple("Queue", "todo partners similarities lists frontier stamps tree witness")

@@ -12,15 +12,13 @@ import numpy as np
 from hyperboxes._kernels.geometry import (
     ROUNDING,
     distance,
-    fits,
     larger,
     overlaps,
-    similarity,
 )
-from hyperboxes._kernels.index import LEVEL, STACK, n_classes
+from hyperboxes._kernels.index import STACK, n_classes
 from hyperboxes._kernels.jit import formula, subroutine
-from hyperboxes._kernels.lanes import ALL_LANES, LANES, first_lane, gaps_of, up_to, within
-from hyperboxes._kernels.records import LONGEST, MID_MAX, NO_LABEL, SHORTEST, WORK, Search
+from hyperboxes._kernels.lanes import ALL_LANES, LANES, LEVEL, first_lane, gaps_of, up_to, within
+from hyperboxes._kernels.records import MID_MAX, NO_LABEL, SHORTEST, WORK, Search
 
 # So many classes are searched at once: their trees' first nodes must have room on the stack.
 TOGETHER = 4
@@ -37,10 +35,10 @@ _TINY = 2.0**-100
 
 def make_search(n_features: int, n_trees: int) -> Search:
     """Return working arrays for searches."""
-    stack = np.empty(STACK + n_trees, np.int64)
-    least = np.empty(STACK + n_trees, np.float32)
+    room = 2 * (STACK + n_trees)  # a search may ask for rivals on its way
+    stack, least = np.empty(room, np.int64), np.empty(room, np.float32)
     gaps = np.empty(LANES, np.float32)
-    singles = np.empty((7, n_features), np.float32)  # all but the interval itself
+    singles = np.empty((11, n_features), np.float32)  # all but the interval itself
     return Search._make((*np.empty((2, n_features)), stack, least, gaps, *singles))
 
 
@@ -88,8 +86,10 @@ def limit_of(floor):
 
 
 @formula
-def next_leaf(boxes, inside, everywhere, search, top):
+def next_leaf(boxes, inside, everywhere, search, bottom, top):
     """Walk on to the next leaf with boxes within reach; return the stack's top, leaf and lanes.
+
+    The stack is used from `bottom` on.
 
     With `inside`, boxes within reach have `upper <= near` and `lower >= far` in every dimension;
     otherwise `lower <= near` and `upper >= far`. No lanes are returned at the end.
@@ -98,7 +98,7 @@ def next_leaf(boxes, inside, everywhere, search, top):
     stack, near, far = search.stack, search.near, search.far
     leaf = 0
     mask = 0
-    while top > 0 and mask == 0:
+    while top > bottom and mask == 0:
         top -= 1
         block = stack[top]
         counters[WORK] += 1
@@ -120,24 +120,19 @@ def next_leaf(boxes, inside, everywhere, search, top):
 def find(label, joinable, inside, everywhere, boxes, search, ids):
     """List the boxes of a class that are within reach; return how many.
 
-    With `joinable`, all boxes that can be joined with one of the class. If the list is too short,
-    its length and one is returned.
+    With `joinable`, all boxes that can be joined with one of the class.
     """
     links = boxes.index.links
-    most = ids.shape[0]
     n_found = 0
-    top = _start(label, joinable, boxes, search)
+    top = start(label, joinable, boxes, search)
     while top > 0:
-        top, leaf, mask = next_leaf(boxes, inside, everywhere, search, top)
+        top, leaf, mask = next_leaf(boxes, inside, everywhere, search, 0, top)
         while mask:
             box = links[leaf, first_lane(mask)]
             mask &= mask - 1
-            if box < 0:
-                continue
-            if n_found == most:
-                return most + 1
-            ids[n_found] = box
-            n_found += 1
+            if box >= 0:
+                ids[n_found] = box
+                n_found += 1
     return n_found
 
 
@@ -167,14 +162,14 @@ def find_rivals_by_age(box, everywhere, boxes, search, ids):
 
 
 @subroutine
-def first_rival(v, w, label, boxes, rule, search):
-    """Return a box of another class that overlaps [v, w], or -1."""
+def first_rival(v, w, label, boxes, rule, search, bottom):
+    """Return a box of another class that overlaps [v, w], or -1; use the stack from `bottom` on."""
     links, roots = boxes.index.links, boxes.index.roots
     set_window(w, v, 0.0, search.near, search.far)
     for c in range(n_classes(boxes)):
-        top = _push_root(roots[c], search, 0) if c != label else 0
-        while top > 0:
-            top, leaf, mask = next_leaf(boxes, False, rule.everywhere, search, top)
+        top = _push_root(roots[c], search, bottom) if c != label else bottom
+        while top > bottom:
+            top, leaf, mask = next_leaf(boxes, False, rule.everywhere, search, bottom, top)
             while mask:
                 box = links[leaf, first_lane(mask)]
                 mask &= mask - 1
@@ -183,91 +178,12 @@ def first_rival(v, w, label, boxes, rule, search):
     return -1
 
 
-@subroutine
-def find_best(label, after_value, after_box, stamps, stamp, boxes, rule, search, ids, values):
-    """List the best boxes that fit into one with the interval, as many as the list takes.
-
-    They can be joined with one of the class `label`, and come by value, then by age; only those
-    after a value and box, and with a stamp below `stamp`. Returns how many.
-    """
-    counters, ends, links = boxes.counters, boxes.index.ends, boxes.index.links
-    theta, floor, metric, inside = rule.theta, rule.floor, rule.metric, rule.measure == LONGEST
-    stack, least, gaps, near, far = search.stack, search.least, search.gaps, search.near, search.far
-    xl, xu = search.low, search.high
-    x1, x2 = facing(xl, xu, rule.measure)
-    slack = _set_interval(x1, x2, metric, search)
-    limit = limit_of(floor)
-    bound = _in_singles(limit, slack, xl.shape[0], metric)
-    set_window(xl, xu, theta, near, far)
-    set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
-    most = ids.shape[0]
-    n_found = 0
-    top = _start(label, True, boxes, search)
-    while top > 0:
-        top -= 1
-        if least[top] > bound:
-            continue
-        block = stack[top]
-        counters[WORK] += 1
-        inner = links[block, LEVEL] > 0
-        mask = within(ends, block + inner, True, near, far)
-        if mask:
-            bounds = block + (inner and inside)
-            mask &= within(ends, bounds, inside, search.best_near, search.best_far)
-        if inner:
-            if mask:
-                bounds = block + inside
-                top = _push_all(block, bounds, inside, mask, bound, boxes, metric, search, top, top)
-            continue
-        if mask and metric.mean:  # the reach in each feature says little about the mean
-            gaps_of(ends, block, inside, search.x1, search.x2, search.slopes, True, gaps)
-            mask &= up_to(gaps, bound)
-        while mask:
-            box = links[block, first_lane(mask)]
-            mask &= mask - 1
-            if box < 0:
-                continue
-            counters[WORK] += 1
-            value = similarity(xl, xu, boxes, box, rule)
-            if (
-                value >= floor
-                and stamps[box] < stamp
-                and precedes(after_value, after_box, value, box)
-                and fits(boxes, box, xl, xu, theta)
-            ):
-                n_found = insert(box, value, n_found, ids, values)
-                if n_found == most:
-                    floor = values[most - 1]
-                    limit = limit_of(floor)
-                    bound = _in_singles(limit, slack, xl.shape[0], metric)
-                    set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
-    return n_found
-
-
 @formula
 def precedes(value, box, other_value, other_box):
     """Whether a box comes before another: by value, then by age."""
     if value == other_value:
         return box < other_box
     return value > other_value
-
-
-@formula
-def insert(box, value, n_found, ids, values):
-    """Put a box in its place on a list, or none; if there are too many the last falls off."""
-    most = ids.shape[0]
-    place = n_found
-    if n_found == most:
-        if precedes(values[most - 1], ids[most - 1], value, box):
-            return most
-        place = most - 1
-    while place > 0 and precedes(value, box, values[place - 1], ids[place - 1]):
-        ids[place] = ids[place - 1]
-        values[place] = values[place - 1]
-        place -= 1
-    ids[place] = box
-    values[place] = value
-    return n_found + 1 if n_found < most else most
 
 
 @subroutine
@@ -282,15 +198,15 @@ def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
     lower, upper = boxes.lower, boxes.upper
     stack, least, gaps, near, far = search.stack, search.least, search.gaps, search.near, search.far
     xl, xu = search.low, search.high
-    slack = _set_interval(xl, xu, metric, search)
-    bound = _in_singles(limit, slack, xl.shape[0], metric)
+    slack = set_interval(xl, xu, metric, search)
+    bound = in_singles(limit, slack, xl.shape[0], metric)
     set_reach(xl, xu, limit, metric, near, far)
     n_found = n_blocks = top = 0
     for c in range(first, stop):
         root = roots[c]
         if root >= 0 and links[root, LEVEL] > 0:
             n_blocks += 1
-            top = _push_all(root, root, False, ALL_LANES, bound, boxes, metric, search, 0, top)
+            top = push_all(root, root, False, ALL_LANES, bound, boxes, metric, search, 0, top)
         elif root >= 0:
             top = _push(root, np.float32(0.0), search, 0, top)
     while top > 0:
@@ -300,7 +216,7 @@ def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
         block = stack[top]
         n_blocks += 1
         if links[block, LEVEL] > 0:
-            top = _push_all(block, block, False, ALL_LANES, bound, boxes, metric, search, top, top)
+            top = push_all(block, block, False, ALL_LANES, bound, boxes, metric, search, top, top)
             continue
         mask = within(ends, block, False, near, far)
         if mask:
@@ -318,13 +234,13 @@ def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
                 n_found += 1
                 if gap + ROUNDING < limit:
                     limit = gap + ROUNDING
-                    bound = _in_singles(limit, slack, xl.shape[0], metric)
+                    bound = in_singles(limit, slack, xl.shape[0], metric)
                     set_reach(xl, xu, limit, metric, near, far)
     return n_found, limit, n_blocks
 
 
 @subroutine
-def _push_all(block, bounds, inside, mask, bound, boxes, metric, search, bottom, top):
+def push_all(block, bounds, inside, mask, bound, boxes, metric, search, bottom, top):
     """Put lanes of a node that are within a bound on the stack, the nearest on top.
 
     `bounds` is the node's block that tells how near they are at least. Returns the top.
@@ -355,7 +271,7 @@ def _push(block, gap, search, bottom, top):
 
 
 @formula
-def _start(label, joinable, boxes, search):
+def start(label, joinable, boxes, search):
     """Put the root of a class on an empty stack, or those of all joinable boxes; return its top."""
     roots = boxes.index.roots
     if joinable and label == NO_LABEL:
@@ -376,14 +292,14 @@ def _push_root(root, search, top):
 
 
 @formula
-def _in_singles(limit, slack, n_features, metric):
+def in_singles(limit, slack, n_features, metric):
     """Return what distances up to a limit are not beyond in single precision."""
     error = _SINGLE + n_features * _ADDITION if metric.mean else _SINGLE
     return np.float32(limit + limit * error + slack)
 
 
 @subroutine
-def _set_interval(x1, x2, metric, search):
+def set_interval(x1, x2, metric, search):
     """Round an interval and gamma to single precision; return how wrong distances may be.
 
     That is beside a part of the distance itself, which is as small.

@@ -8,6 +8,7 @@ from hyperboxes._kernels import agglomerative, pair_queue
 from hyperboxes._kernels.records import CLOSED, MergeLog, Rule
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.pair_tries import count_tries
+from hyperboxes._learning.rules import has_walls
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples
 from hyperboxes._models.model import BoxModel
 
@@ -78,6 +79,7 @@ class AggloSM:
 
 def make_job(algorithm: str, boxes: Boxes, rule: Rule, lemma_floor: float) -> Agglo2 | AggloSM:
     """Return the merging of boxes by an algorithm, to be done step by step."""
+    boxes.keep_rooms(has_walls(rule))
     if algorithm == "agglo2":
         return Agglo2(boxes, rule)
     return AggloSM(boxes, rule, lemma_floor)

@@ -10,6 +10,7 @@ from hyperboxes._kernels import online
 from hyperboxes._kernels.records import CONTRACT, Rule
 from hyperboxes._learning.calibrating import ask_before
 from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.rules import has_walls
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples, slices
 from hyperboxes._models.calibration import NEVER
 from hyperboxes._models.model import BoxModel
@@ -69,6 +70,7 @@ class _Lesson:
         self._rule = rule
         self._steps = slices(len(samples.y), step_size)
         self._founded = np.empty(len(samples.y), np.int64)
+        self.boxes.keep_rooms(has_walls(rule))
 
     def step(self) -> bool:
         """Learn some samples; return whether they were the last."""

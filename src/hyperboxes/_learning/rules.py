@@ -26,6 +26,11 @@ OVERLAPS = {"closed": CLOSED, "paper": PAPER}
 SELECTIONS = ("all", "lemma", "index")
 
 
+def has_walls(rule: Rule) -> bool:
+    """Whether boxes only grow and must not meet others, so that what is in their way remains so."""
+    return rule.overlap == CLOSED and rule.resolution == REFUSE
+
+
 def make_rule(
     membership: Membership,
     *,

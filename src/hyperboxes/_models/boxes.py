@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from hyperboxes._kernels import records
-from hyperboxes._kernels.index import N_LINKS, SPARE_BLOCKS, build, make_workspace
-from hyperboxes._kernels.lanes import LANES
+from hyperboxes._kernels.index import SPARE_BLOCKS, build, make_workspace
+from hyperboxes._kernels.lanes import HIGH, LANES, LOW, N_LINKS
 from hyperboxes._kernels.records import (
     ALIVE,
     BLOCKS,
@@ -247,22 +247,43 @@ class Boxes:
             rows[name] = np.empty((capacity, *old.shape[1:]), old.dtype)
             rows[name][: len(self)] = old[: len(self)]
         # All at once: Ctrl-C may come between any two steps.
-        vars(self).update(vars(self._with_rows(rows, len(self))))
+        vars(self).update(vars(self._with_rows(rows, len(self), self._rooms())))
 
     def make_room_in_trees(self) -> None:
         """Make room for blocks, of which a box may take some that is added or gets a label."""
         n_blocks = int(self._counters[BLOCKS])
         if n_blocks + SPARE_BLOCKS <= len(self._index.links):
             return
-        index = self._new_index(int(_GROWTH * n_blocks) + SPARE_BLOCKS)
+        keeps_rooms = len(self._index.rooms) > 0
+        index = self._new_index(int(_GROWTH * n_blocks) + SPARE_BLOCKS, keeps_rooms)
         index.ends[:n_blocks] = self._index.ends[:n_blocks]
         index.links[:n_blocks] = self._index.links[:n_blocks]
+        index.rooms[:n_blocks] = self._index.rooms[:n_blocks]
         index.places[:], index.roots[:] = self._index.places, self._index.roots
         self._index = index
 
+    def keep_rooms(self, is_wanted: bool) -> None:
+        """Keep from now on where boxes may grow, as far as is known; or forget it."""
+        if is_wanted == (len(self._index.rooms) > 0):
+            return
+        rooms = _no_rooms(self._lower.shape[1])
+        if is_wanted:
+            rooms = np.empty_like(self._index.ends)
+            is_used = self._index.links[:, None, :LANES] >= 0
+            rooms[:, :, LOW] = np.where(is_used, -np.inf, np.inf)
+            rooms[:, :, HIGH] = -rooms[:, :, LOW]
+        self._index = self._index._replace(rooms=rooms)
+
+    def _rooms(self) -> np.ndarray | None:
+        """Return the room of each box; None if they are not kept."""
+        if not len(self._index.rooms):
+            return None
+        blocks, lanes = np.divmod(self._index.places[: len(self)], LANES)
+        return np.ascontiguousarray(self._index.rooms[blocks, :, :, lanes])
+
     def pack(self) -> None:
         """Build the trees anew with full blocks, which are searched fastest."""
-        self._build_index(_WIDTH)
+        self._build_index(_WIDTH, self._rooms())
 
     def tidy(self) -> None:
         """Build the trees anew if half of their boxes are gone, and make room to relabel some."""
@@ -270,22 +291,37 @@ class Boxes:
             self.pack()
         self.make_room_in_trees()
 
+    def hide(self, box: int) -> None:
+        """Let no search find a box, until it is shown again."""
+        block, lane = divmod(int(self._index.places[box]), LANES)
+        self._index.links[block, lane] = -1
+        self._index.ends[block, :, :, lane] = np.inf
+
+    def show(self, box: int) -> None:
+        """Let searches find a box again that was hidden; what is above it knows its bounds."""
+        block, lane = divmod(int(self._index.places[box]), LANES)
+        self._index.links[block, lane] = box
+        self._index.ends[block, :, LOW, lane] = self._lower[box]
+        self._index.ends[block, :, HIGH, lane] = self._upper[box]
+
     def settled(self) -> Self:
         """Return a copy without the places of boxes that were merged into others."""
         alive = self.counts > 0
         rows = {name: getattr(self, name)[: len(self)][alive] for name in _ROWS}
         return self._with_rows(rows, int(alive.sum()))
 
-    def _with_rows(self, rows: dict[str, np.ndarray], n_boxes: int) -> Self:
+    def _with_rows(
+        self, rows: dict[str, np.ndarray], n_boxes: int, rooms: np.ndarray | None = None
+    ) -> Self:
         """Return a copy with other rows, of which the first `n_boxes` are in use."""
         twin = object.__new__(type(self))
         vars(twin).update(rows, _n_classes=self._n_classes, _counters=self._counters.copy())
         twin._counters[BOXES] = n_boxes
-        twin._build_index()
+        twin._build_index(rooms=rooms)
         return twin
 
-    def _build_index(self, fill: int | None = None) -> None:
-        """Lay out the index anew.
+    def _build_index(self, fill: int | None = None, rooms: np.ndarray | None = None) -> None:
+        """Lay out the index anew, with the boxes' rooms if they are kept.
 
         `fill` is how many lanes of a block to use; None: fewer if there is room for more boxes.
         """
@@ -299,18 +335,23 @@ class Boxes:
         self._counters[WIDTH] = _WIDTH
         vars(self).pop("_index", None)  # makes room for the new one
         n_blocks = _most_blocks(np.diff(starts), fill)
-        self._index = self._new_index(n_blocks if is_full else 2 * n_blocks)
+        self._index = self._new_index(n_blocks if is_full else 2 * n_blocks, rooms is not None)
         centres = np.empty(self._lower.shape, np.float32)
-        build(order, starts, fill, centres, np.empty(len(centres), np.float32), self.arrays)
+        keys = np.empty(len(centres), np.float32)
+        if rooms is None:
+            rooms = np.empty((0, centres.shape[1], 2), np.float32)
+        build(order, starts, fill, centres, keys, rooms, self.arrays)
 
-    def _new_index(self, n_blocks: int) -> records.Index:
+    def _new_index(self, n_blocks: int, keeps_rooms: bool) -> records.Index:
         """Return an index without content, with room for so many blocks and some to spare."""
         n_blocks += SPARE_BLOCKS
         capacity, n_features = self._lower.shape
+        ends = np.empty((n_blocks, n_features, 2, LANES), np.float32)
         return records.Index(
-            np.empty((n_blocks, n_features, 2, LANES), np.float32),
+            ends,
+            np.empty_like(ends) if keeps_rooms else _no_rooms(n_features),
             np.empty((n_blocks, N_LINKS), np.int64),
-            np.empty(capacity, np.int64),
+            np.zeros(capacity, np.int64),  # of boxes that are gone, any place
             np.empty(self._n_classes + 1, np.int64),
             make_workspace(n_features),
         )
@@ -326,6 +367,11 @@ class Boxes:
             setattr(self, name, np.array(state[name]))
         self._n_classes = state["_n_classes"]
         self._build_index()
+
+
+def _no_rooms(n_features: int) -> np.ndarray:
+    """Return what an index has instead of rooms if they are not kept."""
+    return np.empty((0, n_features, 2, LANES), np.float32)
 
 
 def _most_blocks(n_boxes: np.ndarray, fill: int) -> int:

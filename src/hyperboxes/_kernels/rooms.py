@@ -1,0 +1,149 @@
+"""Where boxes may grow: the room that boxes of other classes leave to each, as far as is known.
+
+Where boxes only grow and may share no point with those of other classes, a rival that meets a box
+in all features but one is a wall: the box can never reach so far in that feature, whatever else
+happens to either. What it can reach, in each feature, is its *room*. A rival that it meets in all
+features leaves it none. Walls are found when a box is refused to grow, and hold for all samples
+that come after.
+
+`rooms[block, feature, LOW or HIGH, lane]` are the walls below and above, in single precision; of a
+lane of a node, the outermost of all boxes below. Rounding keeps order, so what lies beyond a
+rounded wall is beyond the wall; what equals it may be. There is no room in empty lanes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hyperboxes._kernels.geometry import is_known, larger, smaller
+from hyperboxes._kernels.jit import formula, subroutine
+from hyperboxes._kernels.lanes import HIGH, LANES, LOW, PARENT
+from hyperboxes._kernels.records import NO_LABEL
+
+_INFINITY = np.float32(np.inf)
+
+
+@formula
+def close_lane(block, lane, index):
+    """Leave no room in a lane."""
+    rooms = index.rooms
+    if rooms.shape[0] > 0:
+        for j in range(rooms.shape[1]):
+            rooms[block, j, LOW, lane] = _INFINITY
+            rooms[block, j, HIGH, lane] = -_INFINITY
+
+
+@formula
+def open_lane(block, lane, index):
+    """Leave all room in a lane."""
+    rooms = index.rooms
+    if rooms.shape[0] > 0:
+        for j in range(rooms.shape[1]):
+            rooms[block, j, LOW, lane] = -_INFINITY
+            rooms[block, j, HIGH, lane] = _INFINITY
+
+
+@formula
+def bound_rooms(child, parent, lane, index):
+    """Set the outermost walls of a block in its parent."""
+    rooms = index.rooms
+    if rooms.shape[0] > 0:
+        for j in range(rooms.shape[1]):
+            low, high = _INFINITY, -_INFINITY
+            for k in range(LANES):
+                low = smaller(rooms[child, j, LOW, k], low)
+                high = larger(rooms[child, j, HIGH, k], high)
+            rooms[parent, j, LOW, lane] = low
+            rooms[parent, j, HIGH, lane] = high
+
+
+@formula
+def may_grow(box, index):
+    """Whether a box has any room, as far as is known."""
+    rooms, place = index.rooms, index.places[box]
+    return rooms.shape[0] == 0 or rooms[place // LANES, 0, LOW, place % LANES] < _INFINITY
+
+
+@subroutine
+def are_parted(box, other, index):
+    """Whether a wall of either of two boxes keeps them from growing into one."""
+    ends, rooms = index.ends, index.rooms
+    if rooms.shape[0] == 0:
+        return False
+    block, lane = index.places[box] // LANES, index.places[box] % LANES
+    far, far_lane = index.places[other] // LANES, index.places[other] % LANES
+    for j in range(ends.shape[1]):
+        if (
+            ends[far, j, LOW, far_lane] < rooms[block, j, LOW, lane]
+            or ends[far, j, HIGH, far_lane] > rooms[block, j, HIGH, lane]
+            or ends[block, j, LOW, lane] < rooms[far, j, LOW, far_lane]
+            or ends[block, j, HIGH, lane] > rooms[far, j, HIGH, far_lane]
+        ):
+            return True
+    return False
+
+
+@subroutine
+def wall_in(box, other, rival, boxes):
+    """Narrow the rooms of two boxes (-1 for none) that a rival keeps from growing into one."""
+    if boxes.index.rooms.shape[0] > 0:
+        _wall_in(box, rival, boxes)
+        if other >= 0:
+            _wall_in(other, rival, boxes)
+
+
+@subroutine
+def _wall_in(box, rival, boxes):
+    """Narrow the room of a box if a rival is a wall of it.
+
+    Both must be known in all features: a box that comes to know one may part from others. A box
+    without a label may yet take on that of the rival.
+    """
+    lower, upper, index = boxes.lower, boxes.upper, boxes.index
+    if boxes.labels[box] == NO_LABEL:
+        return
+    feature, end = -1, LOW
+    for j in range(lower.shape[1]):
+        if not (is_known(lower[box, j]) and is_known(lower[rival, j])):
+            return
+        is_above = lower[rival, j] > upper[box, j]
+        if is_above or upper[rival, j] < lower[box, j]:
+            if feature >= 0:
+                return
+            feature, end = j, HIGH if is_above else LOW
+    if feature < 0:
+        for j in range(lower.shape[1]):
+            _move_wall(box, j, LOW, np.inf, index)
+            _move_wall(box, j, HIGH, -np.inf, index)
+    else:
+        wall = lower[rival, feature] if end == HIGH else upper[rival, feature]
+        _move_wall(box, feature, end, wall, index)
+
+
+@subroutine
+def share_walls(box, other, boxes):
+    """Give a box the walls of another that it absorbs."""
+    rooms, places = boxes.index.rooms, boxes.index.places
+    if rooms.shape[0] > 0:
+        place = places[other]
+        for j in range(rooms.shape[1]):
+            for end in range(2):
+                wall = rooms[place // LANES, j, end, place % LANES]
+                _move_wall(box, j, end, wall, boxes.index)
+
+
+@subroutine
+def _move_wall(box, j, end, wall, index):
+    """Bring a wall of a box nearer, if it is, and the bounds above it."""
+    rooms, links = index.rooms, index.links
+    sign = np.float32(1.0 if end == HIGH else -1.0)
+    outermost = sign * np.float32(wall)
+    place = index.places[box]
+    while place >= 0:
+        block, lane = place // LANES, place % LANES
+        if sign * rooms[block, j, end, lane] <= outermost:
+            return
+        rooms[block, j, end, lane] = sign * outermost
+        for k in range(LANES):
+            outermost = larger(sign * rooms[block, j, end, k], outermost)
+        place = links[block, PARENT]

@@ -1,0 +1,77 @@
+"""The third lemma: what is beyond a wall of a box is refused for ever."""
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from hyperboxes import AgglomerativeGFMM
+from hyperboxes._kernels import rooms
+from hyperboxes._models.boxes import Boxes
+from tests import reference
+from tests.compiled import FromPython
+from tests.learners import ImprovedOnlineGFMM
+from tests.strategies import grid, unit
+
+on_rooms = FromPython(rooms)
+
+# Neighbours in double precision, which are one number in single precision.
+near = st.integers(-3, 3).map(lambda steps: 0.3 + steps * 2.0**-54)
+values = st.one_of(grid, unit, near)
+
+
+@st.composite
+def rows(draw, n_features):
+    """Draw an interval."""
+    ends = draw(st.lists(st.tuples(values, values), min_size=n_features, max_size=n_features))
+    return np.sort(np.array(ends), axis=1).T
+
+
+@given(data=st.data(), n_features=st.integers(1, 3))
+def test_nothing_beyond_a_wall_is_ever_accepted(data, n_features):
+    """Neither when the box, its rival or both have grown, nor for samples that lack values."""
+    box, rival, x, growth, rival_growth = (data.draw(rows(n_features)) for _ in range(5))
+    meet = (box[0] <= rival[1]) & (rival[0] <= box[1])
+    assume((~meet).sum() <= 1)
+    boxes = Boxes.of_rows(
+        *(np.stack(ends) for ends in zip(box, rival, strict=True)),
+        np.array([0, 1]),
+        np.ones(2),
+        n_classes=2,
+    )
+    boxes.keep_rooms(True)
+    on_rooms.wall_in(0, -1, 1, boxes.arrays)
+    room = boxes._rooms()[0].T
+    assert np.isfinite(room).sum() == (~meet).sum()
+    is_missing = data.draw(st.lists(st.booleans(), min_size=n_features, max_size=n_features))
+    x[:, is_missing] = np.nan
+    low, high = x.astype(np.float32)
+    if (low < room[0]).any() or (high > room[1]).any():
+        grown = reference.hull(*reference.hull(*box, *growth), *x)
+        rival = reference.hull(*rival, *rival_growth)
+        assert reference.overlaps(*grown, *rival, "closed")
+
+
+def test_walls_are_not_tried_again():
+    """The boxes at 0 and 1 are parted from those of their class by a rival between them."""
+    X = [[0.0], [0.5], *([0.9 + step / 100] for step in range(10))]
+    y = [0, 1, *[0] * 10]
+    model = ImprovedOnlineGFMM(theta=1.0, scaling=None).fit(X, y)
+    lemma = ImprovedOnlineGFMM(theta=1.0, scaling=None, selection="lemma").fit(X, y)
+    assert len(model.hyperboxes_) == len(lemma.hyperboxes_) == 3
+    assert model.n_candidates_ == 10  # the first box, once, and the one at 0.9
+    model = AgglomerativeGFMM(1.0, algorithm="agglo-sm", scaling=None).fit(X, y)
+    assert len(model.hyperboxes_) == 3
+    assert model.n_candidates_ < 20
+
+
+def test_rooms_are_forgotten_where_boxes_may_touch():
+    """With another `overlap`, what was in the way may be so no more."""
+    X, y = [[0.0], [0.5]], [0, 1]
+    model = ImprovedOnlineGFMM(theta=1.0, scaling=None).fit(X, y)
+    model.partial_fit([[0.5]], [0])
+    assert len(model.hyperboxes_) == 3
+    model = ImprovedOnlineGFMM(theta=1.0, scaling=None).fit(X, y)
+    model.partial_fit([[0.6]], [0])
+    model.set_params(overlap="paper").partial_fit([[0.5]], [0])
+    assert len(model.hyperboxes_) == 3
+    assert model.hyperboxes_.upper[0] == 0.5
