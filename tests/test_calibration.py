@@ -188,3 +188,24 @@ def test_numbers_lie_within_the_values_that_are_compared():
     fitted = OnlineGFMM().fit(X[::2], Y[::2])._model.calibration
     assert SLOPES[0] <= fitted.slope <= SLOPES[-1]
     assert DOUBTS[0] <= fitted.doubt < start.doubt
+
+
+@every_learner
+def test_the_algorithm_alone_has_the_same_boxes_and_normalised_memberships(cls):
+    calibrated, alone = cls().fit(X, Y), cls(calibrate=False).fit(X, Y)
+    for name in ("lower", "upper", "labels", "counts"):
+        np.testing.assert_array_equal(
+            getattr(alone.hyperboxes_, name), getattr(calibrated.hyperboxes_, name)
+        )
+    memberships = alone.membership(X)
+    is_sure = (memberships.max(axis=1) > 0) & (memberships[:, 0] != memberships[:, 1])
+    expected = memberships / memberships.sum(axis=1, keepdims=True)
+    p = alone.predict_proba(X)
+    np.testing.assert_allclose(p[is_sure], expected[is_sure])
+    assert not np.allclose(p, calibrated.predict_proba(X))
+
+
+@every_online_learner
+def test_streams_can_do_without_probabilities_that_are_learned(cls):
+    model = cls(calibrate=False, scaling=RANGES).partial_fit(X[:50], Y[:50], classes=[0, 1])
+    assert model.partial_fit(X[50:], Y[50:])._model.calibration is None

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_iris, make_moons
 
 from hyperboxes import BoxesDisplay, BoxSizesDisplay, HyperboxClustering
 from hyperboxes._plots.intervals import lanes
@@ -244,3 +244,15 @@ def test_labels_that_are_missing_are_none():
     model = ImprovedOnlineGFMM().fit([[0.0, 0.0], [1.0, 1.0]], ["a", "b"])
     display = BoxesDisplay.from_estimator(model, np.zeros((3, 2)), ["a", None, NAN])
     assert display.sample_labels.tolist() == [0, -1, -1]
+
+
+def test_projections_are_called_that():
+    X, y = load_iris(return_X_y=True)
+    model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
+    legend = BoxesDisplay.from_estimator(model).ax_.get_legend()
+    assert legend.get_title().get_text() == "boxes projected\nfrom 4 features"
+    cut = BoxesDisplay.from_estimator(model, at=X[0]).ax_.get_legend()
+    assert "projected" not in cut.get_title().get_text()
+    plane = ImprovedOnlineGFMM(theta=0.3).fit(X[:, :2], y)
+    legend = BoxesDisplay.from_estimator(plane).ax_.get_legend()
+    assert "projected" not in legend.get_title().get_text()

@@ -29,7 +29,11 @@ SMALLEST, SMALL, LARGE, WIDE = GENERATED
 ONLINE_SETS = (SMALL, LARGE, WIDE, "pendigits", "landsat", "spambase")
 
 # What hyperbox-brain has no choice of.
-AS_THE_PEER: dict[str, Any] = {"scaling": None, "membership_function": "min"}
+AS_THE_PEER: dict[str, Any] = {
+    "scaling": None,
+    "membership_function": "min",
+    "calibrate": False,
+}
 
 # Training samples of real data for OnlineGFMM.
 ONLINE_LIMIT = 1_000

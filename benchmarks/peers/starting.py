@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
-from pathlib import Path
 from statistics import median
 
 from benchmarks.peers.learners import LEARNERS, Learner
@@ -49,52 +47,6 @@ def first_fits(learner: Learner) -> tuple[float, float]:
         fresh.append(first)
         warm += others
     return median(fresh), median(warm)
-
-
-# What a newcomer does, by the learners' names; of any version of the package.
-FIRST_USE = """
-import numpy
-X = numpy.random.default_rng(0).random((200, 8))
-y = X[:, 0] > X[:, 1]
-from hyperboxes import *
-{model}.fit(X, y).predict(X)
-"""
-NEWCOMERS = {
-    "ImprovedOnlineGFMM": "ImprovedOnlineGFMM()",
-    "OnlineGFMM": "OnlineGFMM()",
-    "AGGLO-2": "AgglomerativeGFMM(algorithm='agglo2')",
-    "AGGLO-SM": "AgglomerativeGFMM()",
-}
-
-
-def first_uses(before: str, n_runs: int = 3) -> dict[str, tuple[float, float]]:
-    """Time import, first fit and first predict on fresh caches, of an earlier commit and now.
-
-    The two take turns, and medians are returned: others may use the machine.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run(
-            ["git", "archive", before, "src"], stdout=subprocess.PIPE, check=True
-        )
-        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
-        sources = Path(folder) / "src", Path(__file__).parents[2] / "src"
-        return {
-            name: _medians(name, FIRST_USE.format(model=model), sources, n_runs)
-            for name, model in NEWCOMERS.items()
-        }
-
-
-def _medians(
-    name: str, statement: str, sources: tuple[Path, Path], n_runs: int
-) -> tuple[float, float]:
-    seconds: tuple[list[float], list[float]] = [], []
-    for run in range(n_runs):
-        progress(f"{name}, first use, run {run + 1} of {n_runs}")
-        for source, runs in zip(sources, seconds, strict=True):
-            with tempfile.TemporaryDirectory() as cache:
-                places = {"PYTHONPATH": str(source), "NUMBA_CACHE_DIR": cache}
-                runs.append(in_fresh_process(statement, **places))
-    return median(seconds[0]), median(seconds[1])
 
 
 def memory_of_agglo_sm() -> float:

@@ -93,13 +93,16 @@ def cold_table(seconds: dict[str, float]) -> str:
     return table(("cold start", "seconds"), ((k, f"{v:.2f}") for k, v in seconds.items()))
 
 
-def first_use_table(seconds: dict[str, tuple[float, float]], before: str) -> str:
-    """Lay out what a newcomer waits for: before, now, and the ratio."""
-    rows = (
-        (name, f"{old:.1f}", f"{new:.1f}", f"{new / old:.2f}")
-        for name, (old, new) in seconds.items()
-    )
-    return table(("import, first fit and predict, seconds", before, "now", "ratio"), rows)
+def first_use_table(ratios: dict[str, float], before: str) -> str:
+    """Show what first uses take of an earlier commit's time."""
+    rows = ((name, f"{ratio:.2f}") for name, ratio in ratios.items())
+    return table(("import, first fit and predict", f"of the time of {before}"), rows)
+
+
+def later_use_table(ratios: dict[str, tuple[float, float]], before: str) -> str:
+    """Show what fit and predict take of an earlier commit's time."""
+    rows = ((case, f"{fit:.2f}", f"{predict:.2f}") for case, (fit, predict) in ratios.items())
+    return table((f"of the time of {before}", "fit", "predict"), rows)
 
 
 def summary(comparisons: list[Comparison], cold: dict[str, float], memory: float) -> str:

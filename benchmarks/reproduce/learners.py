@@ -30,8 +30,8 @@ class Learner:
         return ", ".join(filter(None, (TITLES[self.algorithm], self.similarity, overlap)))
 
     def make(self, theta: float, **how: Any) -> Any:
-        """Return an estimator, whose membership function is the paper's."""
-        how = {"membership_function": "min"} | how
+        """Return an estimator, whose membership function is the paper's, for the boxes alone."""
+        how = {"membership_function": "min", "calibrate": False} | how
         if self.algorithm == ONLN:
             return OnlineGFMM(theta, shuffle=False, **how)
         if self.algorithm == IOL:

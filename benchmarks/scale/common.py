@@ -15,11 +15,12 @@ from benchmarks.timing import Timing, medians
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
 IOL, ONLN, AGGLO_2, AGGLO_SM = "ImprovedOnlineGFMM", "OnlineGFMM", "AGGLO-2", "AGGLO-SM"
+ALONE: dict[str, Any] = {"scaling": None, "calibrate": False}  # the algorithm, nothing around it
 LEARNERS: dict[str, Callable[..., Any]] = {
-    IOL: partial(ImprovedOnlineGFMM, scaling=None, shuffle=False),
-    ONLN: partial(OnlineGFMM, scaling=None, shuffle=False),
-    AGGLO_2: partial(AgglomerativeGFMM, algorithm="agglo2", scaling=None),
-    AGGLO_SM: partial(AgglomerativeGFMM, algorithm="agglo-sm", scaling=None),
+    IOL: partial(ImprovedOnlineGFMM, shuffle=False, **ALONE),
+    ONLN: partial(OnlineGFMM, shuffle=False, **ALONE),
+    AGGLO_2: partial(AgglomerativeGFMM, algorithm="agglo2", **ALONE),
+    AGGLO_SM: partial(AgglomerativeGFMM, algorithm="agglo-sm", **ALONE),
 }
 ONLINE, AGGLOMERATIVE = (IOL, ONLN), (AGGLO_2, AGGLO_SM)
 THETA = 0.1  # the paper's

@@ -42,5 +42,5 @@ def draw(path: Path, n_samples: int) -> None:
         xlabel="samples", ylabel=f"accuracy, last {_WINDOW}, %", ylim=(0, 102), xlim=(0, n_samples)
     )
     ax.set_title("Sine: the concept changes at each line", loc="left", fontsize=10)
-    ax.legend(loc="lower left", ncols=2, frameon=True, framealpha=0.9, fontsize=9)
+    figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9)
     figure.savefig(path, dpi=130)

@@ -10,6 +10,7 @@ from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
 from hyperboxes._estimators.prune import Pruning, prune
 from hyperboxes._explain.explaining import Explanations, explain
 from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
+from hyperboxes._explain.memories import MemoryExplanation, MemoryExplanations, VotingBox
 from hyperboxes._explain.rules import export_frame, export_text
 from hyperboxes._explain.sql import export_sql
 from hyperboxes._explain.vote_changes import VoteChange
@@ -47,6 +48,8 @@ __all__ = [
     "HyperboxClustering",
     "Hyperboxes",
     "ImprovedOnlineGFMM",
+    "MemoryExplanation",
+    "MemoryExplanations",
     "ModelFileError",
     "OnlineGFMM",
     "ParallelCoordinatesDisplay",
@@ -56,6 +59,7 @@ __all__ = [
     "VoteExplanation",
     "VoteExplanations",
     "VotesDisplay",
+    "VotingBox",
     "VotingHyperboxes",
     "explain",
     "export_frame",

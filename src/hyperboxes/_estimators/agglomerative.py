@@ -34,6 +34,7 @@ class AgglomerativeGFMM(BaseGFMM):
         the order of the samples and merges each with the most similar box that may, which takes
         less memory and, unless `theta` is large, less time.
     {similarity}
+    {calibrate}
     {unlabeled}
     {overlap}
 
@@ -89,6 +90,7 @@ class AgglomerativeGFMM(BaseGFMM):
         selection: str = "index",
         overlap: str = "closed",
         scaling: Any = "minmax",
+        calibrate: bool = True,
         unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -101,6 +103,7 @@ class AgglomerativeGFMM(BaseGFMM):
         self.selection = selection
         self.overlap = overlap
         self.scaling = scaling
+        self.calibrate = calibrate
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 

@@ -38,10 +38,12 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoxEstimator._parameter_constraints,
+        "calibrate": ["boolean"],
         "unlabeled": "no_validation",
     }
 
     overlap: str
+    calibrate: bool = True  # of learners that leave no choice
     unlabeled: Any
 
     classes_: np.ndarray
@@ -100,6 +102,9 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         return Samples(lower, upper, scale, encode(y, self.classes_, self.unlabeled))
 
     def _prepare(self, model: BoxModel, samples: Samples) -> None:
+        if not self.calibrate:
+            return
+
         def learn(part: Samples, trial: BoxModel) -> None:
             self._learn(part, trial, FitCallbacks(None, part, None, dict))
 
@@ -140,8 +145,8 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         numbers that `fit` learns by cross-validation on up to 3,000 samples, and `partial_fit` from
         samples before it learns them. The largest entry is that of `predict`.
 
-        Models that version 0.1.0 has saved do not have these numbers: they give their memberships,
-        normalised.
+        With ``calibrate=False``, and in models that version 0.1.0 has saved, there are no such
+        numbers: probabilities are memberships, normalised.
 
         Parameters
         ----------

@@ -46,6 +46,11 @@ shuffle : bool, default=True
 random_state : int, RandomState instance or None, default=None
     Seeds that order. An int gives the same boxes each time.
 """,
+    "calibrate": """
+calibrate : bool, default=True
+    Whether to learn how probable memberships make a class, for `predict_proba`. That takes most of
+    the time of `fit` where samples are few. False: the algorithm alone, for those who time it.
+""",
     "unlabeled": """
 unlabeled : object, default=None
     The value of `y` that says that a sample has no label, such as -1. Such samples join boxes of

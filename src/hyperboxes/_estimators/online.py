@@ -86,7 +86,7 @@ class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
     def _begin(self, lower: np.ndarray, upper: np.ndarray) -> None:
         """Start a model with the first samples of a stream."""
         self._model = self._new_model(lower, upper, len(self.classes_))
-        self._model.calibration = Calibration.start(0)
+        self._model.calibration = Calibration.start(0) if self.calibrate else None
         warn_if_ranges_unknown(self, lower, upper)
 
     def _arrange(self, samples: Samples) -> Samples:
@@ -119,6 +119,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
 
     {parameters}
     {order}
+    {calibrate}
     {unlabeled}
     {overlap}
 
@@ -167,6 +168,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         scaling: Any = "minmax",
         shuffle: bool = True,
         random_state: Any = None,
+        calibrate: bool = True,
         unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -178,6 +180,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         self.scaling = scaling
         self.shuffle = shuffle
         self.random_state = random_state
+        self.calibrate = calibrate
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
@@ -215,6 +218,7 @@ class OnlineGFMM(_OnlineGFMM):
 
     {parameters}
     {order}
+    {calibrate}
     {unlabeled}
 
     {attributes}
@@ -254,6 +258,7 @@ class OnlineGFMM(_OnlineGFMM):
         scaling: Any = "minmax",
         shuffle: bool = True,
         random_state: Any = None,
+        calibrate: bool = True,
         unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -264,6 +269,7 @@ class OnlineGFMM(_OnlineGFMM):
         self.scaling = scaling
         self.shuffle = shuffle
         self.random_state = random_state
+        self.calibrate = calibrate
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 

@@ -11,19 +11,23 @@ from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 
 _READ = "Read them with export_text, explain, BoxesDisplay or VotesDisplay."
-
-# What the boxes of these models do instead.
-_VOTES = {
-    BoostedHyperboxes: "vote",
-    AdaptiveGFMM: "vote with weights that change from sample to sample",
-}
+_READ_MEMORY = "Read them with export_text, export_frame or explain."
 
 
-def refuse_votes(model: Any, what: str, instead: str = _READ) -> None:
+def refuse_votes(model: Any, what: str, instead: str | None = None) -> None:
     """Refuse models whose boxes vote for `what`, and say what can be done instead."""
-    for cls, votes in _VOTES.items():
-        if isinstance(model, cls):
-            raise TypeError(
-                f"{what} is for boxes that cover samples of a class; those of "
-                f"{type(model).__name__} {votes}. {instead}"
-            )
+    refuse_memory(model, what, instead)
+    if isinstance(model, BoostedHyperboxes):
+        raise TypeError(
+            f"{what} is for boxes that cover samples of a class; those of "
+            f"{type(model).__name__} vote. {instead or _READ}"
+        )
+
+
+def refuse_memory(model: Any, what: str, instead: str | None = None) -> None:
+    """Refuse models whose boxes have a say that changes all the time for `what`."""
+    if isinstance(model, AdaptiveGFMM):
+        raise TypeError(
+            f"{what} is for boxes whose say is fixed; those of {type(model).__name__} vote with "
+            f"weights that change from sample to sample. {instead or _READ_MEMORY}"
+        )

@@ -11,6 +11,7 @@ from typing import Any, overload
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.validation import check_upper
@@ -18,6 +19,7 @@ from hyperboxes._explain import html
 from hyperboxes._explain.context import Context, SampleBounds
 from hyperboxes._explain.explanation import Explanation
 from hyperboxes._explain.flips import find_change
+from hyperboxes._explain.memories import MemoryExplanations, explain_memory
 from hyperboxes._explain.reading import is_voting, read_classifier
 from hyperboxes._explain.sequences import ExplanationSequence
 from hyperboxes._explain.vote_explaining import VoteExplanations, explain_votes
@@ -40,6 +42,17 @@ def explain(
 
 @overload
 def explain(
+    model: AdaptiveGFMM,
+    X: Any,
+    *,
+    X_upper: Any = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+) -> MemoryExplanations: ...
+
+
+@overload
+def explain(
     model: Any,
     X: Any,
     *,
@@ -56,7 +69,7 @@ def explain(
     X_upper: Any = None,
     feature_names: Any = None,
     class_names: Any = None,
-) -> Explanations | VoteExplanations:
+) -> Explanations | VoteExplanations | MemoryExplanations:
     """Explain what a fitted classifier predicts for samples.
 
     Parameters
@@ -74,11 +87,12 @@ def explain(
 
     Returns
     -------
-    explanations : Explanations or VoteExplanations
+    explanations : Explanations, VoteExplanations or MemoryExplanations
         A sequence with an `Explanation` for each sample, which can be printed, is a table with
         bars in a notebook, and a dictionary for other programs. Of boxes that vote
         (`BoostedHyperboxes`) it is a `VoteExplanation`: the boxes that hold the sample, and what
-        each adds to the scores.
+        each adds to the scores. Of `AdaptiveGFMM` it is a `MemoryExplanation`: the boxes that
+        voted, and how recent they are.
 
     See Also
     --------
@@ -104,6 +118,8 @@ def explain(
         In 2 other features both boxes hold the sample.
     To get virginica: petal length (cm) 5.0 -> 5.8.
     """
+    if isinstance(model, AdaptiveGFMM):
+        return explain_memory(model, X, X_upper, feature_names, class_names)
     if is_voting(model):
         return explain_votes(model, X, X_upper, feature_names, class_names)
     read_classifier(model, "explain")

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 import hyperboxes
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.classifier import BaseGFMM
+from hyperboxes._estimators.refusals import refuse_memory
 from hyperboxes._extras import need
 from hyperboxes._files import onnx_votes
 
@@ -177,6 +178,7 @@ def _graph(model: Any) -> tuple[str, dict[str, np.ndarray]]:
         labels = _labels(model.classes_)
         text = onnx_votes.write_graph(model, _label_type(labels))
         return text, {**onnx_votes.list_constants(model), "labels": labels}
+    refuse_memory(model, "to_onnx")
     if not isinstance(model, BaseGFMM):
         raise TypeError(
             f"to_onnx takes a fitted learner of hyperboxes, not {type(model).__name__}. Of a "

@@ -7,12 +7,11 @@ import numpy as np
 from hyperboxes._kernels import adaptive
 from hyperboxes._kernels.adaptive import Settings
 from hyperboxes._models.boxes import frozen, slices
-from hyperboxes._models.memory import HORIZONS, NEIGHBORS, BoxMemory
+from hyperboxes._models.memory import HORIZONS, NEIGHBORS, SHARPNESS, BoxMemory
 
-# Over how many samples an expert is judged, and how much better experts count for more. This and
-# what follows was chosen on streams that `make bench-streams` names.
+# Over how many samples an expert is judged. This and what follows was chosen on streams that `make
+# bench-streams` names.
 _SCORE_MEMORY = 200.0
-_SHARPNESS = 50.0
 
 # The share of a new value in the mean and variance of a feature, once there are enough.
 _SCALE_RATE = 0.002
@@ -32,7 +31,7 @@ def make_settings(theta: float, max_boxes: int) -> Settings:
         horizons=np.array(HORIZONS),
         neighbors=np.array(NEIGHBORS),
         score_memory=_SCORE_MEMORY,
-        sharpness=_SHARPNESS,
+        sharpness=SHARPNESS,
         scale_rate=_SCALE_RATE,
         weighs=True,
         weight_floor=_WEIGHT_FLOOR,

@@ -12,6 +12,7 @@ from hyperboxes._kernels.adaptive import (
     N_COUNTERS,
     N_TRIES,
     SAMPLES,
+    SMALLEST_GAP,
     Memory,
     Settings,
     Workspace,
@@ -22,6 +23,11 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 # Chosen, with how many neighbours vote, on streams that `make bench-streams` names.
 HORIZONS = (32, 128, 512, 2**62)
 NEIGHBORS = (1, 3, 7, 15)
+
+# How much experts that were right more often count for more.
+SHARPNESS = 50.0
+
+__all__ = ["HORIZONS", "NEIGHBORS", "SHARPNESS", "SMALLEST_GAP", "BoxMemory"]
 
 _MIN_CAPACITY = 64
 

@@ -89,6 +89,10 @@ class BoxesDisplay(Display):
         The largest vote of each box, if boxes vote.
     no_label : str, default="no label"
         What the legend calls the label -1; it is "noise" of a clustering.
+    n_features : int, default=None
+        How many features the model has. If there are more than are drawn, and the picture is no
+        cut, the legend says that boxes are projected: they may overlap here though they do not
+        meet. None: say nothing.
 
     Attributes
     ----------
@@ -129,6 +133,7 @@ class BoxesDisplay(Display):
     max_boxes: int | None = 300
     votes: np.ndarray | None = None
     no_label: str = NO_LABEL
+    n_features: int | None = None
 
     def __post_init__(self) -> None:
         if len(self.limits) == 1 and self.samples is not None and self.sample_labels is None:
@@ -226,6 +231,7 @@ class BoxesDisplay(Display):
             else None,
             max_boxes=max_boxes,
             no_label=name_no_label(model),
+            n_features=model.n_features_in_,
             **data,
         )
         return display.plot(ax, legend=legend, box_kwargs=box_kwargs, scatter_kwargs=scatter_kwargs)
@@ -335,6 +341,8 @@ class BoxesDisplay(Display):
     def _notes(self) -> str:
         """Return what the legend must say about boxes that are not to be seen."""
         notes = []
+        if self.nearness is None and (self.n_features or 0) > len(self.limits):
+            notes.append(f"boxes projected\nfrom {self.n_features} features")
         if n_open := int(self._is_open.sum()):
             boxes = "box" if n_open == 1 else "boxes"
             notes.append(f"{n_open} {boxes} open here,\nnot drawn")

@@ -112,7 +112,7 @@ def describe_scores(contents: Results) -> str:
         "balanced-accuracy": (_percent(balanced_accuracy), "the mean of the classes' recalls"),
     }
     if not is_voting(contents.model):
-        about = "of the samples lie in a box; the others get the class of the nearest"
+        about = "of the samples lie in a box, the others near one"
         tiles["held-by-boxes"] = (_percent(contents.quality.held), about)
     cards = "".join(
         f'<div class="card"><span>{name.replace("-", " ")}</span><strong id="{name}">{value}'
