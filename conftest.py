@@ -26,9 +26,11 @@ os.environ.setdefault("NUMBA_CACHE_DIR", _kernel_cache())
 os.environ.setdefault("MPLBACKEND", "agg")
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # lets scikit-learn run all of its checks
 
-# The first example of a run may compile kernels, so there is no deadline. CI tries the same
-# examples each time, others try new ones; `--hypothesis-profile thorough` tries many.
-hypothesis.settings.register_profile("local", deadline=None)
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
-hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
+# The first example of a run may compile kernels, and others may use the machine: nothing is timed.
+# CI tries the same examples each time, others try new ones; `--hypothesis-profile thorough` tries
+# many.
+untimed = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("local", **untimed)
+hypothesis.settings.register_profile("ci", **untimed, derandomize=True)
+hypothesis.settings.register_profile("thorough", **untimed, max_examples=1000)
 hypothesis.settings.load_profile("ci" if "CI" in os.environ else "local")

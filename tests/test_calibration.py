@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
-from sklearn.metrics import log_loss
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
+from sklearn.metrics import f1_score, log_loss
+from sklearn.model_selection import TunedThresholdClassifierCV, train_test_split
 
 from hyperboxes import AgglomerativeGFMM, load, merge, prune
 from hyperboxes._models.calibration import DOUBTS, NEVER, SLOPES, Calibration
@@ -122,6 +123,16 @@ def test_a_fitted_model_goes_on_asking():
     model.partial_fit(X[200:], Y[200:])
     assert model._model.calibration.next_question > len(Y)
     assert model._model.calibration.n_gaps > fitted.n_gaps
+
+
+def test_a_threshold_finds_a_rare_class():
+    data, labels = make_classification(
+        1200, 10, n_informative=5, weights=[0.96], flip_y=0, random_state=3
+    )
+    X, X_test, y, y_test = train_test_split(data, labels, stratify=labels, random_state=0)
+    tuned = TunedThresholdClassifierCV(OnlineGFMM(), scoring="f1", cv=3).fit(X, y)
+    plain = f1_score(y_test, tuned.estimator_.predict(X_test))
+    assert f1_score(y_test, tuned.predict(X_test)) > plain + 0.1
 
 
 def test_nothing_but_predict_proba_depends_on_them():

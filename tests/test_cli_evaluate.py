@@ -114,3 +114,12 @@ def test_cross_validation_leaves_the_model_alone(get, folder):
     get(*CV, "2")
     assert (folder / "model.hyperboxes").read_bytes() == before
     assert load("model.hyperboxes").n_features_in_ == 4
+
+
+def test_how_many_rows_a_box_holds(get, folder):
+    model = load("model.hyperboxes")
+    share = (model.membership(TEST[FEATURES]).max(axis=1) == 1).mean()
+    command = ["evaluate", "model.hyperboxes", "test.csv", "--target", "species"]
+    assert json.loads(get(*command, "--json"))["held"] == pytest.approx(share)
+    assert f"\nheld by a box      {share:.4f}  (" in get(*command)
+    assert 0 < json.loads(get(*CV, "4", "--json"))["held"] < 1

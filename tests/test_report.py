@@ -112,6 +112,12 @@ def test_scores_are_those_of_scikit_learn(iris, page):
     ]
 
 
+def test_what_stands_beside_the_accuracy(iris, page):
+    held = (iris.membership(IRIS.data[1::2]).max(axis=1) == 1).mean()
+    assert page.texts["held-by-boxes"] == percent(held)
+    assert page.texts["majority"] == percent(1 / 3)
+
+
 def test_the_model_is_described(page):
     for fact in ("ImprovedOnlineGFMM", "Boxes13", "learned75", "versicolor", "petal width (cm)"):
         assert fact in page.texts["facts"]

@@ -230,6 +230,14 @@ def test_decimals_of_the_callers_choice():
     assert re.search(r" 2 to 4\b", export_text(model, decimals=0))  # outwards
 
 
+def test_the_text_says_how_many_samples_are_held():
+    model = ImprovedOnlineGFMM(theta=0.3).fit(X[::2], Y[::2])
+    share = (model.membership(X).max(axis=1) == 1).mean()
+    assert 0.5 < share < 1
+    assert f"They hold {share:.1%} of the 150 samples given.\n" in export_text(model, X)
+    assert "They hold" not in export_text(model)
+
+
 def test_coverage_and_precision_in_the_text():
     model = ImprovedOnlineGFMM(theta=0.3).fit(X, Y)
     assert "coverage" not in export_text(model)

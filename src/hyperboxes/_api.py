@@ -19,6 +19,7 @@ from hyperboxes._files.archive import ModelFileError
 from hyperboxes._files.onnx import to_onnx
 from hyperboxes._files.saving import load, save
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.voting import VotingHyperboxes
 from hyperboxes._plots import (
     BoxesDisplay,
     BoxSizesDisplay,
@@ -55,6 +56,7 @@ __all__ = [
     "VoteExplanation",
     "VoteExplanations",
     "VotesDisplay",
+    "VotingHyperboxes",
     "explain",
     "export_frame",
     "export_html",

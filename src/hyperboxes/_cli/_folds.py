@@ -10,7 +10,7 @@ import numpy as np
 
 from hyperboxes._cli._bar import progress
 from hyperboxes._cli._common import note, positive_integer
-from hyperboxes._cli._labels import Confusion, Scores
+from hyperboxes._cli._labels import Confusion, Scores, held_by_boxes
 from hyperboxes._cli._models import FeatureReader, read_target
 from hyperboxes._cli._tables import Table
 
@@ -35,6 +35,7 @@ def cross_validate(args: argparse.Namespace, table: Table, reader: FeatureReader
     classes, counts = np.unique(labels[labels != _NO_LABEL], return_counts=True)
     _check_counts(args, table, classes, counts)
     confusion, accuracies, n_boxes = Confusion(classes), [], []
+    held: list[np.ndarray] = []
     with progress(args, "Cross-validating", args.cv) as update:
         for fold in _make_folds(labels, args.cv):
             model = _fit_without(fold, reader.model, X, labels)
@@ -42,9 +43,11 @@ def cross_validate(args: argparse.Namespace, table: Table, reader: FeatureReader
             confusion.add(labels[fold], predicted)
             accuracies.append(float(np.mean(predicted == labels[fold])))
             n_boxes.append(len(model.hyperboxes_))
+            held += held_by_boxes(model, _take(X, fold))
             if update is not None:
                 update(len(accuracies), f"{len(accuracies)} of {args.cv} folds")
-    return Scores.of(confusion, round(np.mean(n_boxes)), accuracies)
+    share = float(np.concatenate(held).mean()) if held else None
+    return Scores.of(confusion, round(np.mean(n_boxes)), accuracies, share)
 
 
 def _fit_without(fold: np.ndarray, like: Any, X: Any, labels: np.ndarray) -> Any:

@@ -74,7 +74,8 @@ class Confusion:
 class Scores:
     """What a confusion matrix says; a score that would be 0 / 0 is None.
 
-    In cross-validation there is an accuracy of each fold, and `n_boxes` is their mean, rounded.
+    `held` is the share of the samples that a box holds, unless boxes vote. In cross-validation
+    there is an accuracy of each fold, and `n_boxes` is their mean, rounded.
     """
 
     n_samples: int
@@ -84,9 +85,16 @@ class Scores:
     by_class: dict[str, dict[str, Any]]
     matrix: list[list[int]]
     fold_accuracies: list[float] = field(default_factory=list)
+    held: float | None = None
 
     @classmethod
-    def of(cls, confusion: Confusion, n_boxes: int, fold_accuracies: Sequence[float] = ()) -> Self:
+    def of(
+        cls,
+        confusion: Confusion,
+        n_boxes: int,
+        fold_accuracies: Sequence[float] = (),
+        held: float | None = None,
+    ) -> Self:
         """Compute the scores; balanced accuracy is the mean recall of classes that occur."""
         names, matrix = confusion.table()
         accuracy, balanced_accuracy = overall_scores(matrix)
@@ -98,6 +106,7 @@ class Scores:
             by_class=dict(zip(names, class_scores(matrix), strict=True)),
             matrix=matrix.tolist(),
             fold_accuracies=list(fold_accuracies),
+            held=held,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,8 +114,15 @@ class Scores:
         values = asdict(self)
         if not self.fold_accuracies:
             del values["fold_accuracies"]
+        if self.held is None:
+            del values["held"]
         values["confusion_matrix"] = {"classes": list(self.by_class), "rows": values.pop("matrix")}
         return values
+
+
+def held_by_boxes(model: Any, X: Any) -> list[np.ndarray]:
+    """Return which rows a box holds, as a list of one array; of none if boxes do not cover."""
+    return [model.membership(X).max(axis=1) == 1] if hasattr(model, "membership") else []
 
 
 def _by_number(name: str) -> tuple[int, float, str]:

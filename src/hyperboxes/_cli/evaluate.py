@@ -26,7 +26,7 @@ from hyperboxes._cli._common import (
     print_json,
 )
 from hyperboxes._cli._folds import cross_validate, number_of_folds
-from hyperboxes._cli._labels import Confusion, Scores
+from hyperboxes._cli._labels import Confusion, Scores, held_by_boxes
 from hyperboxes._cli._models import (
     FeatureReader,
     add_matching,
@@ -85,12 +85,14 @@ def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> 
     """Ask the model about the rows, and say so if they are those it was trained on."""
     model = reader.model
     confusion, extent = Confusion(model.classes_), Extent(model.n_features_in_)
+    held: list[np.ndarray] = []
     chunks = table.chunks([*reader.columns, args.target], args.chunk_size)
     for chunk in with_progress(args, "Evaluating", chunks):
         labels, has_label = read_target(args, model, chunk)
         X = reader.read(chunk)
         extent.add(X)
         confusion.add(labels[has_label], model.predict(X)[has_label])
+        held += held_by_boxes(model, X)
     if confusion.n_samples == 0:
         raise ValueError(f"{table.name} has no rows with a label")
     if extent.is_of_training_data(model):
@@ -99,7 +101,8 @@ def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> 
             f"Note: {table.name} seems to be what the model was trained on: it has as many rows, "
             "with the same ranges. The scores say little about other rows; --cv 5 does",
         )
-    return Scores.of(confusion, n_boxes=len(model.hyperboxes_))
+    share = float(np.concatenate(held).mean()) if held else None
+    return Scores.of(confusion, n_boxes=len(model.hyperboxes_), held=share)
 
 
 def print_scores(scores: Scores) -> None:
@@ -108,6 +111,8 @@ def print_scores(scores: Scores) -> None:
     print(f"boxes              {scores.n_boxes:,}{' on average' if scores.fold_accuracies else ''}")
     print(f"accuracy           {scores.accuracy:.4f}{_spread(scores)}")
     print(f"balanced accuracy  {scores.balanced_accuracy:.4f}")
+    if scores.held is not None:
+        print(f"held by a box      {scores.held:.4f}  (the others get the class of the nearest)")
     header = ("class", "precision", "recall", "F1", "samples")
     rows = [
         (name, *(_number(v) for v in (s["precision"], s["recall"], s["f1"])), f"{s['support']:,}")

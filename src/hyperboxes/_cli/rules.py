@@ -51,6 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=_PRINTERS, default="text", help="default: text; csv and json are exact"
     )
+    parser.add_argument(
+        "--all-conditions",
+        action="store_true",
+        help="with --data and --target: also conditions that keep no row of another class out",
+    )
     parser.add_argument("--table", metavar="NAME", help="with sql: write a query of this table")
 
 
@@ -76,7 +81,8 @@ def run(args: argparse.Namespace) -> None:
 def _print_text(args: argparse.Namespace, model: Any, X: Any = None, y: Any = None) -> None:
     from hyperboxes import export_text
 
-    print(export_text(model, X, y, max_rules=args.max_rules))
+    options = {"max_rules": args.max_rules, "all_conditions": args.all_conditions}
+    print(export_text(model, X, y, **options))
 
 
 def _print_csv(args: argparse.Namespace, model: Any, X: Any = None, y: Any = None) -> None:

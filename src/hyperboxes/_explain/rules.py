@@ -6,7 +6,7 @@ Rules are in the units of the data. What they say of samples is what the boxes' 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -18,12 +18,17 @@ from hyperboxes._explain.reading import (
     read_any_boxes,
 )
 from hyperboxes._explain.rounding import Rounding
+from hyperboxes._explain.short_rules import find_short_rules
 from hyperboxes._explain.votes import tabulate_votes, write_votes
 from hyperboxes._explain.wording import name_classes, name_features, name_no_label
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.voting import VotingHyperboxes
 
+_SHORT = (
+    "Rules have only the conditions that keep given samples of other classes out\n"
+    "(found greedily; all_conditions=True writes all)."
+)
 _INDENT = "    "
 _BETWEEN_CELLS = "    "
 
@@ -39,6 +44,7 @@ def export_text(
     max_rules: int | None = None,
     decimals: int | None = None,
     all_bounds: bool = False,
+    all_conditions: bool = False,
     width: int = 79,
 ) -> str:
     """Write the boxes of a fitted model as rules, those with the largest support first.
@@ -82,6 +88,11 @@ def export_text(
         because they separate no samples that the model has seen: a box from the smallest value
         to 3 becomes "<= 3". But a box ends at its bounds, and holds no values beyond the range.
         Boxes that vote end where their rules say.
+    all_conditions : bool, default=False
+        Whether to write all conditions, even if `X` and `y` are given. Else a rule then has only
+        those that it takes to keep out the samples of other classes, and says how many more there
+        are. They are found greedily, so fewer may do. `all_bounds` writes all conditions, too.
+        Boxes that vote have few conditions: all of them are written.
     width : int, default=79
         How long lines may be. Conditions stand side by side as far as they fit.
 
@@ -107,15 +118,18 @@ def export_text(
     >>> print(export_text(model, iris.data, iris.target, class_names=iris.target_names,
     ...                   max_rules=2))
     18 boxes from 150 training samples.
+    They hold 100.0% of the 150 samples given.
     Bounds at an end of the samples' range are left out.
+    Rules have only the conditions that keep given samples of other classes out
+    (found greedily; all_conditions=True writes all).
     <BLANKLINE>
     box 4  setosa     33 samples  coverage 22.0%  precision 100.0%
-        sepal length (cm)  <= 5.2        sepal width (cm)   2.9 to 3.6
-        petal length (cm)  <= 1.9        petal width (cm)   <= 0.6
+        petal length (cm)  <= 1.9
+        (3 more conditions left out)
     <BLANKLINE>
     box 0  virginica  22 samples  coverage 15.3%  precision  95.7%
-        sepal length (cm)  5.6 to 6.5    sepal width (cm)   2.7 to 3.4
-        petal length (cm)  4.8 to 6.0    petal width (cm)   >= 1.8
+        petal width (cm)   >= 1.8
+        (3 more conditions left out)
     <BLANKLINE>
     16 more boxes from 95 training samples: left out (max_rules=2).
     """
@@ -138,10 +152,16 @@ def export_text(
     rounding = Rounding.of(model, *values, decimals=decimals)
     ends = (None, None) if all_bounds else learned_range(model)
     rules = [list(conditions(boxes, box, rounding, *ends)) for box in order]
-    paragraphs = [
-        _summary(boxes, all_bounds),
-        *_paragraphs(_headers(boxes, order, classes, quality), rules, features, width),
-    ]
+    summary = _summary(boxes, all_bounds, samples, quality)
+    left_out = [0] * len(rules)
+    if not all_conditions and ends[0] is not None and _has_labels(samples):
+        summary += f"\n{_SHORT}"
+        needed = find_short_rules(model, samples, *ends)
+        short = [_only(rule, needed[box]) for rule, box in zip(rules, order, strict=True)]
+        left_out = [len(rule) - len(few) for rule, few in zip(rules, short, strict=True)]
+        rules = short
+    headers = _headers(boxes, order, classes, quality)
+    paragraphs = [summary, *_paragraphs(headers, rules, left_out, features, width)]
     if len(order) < len(boxes):
         paragraphs.append(_left_out(boxes, order))
     return "\n\n".join(paragraphs)
@@ -174,7 +194,8 @@ def export_frame(
     frame : pandas.DataFrame
         The index, named "box", is that of ``hyperboxes_``. Columns are "class" (None for a box
         without a label, or of noise), "support", "coverage" if `X` is given, "precision" if `y` is
-        (NaN for boxes that hold none of the samples that have a label), and for each feature
+        (NaN for boxes that hold none of the samples that have a label), and with it "short rule",
+        the conditions of `export_text` that keep out samples of other classes; for each feature
         "<name> lower" and "<name> upper", the exact bounds, NaN where the box does not know the
         feature.
 
@@ -215,10 +236,23 @@ def export_frame(
         columns |= tabulate_votes(boxes, features, name_classes(model, class_names))
     else:
         columns |= Quality.measure(model, samples).measured()
+        if _has_labels(samples):
+            columns["short rule"] = _short_rules(model, samples, features)
     for j, name in enumerate(features):
         columns[f"{name} lower"] = boxes.lower[:, j]
         columns[f"{name} upper"] = boxes.upper[:, j]
     return pandas.DataFrame(columns, index=pandas.RangeIndex(len(boxes), name="box"))
+
+
+def _short_rules(model: Any, samples: GivenSamples, features: list[str]) -> np.ndarray:
+    """Return for each box the conditions that it needs, in words."""
+    boxes, ends = model.hyperboxes_, learned_range(model)
+    rounding = Rounding.of(model, samples.lower, samples.upper)
+    texts = np.full(len(boxes), "", dtype=object)
+    for box, needed in enumerate(find_short_rules(model, samples, *ends)):
+        rule = _only(list(conditions(boxes, box, rounding, *ends)), needed)
+        texts[box] = " and ".join(f"{features[j]} {text}" for j, text in rule) or "always"
+    return texts
 
 
 def _box_classes(model: Any, class_names: Any) -> np.ndarray:
@@ -256,11 +290,24 @@ def conditions(
             yield j, f"{first} to {last}"
 
 
-def _summary(boxes: Hyperboxes, all_bounds: bool) -> str:
-    learned = f"{_boxes_and_samples(len(boxes), boxes.counts.sum())}."
-    if all_bounds:
-        return learned
-    return f"{learned}\nBounds at an end of the samples' range are left out."
+def _has_labels(samples: GivenSamples | None) -> TypeGuard[GivenSamples]:
+    return samples is not None and samples.codes is not None
+
+
+def _only(rule: list[tuple[int, str]], needed: np.ndarray) -> list[tuple[int, str]]:
+    """Return some conditions of a rule, in their order."""
+    return [(j, text) for j, text in rule if j in needed]
+
+
+def _summary(
+    boxes: Hyperboxes, all_bounds: bool, samples: GivenSamples | None, quality: Quality
+) -> str:
+    lines = [f"{_boxes_and_samples(len(boxes), boxes.counts.sum())}."]
+    if samples is not None:
+        lines.append(f"They hold {quality.held:.1%} of the {len(samples)} samples given.")
+    if not all_bounds:
+        lines.append("Bounds at an end of the samples' range are left out.")
+    return "\n".join(lines)
 
 
 def _left_out(boxes: Hyperboxes, order: np.ndarray) -> str:
@@ -299,7 +346,11 @@ def _aligned(texts: list[str], side: str = "<") -> list[str]:
 
 
 def _paragraphs(
-    headers: list[str], rules: list[list[tuple[int, str]]], features: list[str], width: int
+    headers: list[str],
+    rules: list[list[tuple[int, str]]],
+    left_out: list[int],
+    features: list[str],
+    width: int,
 ) -> Iterator[str]:
     """Yield the rules with their conditions in columns, the same for all."""
     conditions = [condition for rule in rules for condition in rule]
@@ -307,8 +358,11 @@ def _paragraphs(
     text_width = max((len(text) for _, text in conditions), default=0)
     cell = name_width + 2 + text_width
     per_line = (width - len(_INDENT) + len(_BETWEEN_CELLS)) // (cell + len(_BETWEEN_CELLS))
-    for header, rule in zip(headers, rules, strict=True):
+    for header, rule, n_more in zip(headers, rules, left_out, strict=True):
         cells = [f"{features[j]:{name_width}}  {text:{text_width}}" for j, text in rule]
         lines = [cells[i : i + max(per_line, 1)] for i in range(0, len(cells), max(per_line, 1))]
         body = [_INDENT + _BETWEEN_CELLS.join(line).rstrip() for line in lines]
+        if n_more:
+            conditions_left = f"{n_more} {'more ' if body else ''}condition{'s' * (n_more > 1)}"
+            body.append(f"{_INDENT}({conditions_left} left out)")
         yield "\n".join([header, *(body or [f"{_INDENT}always"])])

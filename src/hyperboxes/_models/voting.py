@@ -29,6 +29,19 @@ class VotingHyperboxes(Hyperboxes):
         Whether each box holds samples that lack a feature, if it holds their other values.
     class_counts : ndarray of int, shape (n_boxes, n_classes)
         The training samples that each box holds, by class.
+
+    See Also
+    --------
+    BoostedHyperboxes : The learner whose boxes these are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hyperboxes import BoostedHyperboxes
+    >>> X, y = [[0.0], [1.0], [8.0], [10.0]] * 10, ["low", "low", "high", "high"] * 10
+    >>> boxes = BoostedHyperboxes(2, random_state=0).fit(X, y).hyperboxes_
+    >>> boxes.contains(np.array([[2.0], [9.0]])).sum(axis=0)
+    array([1, 1])
     """
 
     weights: np.ndarray
@@ -58,7 +71,12 @@ class VotingHyperboxes(Hyperboxes):
         return is_closed(self.lower, self.upper, self.missing)
 
     def contains(self, X: np.ndarray) -> np.ndarray:
-        """Tell which samples, rows with NaN where a value is missing, each box holds.
+        """Tell which samples each box holds.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            The samples; NaN where a value is missing.
 
         Returns
         -------

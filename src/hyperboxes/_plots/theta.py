@@ -108,7 +108,7 @@ class ThetaDisplay(PanelsDisplay):
         thetas : sequence of float, default=(0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
             The values to try.
         cv : int, cross-validation generator or an iterable, default=None
-            The folds, as in :class:`sklearn.model_selection.GridSearchCV`. None: five.
+            The folds, as scikit-learn's ``GridSearchCV`` takes them. None: five.
         n_jobs : int, default=None
             How many models are learned at a time.
         ax : matplotlib Axes, default=None

@@ -13,6 +13,7 @@ from hyperboxes._explain.explanation import Explanation
 from hyperboxes._explain.quality import GivenSamples, Quality
 from hyperboxes._explain.reading import encode_labels, learned_range
 from hyperboxes._explain.rounding import Rounding
+from hyperboxes._explain.short_rules import find_short_rules
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 
@@ -54,6 +55,7 @@ class Contents(Results):
 
     explanations: list[Explanation]
     ends: tuple[np.ndarray, np.ndarray]
+    needed: list[np.ndarray]
     rounding: Rounding
 
     @classmethod
@@ -91,6 +93,7 @@ class Contents(Results):
             shown_boxes=choose_boxes(boxes.counts, used[used >= 0], max_rules),
             quality=Quality.measure(model, samples),
             ends=learned_range(model),
+            needed=find_short_rules(model, samples, *learned_range(model)),
             rounding=Rounding.of(model, samples.lower, samples.upper),
         )
 

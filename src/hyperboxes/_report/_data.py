@@ -66,6 +66,7 @@ def _boxes(contents: Contents) -> dict[str, Any]:
         "count": boxes.counts[shown].tolist(),
         "coverage": _plain(np.round(quality.coverage[shown], _MEMBERSHIP_DECIMALS)),
         "precision": _plain(np.round(quality.precision[shown], _MEMBERSHIP_DECIMALS)),
+        "needed": [contents.needed[box].tolist() for box in shown],
         "lower": lower,
         "upper": upper,
     }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
-from hyperboxes._explain.reading import read_membership
+from hyperboxes._explain.reading import is_voting, read_membership
 from hyperboxes._explain.scores import class_scores, overall_scores
 from hyperboxes._report._contents import Contents, Results
 from hyperboxes._report._votes import VoteContents
@@ -101,10 +101,19 @@ def describe_scores(contents: Results) -> str:
     matrix = contents.confusion()
     accuracy, balanced_accuracy = overall_scores(matrix)
     n_right, n_known = int(np.trace(matrix)), int(matrix.sum())
+    support = matrix.sum(axis=1)
+    most_frequent = contents.labels[int(support.argmax())]
     tiles = {
         "accuracy": (_percent(accuracy), f"{n_right:,} of {n_known:,} samples are right"),
+        "majority": (
+            _percent(support.max() / n_known),
+            f"the accuracy of always saying {escape(most_frequent)}",
+        ),
         "balanced-accuracy": (_percent(balanced_accuracy), "the mean of the classes' recalls"),
     }
+    if not is_voting(contents.model):
+        about = "of the samples lie in a box; the others get the class of the nearest"
+        tiles["held-by-boxes"] = (_percent(contents.quality.held), about)
     cards = "".join(
         f'<div class="card"><span>{name.replace("-", " ")}</span><strong id="{name}">{value}'
         f"</strong><small>{about}</small></div>"
@@ -112,8 +121,9 @@ def describe_scores(contents: Results) -> str:
     )
     parts = [f'<div class="cards">{cards}</div>', _left_out(len(contents.true) - n_known)]
     many = len(matrix) > _MOST_CLASSES
-    parts.append((_mistakes if many else _matrix)(matrix, contents.labels))
-    parts.append(_class_table(matrix, contents.labels))
+    tables = (_mistakes if many else _matrix)(matrix, contents.labels)
+    tables += _class_table(matrix, contents.labels)
+    parts.append(f'<div class="tables">{tables}</div>')
     return "".join(parts)
 
 

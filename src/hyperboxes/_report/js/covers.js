@@ -2,7 +2,7 @@
 
 const MOST_CHANGES = 12;
 
-/** The conditions of a box as pairs of feature and text; of many, the narrowest come first. */
+/** The conditions of a box as pairs of feature and text; of many, those that are needed come first. */
 function conditionsOf(box) {
   const conditions = [];
   report.features.forEach((feature, j) => {
@@ -25,7 +25,9 @@ function conditionsOf(box) {
       const [low, high] = boxEnds(box, j);
       return placeInRange(j, high) - placeInRange(j, low);
     };
-    conditions.sort((a, b) => width(a) - width(b));
+    const needed = report.boxes.needed[box];
+    const place = ([j]) => (needed.includes(j) ? needed.indexOf(j) : needed.length);
+    conditions.sort((a, b) => place(a) - place(b) || width(a) - width(b));
   }
   return conditions;
 }

@@ -40,7 +40,9 @@ function conditionList(box) {
   const items = conditions.map(([j, text]) =>
     element("li", {}, report.features[j].name, " ", element("b", {}, text)),
   );
-  return element("ul", { class: "conditions" }, ...clipped(items, MOST_CONDITIONS));
+  const nNeeded = report.boxes.needed?.[box].length || MOST_CONDITIONS;
+  const most = isLong(items, MOST_CONDITIONS) ? nNeeded : MOST_CONDITIONS;
+  return element("ul", { class: "conditions" }, ...clipped(items, most));
 }
 
 function ruleRow(box) {

@@ -22,7 +22,7 @@ function votesOf(box) {
   const shown = isLong(votes, MOST_VOTES) ? votes.slice(0, MOST_VOTES) : votes;
   const texts = shown.sort((a, b) => b[1] - a[1]).map(([code, vote]) => `${formatVote(vote)} ${labelName(code)}`);
   const nSmaller = votes.length - shown.length;
-  return [...texts, ...(nSmaller > 0 ? [`${nSmaller} smaller`] : [])].join(", ");
+  return [...texts, ...(nSmaller > 0 ? [`${nSmaller} smaller`] : [])].join("\n");
 }
 
 /** What the table of rules says of a box between its class and its conditions. */
