@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._explain.nearest_sql import write_nearest_sql
+from hyperboxes._explain.pipelines import split_pipeline
 from hyperboxes._explain.quality import rows_between
 from hyperboxes._explain.reading import (
     is_voting,
@@ -30,6 +31,7 @@ from hyperboxes._explain.sql_parts import (
     indented,
     literal,
 )
+from hyperboxes._explain.sql_steps import write_steps_sql
 from hyperboxes._explain.vote_sql import write_votes_sql
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -58,12 +60,15 @@ def export_sql(
     Parameters
     ----------
     model : estimator
-        A fitted classifier.
+        A fitted classifier, or a fitted Pipeline that ends in one. Its other steps are written as
+        well, so that the SQL takes the columns of the Pipeline's input: StandardScaler,
+        MinMaxScaler, MaxAbsScaler, RobustScaler and SimpleImputer, others are refused.
     table : str or sequence of str, default=None
         A table, or its schema and name, to write a whole query: all columns of the table and the
         class as "prediction". None: write the expression only, ``CASE ... END``.
     column_names : array-like of shape (n_features,), default=None
-        The database's columns of the features. None: the names in the training data, or x0, x1, ...
+        The database's columns of the features, of a Pipeline those of its input. None: the names in
+        the training data, or x0, x1, ...
     class_names : array-like of shape (n_classes,), default=None
         Strings to give in place of the labels, in the order of ``classes_``.
     default : str, bool, int or float, default=None
@@ -117,10 +122,10 @@ def export_sql(
     """
     if quote not in CLOSING_QUOTES:
         raise ValueError(f"quote must be one of {', '.join(CLOSING_QUOTES)}, got {quote!r}.")
+    steps, model = split_pipeline(model)
     read_any_boxes(model, "export_sql")
-    columns = [
-        identifier(name, quote) for name in name_features(model, column_names, "column_names")
-    ]
+    names = name_features(steps[0] if steps else model, column_names, "column_names")
+    columns = write_steps_sql(steps, [identifier(name, quote) for name in names])
     if is_voting(model):
         if default is not None:
             raise ValueError("Boxes that vote give every row a class: leave out default.")
