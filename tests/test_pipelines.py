@@ -198,14 +198,15 @@ def test_sql_asks_columns_of_the_input(ask_database, steps, name):
     data = X.to_numpy() / 3  # of many digits
     data[::7, 1] = np.nan
     pipeline = make_pipeline(*steps, LEARNERS[name]).fit(data[::2], Y[::2])
-    sql = export_sql(pipeline, table="data", nearest=True)
+    sql = export_sql(pipeline, table="data")
     assert ask_database(sql, data) == pipeline.predict(data).tolist()
 
 
 def test_sql_of_the_crisp_part_has_names_of_the_input():
     pipeline = fit(StandardScaler(), ImprovedOnlineGFMM(theta=0.3))
-    assert '(("petal width (cm)" - 1.19' in export_sql(pipeline)
-    assert '(("w" - 1.19' in export_sql(pipeline, column_names=["a", "b", "l", "w"])
+    assert '(("petal width (cm)" - 1.19' in export_sql(pipeline, nearest=False)
+    sql = export_sql(pipeline, column_names=["a", "b", "l", "w"], nearest=False)
+    assert '(("w" - 1.19' in sql
 
 
 @pytest.mark.parametrize(
