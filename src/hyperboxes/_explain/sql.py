@@ -107,10 +107,10 @@ def export_sql(
     Numbers are double precision literals. In the crisp part, where all bounds of a feature are
     numbers of few digits, as people type them, they are written so; since the model compares after
     scaling to [0, 1], answers may then differ for values that are within a rounding error of a
-    bound, but are not that bound. Otherwise the outermost numbers are written that the model takes as inside, and
-    answers are the same to the last bit. With ``membership_function="mean"`` rounding errors of
-    several features add up: a row that is off by one in more than one feature has a membership of
-    a rounding error less than 1, and here it is inside.
+    bound, but are not that bound. Otherwise the outermost numbers are written that the model takes
+    as inside, and answers are the same to the last bit. With ``membership_function="mean"``
+    rounding errors of several features add up: a row that is off by one in more than one feature
+    has a membership of a rounding error less than 1, and here it is inside.
 
     Examples
     --------
