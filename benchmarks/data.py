@@ -13,6 +13,7 @@ from typing import Self
 
 import numpy as np
 import pandas as pd
+from sklearn.datasets import make_classification
 from sklearn.model_selection import train_test_split
 
 _BESIDE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "datasets"
@@ -66,6 +67,28 @@ def generated_for_training(n_training: int, n_features: int, *, n_classes: int =
     """Generate so many samples that `n_training` of them are training samples; name them so."""
     data = generated(-(-4 * n_training // 3), n_features, n_classes=n_classes)
     return replace(data, name=f"generated {n_training:,} x {n_features}")
+
+
+def tangled(
+    n_training: int,
+    n_features: int,
+    *,
+    n_informative: int = 15,
+    n_classes: int = 5,
+    overlap: bool = True,
+) -> Split:
+    """Draw classes of two clusters each that lie in each other's way, or far apart."""
+    X, y = make_classification(
+        -(-4 * n_training // 3),
+        n_features,
+        n_informative=n_informative,
+        n_classes=n_classes,
+        class_sep=1.0 if overlap else 4.0,
+        flip_y=0.01 if overlap else 0.0,
+        random_state=0,
+    )
+    name = f"{'tangled' if overlap else 'clean'} {n_training:,} x {n_features}"
+    return Split.of(name, X, y, is_continuous=True)
 
 
 def uniform(n_training: int, n_features: int, *, n_test: int, n_classes: int = 3) -> Split:

@@ -14,6 +14,7 @@ from benchmarks.data import add_data_option
 from benchmarks.scale.common import QUICK, Goal, Run, warm_up
 from benchmarks.scale.fitting import bench_fit, bench_small
 from benchmarks.scale.growing import PICTURE, bench_growth
+from benchmarks.scale.overlapping import bench_overlap
 from benchmarks.scale.predicting import bench_predict
 from benchmarks.scale.remembering import bench_memory
 from benchmarks.scale.streaming import bench_overhead, bench_stream
@@ -56,6 +57,7 @@ def summary(goals: list[Goal]) -> str:
 
 SECTIONS: dict[str, Callable[[Run], list[Goal]]] = {
     "fit": bench_fit,
+    "overlap": bench_overlap,
     "small": bench_small,
     "growth": bench_growth,
     "predict": bench_predict,

@@ -128,7 +128,7 @@ def fit_table(comparisons: list[Fits]) -> str:
     """Tabulate seconds, ratios and candidates."""
     header = (
         "fit", "data", "theta", "train", "boxes", "index s", "lemma s", "ratio", "wanted",
-        "same boxes", "tried index", "tried lemma",
+        "same boxes", "tried a sample", "by lemma",
     )  # fmt: skip
     return table(header, map(fit_cells, comparisons), left=2)
 
@@ -147,8 +147,8 @@ def fit_cells(fits: Fits) -> tuple[str, ...]:
         f"{fits.ratio:.2f}x" if has_lemma else "-",
         f">= {fits.wanted:g}x" if has_lemma else "-",
         yes_no(fits.is_same) if has_lemma else "-",
-        f"{fits.n_candidates['index']:,}",
-        f"{fits.n_candidates['lemma']:,}" if has_lemma else "-",
+        f"{fits.n_candidates['index'] / fits.n_samples:.1f}",
+        f"{fits.n_candidates['lemma'] / fits.n_samples:.1f}" if has_lemma else "-",
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._explain.nearest_sql import write_nearest_sql
 from hyperboxes._explain.quality import rows_between
 from hyperboxes._explain.reading import (
     is_voting,
@@ -31,6 +32,7 @@ from hyperboxes._explain.sql_parts import (
 )
 from hyperboxes._explain.vote_sql import write_votes_sql
 from hyperboxes._explain.wording import name_classes, name_features
+from hyperboxes._models.hyperboxes import Hyperboxes
 
 
 def export_sql(
@@ -42,11 +44,13 @@ def export_sql(
     default: Any = None,
     nullable: bool | None = None,
     quote: str = '"',
+    nearest: bool = False,
 ) -> str:
     """Write the boxes of a fitted classifier as SQL that gives the class of each row.
 
     The answer is that of `predict` where a box holds the row (the membership is 1), ties between
-    classes included, and `default` elsewhere: a database cannot find the nearest box.
+    classes included, and `default` elsewhere. With `nearest` every row gets the answer of
+    `predict`, to the last bit.
 
     Boxes that vote (`BoostedHyperboxes`) give every row a class, that of `predict`: votes are added
     up in the same order.
@@ -74,6 +78,11 @@ def export_sql(
     quote : {'"', "`", "["}, default='"'
         How identifiers are quoted: as in the standard, in MySQL (in which case backslashes in
         labels are doubled, too), or in SQL Server.
+    nearest : bool, default=False
+        Whether rows that no box holds get the class of the nearest box. Each row is then compared
+        with every box, which takes longer, NULL is a missing value always, and there is no
+        `default`. It needs a database with common table expressions of VALUES, as PostgreSQL,
+        SQLite and DuckDB have; tested are the last two. Boxes that vote answer every row anyway.
 
     Returns
     -------
@@ -116,6 +125,11 @@ def export_sql(
         if default is not None:
             raise ValueError("Boxes that vote give every row a class: leave out default.")
         expression = write_votes_sql(model, columns, _labels(model, class_names, quote), nullable)
+    elif nearest:
+        if default is not None or nullable is not None:
+            raise ValueError("nearest=True answers every row: leave out default and nullable.")
+        _check_labels(read_classifier(model, "export_sql"))
+        expression = write_nearest_sql(model, columns, _labels(model, class_names, quote))
     else:
         expression = _write_covers(model, columns, class_names, default, nullable, quote)
     return expression if table is None else _query(expression, table, quote)
@@ -131,12 +145,16 @@ def _write_covers(
 ) -> str:
     """Return the expression for boxes that cover samples."""
     boxes = read_classifier(model, "export_sql")
-    if not (boxes.labels >= 0).any():
-        raise ValueError("No box has a label, so there is no class to give.")
+    _check_labels(boxes)
     if nullable is None:
         nullable = bool(np.isnan(boxes.lower).any())
     writer = _Writer(model, columns, _labels(model, class_names, quote))
     return writer.expression(literal(default, quote), nullable)
+
+
+def _check_labels(boxes: Hyperboxes) -> None:
+    if not (boxes.labels >= 0).any():
+        raise ValueError("No box has a label, so there is no class to give.")
 
 
 def _labels(model: Any, class_names: Any, quote: str) -> list[str]:

@@ -25,7 +25,7 @@ from hyperboxes._kernels.geometry import is_known, larger, smaller
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
 from hyperboxes._kernels.lanes import ALL_LANES, HIGH, LANES, LEVEL, LOW, PARENT
 from hyperboxes._kernels.records import ALIVE, BLOCKS, FEW, NO_LABEL, WIDTH, Workspace
-from hyperboxes._kernels.rooms import bound_rooms, close_lane, open_lane
+from hyperboxes._kernels.rooms import bound_rooms, close_block, close_lane, open_lane
 
 # More than the places on the way down the deepest tree: each level has eight times as many boxes,
 # twice as many in tests.
@@ -303,8 +303,7 @@ def _new_block(level, boxes):
         for j in range(ends.shape[1]):
             for lane in range(ends.shape[3]):
                 ends[new, j, LOW, lane] = ends[new, j, HIGH, lane] = np.inf
-        for lane in range(LANES):
-            close_lane(new, lane, boxes.index)
+        close_block(new, boxes.index)
     links[block, LEVEL] = level
     return block
 

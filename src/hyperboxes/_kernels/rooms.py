@@ -34,6 +34,17 @@ def close_lane(block, lane, index):
 
 
 @formula
+def close_block(block, index):
+    """Leave no room in any lane of a block."""
+    rooms = index.rooms
+    if rooms.shape[0] > 0:
+        for j in range(rooms.shape[1]):
+            for lane in range(LANES):
+                rooms[block, j, LOW, lane] = _INFINITY
+                rooms[block, j, HIGH, lane] = -_INFINITY
+
+
+@formula
 def open_lane(block, lane, index):
     """Leave all room in a lane."""
     rooms = index.rooms

@@ -1,0 +1,55 @@
+"""SQL that answers every row as `predict` does, to the last bit, in real databases."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+
+from hyperboxes import export_sql
+from hyperboxes._models.membership import FUNCTIONS
+from tests.learners import ImprovedOnlineGFMM, every_function
+from tests.test_sql import around, ask_sqlite, bounds_of, cases, databases, of_many_digits
+
+X, Y = load_iris(return_X_y=True)
+
+
+def check(ask_database, model, samples):
+    sql = export_sql(model, table="data", nearest=True)
+    assert ask_database(sql, samples) == model.predict(samples).tolist()
+
+
+@databases
+@settings(max_examples=12)
+@given(case=cases(missing=True))
+def test_every_row_is_answered_as_by_predict(ask_database, case):
+    far = np.vstack([case.samples, 100 * case.samples[:5], -1e9 * case.samples[:5]])
+    check(ask_database, case.model, far)
+
+
+@databases
+@settings(max_examples=6)
+@given(seed=st.integers(0, 1000), function=st.sampled_from(FUNCTIONS))
+def test_numbers_of_many_digits(ask_database, seed, function):
+    data = np.random.default_rng(seed).uniform(-1, 1, (5, 2))
+    model = of_many_digits(data, 1, function)
+    check(ask_database, model, around(bounds_of(model)))  # off by an ulp in all features
+
+
+@databases
+@every_function
+def test_many_boxes_and_many_features(ask_database, function):
+    rng = np.random.default_rng(0)
+    n_features = 70 if function == "mean" else 12
+    data, y = rng.random((300, n_features)), rng.integers(0, 3, 300)
+    model = ImprovedOnlineGFMM(theta=0.01, membership_function=function).fit(data, y)
+    assert len(model.hyperboxes_) > 200
+    check(ask_database, model, rng.random((5, n_features)))
+
+
+def test_names_and_errors():
+    model = ImprovedOnlineGFMM(theta=0.3).fit(X, Y)
+    sql = export_sql(model, table="data", nearest=True, class_names=list("abc"))
+    assert ask_sqlite(sql, X) == [list("abc")[label] for label in model.predict(X)]
+    with pytest.raises(ValueError, match="leave out default and nullable"):
+        export_sql(model, nearest=True, default="none")
