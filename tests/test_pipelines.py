@@ -23,6 +23,7 @@ from hyperboxes import (
     BoxesDisplay,
     BoxSizesDisplay,
     FeatureImportancesDisplay,
+    MemoryDisplay,
     ParallelCoordinatesDisplay,
     VotesDisplay,
     explain,
@@ -111,6 +112,16 @@ def test_plots_of_votes():
     assert FeatureImportancesDisplay.from_estimator(pipeline).feature_names == NAMES
     display = VotesDisplay.from_estimator(pipeline, X[:1])
     np.testing.assert_allclose(display.probabilities, pipeline.predict_proba(X[:1])[0])
+
+
+def test_plots_of_a_memory():
+    pipeline = fit(StandardScaler(), AdaptiveGFMM())
+    display = MemoryDisplay.from_estimator(pipeline)
+    np.testing.assert_array_equal(display.ages, pipeline[-1].box_ages_)
+    transformed = pipeline[:-1].transform(X)
+    drawn = MemoryDisplay.from_estimator(pipeline, X, Y)
+    bare = MemoryDisplay.from_estimator(pipeline[-1], transformed, Y)
+    np.testing.assert_array_equal(drawn.ages, bare.ages)
 
 
 def names_of(pipeline, samples=X):

@@ -191,13 +191,10 @@ class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
         return self.__sklearn_is_fitted__()
 
     def _predict_row(self, row: np.ndarray) -> Any:
-        shares = self._row_shares(row)
+        shares = self._shares_of_row(row)
         return max(shares, key=shares.__getitem__)
 
     def _shares_of_row(self, row: np.ndarray) -> dict[Any, float]:
-        return self._row_shares(row)
-
-    def _row_shares(self, row: np.ndarray) -> dict[Any, float]:
         """Return the shares of the classes in their order."""
         shares = ask_row(row, self._memory, self.theta, self.max_boxes)
         codes = self._labels.codes
