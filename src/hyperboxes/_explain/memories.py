@@ -16,7 +16,7 @@ from hyperboxes._estimators.validation import check_upper
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.sequences import ExplanationSequence
 from hyperboxes._explain.wording import name_classes, name_features
-from hyperboxes._models.memory import HORIZONS, NEIGHBORS, SHARPNESS, SMALLEST_GAP
+from hyperboxes._models.memory import HORIZONS, NEIGHBORS, SMALLEST_GAP, expert_weights
 
 # Boxes that a text lists.
 _MOST_BOXES = 5
@@ -287,8 +287,7 @@ def _shares(model: Any, context: _Context, xl: np.ndarray, xu: np.ndarray) -> np
     gaps = np.nan_to_num(np.maximum(np.maximum(boxes.lower - xu, xl - boxes.upper), 0.0), nan=0.0)
     scale = np.divide(1.0, spans, out=np.zeros_like(spans), where=spans > 0)
     distances = np.minimum(gaps * scale, 1.0) @ model.feature_weights_
-    weights = np.exp(SHARPNESS * (context.scores - context.scores.max()))
-    weights /= weights.sum()
+    weights = expert_weights(context.scores)
     order = np.lexsort((context.ages, distances))
     shares = np.zeros(len(boxes))
     for horizon, of_horizon in zip(HORIZONS, weights, strict=True):

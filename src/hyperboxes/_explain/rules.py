@@ -152,7 +152,9 @@ def export_text(
     rounding = Rounding.of(model, *values, decimals=decimals)
     ends = (None, None) if all_bounds else learned_range(model)
     rules = [list(conditions(boxes, box, rounding, *ends)) for box in order]
-    summary = _summary(boxes, all_bounds, samples, quality)
+    n_held = boxes.counts.sum()
+    n_forgotten = getattr(model, "n_samples_seen_", n_held) - n_held
+    summary = _summary(boxes, n_forgotten, all_bounds, samples, quality)
     left_out = [0] * len(rules)
     if not all_conditions and ends[0] is not None and _has_labels(samples):
         summary += f"\n{_SHORT}"
@@ -300,9 +302,15 @@ def _only(rule: list[tuple[int, str]], needed: np.ndarray) -> list[tuple[int, st
 
 
 def _summary(
-    boxes: Hyperboxes, all_bounds: bool, samples: GivenSamples | None, quality: Quality
+    boxes: Hyperboxes,
+    n_forgotten: int,
+    all_bounds: bool,
+    samples: GivenSamples | None,
+    quality: Quality,
 ) -> str:
     lines = [f"{_boxes_and_samples(len(boxes), boxes.counts.sum())}."]
+    if n_forgotten:
+        lines.append(f"Boxes of {n_forgotten} other samples were forgotten.")
     if samples is not None:
         lines.append(f"They hold {quality.held:.1%} of the {len(samples)} samples given.")
     if not all_bounds:

@@ -350,7 +350,9 @@ class BoxesDisplay(Display):
             notes.append(f"{n_drawn} of {len(self.labels) - n_open} boxes")
         elif n_drawn < len(self.labels) - n_open:
             share = self.counts[self.drawn].sum() / self.counts.sum()
-            notes.append(f"{n_drawn} of {len(self.labels)} boxes,\nwith {share:.0%} of samples")
+            notes.append(
+                f"{n_drawn} of {len(self.labels)} boxes,\nwith {share:.0%} of their samples"
+            )
         if n_unknown := int(np.isnan(self.lower[self.drawn]).all(axis=1).sum()):
             notes.append(f"{n_unknown} without known bounds")
         return "\n".join(notes)

@@ -45,7 +45,11 @@ class PanelsDisplay(Display):
         self, ax: Axes | None, figsize: tuple[float, float], shape: tuple[int, int], **options: Any
     ) -> np.ndarray:
         """Return axes for the panels; the first are those given or new ones, made smaller."""
-        ax = self._make_axes(ax, figsize)
+        self.axes_ = self._split(self._make_axes(ax, figsize), shape, **options)
+        return self.axes_
+
+    def _split(self, ax: Axes, shape: tuple[int, int], **options: Any) -> np.ndarray:
+        """Return axes that share the place of some; these are the first, made smaller."""
         place = ax.get_subplotspec()
         if place is None:
             x0, y0, x1, y1 = ax.get_position().extents
@@ -53,8 +57,7 @@ class PanelsDisplay(Display):
         grid = place.subgridspec(*shape, **options)
         ax.set_subplotspec(grid[0])
         others = [self.figure_.add_subplot(grid[i]) for i in range(1, grid.nrows * grid.ncols)]
-        self.axes_ = np.array([ax, *others])
-        return self.axes_
+        return np.array([ax, *others])
 
 
 def boxes_to_draw(model: Any, what: str) -> Hyperboxes:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from hyperboxes._estimators.refusals import refuse_memory
 from hyperboxes._explain.explaining import explain
 from hyperboxes._explain.reading import (
     check_integer,
@@ -136,6 +137,11 @@ class VotesDisplay(Display):
         """
         need("matplotlib", "plot", cls.__name__)
         read_any_boxes(model, cls.__name__)
+        refuse_memory(
+            model,
+            cls.__name__,
+            "explain says which boxes voted, and how recent they are.",
+        )
         if not is_voting(model):
             raise TypeError(
                 f"{cls.__name__} is for boxes that vote; those of {type(model).__name__} cover "
