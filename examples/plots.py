@@ -1,4 +1,4 @@
-"""The pictures of docs/plots.md: one of each display, of data that scikit-learn ships.
+"""The pictures of docs/plots.md: one of each display, of data that scikit-learn ships or made here.
 
 It needs pandas, for the names of the features.
 """
@@ -11,16 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 
 from hyperboxes import (
+    AdaptiveGFMM,
     BoostedHyperboxes,
     BoxesDisplay,
     BoxSizesDisplay,
     FeatureImportancesDisplay,
     GrowthDisplay,
     ImprovedOnlineGFMM,
+    MemoryDisplay,
     ParallelCoordinatesDisplay,
     ThetaDisplay,
     VotesDisplay,
@@ -53,6 +56,14 @@ def growth() -> GrowthDisplay:
     """Draw how a model learns digits."""
     X, y = load(load_digits)
     return GrowthDisplay.from_estimator(ImprovedOnlineGFMM(theta=0.7), X, y)
+
+
+def memory() -> MemoryDisplay:
+    """Draw how trust moves when, from sample 1,500 on, the world is turned upside down."""
+    X = np.random.default_rng(0).random((2400, 2))
+    is_bought = (X[:, 0] > X[:, 1]) ^ (np.arange(len(X)) >= 1500)
+    y = np.where(is_bought, "buy", "sell")
+    return MemoryDisplay.from_estimator(AdaptiveGFMM(), X, y, batch_size=25)
 
 
 def sizes() -> BoxSizesDisplay:
@@ -94,7 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for them")
     output = parser.parse_args().output
-    for draw in (boxes, parallel, growth, sizes, theta, votes, voting, importances):
+    for draw in (boxes, parallel, growth, memory, sizes, theta, votes, voting, importances):
         picture = output / f"plots-{draw.__name__}.png"
         display = draw()
         display.figure_.savefig(picture, dpi=100)

@@ -54,6 +54,7 @@ GOLDEN_JSON = """{
  "membership_function": "mean",
  "n_candidates": 3,
  "parameters": {
+  "calibrate": true,
   "gamma": [
    1.0,
    2

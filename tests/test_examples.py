@@ -22,7 +22,17 @@ def test_examples_of_one_picture(example, monkeypatch, tmp_path):
         (introduction, ["boxes", "growth", "membership", "theta"]),
         (
             plots,
-            ["boxes", "growth", "importances", "parallel", "sizes", "theta", "votes", "voting"],
+            [
+                "boxes",
+                "growth",
+                "importances",
+                "memory",
+                "parallel",
+                "sizes",
+                "theta",
+                "votes",
+                "voting",
+            ],
         ),
     ],
 )

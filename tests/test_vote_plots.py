@@ -111,7 +111,8 @@ def test_boxes_are_drawn_where_they_constrain_the_features_shown():
     display = BoxesDisplay.from_estimator(model, features=[0, 2])
     assert display.drawn.tolist() == [0, 2]  # box 1 constrains x1 alone
     assert legend_names(display.ax_) == ["a", "b"]
-    assert display.ax_.get_legend().get_title().get_text() == "1 box open here,\nnot drawn"
+    title = display.ax_.get_legend().get_title().get_text()
+    assert title == "boxes projected\nfrom 3 features\n1 box open here,\nnot drawn"
     box = outlines(display).get_paths()[1].vertices
     assert (box[:, 0].min(), box[:, 0].max()) == (np.nextafter(2.0, 3), 4.25)
     low, high = display.limits[1]

@@ -6,8 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.metrics import accuracy_score
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.labels import SeenLabels
 from hyperboxes._estimators.one_by_one import OneByOne
+from hyperboxes._estimators.scoring import IntervalClassifierMixin
 from hyperboxes._estimators.validation import (
     check_not_huge,
     check_upper,
@@ -33,7 +33,7 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.memory import BoxMemory
 
 
-class AdaptiveGFMM(OneByOne, ClassifierMixin, BaseEstimator):
+class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
     """A bounded memory of boxes that follows drift: for streams without end.
 
     Each sample joins a near and recent box of its class, or becomes a box. When there are too many,
@@ -191,13 +191,10 @@ class AdaptiveGFMM(OneByOne, ClassifierMixin, BaseEstimator):
         return self.__sklearn_is_fitted__()
 
     def _predict_row(self, row: np.ndarray) -> Any:
-        shares = self._row_shares(row)
+        shares = self._shares_of_row(row)
         return max(shares, key=shares.__getitem__)
 
     def _shares_of_row(self, row: np.ndarray) -> dict[Any, float]:
-        return self._row_shares(row)
-
-    def _row_shares(self, row: np.ndarray) -> dict[Any, float]:
         """Return the shares of the classes in their order."""
         shares = ask_row(row, self._memory, self.theta, self.max_boxes)
         codes = self._labels.codes
@@ -252,27 +249,6 @@ class AdaptiveGFMM(OneByOne, ClassifierMixin, BaseEstimator):
         shares = np.zeros((len(X), len(self.classes_)))
         shares[:, self._labels.places] = ask_memory(X, upper, self._memory, self._settings())
         return shares
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
-        """Return the accuracy of `predict` on the given samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Test samples.
-        y : array-like of shape (n_samples,)
-            True labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples in the mean.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples.
-
-        Returns
-        -------
-        score : float
-            Mean accuracy.
-        """
-        return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
 
     @property
     def hyperboxes_(self) -> Hyperboxes:

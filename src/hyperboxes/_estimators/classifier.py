@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.metrics import accuracy_score
+from sklearn.base import _fit_context
 from sklearn.utils.multiclass import check_classification_targets
 
 from hyperboxes._estimators.base import NUMBERS, BoxEstimator
+from hyperboxes._estimators.scoring import IntervalClassifierMixin
 from hyperboxes._estimators.validation import (
     check_fitted,
     check_no_none,
@@ -33,7 +33,7 @@ from hyperboxes._models.model import BoxModel
 from hyperboxes._models.scaling import MinMaxScale
 
 
-class BaseGFMM(ClassifierMixin, BoxEstimator):
+class BaseGFMM(IntervalClassifierMixin, BoxEstimator):
     """Base of the GFMM classifiers: each supplies `_learn`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -197,27 +197,6 @@ class BaseGFMM(ClassifierMixin, BoxEstimator):
         """
         self._check_can_predict()
         return self._find_deciders(X, X_upper)[0]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
-        """Return the accuracy of `predict` on the given samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Test samples.
-        y : array-like of shape (n_samples,)
-            True labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples in the mean.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples.
-
-        Returns
-        -------
-        score : float
-            Mean accuracy.
-        """
-        return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
 
     def _check_can_predict(self) -> None:
         check_fitted(self)

@@ -11,7 +11,7 @@ from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 
 _READ = "Read them with export_text, explain, BoxesDisplay or VotesDisplay."
-_READ_MEMORY = "Read them with export_text, export_frame or explain."
+_READ_MEMORY = "Read them with export_text, explain, BoxesDisplay or MemoryDisplay."
 
 
 def refuse_votes(model: Any, what: str, instead: str | None = None) -> None:

@@ -13,10 +13,11 @@ from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.validation import check_upper
+from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.sequences import ExplanationSequence
 from hyperboxes._explain.wording import name_classes, name_features
-from hyperboxes._models.memory import HORIZONS, NEIGHBORS, SHARPNESS, SMALLEST_GAP
+from hyperboxes._models.memory import HORIZONS, NEIGHBORS, SMALLEST_GAP, expert_weights
 
 # Boxes that a text lists.
 _MOST_BOXES = 5
@@ -104,6 +105,7 @@ class MemoryExplanation:
     _feature_names: list[str]
     _by_weight: list[int]
     _rounding: Rounding
+    _units: str
 
     @property
     def rival(self) -> VotingBox | None:
@@ -124,6 +126,7 @@ class MemoryExplanation:
             self._trusted(),
             "",
             *self._table(),
+            *([self._units] if self._units else []),
         ]
         return "\n".join(lines)
 
@@ -223,6 +226,7 @@ class _Context:
     feature_names: list[str]
     by_weight: list[int]
     rounding: Rounding
+    units: str
 
     def explanation(
         self, prediction: Any, probabilities: np.ndarray, shares: np.ndarray
@@ -242,6 +246,7 @@ class _Context:
             self.feature_names,
             self.by_weight,
             self.rounding,
+            self.units,
         )
 
     def _box(self, box: int, share: float) -> VotingBox:
@@ -274,6 +279,7 @@ def explain_memory(
         name_features(model, feature_names),
         np.argsort(-model.feature_weights_, kind="stable").tolist(),
         Rounding.of(model),
+        describe_units(model),
     )
     probabilities = model.predict_proba(X, X_upper)
     shares = np.array([_shares(model, context, *ends) for ends in zip(lower, upper, strict=True)])
@@ -287,8 +293,7 @@ def _shares(model: Any, context: _Context, xl: np.ndarray, xu: np.ndarray) -> np
     gaps = np.nan_to_num(np.maximum(np.maximum(boxes.lower - xu, xl - boxes.upper), 0.0), nan=0.0)
     scale = np.divide(1.0, spans, out=np.zeros_like(spans), where=spans > 0)
     distances = np.minimum(gaps * scale, 1.0) @ model.feature_weights_
-    weights = np.exp(SHARPNESS * (context.scores - context.scores.max()))
-    weights /= weights.sum()
+    weights = expert_weights(context.scores)
     order = np.lexsort((context.ages, distances))
     shares = np.zeros(len(boxes))
     for horizon, of_horizon in zip(HORIZONS, weights, strict=True):

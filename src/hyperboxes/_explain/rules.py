@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from hyperboxes._explain.pipelines import describe_units, read_pipeline
 from hyperboxes._explain.quality import GivenSamples, Quality
 from hyperboxes._explain.reading import (
     check_integer,
@@ -60,7 +61,8 @@ def export_text(
     Parameters
     ----------
     model : estimator
-        A fitted model.
+        A fitted model, or a fitted Pipeline that ends in one: samples are then those that the
+        Pipeline takes, names those that its steps give, and values as transformed.
     X : array-like of shape (n_samples, n_features), default=None
         Samples on which to measure the coverage of each rule: the share of the samples that the
         box holds. A missing value (NaN) satisfies any condition. Like `predict`, this compares
@@ -136,6 +138,7 @@ def export_text(
     check_integer("max_rules", max_rules, 1)
     check_integer("decimals", decimals, 0)
     check_integer("width", width, 1, optional=False)
+    model, X, X_upper = read_pipeline(model, X, X_upper)
     boxes = read_any_boxes(model, "export_text")
     features = name_features(model, feature_names)
     samples = GivenSamples.check(model, X, y, X_upper)
@@ -152,7 +155,10 @@ def export_text(
     rounding = Rounding.of(model, *values, decimals=decimals)
     ends = (None, None) if all_bounds else learned_range(model)
     rules = [list(conditions(boxes, box, rounding, *ends)) for box in order]
-    summary = _summary(boxes, all_bounds, samples, quality)
+    n_held = boxes.counts.sum()
+    n_forgotten = getattr(model, "n_samples_seen_", n_held) - n_held
+    summary = _summary(boxes, n_forgotten, all_bounds, samples, quality)
+    summary += f"\n{units}" if (units := describe_units(model)) else ""
     left_out = [0] * len(rules)
     if not all_conditions and ends[0] is not None and _has_labels(samples):
         summary += f"\n{_SHORT}"
@@ -181,7 +187,8 @@ def export_frame(
     Parameters
     ----------
     model : estimator
-        A fitted model.
+        A fitted model, or a fitted Pipeline that ends in one: samples are then those that the
+        Pipeline takes, names those that its steps give, and values as transformed.
     X, y, X_upper : array-like, default=None
         Samples on which to measure coverage and precision, as in `export_text`.
     feature_names : array-like of shape (n_features,), default=None
@@ -227,6 +234,7 @@ def export_frame(
     ['high']
     """
     pandas = need("pandas", "pandas", "export_frame")
+    model, X, X_upper = read_pipeline(model, X, X_upper)
     boxes = read_any_boxes(model, "export_frame")
     features = name_features(model, feature_names)
     samples = GivenSamples.check(model, X, y, X_upper)
@@ -300,9 +308,15 @@ def _only(rule: list[tuple[int, str]], needed: np.ndarray) -> list[tuple[int, st
 
 
 def _summary(
-    boxes: Hyperboxes, all_bounds: bool, samples: GivenSamples | None, quality: Quality
+    boxes: Hyperboxes,
+    n_forgotten: int,
+    all_bounds: bool,
+    samples: GivenSamples | None,
+    quality: Quality,
 ) -> str:
     lines = [f"{_boxes_and_samples(len(boxes), boxes.counts.sum())}."]
+    if n_forgotten:
+        lines.append(f"Boxes of {n_forgotten} other samples were forgotten.")
     if samples is not None:
         lines.append(f"They hold {quality.held:.1%} of the {len(samples)} samples given.")
     if not all_bounds:

@@ -23,7 +23,7 @@ class Hyperboxes:
         Class of each box, as an index into the estimator's ``classes_``; -1 for none.
     counts : ndarray of int, shape (n_boxes,)
         How many training samples each box has absorbed. They add up to the number of samples
-        learned.
+        learned, unless the model forgets boxes.
 
     Examples
     --------

@@ -27,7 +27,7 @@ NEIGHBORS = (1, 3, 7, 15)
 # How much experts that were right more often count for more.
 SHARPNESS = 50.0
 
-__all__ = ["HORIZONS", "NEIGHBORS", "SHARPNESS", "SMALLEST_GAP", "BoxMemory"]
+__all__ = ["HORIZONS", "NEIGHBORS", "SHARPNESS", "SMALLEST_GAP", "BoxMemory", "expert_weights"]
 
 _MIN_CAPACITY = 64
 
@@ -178,3 +178,9 @@ class BoxMemory:
             places[arrays.labels[order]],
             arrays.counts[order],
         )
+
+
+def expert_weights(scores: np.ndarray) -> np.ndarray:
+    """Return what share in the votes experts have that were right so often; they add up to 1."""
+    weights = np.exp(SHARPNESS * (scores - scores.max()))
+    return weights / weights.sum()

@@ -6,6 +6,7 @@ Matplotlib is imported when something is drawn, not before.
 from hyperboxes._plots.boxes import BoxesDisplay
 from hyperboxes._plots.growth import GrowthDisplay
 from hyperboxes._plots.importances import FeatureImportancesDisplay
+from hyperboxes._plots.memory import MemoryDisplay
 from hyperboxes._plots.parallel import ParallelCoordinatesDisplay
 from hyperboxes._plots.sizes import BoxSizesDisplay
 from hyperboxes._plots.theta import ThetaDisplay
@@ -16,6 +17,7 @@ __all__ = [
     "BoxesDisplay",
     "FeatureImportancesDisplay",
     "GrowthDisplay",
+    "MemoryDisplay",
     "ParallelCoordinatesDisplay",
     "ThetaDisplay",
     "VotesDisplay",

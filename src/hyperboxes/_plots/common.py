@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._explain import reading
+from hyperboxes._explain.pipelines import given_names
 from hyperboxes._explain.wording import name_features
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -45,7 +46,11 @@ class PanelsDisplay(Display):
         self, ax: Axes | None, figsize: tuple[float, float], shape: tuple[int, int], **options: Any
     ) -> np.ndarray:
         """Return axes for the panels; the first are those given or new ones, made smaller."""
-        ax = self._make_axes(ax, figsize)
+        self.axes_ = self._split(self._make_axes(ax, figsize), shape, **options)
+        return self.axes_
+
+    def _split(self, ax: Axes, shape: tuple[int, int], **options: Any) -> np.ndarray:
+        """Return axes that share the place of some; these are the first, made smaller."""
         place = ax.get_subplotspec()
         if place is None:
             x0, y0, x1, y1 = ax.get_position().extents
@@ -53,8 +58,7 @@ class PanelsDisplay(Display):
         grid = place.subgridspec(*shape, **options)
         ax.set_subplotspec(grid[0])
         others = [self.figure_.add_subplot(grid[i]) for i in range(1, grid.nrows * grid.ncols)]
-        self.axes_ = np.array([ax, *others])
-        return self.axes_
+        return np.array([ax, *others])
 
 
 def boxes_to_draw(model: Any, what: str) -> Hyperboxes:
@@ -67,7 +71,7 @@ def feature_index(model: Any, feature: Any) -> int:
     """Return the index of a feature given by its name or its index."""
     n_features = model.n_features_in_
     if isinstance(feature, str):
-        names = name_features(model) if hasattr(model, "feature_names_in_") else []
+        names = [] if given_names(model) is None else name_features(model)
         if feature in names:
             return names.index(feature)
         known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")

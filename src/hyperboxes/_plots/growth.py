@@ -210,7 +210,7 @@ class GrowthDisplay(PanelsDisplay):
         if not n_boxes[:, -1].any():
             n_boxes = n_boxes[:, :-1]
         display = cls(
-            n_samples=n_learned,
+            n_samples=n_learned.cumsum(),
             n_boxes=n_boxes,
             n_tested=n_tested,
             n_right=n_right,
@@ -293,4 +293,4 @@ def _test_and_learn(model: Any, X: Any, y: Any, classes: Any) -> tuple[int, int,
     boxes = model.hyperboxes_
     labels = np.where(boxes.labels >= 0, boxes.labels, len(model.classes_))
     n_boxes = np.bincount(labels, minlength=len(model.classes_) + 1)
-    return n_tested, n_right, int(boxes.counts.sum()), n_boxes
+    return n_tested, n_right, len(y), n_boxes
