@@ -31,16 +31,16 @@ print(f"{len(wrong)} of {len(y_test)} are wrong; case {case} is {y_test[case]}")
 # %%
 # In words
 # --------
-# The features are sorted by what they say between the two boxes. A sample is as far from a box as it
-# is in the mean of its features, so none decides alone: the star marks the one that counts most.
+# The features are sorted by what they say between the two boxes. A sample is as far from a box as
+# it is in the mean of its features, so none decides alone: the star marks the one that counts most.
 
 print(explanations[case])
 
 # %%
 # In a picture
 # ------------
-# Each row is a measurement, the line is the tumour, the bands are the two boxes. It stays within the
-# band of the benign box. The bar shows where it misses the malignant one by most: its nuclei are
+# Each row is a measurement, the line is the tumour, the bands are the two boxes. It stays within
+# the band of the benign box. The bar shows where it misses the malignant one by most: its nuclei are
 # small, as those of benign tumours are.
 
 ParallelCoordinatesDisplay.from_estimator(model, X_test.iloc[[case]])
