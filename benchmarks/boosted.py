@@ -2,7 +2,8 @@
 
 `make bench-boosted` prints times of fitting (40 boxes; 100 rounds or trees) and predicting, memory
 that fitting adds to the data, and growth with the number of samples. Generated samples of 20
-features and two classes; all contenders may use all cores.
+features and two classes, and once five; all contenders may use all cores. EBM and RuleFit get fewer
+samples: more would take them many minutes.
 """
 
 from __future__ import annotations
@@ -21,11 +22,16 @@ from benchmarks.timing import added_memory, call_in_fresh_process, machine, medi
 from hyperboxes import BoostedHyperboxes
 
 N_FEATURES = 20
+HIST = "HistGradientBoosting, 100 rounds"
+
+Models = dict[str, Callable[[], Any]]
 
 
-def generate(n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw samples of two classes, with 10 features that matter."""
-    X, y = make_classification(n_samples, N_FEATURES, n_informative=10, random_state=0)
+def generate(n_samples: int, n_classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """Draw samples with 10 features that matter."""
+    X, y = make_classification(
+        n_samples, N_FEATURES, n_informative=10, n_classes=n_classes, random_state=0
+    )
     return X, y
 
 
@@ -34,14 +40,17 @@ def boxes(max_boxes: int = 40) -> BoostedHyperboxes:
     return BoostedHyperboxes(max_boxes, random_state=0, n_jobs=-1)
 
 
-def peers() -> dict[str, Callable[[], Any]]:
-    """Return the other learners."""
-    models: dict[str, Callable[[], Any]] = {
-        "HistGradientBoosting, 100 rounds": lambda: HistGradientBoostingClassifier(
-            early_stopping=False
-        ),
+def peers() -> Models:
+    """Return learners for many samples."""
+    return {
+        HIST: lambda: HistGradientBoostingClassifier(early_stopping=False),
         "random forest, 100 trees": lambda: RandomForestClassifier(random_state=0, n_jobs=-1),
     }
+
+
+def slow_peers() -> Models:
+    """Return readable learners, as far as they are installed."""
+    models: Models = {}
     if find_spec("interpret"):
         from interpret.glassbox import ExplainableBoostingClassifier
 
@@ -53,14 +62,10 @@ def peers() -> dict[str, Callable[[], Any]]:
     return models
 
 
-def compare(n_samples: int) -> str:
+def compare(n_samples: int, others: Models, *, n_classes: int = 2) -> str:
     """Time fitting and predicting."""
-    X, y = generate(n_samples)
-    models = {
-        "BoostedHyperboxes, 40 boxes": boxes,
-        "BoostedHyperboxes, 1,000 boxes": lambda: boxes(1000),
-        **peers(),
-    }
+    X, y = generate(n_samples, n_classes)
+    models = {"BoostedHyperboxes, 40 boxes": boxes, **others}
     for max_boxes in (5, 101):
         boxes(max_boxes).fit(X[:500], y[:500]).predict_proba(X[:500])  # compiles
     fits = medians({name: (lambda m=make: m().fit(X, y)) for name, make in models.items()})
@@ -71,7 +76,8 @@ def compare(n_samples: int) -> str:
         [name, f"{fits[name].seconds:.2f} s", f"{asked[name].seconds * 1e9 / n_samples:,.0f} ns"]
         for name in models
     ]
-    return table([f"{n_samples:,} x {N_FEATURES}", "fit", "predict_proba, a sample"], rows)
+    title = f"{n_samples:,} x {N_FEATURES}, {n_classes} classes"
+    return table([title, "fit", "predict_proba, a sample"], rows)
 
 
 def measure(n_samples: int) -> tuple[float, float, float]:
@@ -96,10 +102,16 @@ def main() -> None:
     """Print all tables."""
     parser = argparse.ArgumentParser(prog="bench-boosted", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer samples")
+    parser.add_argument("--most", type=int, default=10_000_000, help="samples in the last table")
     options = parser.parse_args()
+    n_samples = 10_000 if options.quick else 100_000
     print(machine("numpy", "scikit-learn"), "\n")
-    print(compare(10_000 if options.quick else 100_000), "\n", flush=True)
-    print(grow([10_000, 100_000] if options.quick else [10_000, 100_000, 1_000_000, 10_000_000]))
+    many = {"BoostedHyperboxes, 1,000 boxes": lambda: boxes(1000)}
+    print(compare(n_samples, many | peers()), "\n", flush=True)
+    print(compare(n_samples, {HIST: peers()[HIST]}, n_classes=5), "\n", flush=True)
+    print(compare(n_samples // 20, slow_peers()), "\n", flush=True)
+    sizes = [10_000, 100_000] if options.quick else [10_000, 100_000, 1_000_000, 10_000_000]
+    print(grow([size for size in sizes if size <= options.most]))
 
 
 if __name__ == "__main__":

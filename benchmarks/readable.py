@@ -50,7 +50,7 @@ from benchmarks.validating import QUICK_LIMIT, load
 from hyperboxes import AgglomerativeGFMM, BoostedHyperboxes
 
 SIZES = (5, 10, 20, 40, 80, 300, 1000)
-LIMIT = 1500  # samples
+LIMIT = 1500  # samples of a set
 FEW_PER_CLASS = 20  # samples, in both folds; sets with fewer are shown apart
 LEAST = 0.001  # probability, in log-losses
 SECONDS = 10.0  # of processor time for a fit
@@ -80,6 +80,7 @@ OWN = {
     "wine (scikit-learn)": load_wine,
 }
 
+UNSEEN = ("others of the paper", "not of the paper")  # groups on which nothing was chosen
 RIVERS = {"bananas (river)": Bananas, "phishing (river)": Phishing}
 LARGE = ("covertype", "electricity", "ijcnn1", "skin_segmentation")
 
@@ -223,44 +224,44 @@ def score_fold(
     return accuracy, float(log_loss(y[test], p, labels=np.arange(p.shape[1])))
 
 
-def sample(X: np.ndarray, y: np.ndarray) -> Data:
+def sample(X: np.ndarray, y: np.ndarray, limit: int) -> Data:
     """Draw as many samples as the limit allows, and leave out classes with fewer than four."""
-    rows = np.random.RandomState(0).permutation(len(y))[:LIMIT]
+    rows = np.random.RandomState(0).permutation(len(y))[:limit]
     X, y = X[rows], y[rows]
     often = np.isin(y, np.flatnonzero(np.bincount(y) >= 4))
     return X[often], np.unique(y[often], return_inverse=True)[1]
 
 
-def groups(folder: Path) -> dict[str, dict[str, Data]]:
-    """Read the sets, by group."""
-    paper = {name: sample(*load(name, folder)) for name in names_in(folder / "authors")}
+def groups(folder: Path, limit: int) -> dict[str, dict[str, Data]]:
+    """Read the sets, by group, with so many samples at most."""
+    paper = {name: sample(*load(name, folder), limit) for name in names_in(folder / "authors")}
     rare = {n for n, (_, y) in paper.items() if len(y) < FEW_PER_CLASS * len(np.unique(y))}
     others = paper.keys() - CHOSEN_ON - rare
     return {
         "defaults chosen on": {n: data for n, data in paper.items() if n in CHOSEN_ON},
         "others of the paper": {n: data for n, data in paper.items() if n in others},
         "with few samples a class": {n: data for n, data in paper.items() if n in rare},
-        "not of the paper": {**dict(of_packages()), **dict(large(folder))},
+        "not of the paper": {**dict(of_packages(limit)), **dict(large(folder, limit))},
     }
 
 
-def of_packages() -> Iterator[tuple[str, Data]]:
+def of_packages(limit: int) -> Iterator[tuple[str, Data]]:
     """Read the sets of installed packages."""
     for name, read in OWN.items():
-        yield name, sample(*read(return_X_y=True))
+        yield name, sample(*read(return_X_y=True), limit)
     for name, stream in RIVERS.items():
         rows, labels = zip(*stream(), strict=True)
         X = np.array([list(row.values()) for row in rows], float)
-        yield name, sample(X, np.unique(labels, return_inverse=True)[1])
+        yield name, sample(X, np.unique(labels, return_inverse=True)[1], limit)
 
 
-def large(folder: Path) -> Iterator[tuple[str, Data]]:
+def large(folder: Path, limit: int) -> Iterator[tuple[str, Data]]:
     """Read large sets, as far as they are there."""
     for name in LARGE:
         samples = in_file_order(name, folder / "large")
         if samples is not None:
             X, y = samples
-            yield name, sample(X, np.unique(y, return_inverse=True)[1])
+            yield name, sample(X, np.unique(y, return_inverse=True)[1], limit)
 
 
 def mean_table(scores: list[Scores], sizes: tuple[int, ...]) -> str:
@@ -341,18 +342,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench-readable", description=__doc__)
     add_data_option(parser)
     parser.add_argument("--quick", action="store_true", help="small sets, 20 and 40 rules")
+    parser.add_argument("--groups", nargs="+", metavar="TITLE", help="of sets (default: all)")
+    parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="numbers of rules")
+    parser.add_argument("--samples", type=int, default=LIMIT, help="of a set, at most")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="contenders")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for each fit")
-    parser.add_argument("--picture", type=Path, default=PICTURE, help="file (with --quick none)")
+    parser.add_argument("--picture", type=Path, default=PICTURE, help="file, if all is run")
     parser.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
     options = parser.parse_args()
-    sizes = (20, 40) if options.quick else SIZES
+    sizes = tuple(options.sizes or ((20, 40) if options.quick else SIZES))
     if not names_in(options.data / "authors"):
         parser.error(f"{options.data} does not hold the paper's data; name a folder with --data")
     print(machine("numpy", "scikit-learn"))
     everything: list[Scores] = []
     unseen: list[Scores] = []
-    for title, sets in groups(options.data).items():
+    for title, sets in groups(options.data, options.samples).items():
+        if options.groups and title not in options.groups:
+            continue
         chosen = {n: d for n, d in sets.items() if not options.quick or len(d[1]) <= QUICK_LIMIT}
         tasks = (
             delayed(score)(X, y, sizes, options.only, options.seconds) for X, y in chosen.values()
@@ -363,14 +369,15 @@ def main() -> None:
             progress(name)
             scores.append(result)
         everything += scores
-        unseen += scores if title in ("others of the paper", "not of the paper") else []
+        unseen += scores if title in UNSEEN else []
         print(f"\n{title}: {len(scores)} sets, accuracy/log-loss\n")
         print(mean_table(scores, sizes), flush=True)
     print(f"\nAll {len(everything)} sets\n")
     print(mean_table(everything, sizes))
     print(f"\nPoints of accuracy that {OURS} is above, on all sets that a contender finished\n")
     print(difference_table(everything, sizes))
-    if not options.quick:
+    is_whole = sizes == SIZES and options.samples == LIMIT and not options.groups
+    if is_whole and not options.quick:
         frontier(unseen, sizes).savefig(options.picture, dpi=110)
 
 

@@ -243,8 +243,10 @@ class Booster:
         n_draws = self.settings.n_draws
         seeds = [int(self.random.randint(1 << 62, dtype=np.int64)) for _ in range(n_draws)]
         columns, groups = [], []
+        n_groups = n_classes + (self.settings.n_groups if n_classes > 2 else 0)
         for _ in seeds:
-            n_columns = max(4, round(self.settings.column_share * n_features))
+            wanted = round(self.settings.column_share * n_features)
+            n_columns = max(4, min(wanted, self.settings.max_searches // n_groups))
             if n_columns >= n_features:
                 columns.append(list(range(n_features)))
             else:

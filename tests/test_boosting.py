@@ -100,13 +100,18 @@ def conditions(box):
 
 @pytest.mark.parametrize("max_boxes", [4, MANY])
 @settings(max_examples=25, deadline=None)
-@given(problem=problems(), max_conditions=st.integers(1, 4), must_help=st.booleans())
-def test_models_equal_the_reference(max_boxes, problem, max_conditions, must_help):
+@given(
+    problem=problems(),
+    max_conditions=st.integers(1, 4),
+    must_help=st.booleans(),
+    max_searches=st.sampled_from([4096, 60]),
+)
+def test_models_equal_the_reference(max_boxes, problem, max_conditions, must_help, max_searches):
     X, y, weights = problem
     n_classes = y.max() + 1
     model = small_model(max_boxes, max_conditions=max_conditions, early_stopping=must_help)
     how, _ = model._settings(n_classes)
-    how = replace(how, max_boxes=4)
+    how = replace(how, max_boxes=4, max_searches=max_searches)
     model._settings = lambda _: (how, 1)
     path = model.fit(X, y, weights)._courses[0].path
     random = np.random.RandomState(0)
@@ -324,6 +329,19 @@ def test_draws_of_large_data_are_bounded(monkeypatch):
     assert len(model.hyperboxes_) == 3
     assert all(200 < len(draw.rows) < 400 for draw in drawn)
     assert all(100 < len(draw.other_rows) < 300 for draw in drawn)
+
+
+@pytest.mark.parametrize(("n_classes", "n_columns"), [(2, 2048), (3, 372), (30, 170)])
+def test_of_many_features_some_are_searched(monkeypatch, n_classes, n_columns):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % n_classes
+    X = np.column_stack([y, rng.random((120, 2999))])
+    searched = []
+    find = boosting.find_box
+    monkeypatch.setattr(boosting, "find_box", lambda *a: searched.append(a[3].columns) or find(*a))
+    model = BoostedHyperboxes(2, l2=0.1, random_state=0).fit(X, y)
+    assert {columns.size for columns in searched} - set(range(5)) == {n_columns}
+    assert len(model.hyperboxes_) == 2
 
 
 def test_bad_input_is_refused_and_changes_nothing():

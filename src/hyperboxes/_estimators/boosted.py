@@ -94,8 +94,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     Notes
     -----
     Features are put into at most 255 bins. Values that are equal or in the same bin are the same to
-    the learner, so no scaling is needed. Where a condition was learned without missing values,
-    samples that lack the feature do not meet it.
+    the learner, so no scaling is needed. Of thousands of features, or hundreds and several classes,
+    each draw of samples looks at some, drawn at random, which bounds the time of a fit. Where a
+    condition was learned without missing values, samples that lack the feature do not meet it.
 
     Examples
     --------

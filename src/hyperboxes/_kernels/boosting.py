@@ -115,10 +115,11 @@ def draw_samples(samples, unit, seed, share, other_share):
 @formula
 def sum_group(probabilities, belongs):
     """Return the probability of a group of classes in each region, in units of 1 / ONE."""
+    labels = np.flatnonzero(belongs)
     sums = np.zeros(probabilities.shape[0], np.int64)
     for region in range(sums.size):
-        for label in range(belongs.size):
-            sums[region] += probabilities[region, label] if belongs[label] else 0
+        for label in labels:
+            sums[region] += probabilities[region, label]
         sums[region] = min(sums[region], ONE)
     return sums
 

@@ -39,6 +39,7 @@ class Settings:
     max_failures: int
     must_help: bool = True  # on samples that were not drawn
     max_classes: int = 16  # to look for boxes of one
+    max_searches: int = 4096  # of a feature for a group, to start a box with on a draw
 
 
 Group = tuple[int, ...]  # classes that a box is to vote for
@@ -182,10 +183,11 @@ class Booster:
         found = list(self._pool.map(lambda task: self._find(*task), tasks))
         if len(self._intercepts) == 2:
             return found
-        n_starts = np.repeat(np.arange(len(draws)), [len(starts) for starts in groups])
+        places = np.repeat(np.arange(len(draws)), [len(starts) for starts in groups])
         seconds: list[dict[Group, None]] = [{} for _ in draws]
-        for place, first in zip(n_starts, found, strict=True):
-            seconds[place][self._gaining(draws[place], first)] = None
+        gaining = self._pool.map(self._gaining, [draws[place] for place in places], found)
+        for place, group in zip(places, gaining, strict=True):
+            seconds[place][group] = None
         again = [
             (drawn, some, group)
             for drawn, some, starts, later in zip(draws, columns, groups, seconds, strict=True)
@@ -204,10 +206,22 @@ class Booster:
     def _seed(self) -> np.uint64:
         return np.uint64(self._random.randint(1 << 62, dtype=np.int64))
 
+    @property
+    def _n_groups(self) -> int:
+        """How many groups of classes boxes are sought for on a draw, before those that follow."""
+        n_classes = len(self._intercepts)
+        if n_classes <= 2:
+            return n_classes
+        return min(n_classes, self.settings.max_classes) + self.settings.n_groups
+
     def _columns(self) -> np.ndarray:
-        """Draw features to look at; all of them if the settings say so."""
+        """Draw features to look at: all of them, or as many as the settings allow."""
         n_features = len(self.samples.codes)
-        n_columns = max(_FEWEST_COLUMNS, round(self.settings.column_share * n_features))
+        n_columns = min(
+            round(self.settings.column_share * n_features),
+            self.settings.max_searches // self._n_groups,
+        )
+        n_columns = max(n_columns, _FEWEST_COLUMNS)
         if n_columns >= n_features:
             return np.arange(n_features)
         return np.sort(self._random.permutation(n_features)[:n_columns])
