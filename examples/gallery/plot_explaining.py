@@ -40,8 +40,8 @@ print(explanations[case])
 # In a picture
 # ------------
 # Each row is a measurement, the line is the tumour, the bands are the two boxes. It stays within
-# the band of the benign box. The bar shows where it misses the malignant one by most: its nuclei are
-# small, as those of benign tumours are.
+# the band of the benign box. The bar shows where it misses the malignant one by most: its nuclei
+# are small, as those of benign tumours are.
 
 ParallelCoordinatesDisplay.from_estimator(model, X_test.iloc[[case]])
 plt.show()
