@@ -95,15 +95,16 @@ def test_plots():
     drawn = BoxesDisplay.from_estimator(
         pipeline, X, Y, features=NAMES[2:], at=X.iloc[0], grid_resolution=5
     )
-    assert drawn.feature_names == NAMES[2:]
+    labels = [f"{name}, transformed" for name in NAMES]
+    assert drawn.feature_names == labels[2:]
     np.testing.assert_array_equal(drawn.samples, transformed[:, 2:])
     bare = BoxesDisplay.from_estimator(
         pipeline[-1], features=[2, 3], at=transformed[0], grid_resolution=5
     )
     np.testing.assert_array_equal(drawn.nearness, bare.nearness)
-    assert BoxSizesDisplay.from_estimator(pipeline, feature=NAMES[1]).side_name.endswith(NAMES[1])
+    assert BoxSizesDisplay.from_estimator(pipeline, feature=NAMES[1]).side_name.endswith(labels[1])
     parallel = ParallelCoordinatesDisplay.from_estimator(pipeline, X.iloc[60].to_numpy())
-    assert parallel.feature_names == NAMES
+    assert parallel.feature_names == labels
     np.testing.assert_array_equal(parallel.samples[0], transformed[60])
 
 

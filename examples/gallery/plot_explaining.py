@@ -32,17 +32,16 @@ print(f"{len(wrong)} of {len(y_test)} are wrong; case {case} is {y_test[case]}")
 # In words
 # --------
 # The features are sorted by what they say between the two boxes. A sample is as far from a box as
-# it is in its worst feature, so one feature decides: that makes explanations short, but it also
-# means that many small hints together do not count.
+# it is in the mean of its features, so none decides alone: the star marks the one that counts most.
 
 print(explanations[case])
 
 # %%
 # In a picture
 # ------------
-# Each row is a measurement, the line is the tumour, the bands are the two boxes. It hardly leaves
+# Each row is a measurement, the line is the tumour, the bands are the two boxes. It stays within
 # the band of the benign box. The bar shows where it misses the malignant one by most: its nuclei
-# are smooth, as those of benign tumours are.
+# are small, as those of benign tumours are.
 
 ParallelCoordinatesDisplay.from_estimator(model, X_test.iloc[[case]])
 plt.show()
@@ -50,8 +49,8 @@ plt.show()
 # %%
 # Which boxes are to blame?
 # -------------------------
-# All explanations at once are in arrays. One would look for mistakes where boxes hold few samples.
-# Here all are made by boxes that hold many: such a box is no proof that the model is right.
+# All explanations at once are in arrays. Boxes that hold few samples are wrong more often, but some
+# mistakes are made by boxes that hold many: such a box is no proof that the model is right.
 
 counts = model.hyperboxes_.counts[explanations.winning]
 right = explanations.predictions == y_test

@@ -15,10 +15,10 @@ from hyperboxes._explain.reading import (
     read_any_boxes,
     read_membership,
 )
-from hyperboxes._explain.wording import name_features, name_no_label
+from hyperboxes._explain.wording import name_no_label
 from hyperboxes._extras import need
 from hyperboxes._models.voting import VotingHyperboxes
-from hyperboxes._plots.common import Display, gaps_to
+from hyperboxes._plots.common import Display, axis_names, gaps_to
 from hyperboxes._plots.intervals import draw_row, name_rows, rectangles
 from hyperboxes._plots.planes import find_boxes, find_columns, find_limits, read_data, read_others
 from hyperboxes._plots.regions import draw_regions, find_regions, label_regions
@@ -217,7 +217,7 @@ class BoxesDisplay(Display):
         others = read_others(model, at, columns)
         lower, upper = (ends[chosen][:, columns] for ends in (all_boxes.lower, all_boxes.upper))
         limits = find_limits(model, columns, [lower, upper, data["samples"]])
-        names = name_features(model)
+        names = axis_names(model)
         display = cls(
             lower=lower,
             upper=upper,

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._explain import reading
-from hyperboxes._explain.pipelines import given_names
+from hyperboxes._explain.pipelines import describe_units, given_names
 from hyperboxes._explain.wording import name_features
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -88,6 +88,12 @@ def feature_index(model: Any, feature: Any) -> int:
             f"There is no feature {feature}: the model has {n_features}, 0 to {n_features - 1}."
         )
     return int(feature) % n_features
+
+
+def axis_names(model: Any) -> list[str]:
+    """Return the names of features for axes: they say if values are no longer those of the data."""
+    ending = ", transformed" if describe_units(model) else ""
+    return [f"{name}{ending}" for name in name_features(model)]
 
 
 def check_samples(model: Any, X: Any) -> np.ndarray:

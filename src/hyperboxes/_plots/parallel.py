@@ -15,11 +15,11 @@ from hyperboxes._explain.reading import (
     read_membership,
     read_scale,
 )
-from hyperboxes._explain.wording import name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership, closeness
 from hyperboxes._plots.common import (
     Display,
+    axis_names,
     boxes_to_draw,
     check_samples,
     gaps_to,
@@ -169,7 +169,7 @@ class ParallelCoordinatesDisplay(Display):
         far = membership.slopes(gaps)
         columns = _choose_features(model, boxes, chosen[wins], far, max_features)
         lower, upper = boxes.lower[chosen][:, columns], boxes.upper[chosen][:, columns]
-        names = name_features(model)
+        names = axis_names(model)
         display = cls(
             samples=samples[:, columns],
             lower=lower,

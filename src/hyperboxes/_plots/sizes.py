@@ -11,9 +11,10 @@ from sklearn.utils import check_scalar
 
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import classes_or_clusters, read_scale
-from hyperboxes._explain.wording import name_features, name_no_label
+from hyperboxes._explain.wording import name_no_label
 from hyperboxes._plots.common import (
     PanelsDisplay,
+    axis_names,
     boxes_to_draw,
     feature_index,
     limits_of,
@@ -131,7 +132,7 @@ class BoxSizesDisplay(PanelsDisplay):
         else:
             column = feature_index(model, feature)
             shown, largest = sides[:, column], float(model.theta * span[column])
-            name = f"side in {name_features(model)[column]}"
+            name = f"side in {axis_names(model)[column]}"
         display = cls(
             sides=shown,
             counts=boxes.counts,
