@@ -37,8 +37,9 @@ every_function = pytest.mark.parametrize("function", FUNCTIONS)
 every_overlap = pytest.mark.parametrize("overlap", OVERLAPS)
 every_variant = pytest.mark.parametrize(("cls", "params"), VARIANTS.values(), ids=VARIANTS)
 
-# Blocks of four boxes make deep trees of few boxes, and hardly any room, many new trees.
-deep_trees = patch.multiple("hyperboxes._models.boxes", _WIDTH=4, _MIN_CAPACITY=4)
+# Blocks of four boxes make deep trees of few boxes, and hardly any room, many new trees. The second
+# refusal has the index remember what is in the way.
+deep_trees = patch.multiple("hyperboxes._models.boxes", _WIDTH=4, _MIN_CAPACITY=4, _PATIENCE=2)
 
 
 def learn(problem: Problem, cls=ImprovedOnlineGFMM, **params):

@@ -125,6 +125,7 @@ BAD_USAGE = [
     (["rules", "model.hyperboxes", "--sep", ";"], "--data, which is not given"),
     (["rules", "model.hyperboxes", "--format", "sql", "--max-rules", "3"], "takes all rules"),
     (["rules", "model.hyperboxes", "--table", "t"], "--table needs --format sql"),
+    (["rules", "model.hyperboxes", "--crisp"], "--crisp needs --format sql"),
 ]
 
 

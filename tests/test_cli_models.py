@@ -18,6 +18,7 @@ from sklearn.metrics import (
 import hyperboxes
 from hyperboxes import HyperboxClustering, load, save
 from hyperboxes._cli._labels import match_spelling
+from tests.databases import ask_sqlite
 from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN
 from tests.learners import ImprovedOnlineGFMM
 
@@ -187,8 +188,18 @@ def test_rules(get):
     assert frame["support"].is_monotonic_decreasing
     lower = model.hyperboxes_.lower[frame["box"]]
     np.testing.assert_array_equal(frame[[f"{name} lower" for name in FEATURES]], lower)
-    sql = get("rules", "model.hyperboxes", "--format", "sql", "--table", "flowers")
-    assert sql == hyperboxes.export_sql(model, table="flowers") + "\n"
+
+
+def test_rules_as_sql_answer_every_row(get):
+    model = load("model.hyperboxes")
+    argv = ["rules", "model.hyperboxes", "--format", "sql", "--table", "flowers"]
+    frame = pd.read_csv("test.csv")[FEATURES]
+    samples, asked = frame.to_numpy(), {"columns": FEATURES, "table": "flowers"}
+    predicted = model.predict(frame).tolist()
+    assert ask_sqlite(get(*argv), samples, **asked) == predicted
+    crisp = ask_sqlite(get(*argv, "--crisp"), samples, **asked)
+    assert None in crisp
+    assert all(told in (None, label) for told, label in zip(crisp, predicted, strict=True))
 
 
 def test_rules_measured_on_data(get):

@@ -15,7 +15,7 @@ X, Y = load_iris(return_X_y=True)
 
 
 def check(ask_database, model, samples):
-    sql = export_sql(model, table="data", nearest=True)
+    sql = export_sql(model, table="data")
     assert ask_database(sql, samples) == model.predict(samples).tolist()
 
 
@@ -49,7 +49,11 @@ def test_many_boxes_and_many_features(ask_database, function):
 
 def test_names_and_errors():
     model = ImprovedOnlineGFMM(theta=0.3).fit(X, Y)
-    sql = export_sql(model, table="data", nearest=True, class_names=list("abc"))
+    sql = export_sql(model, table="data", class_names=list("abc"))
     assert ask_sqlite(sql, X) == [list("abc")[label] for label in model.predict(X)]
-    with pytest.raises(ValueError, match="leave out default and nullable"):
-        export_sql(model, nearest=True, default="none")
+    for option in ({"default": "none"}, {"nullable": True}):
+        with pytest.raises(ValueError, match="every row is answered: leave them out, or pass near"):
+            export_sql(model, **option)
+    for quote in "`[":
+        with pytest.raises(ValueError, match="pass nearest=False for the crisp part"):
+            export_sql(model, quote=quote)

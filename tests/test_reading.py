@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from hyperboxes import (
@@ -52,8 +50,6 @@ def test_models_must_be_fitted_and_made_of_boxes(name):
     message = f"{name} needs a model made of boxes, but DecisionTreeClassifier has no hyperboxes_"
     with pytest.raises(TypeError, match=message):
         read(DecisionTreeClassifier().fit(X, Y))
-    with pytest.raises(TypeError, match="Of a Pipeline, hand over the last step"):
-        read(make_pipeline(MinMaxScaler(), ImprovedOnlineGFMM()).fit(X, Y))
 
 
 @pytest.mark.parametrize("name", READERS_OF_CLASSIFIERS)

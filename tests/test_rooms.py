@@ -1,5 +1,7 @@
 """The third lemma: what is beyond a wall of a box is refused for ever."""
 
+from unittest.mock import patch
+
 import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -13,6 +15,9 @@ from tests.learners import ImprovedOnlineGFMM
 from tests.strategies import grid, unit
 
 on_rooms = FromPython(rooms)
+
+# Rooms are kept from the first refusal on.
+no_patience = patch("hyperboxes._models.boxes._PATIENCE", 1)
 
 # Neighbours in double precision, which are one number in single precision.
 near = st.integers(-3, 3).map(lambda steps: 0.3 + steps * 2.0**-54)
@@ -38,9 +43,10 @@ def test_nothing_beyond_a_wall_is_ever_accepted(data, n_features):
         np.ones(2),
         n_classes=2,
     )
-    boxes.keep_rooms(True)
+    with no_patience:
+        boxes.keep_rooms(True)
     on_rooms.wall_in(0, -1, 1, boxes.arrays)
-    room = boxes._rooms()[0].T
+    room = boxes._rooms().of_boxes[0].T
     assert np.isfinite(room).sum() == (~meet).sum()
     is_missing = data.draw(st.lists(st.booleans(), min_size=n_features, max_size=n_features))
     x[:, is_missing] = np.nan
@@ -51,6 +57,7 @@ def test_nothing_beyond_a_wall_is_ever_accepted(data, n_features):
         assert reference.overlaps(*grown, *rival, "closed")
 
 
+@no_patience
 def test_walls_are_not_tried_again():
     """The boxes at 0 and 1 are parted from those of their class by a rival between them."""
     X = [[0.0], [0.5], *([0.9 + step / 100] for step in range(10))]
@@ -64,6 +71,7 @@ def test_walls_are_not_tried_again():
     assert model.n_candidates_ < 20
 
 
+@no_patience
 def test_rooms_are_forgotten_where_boxes_may_touch():
     """With another `overlap`, what was in the way may be so no more."""
     X, y = [[0.0], [0.5]], [0, 1]
@@ -75,3 +83,16 @@ def test_rooms_are_forgotten_where_boxes_may_touch():
     model.set_params(overlap="paper").partial_fit([[0.5]], [0])
     assert len(model.hyperboxes_) == 3
     assert model.hyperboxes_.upper[0] == 0.5
+
+
+def test_rooms_are_kept_after_some_refusals():
+    """The box at 0 is refused to all but itself, and tried until the index has had enough."""
+    X = [[0.0], [0.5], *([0.9 + step / 1000] for step in range(100))]
+    y = [0, 1, *[0] * 100]
+    tries = []
+    for patience in (1, 5, 1000):
+        with patch("hyperboxes._models.boxes._PATIENCE", patience):
+            model = ImprovedOnlineGFMM(theta=1.0, scaling=None).fit(X, y)
+        assert len(model.hyperboxes_) == 3
+        tries.append(model.n_candidates_)
+    assert tries == [99 + 1, 99 + 5, 99 + 100]  # the samples that the other box grows for

@@ -2,6 +2,7 @@
 
 import sqlite3
 from dataclasses import dataclass
+from functools import partial
 
 import duckdb
 import numpy as np
@@ -11,11 +12,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_iris
 
-from hyperboxes import export_sql
+import hyperboxes
 from hyperboxes._models.membership import FUNCTIONS
 from tests.databases import ask_duckdb, ask_sqlite, databases
 from tests.learners import LEARNERS, ImprovedOnlineGFMM, OnlineGFMM, every_function, every_learner
 
+export_sql = partial(hyperboxes.export_sql, nearest=False)
 X, Y = load_iris(return_X_y=True)
 nan = float("nan")
 

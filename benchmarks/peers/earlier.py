@@ -21,7 +21,7 @@ from benchmarks.timing import progress
 LEARNERS = {
     "ImprovedOnlineGFMM": "ImprovedOnlineGFMM({})",
     "OnlineGFMM": "OnlineGFMM({})",
-    "AGGLO-2": "AgglomerativeGFMM({}, algorithm='agglo2')",
+    "AGGLO-2": "AgglomerativeGFMM(algorithm='agglo2', {})",
     "AGGLO-SM": "AgglomerativeGFMM({})",
 }
 
@@ -77,7 +77,7 @@ def later_uses(before: str) -> dict[str, tuple[float, float]]:
                 for theta in THETAS:
                     case = f"{name}, {size}, theta {theta}"
                     numbers = {"size": n_samples, "n_features": n_features}
-                    script = LATER_USE.format(model=model.format(theta), **numbers)
+                    script = LATER_USE.format(model=model.format(f"theta={theta}"), **numbers)
                     fit, predict = _ratios(case, script, sources, fresh=False)
                     found[case] = fit, predict
     return found

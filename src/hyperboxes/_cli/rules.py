@@ -57,9 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --data and --target: also conditions that keep no row of another class out",
     )
     parser.add_argument(
-        "--nearest",
+        "--crisp",
         action="store_true",
-        help="with sql: rows that no box holds get the class of the nearest, not NULL",
+        help="with sql: only where a box holds the row, else NULL, not the class of the nearest",
     )
     parser.add_argument("--table", metavar="NAME", help="with sql: write a query of this table")
 
@@ -76,8 +76,8 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--format sql takes all rules and no data: no --data, no --max-rules")
     if args.format != "sql" and args.table is not None:
         raise UsageError("--table needs --format sql")
-    if args.format != "sql" and args.nearest:
-        raise UsageError("--nearest needs --format sql")
+    if args.format != "sql" and args.crisp:
+        raise UsageError("--crisp needs --format sql")
     model = load_model(args.model)
     if args.format == "sql":
         check_classifier(model, args.model)
@@ -131,9 +131,9 @@ def _ends_for_json(ends: list[float]) -> list[float | None] | None:
 def _print_sql(args: argparse.Namespace, model: Any) -> None:
     from hyperboxes import export_sql
 
-    print(export_sql(model, table=args.table, nearest=args.nearest))
-    if not args.nearest and hasattr(model, "membership"):
-        note(args, "Rows that no box holds get NULL; with --nearest the class of the nearest box")
+    print(export_sql(model, table=args.table, nearest=not args.crisp))
+    if args.crisp and hasattr(model, "membership"):
+        note(args, "Rows that no box holds get NULL; without --crisp the class of the nearest box")
 
 
 def _frame(args: argparse.Namespace, model: Any, X: Any, y: Any) -> Any:

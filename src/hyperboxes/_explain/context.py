@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from hyperboxes._explain.explanation import ExplainedBox
+from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.reading import read_membership, read_scale
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.wording import name_classes, name_features
@@ -45,6 +46,7 @@ class Context:
     scale: MinMaxScale
     membership: Membership
     rounding: Rounding
+    units: str
 
     @classmethod
     def of(cls, model: Any, feature_names: Any, class_names: Any) -> Self:
@@ -58,6 +60,7 @@ class Context:
             read_scale(model),
             read_membership(model),
             Rounding.of(model),
+            describe_units(model),
         )
 
     def code(self, labels: Any) -> Any:

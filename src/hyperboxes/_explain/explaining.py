@@ -20,6 +20,7 @@ from hyperboxes._explain.context import Context, SampleBounds
 from hyperboxes._explain.explanation import Explanation
 from hyperboxes._explain.flips import find_change
 from hyperboxes._explain.memories import MemoryExplanations, explain_memory
+from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import is_voting, read_classifier
 from hyperboxes._explain.sequences import ExplanationSequence
 from hyperboxes._explain.vote_explaining import VoteExplanations, explain_votes
@@ -75,7 +76,8 @@ def explain(
     Parameters
     ----------
     model : estimator
-        A fitted classifier.
+        A fitted classifier, or a fitted Pipeline that ends in one: samples are then those that the
+        Pipeline takes, names those that its steps give, and values as transformed.
     X : array-like of shape (n_samples, n_features)
         The samples, or the lower ends of interval samples.
     X_upper : array-like of shape (n_samples, n_features), default=None
@@ -118,6 +120,7 @@ def explain(
         In 2 other features both boxes hold the sample.
     To get virginica: petal length (cm) 5.0 -> 5.8.
     """
+    model, X, X_upper = read_pipeline(model, X, X_upper)
     if isinstance(model, AdaptiveGFMM):
         return explain_memory(model, X, X_upper, feature_names, class_names)
     if is_voting(model):
@@ -217,4 +220,5 @@ class Explanations(ExplanationSequence[Explanation]):
             competing,
             context.rounding.beside(sample.lower, sample.upper),
             lambda: find_change(context, sample, context.boxes.labels[winning.index]),
+            context.units,
         )

@@ -183,6 +183,7 @@ class Explanation:
     competing: ExplainedBox | None
     _rounding: Rounding
     _find_change: Callable[[], Change | None]
+    _units: str
 
     @cached_property
     def change(self) -> Change | None:

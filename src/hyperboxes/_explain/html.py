@@ -84,6 +84,7 @@ def _body(explanation: Explanation) -> str:
     ]
     changes = words.change_lines(explanation, _MOST_FEATURES)
     lines += [line.replace(words.ARROW, "\xa0\N{RIGHTWARDS ARROW}\xa0") for line in changes]
+    lines += [explanation._units] if explanation._units else []
     first, *last = (f"<div>{escape(line)}</div>" for line in lines)
     title = f"<div><b>{escape(words.headline(explanation))}</b></div>"
     return "".join([title, first, _table(explanation, shown) if shown else "", *last])

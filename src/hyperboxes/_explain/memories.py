@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.validation import check_upper
+from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.sequences import ExplanationSequence
 from hyperboxes._explain.wording import name_classes, name_features
@@ -104,6 +105,7 @@ class MemoryExplanation:
     _feature_names: list[str]
     _by_weight: list[int]
     _rounding: Rounding
+    _units: str
 
     @property
     def rival(self) -> VotingBox | None:
@@ -124,6 +126,7 @@ class MemoryExplanation:
             self._trusted(),
             "",
             *self._table(),
+            *([self._units] if self._units else []),
         ]
         return "\n".join(lines)
 
@@ -223,6 +226,7 @@ class _Context:
     feature_names: list[str]
     by_weight: list[int]
     rounding: Rounding
+    units: str
 
     def explanation(
         self, prediction: Any, probabilities: np.ndarray, shares: np.ndarray
@@ -242,6 +246,7 @@ class _Context:
             self.feature_names,
             self.by_weight,
             self.rounding,
+            self.units,
         )
 
     def _box(self, box: int, share: float) -> VotingBox:
@@ -274,6 +279,7 @@ def explain_memory(
         name_features(model, feature_names),
         np.argsort(-model.feature_weights_, kind="stable").tolist(),
         Rounding.of(model),
+        describe_units(model),
     )
     probabilities = model.predict_proba(X, X_upper)
     shares = np.array([_shares(model, context, *ends) for ends in zip(lower, upper, strict=True)])

@@ -32,7 +32,7 @@ def read_any_boxes(model: Any, what: str) -> Hyperboxes:
     if not isinstance(boxes, Hyperboxes):
         raise TypeError(
             f"{what} needs a model made of boxes, but {type(model).__name__} has no hyperboxes_. "
-            "Of a Pipeline, hand over the last step, and the samples as transformed for it."
+            "Of a Pipeline, the last step must be one."
         )
     return boxes
 

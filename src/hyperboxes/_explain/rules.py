@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from hyperboxes._explain.pipelines import describe_units, read_pipeline
 from hyperboxes._explain.quality import GivenSamples, Quality
 from hyperboxes._explain.reading import (
     check_integer,
@@ -60,7 +61,8 @@ def export_text(
     Parameters
     ----------
     model : estimator
-        A fitted model.
+        A fitted model, or a fitted Pipeline that ends in one: samples are then those that the
+        Pipeline takes, names those that its steps give, and values as transformed.
     X : array-like of shape (n_samples, n_features), default=None
         Samples on which to measure the coverage of each rule: the share of the samples that the
         box holds. A missing value (NaN) satisfies any condition. Like `predict`, this compares
@@ -136,6 +138,7 @@ def export_text(
     check_integer("max_rules", max_rules, 1)
     check_integer("decimals", decimals, 0)
     check_integer("width", width, 1, optional=False)
+    model, X, X_upper = read_pipeline(model, X, X_upper)
     boxes = read_any_boxes(model, "export_text")
     features = name_features(model, feature_names)
     samples = GivenSamples.check(model, X, y, X_upper)
@@ -155,6 +158,7 @@ def export_text(
     n_held = boxes.counts.sum()
     n_forgotten = getattr(model, "n_samples_seen_", n_held) - n_held
     summary = _summary(boxes, n_forgotten, all_bounds, samples, quality)
+    summary += f"\n{units}" if (units := describe_units(model)) else ""
     left_out = [0] * len(rules)
     if not all_conditions and ends[0] is not None and _has_labels(samples):
         summary += f"\n{_SHORT}"
@@ -183,7 +187,8 @@ def export_frame(
     Parameters
     ----------
     model : estimator
-        A fitted model.
+        A fitted model, or a fitted Pipeline that ends in one: samples are then those that the
+        Pipeline takes, names those that its steps give, and values as transformed.
     X, y, X_upper : array-like, default=None
         Samples on which to measure coverage and precision, as in `export_text`.
     feature_names : array-like of shape (n_features,), default=None
@@ -229,6 +234,7 @@ def export_frame(
     ['high']
     """
     pandas = need("pandas", "pandas", "export_frame")
+    model, X, X_upper = read_pipeline(model, X, X_upper)
     boxes = read_any_boxes(model, "export_frame")
     features = name_features(model, feature_names)
     samples = GivenSamples.check(model, X, y, X_upper)

@@ -1,7 +1,8 @@
-"""The crisp part of a fitted model as an SQL expression: the class of the box that holds a row.
+"""A fitted model as SQL: every row's class, or the crisp part, that of the box that holds a row.
 
-Where boxes of several classes hold a row it settles the tie as `predict` does. Most boxes share
-no point with one of another class, so their order does not matter; the others are asked last.
+The crisp part is written here. Where boxes of several classes hold a row it settles the tie as
+`predict` does. Most boxes share no point with one of another class, so their order does not matter;
+the others are asked last.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._explain.nearest_sql import write_nearest_sql
+from hyperboxes._explain.pipelines import split_pipeline
 from hyperboxes._explain.quality import rows_between
 from hyperboxes._explain.reading import (
     is_voting,
@@ -30,6 +32,7 @@ from hyperboxes._explain.sql_parts import (
     indented,
     literal,
 )
+from hyperboxes._explain.sql_steps import write_steps_sql
 from hyperboxes._explain.vote_sql import write_votes_sql
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -44,13 +47,13 @@ def export_sql(
     default: Any = None,
     nullable: bool | None = None,
     quote: str = '"',
-    nearest: bool = False,
+    nearest: bool = True,
 ) -> str:
     """Write the boxes of a fitted classifier as SQL that gives the class of each row.
 
-    The answer is that of `predict` where a box holds the row (the membership is 1), ties between
-    classes included, and `default` elsewhere. With `nearest` every row gets the answer of
-    `predict`, to the last bit.
+    Every row gets the answer of `predict`, to the last bit. With ``nearest=False`` only those do
+    that a box holds (the membership is 1), ties between classes included, and others get `default`:
+    that is the crisp part of the model, in SQL that any database understands.
 
     Boxes that vote (`BoostedHyperboxes`) give every row a class, that of `predict`: votes are added
     up in the same order.
@@ -58,31 +61,36 @@ def export_sql(
     Parameters
     ----------
     model : estimator
-        A fitted classifier.
+        A fitted classifier, or a fitted Pipeline that ends in one. Its other steps are written as
+        well, so that the SQL takes the columns of the Pipeline's input: StandardScaler,
+        MinMaxScaler, MaxAbsScaler, RobustScaler and SimpleImputer, others are refused.
     table : str or sequence of str, default=None
         A table, or its schema and name, to write a whole query: all columns of the table and the
         class as "prediction". None: write the expression only, ``CASE ... END``.
     column_names : array-like of shape (n_features,), default=None
-        The database's columns of the features. None: the names in the training data, or x0, x1, ...
+        The database's columns of the features, of a Pipeline those of its input. None: the names in
+        the training data, or x0, x1, ...
     class_names : array-like of shape (n_classes,), default=None
         Strings to give in place of the labels, in the order of ``classes_``.
     default : str, bool, int or float, default=None
-        What to give where no box holds the row. None: NULL. Not for boxes that vote.
+        With ``nearest=False``: what to give where no box holds the row. None: NULL. Not for boxes
+        that vote.
     nullable : bool, default=None
-        Whether columns may be NULL, for a value that is missing. If True, it places no
-        constraint, as NaN in `predict`; the SQL is more than twice as long. If False, columns must
-        not be NULL. None: True if the model has boxes that do not know a feature, for these come
-        from missing values; otherwise False, and rows with NULL get `default`. Boxes that vote
-        say of each condition whether it holds for a missing value, and NULL is one unless False is
-        given.
+        With ``nearest=False``: whether columns may be NULL, for a value that is missing. If True,
+        it places no constraint, as NaN in `predict`; the SQL is more than twice as long. If False,
+        columns must not be NULL. None: True if the model has boxes that do not know a feature, for
+        these come from missing values; otherwise False, and rows with NULL get `default`. Boxes
+        that vote say of each condition whether it holds for a missing value, and NULL is one
+        unless False is given.
     quote : {'"', "`", "["}, default='"'
         How identifiers are quoted: as in the standard, in MySQL (in which case backslashes in
-        labels are doubled, too), or in SQL Server.
-    nearest : bool, default=False
+        labels are doubled, too), or in SQL Server. The last two need ``nearest=False``, or boxes
+        that vote.
+    nearest : bool, default=True
         Whether rows that no box holds get the class of the nearest box. Each row is then compared
-        with every box, which takes longer, NULL is a missing value always, and there is no
-        `default`. It needs a database with common table expressions of VALUES, as PostgreSQL,
-        SQLite and DuckDB have; tested are the last two. Boxes that vote answer every row anyway.
+        with every box, which takes longer, and NULL is a missing value always. It needs a database
+        with common table expressions of VALUES, as PostgreSQL, SQLite and DuckDB have; tested are
+        the last two. Boxes that vote answer every row anyway.
 
     Returns
     -------
@@ -96,20 +104,21 @@ def export_sql(
 
     Notes
     -----
-    Numbers are double precision literals. Where all bounds of a feature are numbers of few digits,
-    as people type them, they are written so; since the model compares after scaling to [0, 1],
-    answers may then differ for values that are within a rounding error of a bound, but are not
-    that bound. Otherwise the outermost numbers are written that the model takes as inside, and
-    answers are the same to the last bit. With ``membership_function="mean"`` rounding errors of
-    several features add up: a row that is off by one in more than one feature has a membership of
-    a rounding error less than 1, and here it is inside.
+    Numbers are double precision literals. In the crisp part, where all bounds of a feature are
+    numbers of few digits, as people type them, they are written so; since the model compares after
+    scaling to [0, 1], answers may then differ for values that are within a rounding error of a
+    bound, but are not that bound. Otherwise the outermost numbers are written that the model takes
+    as inside, and answers are the same to the last bit. With ``membership_function="mean"``
+    rounding errors of several features add up: a row that is off by one in more than one feature
+    has a membership of a rounding error less than 1, and here it is inside.
 
     Examples
     --------
     >>> from hyperboxes import ImprovedOnlineGFMM, export_sql
     >>> X, y = [[1.0, 30.0], [2.0, 20.0], [9.0, 80.0]], ["low", "low", "high"]
     >>> model = ImprovedOnlineGFMM(random_state=0).fit(X, y)
-    >>> print(export_sql(model, table="patients", column_names=["age", "weight"]))
+    >>> names = ["age", "weight"]
+    >>> print(export_sql(model, table="patients", column_names=names, nearest=False))
     SELECT t.*, CASE
       WHEN "age" BETWEEN 1.0e0 AND 2.0e0 AND "weight" BETWEEN 20.0e0 AND 30.0e0 THEN 'low'
       WHEN "age" = 9.0e0 AND "weight" = 80.0e0 THEN 'high'
@@ -117,17 +126,16 @@ def export_sql(
     """
     if quote not in CLOSING_QUOTES:
         raise ValueError(f"quote must be one of {', '.join(CLOSING_QUOTES)}, got {quote!r}.")
+    steps, model = split_pipeline(model)
     read_any_boxes(model, "export_sql")
-    columns = [
-        identifier(name, quote) for name in name_features(model, column_names, "column_names")
-    ]
+    names = name_features(steps[0] if steps else model, column_names, "column_names")
+    columns = write_steps_sql(steps, [identifier(name, quote) for name in names])
     if is_voting(model):
         if default is not None:
             raise ValueError("Boxes that vote give every row a class: leave out default.")
         expression = write_votes_sql(model, columns, _labels(model, class_names, quote), nullable)
     elif nearest:
-        if default is not None or nullable is not None:
-            raise ValueError("nearest=True answers every row: leave out default and nullable.")
+        _check_options_of_nearest(default, nullable, quote)
         _check_labels(read_classifier(model, "export_sql"))
         expression = write_nearest_sql(model, columns, _labels(model, class_names, quote))
     else:
@@ -150,6 +158,19 @@ def _write_covers(
         nullable = bool(np.isnan(boxes.lower).any())
     writer = _Writer(model, columns, _labels(model, class_names, quote))
     return writer.expression(literal(default, quote), nullable)
+
+
+def _check_options_of_nearest(default: Any, nullable: bool | None, quote: str) -> None:
+    if default is not None or nullable is not None:
+        raise ValueError(
+            "default and nullable are for the crisp part, and here every row is answered: leave "
+            "them out, or pass nearest=False."
+        )
+    if quote != '"':
+        raise ValueError(
+            f"quote={quote!r} is for databases without tables of VALUES, which the nearest box "
+            "needs: pass nearest=False for the crisp part."
+        )
 
 
 def _check_labels(boxes: Hyperboxes) -> None:

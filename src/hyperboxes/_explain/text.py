@@ -27,7 +27,7 @@ def to_text(explanation: Explanation, max_features: int | None) -> str:
     if shown:
         lines += ["", *_table(explanation, shown), ""]
     last = [other_features(explanation, len(features), len(shown))]
-    last += change_lines(explanation, max_features)
+    last += [*change_lines(explanation, max_features), explanation._units]
     return "\n".join(lines + wrapped(last))
 
 

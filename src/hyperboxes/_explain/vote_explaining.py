@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._explain import vote_html
+from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.reading import ignoring_missing_names
 from hyperboxes._explain.sequences import ExplanationSequence
 from hyperboxes._explain.vote_changes import ChangeSearch
@@ -45,6 +46,7 @@ def explain_votes(
         class_names,
         name_features(model, feature_names),
         ChangeSearch(model.hyperboxes_, ask, model.classes_, class_names),
+        describe_units(model),
     )
     return VoteExplanations(
         model.classes_[scores.argmax(axis=1)],
@@ -66,6 +68,7 @@ class _Context:
     class_names: list[str]
     feature_names: list[str]
     search: ChangeSearch
+    units: str
 
     def vote(self, box: int) -> ExplainedVote:
         """Return a box with its votes."""
@@ -148,4 +151,5 @@ class VoteExplanations(ExplanationSequence[VoteExplanation]):
             self.probabilities[row],
             len(context.boxes),
             context.search,
+            context.units,
         )

@@ -116,6 +116,7 @@ class VoteExplanation:
     probabilities: np.ndarray
     n_boxes: int
     _search: ChangeSearch
+    _units: str
 
     @cached_property
     def change(self) -> VoteChange | None:

@@ -41,7 +41,8 @@ def _body(explanation: VoteExplanation) -> str:
     parts = [title, _table(explanation, classes)]
     parts += [f"<div>{line}</div>" for line in words.not_shown(explanation, classes)]
     change = words.change(explanation).replace(ARROW, "\xa0\N{RIGHTWARDS ARROW}\xa0")
-    return "".join([*parts, f"<div>{escape(change)}</div>"])
+    lines = [line for line in (change, explanation._units) if line]
+    return "".join([*parts, *(f"<div>{escape(line)}</div>" for line in lines)])
 
 
 def _table(explanation: VoteExplanation, classes: np.ndarray) -> str:

@@ -42,9 +42,9 @@ class _Names:
     """Names within the expression, none of which is that of a column."""
 
     def __init__(self, columns: list[str]) -> None:
-        taken = {column[1:-1].lower() for column in columns}
+        taken = " ".join(columns).lower()
         self.tag = ""
-        while any(name.startswith((f"box{self.tag}", f"score{self.tag}")) for name in taken):
+        while f"box{self.tag}" in taken or f"score{self.tag}" in taken:
             self.tag += "_"
 
     def box(self, box: int) -> str:

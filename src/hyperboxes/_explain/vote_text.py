@@ -20,7 +20,8 @@ _BETWEEN = "  "
 def to_text(explanation: VoteExplanation, max_boxes: int | None) -> str:
     """Return the whole text."""
     table = _table(explanation, max_boxes)
-    return "\n".join([headline(explanation), "", *table, "", *wrapped([change(explanation)])])
+    last = wrapped([change(explanation), explanation._units])
+    return "\n".join([headline(explanation), "", *table, "", *last])
 
 
 def headline(explanation: VoteExplanation) -> str:

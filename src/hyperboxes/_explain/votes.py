@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.quality import Quality
 from hyperboxes._models.voting import VotingHyperboxes
 
@@ -36,7 +37,8 @@ def write_votes(
     votes = boxes.weights[np.arange(len(boxes)), boxes.labels]
     largest = np.argsort(-votes, kind="stable")[:max_rules]
     order = largest[np.lexsort((largest, -votes[largest], boxes.labels[largest]))]
-    paragraphs = ["\n".join(_summary(len(boxes), model.intercept_, classes, width))]
+    summary = [*_summary(len(boxes), model.intercept_, classes, width), describe_units(model)]
+    paragraphs = ["\n".join(filter(None, summary))]
     for label in np.unique(boxes.labels[order]):
         rules = [
             _rule(boxes, box, features, classes, quality)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hyperboxes._explain.pipelines import given_names
 from hyperboxes._explain.reading import classes_or_clusters, is_classifier
 
 
 def name_features(model: Any, names: Any = None, parameter: str = "feature_names") -> list[str]:
     """Return the caller's names of the features, else those of the fit, else x0, x1, ..."""
     if names is None:
-        default = [f"x{j}" for j in range(model.n_features_in_)]
-        names = getattr(model, "feature_names_in_", default)
+        names = given_names(model)
+    if names is None:
+        names = [f"x{j}" for j in range(model.n_features_in_)]
     names = _check_names(names, model.n_features_in_, "features", parameter)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -12,6 +12,7 @@ from hyperboxes._kernels.jit import formula, subroutine
 from hyperboxes._kernels.lanes import HIGH, LANES, LEVEL, LOW, first_lane, gaps_of, up_to, within
 from hyperboxes._kernels.records import LONGEST, WORK
 from hyperboxes._kernels.rivals import FREE, HOPELESS, try_growth
+from hyperboxes._kernels.rooms import keeps_rooms
 from hyperboxes._kernels.search import (
     facing,
     in_singles,
@@ -37,7 +38,7 @@ def find_best(
     """
     counters, search = boxes.counters, scratch.search
     ends, rooms, links = boxes.index.ends, boxes.index.rooms, boxes.index.links
-    keeps_rooms = rooms.shape[0] > 0
+    has_rooms = keeps_rooms(boxes.index)
     theta, floor, metric, inside = rule.theta, rule.floor, rule.metric, rule.measure == LONGEST
     stack, least, gaps = search.stack, search.least, search.gaps
     near, far = search.window_near, search.window_far
@@ -47,11 +48,15 @@ def find_best(
     limit = limit_of(floor)
     bound = in_singles(limit, slack, xl.shape[0], metric)
     set_window(xl, xu, theta, near, far)
-    set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
-    copy_row(xl, search.x_low)
-    copy_row(xu, search.x_high)
-    if keeps_rooms and own >= 0:
-        _stay_in_room(own, boxes, near, far)
+    # What fits is rarely farther away than the floor allows: that is the lemma.
+    is_near = limit < theta
+    if is_near:
+        set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
+    if has_rooms:
+        copy_row(xl, search.x_low)
+        copy_row(xu, search.x_high)
+        if own >= 0:
+            _stay_in_room(own, boxes, near, far)
     most = ids.shape[0]
     n_found = n_tried = n_rivals = 0
     top = start(label, True, boxes, search)
@@ -63,9 +68,9 @@ def find_best(
         counters[WORK] += 1
         inner = links[block, LEVEL] > 0
         mask = within(ends, block + inner, True, near, far)
-        if mask and keeps_rooms:
+        if mask and has_rooms:
             mask &= within(rooms, block, False, search.x_low, search.x_high)
-        if mask:
+        if mask and is_near:
             bounds = block + (inner and inside)
             mask &= within(ends, bounds, inside, search.best_near, search.best_far)
         if inner:
@@ -101,7 +106,7 @@ def find_best(
                     continue
             n_found = insert(box, value, n_found, ids, values)
             if n_found == most:
-                floor = values[most - 1]
+                is_near, floor = True, values[most - 1]
                 limit = limit_of(floor)
                 bound = in_singles(limit, slack, xl.shape[0], metric)
                 set_reach(x1, x2, limit, metric, search.best_near, search.best_far)

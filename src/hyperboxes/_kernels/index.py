@@ -25,7 +25,7 @@ from hyperboxes._kernels.geometry import is_known, larger, smaller
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
 from hyperboxes._kernels.lanes import ALL_LANES, HIGH, LANES, LEVEL, LOW, PARENT
 from hyperboxes._kernels.records import ALIVE, BLOCKS, FEW, NO_LABEL, WIDTH, Workspace
-from hyperboxes._kernels.rooms import bound_rooms, close_block, close_lane, open_lane
+from hyperboxes._kernels.rooms import bound_rooms, close_block, close_lane, keeps_rooms, open_lane
 
 # More than the places on the way down the deepest tree: each level has eight times as many boxes,
 # twice as many in tests.
@@ -82,7 +82,7 @@ def add_box(box, boxes):
 def open_room(box, boxes):
     """Let a box grow anywhere."""
     index = boxes.index
-    place = index.places[box]
+    place = index.places[box] if keeps_rooms(index) else -1
     while place >= 0:
         open_lane(place // LANES, place % LANES, index)
         place = index.links[place // LANES, PARENT]
@@ -387,7 +387,7 @@ def _move_lane(old, old_lane, new, lane, index):
             for end in range(ends.shape[2]):
                 ends[new + bounds, j, end, lane] = ends[old + bounds, j, end, old_lane]
                 ends[old + bounds, j, end, old_lane] = np.inf
-    if rooms.shape[0] > 0:
+    if keeps_rooms(index):
         for j in range(ends.shape[1]):
             for end in range(ends.shape[2]):
                 rooms[new, j, end, lane] = rooms[old, j, end, old_lane]

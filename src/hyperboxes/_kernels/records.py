@@ -20,8 +20,8 @@ Boxes = namedtuple("Boxes", "lower upper labels counts counters index")
 # each lane (-1 for none), then the block's level (0 for leaves) and its place in its parent
 # (`block * 16 + lane`, or -1); `places`: likewise of each box; `roots`: of each tree, or -1.
 # `rooms` are laid out like `ends`, or have no blocks: where boxes may grow, as far as is known
-# (`rooms.py`).
-Index = namedtuple("Index", "ends rooms links places roots workspace")
+# (`rooms.py`), which is kept after so many more refusals as `patience` says.
+Index = namedtuple("Index", "ends rooms patience links places roots workspace")
 
 # Room to divide the boxes of a tree or the lanes of a block: what is left to do, where pieces
 # begin, and of the lanes their order, centres, keys and distances.

@@ -9,6 +9,9 @@ that come after.
 `rooms[block, feature, LOW or HIGH, lane]` are the walls below and above, in single precision; of a
 lane of a node, the outermost of all boxes below. Rounding keeps order, so what lies beyond a
 rounded wall is beyond the wall; what equals it may be. There is no room in empty lanes.
+
+All this costs time, and pays where boxes are refused time and again. So no rooms are kept, and
+what is in `rooms` is of no meaning, until there were some refusals: `patience` tells how many more.
 """
 
 from __future__ import annotations
@@ -16,18 +19,24 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.geometry import is_known, larger, smaller
-from hyperboxes._kernels.jit import formula, subroutine
+from hyperboxes._kernels.jit import formula, step, subroutine
 from hyperboxes._kernels.lanes import HIGH, LANES, LOW, PARENT
-from hyperboxes._kernels.records import NO_LABEL
+from hyperboxes._kernels.records import BLOCKS, NO_LABEL
 
 _INFINITY = np.float32(np.inf)
+
+
+@formula
+def keeps_rooms(index):
+    """Whether the rooms of boxes are kept."""
+    return index.rooms.shape[0] > 0 and index.patience[0] <= 0
 
 
 @formula
 def close_lane(block, lane, index):
     """Leave no room in a lane."""
     rooms = index.rooms
-    if rooms.shape[0] > 0:
+    if keeps_rooms(index):
         for j in range(rooms.shape[1]):
             rooms[block, j, LOW, lane] = _INFINITY
             rooms[block, j, HIGH, lane] = -_INFINITY
@@ -37,7 +46,7 @@ def close_lane(block, lane, index):
 def close_block(block, index):
     """Leave no room in any lane of a block."""
     rooms = index.rooms
-    if rooms.shape[0] > 0:
+    if keeps_rooms(index):
         for j in range(rooms.shape[1]):
             for lane in range(LANES):
                 rooms[block, j, LOW, lane] = _INFINITY
@@ -48,7 +57,7 @@ def close_block(block, index):
 def open_lane(block, lane, index):
     """Leave all room in a lane."""
     rooms = index.rooms
-    if rooms.shape[0] > 0:
+    if keeps_rooms(index):
         for j in range(rooms.shape[1]):
             rooms[block, j, LOW, lane] = -_INFINITY
             rooms[block, j, HIGH, lane] = _INFINITY
@@ -58,7 +67,7 @@ def open_lane(block, lane, index):
 def bound_rooms(child, parent, lane, index):
     """Set the outermost walls of a block in its parent."""
     rooms = index.rooms
-    if rooms.shape[0] > 0:
+    if keeps_rooms(index):
         for j in range(rooms.shape[1]):
             low, high = _INFINITY, -_INFINITY
             for k in range(LANES):
@@ -72,14 +81,14 @@ def bound_rooms(child, parent, lane, index):
 def may_grow(box, index):
     """Whether a box has any room, as far as is known."""
     rooms, place = index.rooms, index.places[box]
-    return rooms.shape[0] == 0 or rooms[place // LANES, 0, LOW, place % LANES] < _INFINITY
+    return not keeps_rooms(index) or rooms[place // LANES, 0, LOW, place % LANES] < _INFINITY
 
 
 @subroutine
 def are_parted(box, other, index):
     """Whether a wall of either of two boxes keeps them from growing into one."""
     ends, rooms = index.ends, index.rooms
-    if rooms.shape[0] == 0:
+    if not keeps_rooms(index):
         return False
     block, lane = index.places[box] // LANES, index.places[box] % LANES
     far, far_lane = index.places[other] // LANES, index.places[other] % LANES
@@ -97,10 +106,27 @@ def are_parted(box, other, index):
 @subroutine
 def wall_in(box, other, rival, boxes):
     """Narrow the rooms of two boxes (-1 for none) that a rival keeps from growing into one."""
-    if boxes.index.rooms.shape[0] > 0:
-        _wall_in(box, rival, boxes)
-        if other >= 0:
-            _wall_in(other, rival, boxes)
+    index = boxes.index
+    if index.rooms.shape[0] > 0:
+        if index.patience[0] > 0:
+            index.patience[0] -= 1
+            if keeps_rooms(index):
+                _open_all(boxes)
+        if keeps_rooms(index):
+            _wall_in(box, rival, boxes)
+            if other >= 0:
+                _wall_in(other, rival, boxes)
+
+
+@step
+def _open_all(boxes):
+    """Leave all room to all boxes, of which nothing is known."""
+    links = boxes.index.links
+    for block in range(boxes.counters[BLOCKS]):
+        close_block(block, boxes.index)
+        for lane in range(LANES):
+            if links[block, lane] >= 0:
+                open_lane(block, lane, boxes.index)
 
 
 @subroutine
@@ -135,7 +161,7 @@ def _wall_in(box, rival, boxes):
 def share_walls(box, other, boxes):
     """Give a box the walls of another that it absorbs."""
     rooms, places = boxes.index.rooms, boxes.index.places
-    if rooms.shape[0] > 0:
+    if keeps_rooms(boxes.index):
         place = places[other]
         for j in range(rooms.shape[1]):
             for end in range(2):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -29,10 +29,14 @@ from hyperboxes._models.scaling import MinMaxScale
 # Comparisons of a block in one dimension between two looks at Ctrl-C: some tenths of a second.
 WORK_PER_CALL = 50_000_000
 
-_MIN_CAPACITY = 64
+# Room to begin with: building trees anew takes longer than learning some more samples.
+_MIN_CAPACITY = 256
 
 # The trees are built anew, and there is room again, when there are so many times as many boxes.
 _GROWTH = 1.3
+
+# So many refusals, and it pays to keep where boxes may grow.
+_PATIENCE = 1_000
 
 # Lanes of a block that are used; tests use fewer, which makes trees deep.
 _WIDTH = LANES
@@ -254,32 +258,33 @@ class Boxes:
         n_blocks = int(self._counters[BLOCKS])
         if n_blocks + SPARE_BLOCKS <= len(self._index.links):
             return
-        keeps_rooms = len(self._index.rooms) > 0
-        index = self._new_index(int(_GROWTH * n_blocks) + SPARE_BLOCKS, keeps_rooms)
+        patience = self._index.patience if len(self._index.rooms) else None
+        index = self._new_index(int(_GROWTH * n_blocks) + SPARE_BLOCKS, patience)
         index.ends[:n_blocks] = self._index.ends[:n_blocks]
         index.links[:n_blocks] = self._index.links[:n_blocks]
-        index.rooms[:n_blocks] = self._index.rooms[:n_blocks]
+        if index.patience[0] == 0:
+            index.rooms[:n_blocks] = self._index.rooms[:n_blocks]
         index.places[:], index.roots[:] = self._index.places, self._index.roots
         self._index = index
 
     def keep_rooms(self, is_wanted: bool) -> None:
-        """Keep from now on where boxes may grow, as far as is known; or forget it."""
+        """Keep where boxes may grow, as soon as that pays; or forget it."""
         if is_wanted == (len(self._index.rooms) > 0):
             return
         rooms = _no_rooms(self._lower.shape[1])
         if is_wanted:
             rooms = np.empty_like(self._index.ends)
-            is_used = self._index.links[:, None, :LANES] >= 0
-            rooms[:, :, LOW] = np.where(is_used, -np.inf, np.inf)
-            rooms[:, :, HIGH] = -rooms[:, :, LOW]
-        self._index = self._index._replace(rooms=rooms)
+        self._index = self._index._replace(rooms=rooms, patience=np.array([_PATIENCE]))
 
-    def _rooms(self) -> np.ndarray | None:
-        """Return the room of each box; None if they are not kept."""
-        if not len(self._index.rooms):
+    def _rooms(self) -> _Rooms | None:
+        """Return the room of each box, if they are kept by now; None if they will never be."""
+        rooms, patience, n_features = self._index.rooms, self._index.patience, self._lower.shape[1]
+        if not len(rooms):
             return None
+        if patience[0] > 0:
+            return _Rooms(np.empty((0, n_features, 2), np.float32), patience)
         blocks, lanes = np.divmod(self._index.places[: len(self)], LANES)
-        return np.ascontiguousarray(self._index.rooms[blocks, :, :, lanes])
+        return _Rooms(np.ascontiguousarray(rooms[blocks, :, :, lanes]), patience)
 
     def pack(self) -> None:
         """Build the trees anew with full blocks, which are searched fastest."""
@@ -311,7 +316,7 @@ class Boxes:
         return self._with_rows(rows, int(alive.sum()))
 
     def _with_rows(
-        self, rows: dict[str, np.ndarray], n_boxes: int, rooms: np.ndarray | None = None
+        self, rows: dict[str, np.ndarray], n_boxes: int, rooms: _Rooms | None = None
     ) -> Self:
         """Return a copy with other rows, of which the first `n_boxes` are in use."""
         twin = object.__new__(type(self))
@@ -320,7 +325,7 @@ class Boxes:
         twin._build_index(rooms=rooms)
         return twin
 
-    def _build_index(self, fill: int | None = None, rooms: np.ndarray | None = None) -> None:
+    def _build_index(self, fill: int | None = None, rooms: _Rooms | None = None) -> None:
         """Lay out the index anew, with the boxes' rooms if they are kept.
 
         `fill` is how many lanes of a block to use; None: fewer if there is room for more boxes.
@@ -335,21 +340,25 @@ class Boxes:
         self._counters[WIDTH] = _WIDTH
         vars(self).pop("_index", None)  # makes room for the new one
         n_blocks = _most_blocks(np.diff(starts), fill)
-        self._index = self._new_index(n_blocks if is_full else 2 * n_blocks, rooms is not None)
+        if rooms is None:
+            rooms = _Rooms(np.empty((0, self._lower.shape[1], 2), np.float32), None)
+        self._index = self._new_index(n_blocks if is_full else 2 * n_blocks, rooms.patience)
         centres = np.empty(self._lower.shape, np.float32)
         keys = np.empty(len(centres), np.float32)
-        if rooms is None:
-            rooms = np.empty((0, centres.shape[1], 2), np.float32)
-        build(order, starts, fill, centres, keys, rooms, self.arrays)
+        build(order, starts, fill, centres, keys, rooms.of_boxes, self.arrays)
 
-    def _new_index(self, n_blocks: int, keeps_rooms: bool) -> records.Index:
-        """Return an index without content, with room for so many blocks and some to spare."""
+    def _new_index(self, n_blocks: int, patience: np.ndarray | None) -> records.Index:
+        """Return an index without content, with room for so many blocks and some to spare.
+
+        Rooms are never kept if there is no `patience`.
+        """
         n_blocks += SPARE_BLOCKS
         capacity, n_features = self._lower.shape
         ends = np.empty((n_blocks, n_features, 2, LANES), np.float32)
         return records.Index(
             ends,
-            np.empty_like(ends) if keeps_rooms else _no_rooms(n_features),
+            _no_rooms(n_features) if patience is None else np.empty_like(ends),
+            np.array([_PATIENCE]) if patience is None else patience,
             np.empty((n_blocks, N_LINKS), np.int64),
             np.zeros(capacity, np.int64),  # of boxes that are gone, any place
             np.empty(self._n_classes + 1, np.int64),
@@ -367,6 +376,13 @@ class Boxes:
             setattr(self, name, np.array(state[name]))
         self._n_classes = state["_n_classes"]
         self._build_index()
+
+
+class _Rooms(NamedTuple):
+    """Where boxes may grow, of no box if that is not known yet, and the index's patience."""
+
+    of_boxes: np.ndarray
+    patience: np.ndarray | None
 
 
 def _no_rooms(n_features: int) -> np.ndarray:

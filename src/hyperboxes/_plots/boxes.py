@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import (
     check_integer,
     classes_or_clusters,
@@ -163,7 +164,8 @@ class BoxesDisplay(Display):
         Parameters
         ----------
         model : estimator
-            A fitted model of this package.
+            A fitted model of this package, or a fitted Pipeline that ends in one: samples are then
+            those that the Pipeline takes, and values are drawn as transformed.
         X : array-like of shape (n_samples, n_features), default=None
             Samples to draw, with all features of the model. Those that lack a feature shown are
             left out.
@@ -203,6 +205,8 @@ class BoxesDisplay(Display):
             The display, drawn.
         """
         need("matplotlib", "plot", cls.__name__)
+        at = read_pipeline(model, at)[1]
+        model, X, _ = read_pipeline(model, X)
         all_boxes = read_any_boxes(model, cls.__name__)
         chosen = find_boxes(all_boxes, boxes)
         check_integer("max_boxes", max_boxes, 1)

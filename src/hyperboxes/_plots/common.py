@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._explain import reading
+from hyperboxes._explain.pipelines import given_names
 from hyperboxes._explain.wording import name_features
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -70,7 +71,7 @@ def feature_index(model: Any, feature: Any) -> int:
     """Return the index of a feature given by its name or its index."""
     n_features = model.n_features_in_
     if isinstance(feature, str):
-        names = name_features(model) if hasattr(model, "feature_names_in_") else []
+        names = [] if given_names(model) is None else name_features(model)
         if feature in names:
             return names.index(feature)
         known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")

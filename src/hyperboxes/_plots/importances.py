@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import check_integer
 from hyperboxes._explain.wording import name_features
 from hyperboxes._extras import need
@@ -70,7 +71,8 @@ class FeatureImportancesDisplay(Display):
         Parameters
         ----------
         model : BoostedHyperboxes
-            A fitted model, or any other that has ``feature_importances_``.
+            A fitted model, or any other that has ``feature_importances_``, or a fitted Pipeline
+            that ends in one.
         max_features : int, default=20
             How many features to draw at most, those of the largest importances. None: all.
         ax : matplotlib Axes, default=None
@@ -84,6 +86,7 @@ class FeatureImportancesDisplay(Display):
             The display, drawn.
         """
         need("matplotlib", "plot", cls.__name__)
+        model, *_ = read_pipeline(model)
         check_is_fitted(model)
         if not hasattr(model, "feature_importances_"):
             raise TypeError(

@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
+from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import check_integer
 from hyperboxes._extras import need
 from hyperboxes._models.boxes import slices
@@ -122,7 +123,8 @@ class MemoryDisplay(PanelsDisplay):
         Parameters
         ----------
         model : AdaptiveGFMM
-            A fitted model; with `X` and `y` it need not be fitted, and is left as it is.
+            A fitted model; with `X` and `y` it need not be fitted, and is left as it is. Or a
+            fitted Pipeline that ends in one, and samples that it takes.
         X : array-like of shape (n_samples, n_features), default=None
             The samples of a stream, in their order. A clone of the model learns them from the
             start. None: only what the model remembers now is drawn.
@@ -142,6 +144,7 @@ class MemoryDisplay(PanelsDisplay):
             The display, drawn; its `model` has learned the stream.
         """
         need("matplotlib", "plot", cls.__name__)
+        model, X, _ = read_pipeline(model, X)
         if not isinstance(model, AdaptiveGFMM):
             raise TypeError(
                 f"{cls.__name__} is for AdaptiveGFMM, which forgets and weighs its boxes by age; "

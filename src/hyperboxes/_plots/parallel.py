@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import (
     check_integer,
     ignoring_missing_names,
@@ -129,7 +130,8 @@ class ParallelCoordinatesDisplay(Display):
         Parameters
         ----------
         model : classifier
-            A fitted model of this package.
+            A fitted model of this package, or a fitted Pipeline that ends in one: samples are then
+            those that the Pipeline takes, and values are drawn as transformed.
         sample : array-like of shape (n_features,) or (n_samples, n_features)
             The sample, or up to ten of them.
         n_boxes : int, default=None
@@ -149,6 +151,7 @@ class ParallelCoordinatesDisplay(Display):
         display : ParallelCoordinatesDisplay
             The display, drawn.
         """
+        model, sample, _ = read_pipeline(model, sample)
         boxes = boxes_to_draw(model, cls.__name__)
         read_classifier(model, cls.__name__)
         check_integer("n_boxes", n_boxes, 1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import check_scalar
 
+from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import classes_or_clusters, read_scale
 from hyperboxes._explain.wording import name_features, name_no_label
 from hyperboxes._plots.common import (
@@ -103,7 +104,7 @@ class BoxSizesDisplay(PanelsDisplay):
         Parameters
         ----------
         model : estimator
-            A fitted model of this package.
+            A fitted model of this package, or a fitted Pipeline that ends in one.
         feature : int or str, default=None
             A feature, by index or name: sides are those in this feature, in its units. None: the
             longest side of each box, as a share of the feature's range. Boxes are left out on the
@@ -120,6 +121,7 @@ class BoxSizesDisplay(PanelsDisplay):
         display : BoxSizesDisplay
             The display, drawn.
         """
+        model, *_ = read_pipeline(model)
         boxes = boxes_to_draw(model, cls.__name__)
         sides = boxes.upper - boxes.lower
         span = read_scale(model).span

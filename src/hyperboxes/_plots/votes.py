@@ -9,6 +9,7 @@ import numpy as np
 
 from hyperboxes._estimators.refusals import refuse_memory
 from hyperboxes._explain.explaining import explain
+from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import (
     check_integer,
     ignoring_missing_names,
@@ -115,7 +116,8 @@ class VotesDisplay(Display):
         Parameters
         ----------
         model : BoostedHyperboxes
-            A fitted model.
+            A fitted model, or a fitted Pipeline that ends in one: the sample is then one that the
+            Pipeline takes, and conditions are on values as transformed.
         X : array-like of shape (1, n_features) or (n_features,)
             The sample.
         max_boxes : int, default=10
@@ -136,6 +138,7 @@ class VotesDisplay(Display):
             The display, drawn.
         """
         need("matplotlib", "plot", cls.__name__)
+        model, X, _ = read_pipeline(model, X)
         read_any_boxes(model, cls.__name__)
         refuse_memory(
             model,

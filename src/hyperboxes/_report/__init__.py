@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import check_integer, is_voting, read_classifier
 from hyperboxes._report._contents import Contents
 from hyperboxes._report._page import write_page, write_vote_page
@@ -34,7 +35,8 @@ def export_html(
     Parameters
     ----------
     model : estimator
-        A fitted classifier.
+        A fitted classifier, or a fitted Pipeline that ends in one: samples are then those that the
+        Pipeline takes, names those that its steps give, and values as transformed.
     X : array-like of shape (n_samples, n_features)
         The samples, or the lower ends of interval samples. Take samples that the model was not
         trained on: on training data the scores are too good.
@@ -81,6 +83,7 @@ def export_html(
     """
     check_integer("max_samples", max_samples, 1)
     check_integer("max_rules", max_rules, 1)
+    model, X, X_upper = read_pipeline(model, X, X_upper)
     title = title or f"A model of boxes: {type(model).__name__}"
     if is_voting(model):
         if X_upper is not None:

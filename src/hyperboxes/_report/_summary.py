@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
+from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.reading import is_voting, read_membership
 from hyperboxes._explain.scores import class_scores, overall_scores
 from hyperboxes._report._contents import Contents, Results
@@ -55,6 +56,8 @@ def _facts(contents: Results, own: dict[str, str], used: dict[str, Any]) -> str:
         f"Features ({len(contents.feature_names):,})": _names(contents.feature_names),
         "Parameters": ", ".join(_parameters(model, used)),
     }
+    if units := describe_units(model):
+        facts["Units"] = units
     return "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(fact)}</dd></div>" for name, fact in facts.items()
     )
