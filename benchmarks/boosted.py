@@ -2,8 +2,9 @@
 
 `make bench-boosted` prints times of fitting (40 boxes; 100 rounds or trees) and predicting, memory
 that fitting adds to the data, and growth with the number of samples. Generated samples of 20
-features and two classes, and once five; all contenders may use all cores. EBM and RuleFit get fewer
-samples: more would take them many minutes.
+features and two classes, at first also five. All contenders may use all cores but in the first two
+tables, which are about processor time: threads that wait for each other take long on a busy
+machine. EBM and RuleFit get fewer samples: more would take them many minutes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import added_memory, call_in_fresh_process, machine, medians, table
 from hyperboxes import BoostedHyperboxes
@@ -62,9 +64,23 @@ def slow_peers() -> Models:
     return models
 
 
-def compare(n_samples: int, others: Models, *, n_classes: int = 2) -> str:
-    """Time fitting and predicting."""
+def one_thread(n_samples: int, *, n_classes: int = 2) -> str:
+    """Time fits with one thread by the processor: figures that hold on a busy machine, too."""
     X, y = generate(n_samples, n_classes)
+    models = {
+        "BoostedHyperboxes, 40 boxes": lambda: boxes().set_params(n_jobs=1).fit(X, y),
+        HIST: lambda: peers()[HIST]().fit(X, y),
+    }
+    boxes(5).fit(X[:500], y[:500])  # compiles
+    with threadpool_limits(1):
+        fits = medians(models, clock=time.process_time)
+    title = f"{n_samples:,} x {N_FEATURES}, {n_classes} classes, one thread"
+    return table([title, "fit"], [[name, f"{fits[name].seconds:.2f} s"] for name in models])
+
+
+def compare(n_samples: int, others: Models) -> str:
+    """Time fitting and predicting."""
+    X, y = generate(n_samples)
     models = {"BoostedHyperboxes, 40 boxes": boxes, **others}
     for max_boxes in (5, 101):
         boxes(max_boxes).fit(X[:500], y[:500]).predict_proba(X[:500])  # compiles
@@ -76,8 +92,7 @@ def compare(n_samples: int, others: Models, *, n_classes: int = 2) -> str:
         [name, f"{fits[name].seconds:.2f} s", f"{asked[name].seconds * 1e9 / n_samples:,.0f} ns"]
         for name in models
     ]
-    title = f"{n_samples:,} x {N_FEATURES}, {n_classes} classes"
-    return table([title, "fit", "predict_proba, a sample"], rows)
+    return table([f"{n_samples:,} x {N_FEATURES}", "fit", "predict_proba, a sample"], rows)
 
 
 def measure(n_samples: int) -> tuple[float, float, float]:
@@ -106,9 +121,10 @@ def main() -> None:
     options = parser.parse_args()
     n_samples = 10_000 if options.quick else 100_000
     print(machine("numpy", "scikit-learn"), "\n")
+    for n_classes in (2, 5):
+        print(one_thread(n_samples, n_classes=n_classes), "\n", flush=True)
     many = {"BoostedHyperboxes, 1,000 boxes": lambda: boxes(1000)}
     print(compare(n_samples, many | peers()), "\n", flush=True)
-    print(compare(n_samples, {HIST: peers()[HIST]}, n_classes=5), "\n", flush=True)
     print(compare(n_samples // 20, slow_peers()), "\n", flush=True)
     sizes = [10_000, 100_000] if options.quick else [10_000, 100_000, 1_000_000, 10_000_000]
     print(grow([size for size in sizes if size <= options.most]))
