@@ -128,3 +128,22 @@ def test_options_of_other_learners_are_refused(refuse):
     assert "boosted needs all samples at once" in refuse(*FIT, "--chunk-size", 9, code=2)
     improved = ["fit", "train.csv", "--target", "species", "-o", "new", "--max-boxes", 5]
     assert "--learner improved has no --max-boxes" in refuse(*improved, code=2)
+
+
+@pytest.mark.parametrize("learner", ["boosted", "adaptive"])
+def test_cross_validation(get, learner):
+    """Also of rows some of which have no label, which these learners leave out."""
+    species = TRAIN["species"].where(np.arange(len(TRAIN)) % 10 != 3)
+    TRAIN.assign(species=species).to_csv("gaps.csv", index=False)
+    get(*FIT[:-1], learner)
+    rows = "gaps.csv", "--target", "species", "--unlabeled", ""
+    scores = json.loads(get("evaluate", "boosted", *rows, "--cv", 3, "--json"))
+    assert scores["n_samples"] == 90
+    assert scores["accuracy"] > 0.8
+
+
+def test_the_rows_of_training_are_noticed(run, model):
+    target = "--target", "species"
+    note = "seems to be what the model was trained on: every box holds as many of its rows"
+    assert note in run("evaluate", "boosted", "train.csv", *target)[2]
+    assert "seems to be" not in run("evaluate", "boosted", "test.csv", *target)[2]

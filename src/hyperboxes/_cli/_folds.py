@@ -29,7 +29,7 @@ def number_of_folds(text: str) -> int:
 def cross_validate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> Scores:
     """Train models with the parameters of the given one on all folds but one, and predict that.
 
-    Rows without a label are learned by all models, and predicted by none.
+    Rows without a label are learned by all models that can, and predicted by none.
     """
     X, labels = _read_all(args, table, reader)
     classes, counts = np.unique(labels[labels != _NO_LABEL], return_counts=True)
@@ -55,8 +55,11 @@ def _fit_without(fold: np.ndarray, like: Any, X: Any, labels: np.ndarray) -> Any
     from sklearn.base import clone
 
     rows = np.setdiff1d(np.arange(len(labels)), fold)
-    unlabeled = _NO_LABEL if (labels[rows] == _NO_LABEL).any() else None
-    model = clone(like).set_params(unlabeled=unlabeled)
+    model, has_label = clone(like), labels[rows] != _NO_LABEL
+    if hasattr(model, "unlabeled"):
+        model.set_params(unlabeled=None if has_label.all() else _NO_LABEL)
+    else:
+        rows = rows[has_label]
     if getattr(model, "random_state", 0) is None:
         model.set_params(random_state=0)  # the same scores each time
     return model.fit(_take(X, rows), labels[rows])

@@ -59,18 +59,6 @@ class Extent:
         self.ranges[0] = np.fmin(self.ranges[0], np.fmin.reduce(np.asarray(X)))
         self.ranges[1] = np.fmax(self.ranges[1], np.fmax.reduce(np.asarray(X)))
 
-    def is_of_training_data(self, model: Any) -> bool:
-        """Tell whether a model has learned as many samples, with the very same ranges.
-
-        Rows that a model has not learned hardly ever agree in all of these numbers. Boosted boxes
-        do not know the ranges, so of them nothing is told.
-        """
-        if not hasattr(model, "data_min_"):
-            return False
-        learned = np.array([model.data_min_, model.data_max_])
-        same = np.isnan(self.ranges) | (self.ranges == learned)
-        return bool(self.n_rows == model.hyperboxes_.counts.sum() and same.all())
-
 
 @dataclass(frozen=True)
 class Survey:

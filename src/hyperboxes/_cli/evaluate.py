@@ -35,7 +35,7 @@ from hyperboxes._cli._models import (
     load_model,
     read_target,
 )
-from hyperboxes._cli._survey import Extent
+from hyperboxes._cli._seen import SeenRows
 from hyperboxes._cli._tables import Table, open_table
 
 HELP = "compare predictions with true labels"
@@ -84,22 +84,22 @@ def run(args: argparse.Namespace) -> None:
 def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> Scores:
     """Ask the model about the rows, and say so if they are those it was trained on."""
     model = reader.model
-    confusion, extent = Confusion(model.classes_), Extent(model.n_features_in_)
+    confusion, seen = Confusion(model.classes_), SeenRows(model)
     held: list[np.ndarray] = []
     chunks = table.chunks([*reader.columns, args.target], args.chunk_size)
     for chunk in with_progress(args, "Evaluating", chunks):
         labels, has_label = read_target(args, model, chunk)
         X = reader.read(chunk)
-        extent.add(X)
+        seen.add(X)
         confusion.add(labels[has_label], model.predict(X)[has_label])
         held += held_by_boxes(model, X)
     if confusion.n_samples == 0:
         raise ValueError(f"{table.name} has no rows with a label")
-    if extent.is_of_training_data(model):
+    if agreement := seen.what_agrees():
         note(
             args,
-            f"Note: {table.name} seems to be what the model was trained on: it has as many rows, "
-            "with the same ranges. The scores say little about other rows; --cv 5 does",
+            f"Note: {table.name} seems to be what the model was trained on: {agreement}. "
+            "The scores say little about other rows; --cv 5 does",
         )
     share = float(np.concatenate(held).mean()) if held else None
     return Scores.of(confusion, n_boxes=len(model.hyperboxes_), held=share)

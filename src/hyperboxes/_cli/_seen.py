@@ -1,0 +1,43 @@
+"""Whether rows are those that a model was trained on, whose scores say little.
+
+Rows that a model has not learned hardly ever agree with it in all of the numbers compared here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hyperboxes._cli._survey import Extent
+from hyperboxes._models.voting import VotingHyperboxes
+
+
+class SeenRows:
+    """What rows have in common with those that a model was trained on, found as they come in."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._extent = Extent(model.n_features_in_)
+        self._n_held: Any = 0  # by box
+
+    def add(self, X: Any) -> None:
+        """Take in some rows."""
+        self._extent.add(X)
+        boxes = self._model.hyperboxes_
+        if isinstance(boxes, VotingHyperboxes):
+            self._n_held = self._n_held + boxes.contains(np.asarray(X, np.float64)).sum(axis=0)
+
+    def what_agrees(self) -> str | None:
+        """Return what says that the model was trained on the rows, None if nothing does."""
+        boxes = self._model.hyperboxes_
+        if isinstance(boxes, VotingHyperboxes):
+            is_same = len(boxes) > 0 and np.array_equal(self._n_held, boxes.counts)
+            return "every box holds as many of its rows as then" if is_same else None
+        same = self._extent.n_rows == boxes.counts.sum() and self._has_same_ranges()
+        return "it has as many rows, with the same ranges" if same else None
+
+    def _has_same_ranges(self) -> bool:
+        ranges = self._extent.ranges
+        learned = np.array([self._model.data_min_, self._model.data_max_])
+        return bool((np.isnan(ranges) | (ranges == learned)).all())
