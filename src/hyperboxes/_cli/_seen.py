@@ -10,28 +10,30 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._cli._survey import Extent
-from hyperboxes._models.voting import VotingHyperboxes
 
 
 class SeenRows:
     """What rows have in common with those that a model was trained on, found as they come in."""
 
     def __init__(self, model: Any) -> None:
+        from hyperboxes._models.voting import VotingHyperboxes
+
         self._model = model
+        self._votes = isinstance(model.hyperboxes_, VotingHyperboxes)
         self._extent = Extent(model.n_features_in_)
         self._n_held: Any = 0  # by box
 
     def add(self, X: Any) -> None:
         """Take in some rows."""
         self._extent.add(X)
-        boxes = self._model.hyperboxes_
-        if isinstance(boxes, VotingHyperboxes):
-            self._n_held = self._n_held + boxes.contains(np.asarray(X, np.float64)).sum(axis=0)
+        if self._votes:
+            held = self._model.hyperboxes_.contains(np.asarray(X, np.float64))
+            self._n_held = self._n_held + held.sum(axis=0)
 
     def what_agrees(self) -> str | None:
         """Return what says that the model was trained on the rows, None if nothing does."""
         boxes = self._model.hyperboxes_
-        if isinstance(boxes, VotingHyperboxes):
+        if self._votes:
             is_same = len(boxes) > 0 and np.array_equal(self._n_held, boxes.counts)
             return "every box holds as many of its rows as then" if is_same else None
         same = self._extent.n_rows == boxes.counts.sum() and self._has_same_ranges()
