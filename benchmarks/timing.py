@@ -105,12 +105,13 @@ def added_memory(function: Callable[[], Any]) -> tuple[float, Any]:
         libc.malloc_trim(0)
     if forget_peak.exists():
         forget_peak.write_text("5")
-    before = _peak()
+    before = peak()
     result = function()
-    return _peak() - before, result
+    return peak() - before, result
 
 
-def _peak() -> float:
+def peak() -> float:
+    """Return the megabytes that this process has had at most."""
     status = Path("/proc/self/status")
     if status.exists():
         for line in status.read_text().splitlines():

@@ -40,13 +40,14 @@ def interval() -> Figure:
 def stages() -> Figure:
     """Draw the probabilities after some boxes, and the boxes."""
     X, y = make_moons(400, noise=0.25, random_state=0)
-    model = BoostedHyperboxes(12, random_state=0).fit(X, y)
     low, high = X.min(axis=0) - 0.2, X.max(axis=0) + 0.2
     x, y_grid = np.meshgrid(*(np.linspace(low[j], high[j], 160) for j in range(2)))
-    staged = list(model.staged_predict_proba(np.column_stack([x.ravel(), y_grid.ravel()])))
     figure, axes = plt.subplots(1, 4, figsize=(11, 2.9), sharey=True, layout="constrained")
-    for ax, n_boxes in zip(axes, (1, 2, 4, len(staged)), strict=True):
-        plane = staged[n_boxes - 1][:, 1].reshape(x.shape)
+    for ax, n_boxes in zip(axes, (1, 2, 4, 12), strict=True):
+        # A model of n boxes is the n-th stage of a larger one.
+        model = BoostedHyperboxes(n_boxes, random_state=0).fit(X, y)
+        grid = np.column_stack([x.ravel(), y_grid.ravel()])
+        plane = model.predict_proba(grid)[:, 1].reshape(x.shape)
         extent = (low[0], high[0], low[1], high[1])
         look = {"cmap": "PuOr_r", "vmin": 0, "vmax": 1, "alpha": 0.5, "aspect": "auto"}
         ax.imshow(plane, extent=extent, origin="lower", **look)

@@ -53,12 +53,15 @@ GOLDEN_JSON = """{
  "hyperboxes_version": "VERSION",
  "membership_function": "mean",
  "n_candidates": 3,
+ "n_learned": 4,
  "parameters": {
   "calibrate": true,
+  "categorical_features": "from_dtype",
   "gamma": [
    1.0,
    2
   ],
+  "max_boxes": null,
   "membership_function": "mean",
   "n_jobs": null,
   "overlap": "closed",
@@ -68,7 +71,8 @@ GOLDEN_JSON = """{
   "shuffle": false,
   "theta": 0.5,
   "unlabeled": "?"
- }
+ },
+ "ties": "counts"
 }"""
 
 
@@ -94,6 +98,7 @@ def golden_members():
     members = {
         "model.json": golden_json(),
         "classes.npy": npy("<U1", "(2,)", "ab".encode("utf-32-le")),
+        "confirmed.npy": npy("<i8", "(3,)", struct.pack("<3q", 1, 2, 3)),
         "counts.npy": npy("<i8", "(3,)", struct.pack("<3q", 2, 1, 1)),
         "gamma.npy": npy("<f8", "(2,)", struct.pack("<2d", 1.0, 2.0)),
         "labels.npy": npy("<i8", "(3,)", struct.pack("<3q", 0, 1, -1)),
@@ -181,7 +186,8 @@ def assert_same_model(twin, model):
     assert twin.classes_.dtype == model.classes_.dtype
     assert twin.classes_.tolist() == model.classes_.tolist()
     assert twin.n_candidates_ == model.n_candidates_
-    for name in ("lower", "upper", "labels", "counts"):
+    assert twin._model.boxes.n_seen == model._model.boxes.n_seen
+    for name in ("lower", "upper", "labels", "counts", "confirmed"):
         rows = (getattr(each._model.boxes, name) for each in (twin, model))
         assert next(rows).tobytes() == next(rows).tobytes()
     for name in ("data_min_", "data_max_"):

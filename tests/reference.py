@@ -10,6 +10,10 @@ there, any size will do, and the overlap is decided by the other features.
 Beyond the paper too, samples and boxes may have no label. They join what has any label or none, and
 take it on; a box without one must not grow over a labelled one.
 
+Beyond the paper as well, online learners may have a budget of boxes. A sample confirms the box that
+it joins or becomes. When there are `max_boxes`, a new box takes the place of the one that was
+confirmed longest ago.
+
 The membership of a pattern is the least of its features' (the paper, "min") or their mean (Simpson,
 1993, "mean"), added up in the order of the features; similarities likewise.
 """
@@ -34,6 +38,7 @@ class Model:
     labels: Array  # (m,) int64, class indices or UNLABELLED
     counts: Array  # (m,) int64, samples absorbed by each box
     n_candidates: int
+    confirmed: Array | None = None  # (m,) int64, the last sample of each box, of online learners
 
 
 # --- Geometry: one hyperbox and a pattern, or two hyperboxes --------------------------------------
@@ -167,6 +172,7 @@ class _Hyperboxes:
         self.W = [np.array(w, dtype=np.float64) for w in W]
         self.L = [int(label) for label in L]
         self.counts = [int(count) for count in counts]
+        self.confirmed: list[int] = []  # of online learners
         self.n_candidates = 0
 
     def append(self, xl: Array, xu: Array, label: int) -> None:
@@ -175,6 +181,12 @@ class _Hyperboxes:
         self.W.append(xu.copy())
         self.L.append(label)
         self.counts.append(1)
+
+    def forget_one(self) -> None:
+        """Let the newest box take the place of the one that was confirmed longest ago."""
+        oldest = min(range(len(self.L) - 1), key=lambda i: (self.confirmed[i], i))
+        for column in (self.V, self.W, self.L, self.counts, self.confirmed):
+            column[oldest] = column.pop()
 
     def same_class(self, label: int) -> list[int]:
         """Return the places of H_1, the boxes of this class and those that may become so."""
@@ -219,6 +231,7 @@ class _Hyperboxes:
             labels=np.array(self.L, dtype=np.int64),
             counts=np.array(self.counts, dtype=np.int64),
             n_candidates=self.n_candidates,
+            confirmed=np.array(self.confirmed, dtype=np.int64),
         )
 
 
@@ -258,6 +271,7 @@ def online(
     gamma: Array,
     selection: str,
     membership_function: str = "min",
+    max_boxes: int | None = None,
 ) -> Model:
     """Learn by Onln-GFMM, Algorithm 1 (selection "all") or 5 ("lemma")."""
 
@@ -268,7 +282,7 @@ def online(
             contract(H.V[h], H.W[h], H.V[i], H.W[i])
         return True
 
-    return _learn_online(xl, xu, y, theta, gamma, membership_function, selection, expand)
+    return _learn_online(xl, xu, y, theta, gamma, membership_function, selection, max_boxes, expand)
 
 
 def improved_online(
@@ -281,6 +295,7 @@ def improved_online(
     selection: str,
     overlap: str,
     membership_function: str = "min",
+    max_boxes: int | None = None,
 ) -> Model:
     """Learn by IOL-GFMM, Algorithm 4 (selection "all") or 6 ("lemma")."""
 
@@ -291,7 +306,7 @@ def improved_online(
         H.V[h], H.W[h], H.L[h] = vt, wt, label
         return True
 
-    return _learn_online(xl, xu, y, theta, gamma, membership_function, selection, expand)
+    return _learn_online(xl, xu, y, theta, gamma, membership_function, selection, max_boxes, expand)
 
 
 def _learn_online(
@@ -302,12 +317,13 @@ def _learn_online(
     gamma: Array,
     function: str,
     selection: str,
+    max_boxes: int | None,
     expand: Callable[[_Hyperboxes, int, Array, Array, int], bool],
 ) -> Model:
     """Run Algorithm 1; `expand` is what it does with a box that passes the size test."""
     H = _Hyperboxes([], [], [], [])
     threshold = _threshold(selection, theta, gamma, function)
-    for x_l, x_u, label in zip(xl, xu, y.tolist(), strict=True):
+    for sample, (x_l, x_u, label) in enumerate(zip(xl, xu, y.tolist(), strict=True)):
         H_1 = H.same_class(label)
         M = {h: membership(H.V[h], H.W[h], x_l, x_u, gamma, function) for h in H_1}
         holders = [
@@ -317,6 +333,7 @@ def _learn_online(
         ]
         if holders:
             H.counts[holders[0]] += 1
+            H.confirmed[holders[0]] = sample
             continue
         flag = False
         for h in _sort_by_descending(M, threshold):  # line 12
@@ -325,9 +342,13 @@ def _learn_online(
             flag = is_small(vt, wt, theta) and expand(H, h, vt, wt, joint_label(H.L[h], label))
             if flag:
                 H.counts[h] += 1
+                H.confirmed[h] = sample
                 break
         if not flag:  # lines 29-31
             H.append(x_l, x_u, label)
+            H.confirmed.append(sample)
+            if max_boxes is not None and len(H.L) > max_boxes:
+                H.forget_one()
     return H.model(xl.shape[1])
 
 

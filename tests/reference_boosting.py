@@ -7,9 +7,12 @@ ranks of their values (None where missing), so it is for data with at most 255 v
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+
+from hyperboxes._learning.bins import between
 
 ONE = 1 << 24
 SHARES = 16
@@ -37,9 +40,13 @@ class Sample:
 
 @dataclass
 class Path:
-    """Boxes as conditions by feature, (first, last, with missing), and votes after each."""
+    """Boxes as conditions by feature, (first, last, with missing), and votes at each stage.
+
+    `stages` has the boxes that vote after each.
+    """
 
     boxes: list[dict]
+    stages: list[list[dict]]
     votes: list[np.ndarray]
     intercepts: list[np.ndarray]
 
@@ -56,23 +63,26 @@ def uniform(key: int) -> float:
     return (key >> 11) * 2.0**-53
 
 
-def rank(X: np.ndarray) -> np.ndarray:
-    """Return the rank of each value among the values of its feature."""
+def rank(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the rank of each value among those of its feature in some rows, or between these."""
     codes = np.empty(X.shape, int)
     for feature, column in enumerate(X.T):
-        known = np.unique(column[~np.isnan(column)])
-        codes[:, feature] = np.where(np.isnan(column), MISSING, np.searchsorted(known, column))
+        known = np.unique(column[rows][~np.isnan(column[rows])])
+        ends = between(known[:-1], known[1:])
+        codes[:, feature] = np.where(np.isnan(column), MISSING, np.searchsorted(ends, column))
     return codes
 
 
-def gather(X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple[list[Sample], float]:
-    """Make one sample of equal ones; return them and how much a weight of 1 is."""
-    unit = 2.0 ** (30 - math.ceil(math.log2(weights.sum())))
+def gather(codes: np.ndarray, y: np.ndarray, weights: np.ndarray, unit: float) -> dict[Sample, int]:
+    """Make one sample of equal ones; return where the first is of each."""
     total: dict = {}
-    for codes, label, weight in zip(rank(X).tolist(), y.tolist(), weights.tolist(), strict=True):
-        total[*codes, label] = total.get((*codes, label), 0.0) + weight
-    samples = [Sample(k[:-1], k[-1], w, int(np.rint(w * unit))) for k, w in total.items()]
-    return samples, unit
+    first: dict = {}
+    for place, (row, label) in enumerate(zip(codes.tolist(), y.tolist(), strict=True)):
+        total[*row, label] = total.get((*row, label), 0.0) + weights[place]
+        first.setdefault((*row, label), place)
+    return {
+        Sample(k[:-1], k[-1], float(w), int(np.rint(w * unit))): first[k] for k, w in total.items()
+    }
 
 
 def random_share(key: int, copies: float, share: float) -> int:
@@ -82,8 +92,13 @@ def random_share(key: int, copies: float, share: float) -> int:
     return min(max(math.floor(wanted + uniform(mix(key))), 0), SHARES)
 
 
-def draw(sample: Sample, seed: int, share: float) -> tuple[int, int]:
-    """Return how many SHARES of a sample are searched, and how many judge what is found."""
+def draw(sample: Sample, seed: int | None, share: float) -> tuple[int, int]:
+    """Return how many SHARES of a sample are searched, and how many judge what is found.
+
+    Without a seed, all are searched.
+    """
+    if seed is None:
+        return SHARES, 0
     key = mix(sample.key ^ seed)
     if sample.copies < 8.0:
         place = uniform(key)
@@ -150,20 +165,25 @@ def sums_by_bin(rows: list, feature: int, box: dict) -> tuple[list[int], list[in
 def grow(
     rows: list, columns: list[int], n_bins: list[int], l2: float, size: int, box: dict
 ) -> tuple:
-    """Take the condition that raises the score most until none does; return box, g and h."""
+    """Take the condition that raises the score most until none does.
+
+    Returns the box, its g and h, and the score of the first condition on each column.
+    """
     box = dict(box)
     inside = [(g, h) for sample, g, h in rows if holds(box, sample.codes)]
     total = sum(g for g, _ in inside), sum(h for _, h in inside)
     best = score(*total, l2)
+    firsts: dict[int, float] = {}
     while True:
         change = None
         for feature in columns:
             if feature in box or len(box) < size:
                 found = best_interval(*sums_by_bin(rows, feature, box), n_bins[feature], l2)
+                firsts.setdefault(feature, found[0] if found else 0.0)
                 if found and found[0] > best:
                     best, change, total = found[0], (feature, found[1:4]), found[4:]
         if change is None:
-            return box, *total
+            return box, *total, firsts
         box[change[0]] = change[1]
 
 
@@ -199,20 +219,33 @@ def widen(box: dict, rows: list, n_bins: list[int]) -> dict:
 class Booster:
     """Boosting over samples, each with the scores of the classes."""
 
-    def __init__(self, X, y, weights, settings, n_classes, random):
-        self.samples, self.unit = gather(X, y, weights)
+    def __init__(self, X, y, weights, settings, n_classes, random, rows=None):
+        """Votes are fitted to all samples, boxes are found on `rows`, None for all."""
+        codes = rank(X, np.arange(len(X)) if rows is None else rows)
+        self.unit = 2.0 ** (38 - math.ceil(math.log2(weights.sum())))
+        if rows is None:
+            self.samples = list(gather(codes, y, weights, self.unit))
+            self.searched = {sample: place for place, sample in enumerate(self.samples)}
+        else:
+            self.samples = [
+                Sample(tuple(row), label, weight, int(np.rint(weight * self.unit)))
+                for row, label, weight in zip(codes.tolist(), y.tolist(), weights, strict=True)
+            ]
+            some = gather(codes[rows], y[rows], weights[rows], self.unit)
+            self.searched = {sample: rows[place] for sample, place in some.items()}
         self.settings = settings
         self.random = random
         self.n_classes = n_classes
-        codes = rank(X)
-        self.n_bins = [len(set(column) - {MISSING}) or 1 for column in codes.T.tolist()]
+        of_features = [set(column) - {MISSING} for column in codes.T.tolist()]
+        self.n_bins = [max(values, default=0) + 1 for values in of_features]
         masses = np.zeros(n_classes, np.int64)
         for sample in self.samples:
             masses[sample.label] += sample.weight
         self.intercepts = np.log(masses / masses.sum())
         self.scores = np.tile(self.intercepts, (len(self.samples), 1))
-        self.path = Path([], [], [self.intercepts.copy()])
+        self.path = Path([], [], [], [self.intercepts.copy()])
         self.n_found: list[int] = []
+        self.worth_of_features: dict[int, float] = {}
 
     def run(self) -> Path:
         """Find boxes until there are enough or no more help."""
@@ -235,6 +268,9 @@ class Booster:
                 break
             else:
                 self.append(box, group, vote)
+                if self.settings.n_sweeps and len(self.intercepts) > 2:
+                    self.change(len(self.path.boxes) - 2)
+                self.path.stages.append(list(self.path.boxes))
         return self.path
 
     def search(self) -> list[tuple]:
@@ -250,13 +286,17 @@ class Booster:
             if n_columns >= n_features:
                 columns.append(list(range(n_features)))
             else:
-                columns.append(sorted(self.random.permutation(n_features)[:n_columns].tolist()))
+                order = self.random.permutation(n_features).tolist()
+                if n_columns < wanted:
+                    order = list(dict.fromkeys(self.best_features(n_columns // 2) + order))
+                columns.append(sorted(order[:n_columns]))
         for _ in seeds:
             groups.append([(label,) for label in range(n_classes)])
             for _ in range(self.settings.n_groups if n_classes > 2 else 0):
                 half = self.random.permutation(n_classes)[: math.ceil(n_classes / 2)].tolist()
                 if tuple(sorted(half)) not in groups[-1]:
                     groups[-1].append(tuple(sorted(half)))
+        self.seen = {}
         firsts, seconds = [], []
         for seed, some, starts in zip(seeds, columns, groups, strict=True):
             found = [self.find(seed, some, group, {}) for group in starts]
@@ -266,40 +306,67 @@ class Booster:
                 for group in dict.fromkeys(again):
                     if group and group not in starts:
                         seconds.append(self.find(seed, some, group, {}))
+        self.worth_of_features |= self.seen
         return firsts + seconds
+
+    def best_features(self, number: int) -> list[int]:
+        """Return the features that were worth most when they were looked at last."""
+        worth = self.worth_of_features
+        order = sorted(worth, key=lambda feature: (-worth[feature], feature))
+        return [feature for feature in order[:number] if worth[feature] > 0]
+
+    def draw(self, seed: int | None) -> tuple[list[tuple[float, float]], float]:
+        """Return the weights to search and to judge with, and what they were multiplied with.
+
+        It makes the sum of all at most 2^6, so that sums of them times ONE fit into 32 bits.
+        """
+        share = self.settings.subsample
+        drawn = [
+            [sample.weight * shares for shares in draw(sample, seed, share)]
+            for sample in self.searched
+        ]
+        scale = 2.0 ** (6 - math.frexp(float(sum(map(sum, drawn))))[1])
+        return [(float(a) * scale, float(b) * scale) for a, b in drawn], scale
+
+    def weigh(self, seed: int | None, group: tuple) -> tuple[list, list, float]:
+        """Return samples with their g and h, those to search and those to judge by."""
+        parts: tuple[list, list] = ([], [])
+        weights, scale = self.draw(seed)
+        for (sample, place), both in zip(self.searched.items(), weights, strict=True):
+            every = [whole(p) for p in softmax(self.scores[place])]
+            p = min(sum(every[label] for label in group), ONE)
+            g, h = (ONE if sample.label in group else 0) - p, p * (ONE - p) // ONE
+            for part, weight in zip(parts, both, strict=True):
+                if weight:
+                    part.append((sample, int(np.rint(weight * g)), int(np.rint(weight * h))))
+        return *parts, scale
 
     def gaining(self, seed: int, box: dict) -> tuple[int, ...]:
         """Return the classes that lack probability among the drawn samples in a box."""
         lacking = [0] * self.n_classes
-        for sample, scores in zip(self.samples, self.scores, strict=True):
-            weight = sample.weight * draw(sample, seed, self.settings.subsample)[0]
+        weights, _ = self.draw(seed)
+        for (sample, place), (weight, _) in zip(self.searched.items(), weights, strict=True):
             if holds(box, sample.codes):
-                for label, p in enumerate(softmax(scores)):
-                    lacking[label] += weight * ((ONE if sample.label == label else 0) - whole(p))
+                for label, p in enumerate(softmax(self.scores[place])):
+                    missing = (ONE if sample.label == label else 0) - whole(p)
+                    lacking[label] += int(np.rint(weight * ONE)) * missing
         return tuple(label for label in range(self.n_classes) if lacking[label] > 0)
 
     def find(self, seed: int | None, columns: list[int], group: tuple, box: dict) -> tuple:
         """Return worth, vote, box and group of what is found on a draw, or on all samples."""
-        rows, others = [], []
-        for sample, scores in zip(self.samples, self.scores, strict=True):
-            every = [whole(p) for p in softmax(scores)]
-            p = min(sum(every[label] for label in group), ONE)
-            g, h = (ONE if sample.label in group else 0) - p, p * (ONE - p) // ONE
-            share = self.settings.subsample
-            shares = (SHARES, 0) if seed is None else draw(sample, seed, share)
-            for some, share in zip((rows, others), shares, strict=True):
-                if share:
-                    weight = sample.weight * share
-                    some.append((sample, weight * g, weight * h))
-        l2 = self.settings.l2 * self.unit * ONE * SHARES
-        box, g, h = grow(rows, columns, self.n_bins, l2, self.settings.max_conditions, box)
+        rows, others, scale = self.weigh(seed, group)
+        l2 = self.settings.l2 * self.unit * ONE * SHARES * scale
+        size = self.settings.max_conditions
+        box, g, h, firsts = grow(rows, columns, self.n_bins, l2, size, box)
+        for feature, value in firsts.items() if seed is not None else ():
+            self.seen[feature] = max(self.seen.get(feature, 0.0), value / scale)
         box = widen(box, rows, self.n_bins)
         if not box or g <= 0:
             return 0.0, 0.0, box, group
         vote = float(g) / (float(h) + l2)
         held = [(g, h) for sample, g, h in others if holds(box, sample.codes)]
         g, h = sum(a for a, _ in held), sum(b for _, b in held)
-        return vote * float(g) - 0.5 * vote * vote * float(h), vote, box, group
+        return (vote * float(g) - 0.5 * vote * vote * float(h)) / scale, vote, box, group
 
     def append(self, box: dict, group: tuple, vote: float) -> None:
         """Let the box vote, and correct what all boxes vote."""
@@ -315,6 +382,29 @@ class Booster:
         else:
             self.path.votes.append(self.vote_for_all(box))
         self.path.intercepts.append(self.intercepts.copy())
+
+    def change(self, place: int) -> None:
+        """Find the ends of a box anew by what the others leave to explain."""
+        votes, boxes = self.path.votes[-1], self.path.boxes
+        group = tuple(label for label, vote in enumerate(votes[place].tolist()) if vote > 0)
+        if place < 0 or len(group) in (0, self.n_classes):
+            return
+        before = self.scores
+        self.scores = self.add_up(votes, [other for other in range(len(boxes)) if other != place])
+        _, vote, box, _ = self.find(None, sorted(boxes[place]), group, boxes[place])
+        self.scores = before
+        if vote > 0 and box not in boxes:
+            boxes[place] = box
+            self.scores = self.add_up(votes, range(len(boxes)))
+            self.path.votes[-1] = self.correct(votes.copy())
+            self.path.intercepts[-1] = self.intercepts.copy()
+
+    def add_up(self, votes: np.ndarray, places: Iterable[int]) -> np.ndarray:
+        """Return the scores of the samples that some boxes make, from nothing."""
+        scores = np.tile(self.intercepts, (len(self.samples), 1))
+        for place in places:
+            scores[self.inside(self.path.boxes[place])] += votes[place]
+        return scores
 
     def inside(self, box: dict) -> np.ndarray:
         """Return which samples a box holds."""

@@ -1,6 +1,7 @@
 """Boosted boxes: exact beside the slow reference, and what the estimator promises."""
 
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,8 +16,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hyperboxes import BoostedHyperboxes
-from hyperboxes._kernels import boosting
-from hyperboxes._learning import bins
+from hyperboxes._kernels import boosting, drawing, intervals
+from hyperboxes._learning import bins, voting
 from tests import reference_boosting as reference
 from tests.boosted import MANY, held, problems, small_model
 
@@ -33,30 +34,36 @@ def test_scikit_learn_checks(estimator, check):
 def bin_sums(draw):
     """Draw sums of g and h by bin, many of them alike or 0, with those of NaN in the last."""
     n_bins = draw(st.integers(1, 12))
-    size = draw(st.sampled_from([2, 1 << 20, 1 << 50]))
-    sums = np.zeros((256, 2), np.int64)
+    size = draw(st.sampled_from([2, 1 << 10, 1 << 24]))
     used = [*range(n_bins), boosting.MISSING]
-    sums[used, 0] = draw(hnp.arrays(np.int64, n_bins + 1, elements=st.integers(-size, size)))
-    sums[used, 1] = draw(hnp.arrays(np.int64, n_bins + 1, elements=st.integers(0, size)))
-    return sums, n_bins, draw(st.sampled_from([1e-3, 1.0, 1e6, 1e17]))
+    g, h = np.zeros((2, 256), np.int64)
+    g[used] = draw(hnp.arrays(np.int64, n_bins + 1, elements=st.integers(-size, size)))
+    h[used] = draw(hnp.arrays(np.int64, n_bins + 1, elements=st.integers(0, size)))
+    return g, h, n_bins, draw(st.sampled_from([1e-3, 1.0, 1e3, 1e9]))
+
+
+def packed(g, h):
+    """Return sums of g and h as the kernels have them."""
+    return (g << 32) + h
 
 
 @given(bin_sums())
 def test_best_interval_equals_brute_force(drawn):
-    sums, n_bins, l2 = drawn
-    found = boosting.best_interval(sums, n_bins, l2)
-    expected = reference.best_interval(*sums.T.tolist(), n_bins, l2)
-    assert found == (expected or (0.0, 0, -1, False, 0, 0))
+    g, h, n_bins, l2 = drawn
+    found = intervals.best_interval(packed(g, h), n_bins, l2)
+    expected = reference.best_interval(g.tolist(), h.tolist(), n_bins, l2)
+    score, *run, sum_g, sum_h = expected or (0.0, 0, -1, False, 0, 0)
+    assert found == (score, *run, packed(sum_g, sum_h))
 
 
 @given(bin_sums())
 def test_first_interval_has_the_largest_sum(drawn):
     """With an l2 beyond all sums of h, c stays at 0 and the sum of g alone decides."""
-    sums, n_bins, _ = drawn
-    g = [int(value) for value in sums[:n_bins, 0]]
-    _, _, _, _, found, _ = boosting.best_interval(sums, n_bins, 1e60)
-    largest = max(sum(g[i : j + 1]) for i in range(n_bins) for j in range(i, n_bins))
-    assert found == (largest + max(sums[boosting.MISSING, 0], 0) if largest > 0 else 0)
+    g, h, n_bins, _ = drawn
+    *_, found = intervals.best_interval(packed(g, h), n_bins, 1e60)
+    of_bins = g[:n_bins].tolist()
+    largest = max(sum(of_bins[i : j + 1]) for i in range(n_bins) for j in range(i, n_bins))
+    assert found >> 32 == (largest + max(g[boosting.MISSING], 0) if largest > 0 else 0)
 
 
 @given(
@@ -104,20 +111,26 @@ def conditions(box):
     problem=problems(),
     max_conditions=st.integers(1, 4),
     must_help=st.booleans(),
-    max_searches=st.sampled_from([4096, 60]),
+    max_searches=st.sampled_from([4096, 8]),
+    max_searched=st.sampled_from([1000, 15]),
 )
-def test_models_equal_the_reference(max_boxes, problem, max_conditions, must_help, max_searches):
+def test_models_equal_the_reference(
+    max_boxes, problem, max_conditions, must_help, max_searches, max_searched
+):
     X, y, weights = problem
     n_classes = y.max() + 1
     model = small_model(max_boxes, max_conditions=max_conditions, early_stopping=must_help)
     how, _ = model._settings(n_classes)
     how = replace(how, max_boxes=4, max_searches=max_searches)
     model._settings = lambda _: (how, 1)
-    path = model.fit(X, y, weights)._courses[0].path
     random = np.random.RandomState(0)
-    random.randint(1 << 31)  # for binning
-    expected = reference.Booster(X, y, weights, how, n_classes, random).run()
-    assert [conditions(box) for box in path.boxes] == expected.boxes
+    with mock.patch.object(voting, "MAX_SEARCHED", max_searched):
+        path = model.fit(X, y, weights)._courses[0].path
+        rows = voting.draw_rows(len(X), random)
+    expected = reference.Booster(X, y, weights, how, n_classes, random, rows).run()
+    stages = [path.places_at(stage) for stage in range(1, len(path.votes) + 1)]
+    boxes = [conditions(box) for box in path.boxes]
+    assert [[boxes[place] for place in places] for places in stages] == expected.stages
     for found, value in zip(path.votes, expected.votes, strict=True):
         assert_array_equal(found, value)
     assert_array_equal(path.intercepts, expected.intercepts)
@@ -251,6 +264,16 @@ def test_equal_boxes_of_a_path_are_joined():
     assert len(model.hyperboxes_) == 2
 
 
+def test_ends_change_once_another_box_explains_a_part():
+    X, y = noisy(300)
+    model = BoostedHyperboxes(6, random_state=0).fit(X, y)
+    path = model._courses[0].path
+    assert len(path.boxes) > len(path.votes) == len(model.hyperboxes_) == 6
+    for stage in range(2, 7):
+        before, after = path.places_at(stage - 1), path.places_at(stage)
+        assert before[:-1] == after[: stage - 2]  # all but the one before the newest stay
+
+
 def test_noise_is_left_alone():
     rng = np.random.default_rng(0)
     X, y = rng.random((400, 5)), rng.integers(2, size=400)
@@ -321,14 +344,37 @@ def test_one_class_needs_no_box():
 
 def test_draws_of_large_data_are_bounded(monkeypatch):
     X, y = noisy(3000)
-    monkeypatch.setattr("hyperboxes._learning.boosting._MOST_DRAWN", 500)
     drawn = []
-    find = boosting.draw_samples
-    monkeypatch.setattr(boosting, "draw_samples", lambda *a: drawn.append(find(*a)) or drawn[-1])
-    model = BoostedHyperboxes(3, random_state=0).fit(X, y)
-    assert len(model.hyperboxes_) == 3
-    assert all(200 < len(draw.rows) < 400 for draw in drawn)
-    assert all(100 < len(draw.other_rows) < 300 for draw in drawn)
+    find = drawing.draw_samples
+    monkeypatch.setattr(drawing, "draw_samples", lambda *a: drawn.append(find(*a)) or drawn[-1])
+    model = BoostedHyperboxes(3, random_state=0)
+    how, _ = model._settings(3)
+    model._settings = lambda _: (replace(how, max_drawn=500), 1)
+    assert len(model.fit(X, y).hyperboxes_) == 3
+    drawn = [draw for draw in drawn if len(draw.others.rows)]  # the other ones are for the ends
+    assert all(200 < len(draw.searched.rows) < 400 for draw in drawn)
+    assert all(100 < len(draw.others.rows) < 300 for draw in drawn)
+
+
+def test_votes_are_fitted_to_all_samples_of_large_data(monkeypatch):
+    """Boxes are found on few samples, but counts and intercepts are those of all."""
+    X, y = noisy(3000)
+    monkeypatch.setattr("hyperboxes._learning.voting.MAX_SEARCHED", 500)
+    model = BoostedHyperboxes(10, random_state=0).fit(X, y)
+    assert_same_model(model, clone(model).set_params(n_jobs=2).fit(X, y))
+    assert_array_equal(model.hyperboxes_.counts, held(model, X).sum(axis=0))
+    mean = model.predict_proba(X).mean(axis=0)
+    assert_allclose(mean, np.bincount(y) / len(y), atol=0.005)
+
+
+@pytest.mark.parametrize("max_boxes", [5, MANY])
+def test_single_precision_is_learned_as_it_is(max_boxes):
+    X, y = noisy(300)
+    X = X.astype(np.float32)
+    model = BoostedHyperboxes(max_boxes, random_state=0).fit(X, y)
+    same = clone(model).fit(X.astype(np.float64), y)
+    assert_same_model(model, same)
+    assert_array_equal(model.predict_proba(X), same.predict_proba(X.astype(np.float64)))
 
 
 @pytest.mark.parametrize(("n_classes", "n_columns"), [(2, 2048), (3, 372), (30, 170)])

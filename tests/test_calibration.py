@@ -153,7 +153,7 @@ def test_merge_adds_them_up_and_prune_keeps_them():
     pruned = prune(parts[0], X[1::3], Y[1::3])
     known = plain_calibration(pruned._model.calibration) | {"next_question": 0}
     assert known == plain_calibration(parts[0]._model.calibration) | {"next_question": 0}
-    assert pruned._model.calibration.next_question == pruned.hyperboxes_.counts.sum()
+    assert pruned._model.calibration.next_question == pruned.n_samples_seen_
     parts[1]._model.calibration = None
     assert merge(parts)._model.calibration is None
 

@@ -80,7 +80,7 @@ def run_process(*argv, **options):
 
 def n_learned(path):
     """Return how many rows a checkpoint has learned, 0 if there is none."""
-    return int(load(path).hyperboxes_.counts.sum()) if path.exists() else 0
+    return load(path).n_samples_seen_ if path.exists() else 0
 
 
 def end_once_saved(folder, end, n_rows=20_000):
@@ -208,6 +208,15 @@ def interrupted(folder, monkeypatch, *more):
     assert n_learned(folder / "model.checkpoint" / "model.hyperboxes") == 500
 
 
+def test_a_run_with_a_budget_goes_on_to_the_same_file(folder, monkeypatch):
+    budget = "--max-boxes", "40"
+    interrupted(folder, monkeypatch, *budget)
+    assert main([*ARGV, "-o", "model", "--resume", *budget]) == 0
+    assert main([*ARGV, "-o", "limited", *budget]) == 0
+    assert (folder / "model").read_bytes() == (folder / "limited").read_bytes()
+    assert len(load("model").hyperboxes_) == 40
+
+
 def test_a_checkpoint_is_not_overwritten_unasked(folder, monkeypatch, capsys):
     interrupted(folder, monkeypatch)
     capsys.readouterr()
@@ -223,6 +232,7 @@ def test_a_checkpoint_is_not_overwritten_unasked(folder, monkeypatch, capsys):
         (["--learner", "online"], "made with learner 'improved', not 'online'"),
         (["--gamma", "2"], "made with gamma 1.0, not 2.0"),
         (["--membership-function", "min"], "made with membership_function 'mean', not 'min'"),
+        (["--max-boxes", "9"], "made with max_boxes None, not 9"),
         (["--drop", "a"], "made with features"),
         (["--unlabeled", "2"], "made with unlabeled None, not '2'"),
     ],

@@ -126,8 +126,8 @@ def test_options_of_other_learners_are_refused(refuse):
     assert "--learner boosted has no --theta" in refuse(*FIT, "--theta", 0.5, code=2)
     assert "--learner boosted has no --unlabeled" in refuse(*FIT, "--unlabeled", "", code=2)
     assert "boosted needs all samples at once" in refuse(*FIT, "--chunk-size", 9, code=2)
-    improved = ["fit", "train.csv", "--target", "species", "-o", "new", "--max-boxes", 5]
-    assert "--learner improved has no --max-boxes" in refuse(*improved, code=2)
+    agglo2 = ["fit", "train.csv", "--target", "species", "-o", "new", "--learner", "agglo2"]
+    assert "--learner agglo2 has no --max-boxes" in refuse(*agglo2, "--max-boxes", 5, code=2)
 
 
 @pytest.mark.parametrize("learner", ["boosted", "adaptive"])

@@ -18,7 +18,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hyperboxes import AgglomerativeGFMM, HyperboxClustering
+from hyperboxes import (
+    AgglomerativeGFMM,
+    ContentiousFuzzyMinMax,
+    FuzzyMinMax,
+    HyperboxClustering,
+)
 from hyperboxes._estimators.registry import all_learners
 from tests.learners import ImprovedOnlineGFMM, every_learner, every_online_learner, same_boxes
 
@@ -29,9 +34,13 @@ X, Y = load_iris(return_X_y=True)
     [
         *(learner.estimator() for learner in all_learners()),
         AgglomerativeGFMM(algorithm="agglo2", selection="all", overlap="paper"),
+        FuzzyMinMax("rfmnn"),
+        HyperboxClustering(algorithm="fmnn"),
         HyperboxClustering(algorithm="agglo-sm", min_samples=2),
+        *(ContentiousFuzzyMinMax(resolution=name) for name in ("compensate", "core", "levels")),
     ]
 )
+@pytest.mark.filterwarnings("ignore:Boxes still change")  # of Simpson's clustering
 def test_scikit_learn_estimator_checks(estimator, check):
     check(estimator)
 
@@ -208,5 +217,5 @@ def test_docstrings_are_whole():
         for name in learner.estimator().get_params():
             assert f"\n{name} : " in text
         if learner.boxes == "cover":  # made of parts that these learners share
-            assert "Khuat" in text
+            assert "References" in text
             assert "{" not in text.replace('{"', "")

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from examples import boosted, choosing, clustering, introduction, plots
+from examples import boosted, choosing, clustering, ensembles, introduction, plots
 
 
 @pytest.mark.parametrize("example", [choosing, clustering])
@@ -19,6 +19,7 @@ def test_examples_of_one_picture(example, monkeypatch, tmp_path):
     ("example", "pictures"),
     [
         (boosted, ["interval", "stages"]),
+        (ensembles, ["votes"]),
         (introduction, ["boxes", "growth", "membership", "theta"]),
         (
             plots,

@@ -10,12 +10,16 @@ from hypothesis import strategies as st
 from hyperboxes._kernels import geometry
 from hyperboxes._learning.rules import OVERLAPS, SIMILARITIES, make_rule
 from hyperboxes._models.membership import FUNCTIONS, Membership
-from tests import reference
+from tests import reference, reference_family
 from tests.compiled import FromPython
 from tests.strategies import problems, slopes, thetas
 
 compiled = FromPython(geometry)
 Corners = namedtuple("Corners", "lower upper")
+Size = namedtuple("Size", "theta total")
+
+# Overlap tests whose cases the reference names.
+CASES = {"four": reference_family.four, "nine": reference_family.nine}
 
 every_function = pytest.mark.parametrize("function", FUNCTIONS)
 every_measure = pytest.mark.parametrize("measure", SIMILARITIES)
@@ -39,6 +43,13 @@ def similarity(first, second, membership, measure):
     rule = make_rule(membership, theta=1.0, selection="all", similarity=measure)
     v, w = second
     return compiled.similarity(*first, Corners(v[None], w[None]), 0, rule)
+
+
+def rule_of(overlap="closed", theta=1.0):
+    """Return the rule of a learner that contracts."""
+    membership = Membership(np.ones(1), "min")
+    pieces = {"overlap": overlap, "resolution": "contract"}
+    return make_rule(membership, theta=theta, selection="all", **pieces)
 
 
 @every_function
@@ -77,7 +88,28 @@ def test_distance_beyond_the_limit_only_has_to_say_so(function, boxes, limit):
 def test_overlap(name, boxes):
     (vi, wi), (vk, wk), _ = boxes
     found = compiled.overlaps(vi, wi, Corners(vk[None], wk[None]), 0, OVERLAPS[name])
-    assert found == reference.overlaps(vi, wi, vk, wk, name)
+    if name in CASES:
+        cases = reference_family.find_cases(vi, wi, vk, wk, CASES[name])
+        assert found == (cases is not None)
+    else:
+        assert found == reference.overlaps(vi, wi, vk, wk, name)
+
+
+@pytest.mark.parametrize("name", ["four", "nine"])
+@given(two_boxes(), st.data())
+def test_contraction_of_the_family(name, boxes, data):
+    """Also where the upper end of the grown box is that of the sample."""
+    (vi, wi), (vk, wk), _ = boxes
+    x = wi.copy() if data.draw(st.booleans()) else vi.copy()
+    expected = [side.copy() for side in (vi, wi, vk, wk)]
+    reference_family.contract(*expected, x, CASES[name])
+    actual = [side.copy() for side in (vi, wi, vk, wk)]
+    if reference_family.find_cases(vi, wi, vk, wk, CASES[name]) is not None:
+        other = Corners(actual[2][None], actual[3][None])
+        compiled.contract(actual[0], actual[1], x, other, 0, rule_of(name))
+    np.testing.assert_array_equal(actual, expected)
+    assert not (expected[0] > expected[1]).any()
+    assert not (expected[2] > expected[3]).any()
 
 
 @given(two_boxes())
@@ -88,7 +120,7 @@ def test_contraction_parts_overlapping_boxes(boxes):
     actual = [side.copy() for side in (vi, wi, vk, wk)]
     if reference.overlaps(vi, wi, vk, wk, "paper"):
         other = Corners(actual[2][None], actual[3][None])
-        compiled.contract(actual[0], actual[1], other, 0)
+        compiled.contract(actual[0], actual[1], actual[1], other, 0, rule_of("paper"))
     np.testing.assert_array_equal(actual, expected)
     assert not (expected[0] > expected[1]).any()
     assert not (expected[2] > expected[3]).any()
@@ -100,7 +132,7 @@ def test_lemma_1_holds_in_floating_point(function, boxes, theta, slope):
     """A box that passes the size test has at least the membership that the lemma asks for."""
     (v, w), (xl, xu), gamma = boxes
     for gammas in (gamma, np.full(len(v), slope)):
-        if compiled.fits(Corners(v[None], w[None]), 0, xl, xu, theta):
+        if compiled.fits(Corners(v[None], w[None]), 0, xl, xu, Size(theta, np.inf)):
             floor = Membership(gammas, function).floor(theta)
             assert floor == reference.lemma(theta, gammas, function)
             assert reference.membership(v, w, xl, xu, gammas, function) >= floor
@@ -112,6 +144,6 @@ def test_lemma_1_holds_in_floating_point(function, boxes, theta, slope):
 def test_lemma_2_holds_in_floating_point(measure, function, boxes, theta):
     """Boxes that fit into one have at least the similarity that the lemma asks for."""
     (vi, wi), (vk, wk), gamma = boxes
-    if compiled.fits(Corners(vi[None], wi[None]), 0, vk, wk, theta):
+    if compiled.fits(Corners(vi[None], wi[None]), 0, vk, wk, Size(theta, np.inf)):
         floor = Membership(gamma, function).floor(theta)
         assert reference.similarity(vi, wi, vk, wk, gamma, measure, function) >= floor

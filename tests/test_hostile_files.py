@@ -192,6 +192,7 @@ def test_many_classes_and_features_take_no_more_memory_than_the_file():
     members = golden_members() | {"lower.npy": row, "upper.npy": row, "labels.npy": one}
     members |= {f"{name}.npy": by_feature for name in ("gamma", "scale_low", "scale_high")}
     labels = np.arange(n_classes, dtype="<i4").tobytes()
+    members |= {"confirmed.npy": one}
     members |= {"counts.npy": one, "classes.npy": npy("<i4", f"({n_classes},)", labels)}
     header = json.loads(members["model.json"]) | {"feature_names": None}
     members["model.json"] = json.dumps(header).encode()

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from hyperboxes._kernels import best, geometry, index, lanes, online, rooms, search
 from hyperboxes._kernels.records import BLOCKS, BOXES, MEMBERSHIP
-from hyperboxes._learning.rules import OVERLAPS, SIMILARITIES, make_rule
+from hyperboxes._learning.rules import SIMILARITIES, make_rule
 from hyperboxes._models.boxes import Boxes, Samples
 from hyperboxes._models.membership import FUNCTIONS, Membership
 from tests import reference
 from tests.compiled import FromPython
+from tests.learners import OVERLAPS
 from tests.strategies import grid, slopes, unit
 
 on_best, on_index = FromPython(best), FromPython(index)
@@ -30,11 +31,13 @@ class Subject:
     """
 
     def __init__(self, n_features, width, gamma=None, function="min"):
-        self.width = width
+        # Bitmaps are used after the first search.
+        settings = {"_WIDTH": width, "_PATIENCE": 1, "_WALKS": 1}
+        self.settings = patch.multiple("hyperboxes._models.boxes", **settings)
         gamma = np.ones(n_features) if gamma is None else gamma
         self.membership = Membership(gamma, function)
         self.boxes = Boxes(n_features, N_CLASSES)
-        with patch("hyperboxes._models.boxes._PATIENCE", 1):
+        with self.settings:
             self.boxes.keep_rooms(True)
         self.rooms = {}
         self.scratch = self.boxes.make_scratch()
@@ -50,7 +53,7 @@ class Subject:
 
     def add(self, low, high, label):
         """Add a box."""
-        with patch("hyperboxes._models.boxes._WIDTH", self.width):
+        with self.settings:
             self.boxes.make_room()
         self.scratch = self.boxes.make_scratch()
         self.search = self.scratch.search
@@ -93,7 +96,7 @@ class Subject:
 
     def rebuild(self):
         """Build the trees anew."""
-        with patch("hyperboxes._models.boxes._WIDTH", self.width):
+        with self.settings:
             self.boxes._build_index(rooms=self.boxes._rooms())
 
     def alive(self, *labels):
@@ -116,7 +119,8 @@ class Subject:
 
     def check_bounds(self):
         """Look for all boxes in their places in the trees, and within the bounds above them."""
-        ends, walls, patience, links, places, roots, _ = self.boxes._index
+        index = self.boxes._index
+        ends, walls, links, places = index.ends, index.rooms, index.links, index.places
         assert self.boxes._counters[BLOCKS] <= len(links)
         for box in self.alive(*range(N_CLASSES)):
             block, lane = divmod(places[box], lanes.LANES)
@@ -126,7 +130,7 @@ class Subject:
             assert np.array_equal(ends[block, :, 0, lane], low, equal_nan=True)
             assert np.array_equal(ends[block, :, 1, lane], high, equal_nan=True)
             room = self.rooms[box]
-            has_rooms = patience[0] == 0
+            has_rooms = index.patience[0] == 0
             assert not has_rooms or np.array_equal(walls[block, :, :, lane], room)
             while links[block, lanes.PARENT] >= 0:
                 child = block
@@ -138,7 +142,7 @@ class Subject:
                 assert np.isnan([outer, inner])[:, np.isnan(low)].all()
                 assert not has_rooms or (walls[block, :, 0, lane] <= room[:, 0]).all()
                 assert not has_rooms or (walls[block, :, 1, lane] >= room[:, 1]).all()
-            assert block == roots[self.boxes.labels[box]]
+            assert block == index.roots[self.boxes.labels[box]]
 
     def check_window(self, xl, xu, theta, label):
         """Leave out no box that can grow to hold the interval."""
@@ -196,7 +200,7 @@ class Subject:
         for most in (1, 3, len(boxes) + 1):
             ids, values = np.empty(most, np.int64), np.empty(most)
             n_found, n_tried = on_best.find_best(
-                *(label, -1, *after, boxes.counts, 2, False),
+                *(label, -1, *after, boxes.counts, 2, best.FITTING),
                 *(boxes.arrays, rule, self.scratch, ids, values),
             )
             assert n_tried == 0

@@ -1,5 +1,7 @@
 """Merging models that were learned apart."""
 
+import hashlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import minmax_scale
 
 from hyperboxes import AgglomerativeGFMM, HyperboxClustering, merge
+from hyperboxes._estimators.merge import neighbours
 from tests import reference, reference_models
 from tests.learners import (
     ImprovedOnlineGFMM,
@@ -129,6 +132,23 @@ def test_order_does_not_matter_and_models_stay(model):
     assert merged.hyperboxes_.counts.sum() == len(X)
     assert merged.score(X, Y) > 0.9
     assert [len(model.hyperboxes_) for model in models] == before
+
+
+def test_many_models_are_merged_in_a_tree():
+    models = parts_of(ImprovedOnlineGFMM(0.3), 6)
+    models[0].set_params(n_jobs=2)
+    merged = merge(models)
+    assert same_boxes(merged, merge(reversed(models)))
+    assert merged.n_jobs == 2
+    assert merged.hyperboxes_.counts.sum() == len(X)
+    groups = [merge(group) for group in neighbours(sorted(models, key=digest_of))]
+    assert len(groups) == 2
+    assert same_boxes(merged, merge(groups))
+
+
+def digest_of(model):
+    """Return what the order of models in the tree hangs on."""
+    return hashlib.sha256(b"".join(a.tobytes() for a in model._model.boxes.rows)).digest()
 
 
 def test_merged_models_go_on_learning():

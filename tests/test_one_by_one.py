@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from hyperboxes import AdaptiveGFMM, ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes import AdaptiveGFMM, FuzzyMinMax, ImprovedOnlineGFMM, OnlineGFMM
 
 X, Y = load_iris(return_X_y=True)
 ORDER = np.random.default_rng(0).permutation(len(X))
@@ -23,6 +23,8 @@ LEARNERS = {
     "adaptive": partial(AdaptiveGFMM, max_boxes=50),
     "improved": partial(ImprovedOnlineGFMM, 0.2, scaling=RANGES),
     "online": partial(OnlineGFMM, 0.2, scaling=RANGES),
+    "fmnn": partial(FuzzyMinMax, "fmnn", 0.2, scaling=RANGES),
+    "rfmnn": partial(FuzzyMinMax, "rfmnn", 0.2, scaling=RANGES),
 }
 every_learner = pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
 

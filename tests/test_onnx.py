@@ -18,7 +18,14 @@ from sklearn.pipeline import make_pipeline
 import hyperboxes
 from hyperboxes import AgglomerativeGFMM, to_onnx
 from tests.graphs import assert_agrees, run
-from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, every_function, every_learner, learn
+from tests.learners import (
+    ContentiousFuzzyMinMax,
+    ImprovedOnlineGFMM,
+    OnlineGFMM,
+    every_function,
+    every_learner,
+    learn,
+)
 from tests.strategies import problems
 
 X, Y = load_iris(return_X_y=True)
@@ -36,6 +43,7 @@ def agglomerate(problem, algorithm):
 LEARNERS = [
     partial(learn, cls=OnlineGFMM),
     partial(learn, cls=ImprovedOnlineGFMM),
+    partial(learn, cls=ContentiousFuzzyMinMax),
     partial(agglomerate, algorithm="agglo2"),
     partial(agglomerate, algorithm="agglo-sm"),
 ]

@@ -100,7 +100,7 @@ def test_many_samples_are_answered_in_slices(monkeypatch):
     model = ImprovedOnlineGFMM().fit(X, y)
     whole = model.predict(X), model.predict_proba(X), model.membership(X)
     monkeypatch.setattr(
-        "hyperboxes._learning.calibrating.WORK_PER_CALL", 7 * 3 * len(model.hyperboxes_)
+        "hyperboxes._learning.nearest.WORK_PER_CALL", 7 * 3 * len(model.hyperboxes_)
     )
     sliced = model.predict(X), model.predict_proba(X), model.membership(X)
     for a, b in zip(whole, sliced, strict=True):

@@ -10,7 +10,6 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from hyperboxes import AgglomerativeGFMM, HyperboxClustering, prune
-from hyperboxes._models.boxes import Boxes
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, learn, same_boxes
 from tests.strategies import problems
 
@@ -76,8 +75,7 @@ def prune_slowly(model, X, y, X_upper):
 
     def without_dropped():
         boxes = model._model.boxes
-        rows = (row[kept] for row in boxes.rows)
-        return model._with_boxes(Boxes.of_rows(*rows, n_classes=boxes.n_classes))
+        return model._with_boxes(boxes.take(kept))
 
     is_done = False
     while not is_done:

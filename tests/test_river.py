@@ -10,7 +10,7 @@ from river import checks, compose, datasets, drift, evaluate, metrics, preproces
 import hyperboxes
 from hyperboxes import river
 
-MODELS = [river.AdaptiveGFMM(), river.ImprovedOnlineGFMM(), river.OnlineGFMM()]
+MODELS = [river.AdaptiveGFMM(), river.ImprovedOnlineGFMM(), river.OnlineGFMM(max_boxes=5)]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)

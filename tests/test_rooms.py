@@ -16,8 +16,8 @@ from tests.strategies import grid, unit
 
 on_rooms = FromPython(rooms)
 
-# Rooms are kept from the first refusal on.
-no_patience = patch("hyperboxes._models.boxes._PATIENCE", 1)
+# Rooms are kept from the first refusal on, and bitmaps soon after.
+no_patience = patch.multiple("hyperboxes._models.boxes", _PATIENCE=1, _WALKS=1)
 
 # Neighbours in double precision, which are one number in single precision.
 near = st.integers(-3, 3).map(lambda steps: 0.3 + steps * 2.0**-54)
@@ -41,7 +41,9 @@ def test_nothing_beyond_a_wall_is_ever_accepted(data, n_features):
         *(np.stack(ends) for ends in zip(box, rival, strict=True)),
         np.array([0, 1]),
         np.ones(2),
+        np.arange(2),
         n_classes=2,
+        n_seen=2,
     )
     with no_patience:
         boxes.keep_rooms(True)

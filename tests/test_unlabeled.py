@@ -8,12 +8,20 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from hyperboxes import AgglomerativeGFMM
-from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, every_online_learner
+from hyperboxes import AgglomerativeGFMM, FuzzyMinMax
+from tests.learners import (
+    ContentiousFuzzyMinMax,
+    ImprovedOnlineGFMM,
+    OnlineGFMM,
+    every_online_learner,
+)
 
 LEARNERS = {
     "online": OnlineGFMM(),
     "improved": ImprovedOnlineGFMM(),
+    "fmnn": FuzzyMinMax(shuffle=False),
+    "rfmnn": FuzzyMinMax("rfmnn", shuffle=False),
+    "exclude": ContentiousFuzzyMinMax(),
     "agglo2": AgglomerativeGFMM(algorithm="agglo2"),
     "agglo-sm": AgglomerativeGFMM(),
 }

@@ -16,6 +16,7 @@ from pathlib import Path
 from benchmarks.data import add_data_option
 from benchmarks.reproduce import accuracy, counts, published, published_order, times
 from benchmarks.reproduce.cells import Cell
+from benchmarks.reproduce.family_published import write_family
 from benchmarks.reproduce.learners import ALGORITHMS
 from benchmarks.reproduce.loading import NoDataError, Source
 from benchmarks.reproduce.running import run, warm_up
@@ -81,6 +82,13 @@ def parse() -> argparse.Namespace:
         help="folder of the tables (default: benchmarks/results, its pictures in docs; of a run "
         "that is limited in any way: benchmarks/.reproduce/results)",
     )
+    parser.add_argument(
+        "--peer-data",
+        type=Path,
+        metavar="DIR",
+        help="folder `dataset` of hyperbox-brain's repository, for the FMNN family's published "
+        "numbers",
+    )
     options = parser.parse_args()
     options.is_whole = not (
         options.quick or options.only or options.sets != names or options.learners != LEARNERS
@@ -109,6 +117,7 @@ def reproduce(options: argparse.Namespace) -> list[str]:
     facts = describe(source, seconds)
     write_reports([(cell, store[cell]) for cell in finished], folder, pictures, facts)
     progress(f"tables are in {folder}, pictures in {pictures}")
+    print(write_family(options.peer_data, folder))
     return failures
 
 

@@ -7,15 +7,23 @@ paper's lemma, prediction beside scikit-learn's nearest neighbour, streams besid
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.data import add_data_option
+from benchmarks.scale.beside import bench_beside
 from benchmarks.scale.common import QUICK, Goal, Run, warm_up
 from benchmarks.scale.fitting import bench_fit, bench_small
 from benchmarks.scale.growing import PICTURE, bench_growth
-from benchmarks.scale.overlapping import bench_overlap
+from benchmarks.scale.overlapping import (
+    bench_agglomeration,
+    bench_merge,
+    bench_overlap,
+    bench_overlap_growth,
+)
 from benchmarks.scale.predicting import bench_predict
+from benchmarks.scale.pruning import bench_prune
 from benchmarks.scale.remembering import bench_memory
 from benchmarks.scale.streaming import bench_overhead, bench_stream
 from benchmarks.timing import machine, progress, table, yes_no
@@ -33,9 +41,22 @@ def main() -> None:
         metavar="PATH",
         help="picture of the growth (default: docs/scale.png; with --quick none)",
     )
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="DIR",
+        help="of `beside`, keep what was measured in a folder, and go on with what is missing",
+    )
+    parser.add_argument(
+        "--most",
+        type=int,
+        default=sys.maxsize,
+        metavar="N",
+        help="of `overlap-growth` and `beside`, sizes up to this only",
+    )
     options = parser.parse_args()
     picture = options.plot or (None if options.quick else PICTURE)
-    run = Run(options.data, options.quick, picture)
+    run = Run(options.data, options.quick, picture, options.keep, options.most)
 
     print(machine("numpy", "numba", "scikit-learn", "river"))
     print("gamma 1, one pass, features scaled to [0, 1] beforehand. Seconds are medians of runs in")
@@ -58,9 +79,14 @@ def summary(goals: list[Goal]) -> str:
 SECTIONS: dict[str, Callable[[Run], list[Goal]]] = {
     "fit": bench_fit,
     "overlap": bench_overlap,
+    "overlap-growth": bench_overlap_growth,
+    "agglomeration": bench_agglomeration,
+    "merge": bench_merge,
+    "prune": bench_prune,
     "small": bench_small,
     "growth": bench_growth,
     "predict": bench_predict,
+    "beside": bench_beside,
     "stream": bench_stream,
     "memory": bench_memory,
     "overhead": bench_overhead,

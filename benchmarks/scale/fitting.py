@@ -19,6 +19,7 @@ from benchmarks.scale.common import (
     THETAS,
     Goal,
     Run,
+    speed_goal,
     time_fits,
 )
 from benchmarks.timing import progress, table, yes_no
@@ -163,6 +164,12 @@ def speed_goals(comparisons: list[Fits]) -> Iterator[Goal]:
             f"{worst.ratio:.2f}x (theta {worst.theta}, {worst.data})",
             worst.ratio >= worst.wanted,
         )
+
+
+def ratio_goal(fits: Fits) -> Goal:
+    """Set how many times faster the index is against what is wanted."""
+    name = f"{fits.learner}, theta {fits.theta}, {fits.data}"
+    return speed_goal(name, fits.wanted, fits.ratio)
 
 
 def same_boxes_goal(comparisons: list[Fits]) -> Goal:

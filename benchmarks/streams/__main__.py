@@ -2,13 +2,17 @@
 
 `make bench-streams` prints accuracy, kappa, samples per second and memory of each learner, sample
 by sample, first on streams that nothing was chosen by. Slow learners stop after `--limit` seconds a
-stream, and ours is then compared on as many samples. `--pieces` prints what each piece of
-`AdaptiveGFMM` earns, and what late labels cost; `--picture FILE` draws accuracy around drifts.
+stream, and ours is then compared on as many samples. With `--keep FOLDER` runs are kept there, and
+those that are there already are not repeated, so that it can be done bit by bit. `--pieces` prints
+what each piece of `AdaptiveGFMM` earns, and what late labels cost, `--budgets` what a budget of
+boxes does to the other online learners; `--picture FILE` draws accuracy around drifts.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +26,12 @@ from benchmarks.streams.contenders import (
     Run,
     contenders,
     in_batches,
+    kept,
     prequential,
 )
 from benchmarks.streams.data import STREAMS, Stream
 from benchmarks.streams.picture import draw
-from benchmarks.streams.pieces import accuracies
+from benchmarks.streams.pieces import accuracies, budget_accuracies
 from benchmarks.timing import machine, progress, table
 from hyperboxes import AdaptiveGFMM
 
@@ -36,7 +41,7 @@ WHOLE = (NO_CHANGE, OURS, "HoeffdingTree", HAT)
 Runs = dict[str, dict[str, Run]]
 
 
-def run_all(streams: list[Stream], options: argparse.Namespace) -> tuple[Runs, dict[str, float]]:
+def run_all(streams: list[Stream], options: argparse.Namespace) -> tuple[Runs, dict[str, Run]]:
     """Run all learners on all streams that are at hand; and ours in batches of 1,000."""
     runs: Runs = {}
     batches = {}
@@ -52,9 +57,16 @@ def run_all(streams: list[Stream], options: argparse.Namespace) -> tuple[Runs, d
                 continue
             progress(f"{stream.name}: {name}")
             limit = options.limit if name not in WHOLE else np.inf
-            runs[stream.name][name] = prequential(make(), X, y, limit=limit)
-        batches[stream.name] = in_batches(AdaptiveGFMM(), X, y, 1_000)
+            run = partial(prequential, make(), X, y, limit=limit)
+            runs[stream.name][name] = kept(_file(options, stream, name), run)
+        run = partial(in_batches, AdaptiveGFMM(), X, y, 1_000)
+        batches[stream.name] = kept(_file(options, stream, "batches"), run)
     return runs, batches
+
+
+def _file(options: argparse.Namespace, stream: Stream, name: str) -> Path | None:
+    """Return where a run is kept, if any is."""
+    return options.keep and options.keep / stream.name / f"{name}.json"
 
 
 def mean(values: list[float]) -> str:
@@ -90,14 +102,14 @@ def prefix_table(runs: Runs) -> str:
     return table(["as far as they came", "samples", "accuracy, %", f"{OURS} there"], rows)
 
 
-def speed_table(runs: Runs, batches: dict[str, float]) -> str:
+def speed_table(runs: Runs, batches: dict[str, Run]) -> str:
     """Return samples per second and the size of the pickled model, medians over streams."""
     rows = []
     for name in next(iter(runs.values())):
         of_all = [of[name] for of in runs.values()]
         size = np.median([run.memory for run in of_all]) / 1000
         rows.append([name, f"{np.median([run.speed for run in of_all]):,.0f}", f"{size:,.0f} kB"])
-    speed = 1 / np.median([batches[stream] for stream in runs])
+    speed = np.median([batches[stream].speed for stream in runs])
     rows.append([f"{OURS}, batches of 1,000", f"{speed:,.0f}", ""])
     return table(["medians over the streams", "samples a second", "model"], rows)
 
@@ -116,12 +128,16 @@ def against(runs: Runs, other: str) -> str:
     )
 
 
-def pieces_table(streams: list[Stream], options: argparse.Namespace) -> str:
-    """Return mean accuracies without each piece, by group of streams."""
+def pieces_table(
+    streams: list[Stream],
+    options: argparse.Namespace,
+    accuracies: Callable[[np.ndarray, np.ndarray], dict[str, float]],
+) -> str:
+    """Return mean accuracies, of what they are found for, by group of streams."""
     found: dict[bool, list[dict[str, float]]] = {False: [], True: []}
     for stream in streams:
         if samples := stream.read(options.samples, options.data):
-            progress(f"{stream.name}: pieces")
+            progress(stream.name)
             found[stream.chosen_by].append(accuracies(*samples))
     names = next(iter(found[False] or found[True]))
     rows = [
@@ -140,8 +156,10 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=5.0, help="seconds a stream, slow learners")
     parser.add_argument("--only", default="", help="streams whose name holds this")
     parser.add_argument("--without", nargs="*", default=[], help="learners to leave out")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="of runs, not to be repeated")
     parser.add_argument("--quick", action="store_true", help="2,000 samples, 1 second")
     parser.add_argument("--pieces", action="store_true", help="print what each piece earns")
+    parser.add_argument("--budgets", action="store_true", help="print what max_boxes does")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="draw accuracy over time")
     options = parser.parse_args()
     if options.quick:
@@ -154,7 +172,9 @@ def main() -> None:
     if options.picture:
         draw(options.picture, options.samples)
     elif options.pieces:
-        print(pieces_table(streams, options))
+        print(pieces_table(streams, options, accuracies))
+    elif options.budgets:
+        print(pieces_table(streams, options, budget_accuracies))
     else:
         for chosen_by in (False, True):
             compare([s for s in streams if s.chosen_by == chosen_by], options)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,15 +67,19 @@ def contenders(X: np.ndarray) -> dict[str, Callable[[], Any]]:
     return {
         NO_CHANGE: NoChange,
         OURS: AdaptiveGFMM,
-        "ImprovedOnlineGFMM": lambda: ImprovedOnlineGFMM(
-            scaling=[np.nanmin(X[:1000], axis=0), np.nanmax(X[:1000], axis=0)]
-        ),
+        "ImprovedOnlineGFMM": lambda: ImprovedOnlineGFMM(scaling=first_ranges(X)),
         "HoeffdingTree": tree.HoeffdingTreeClassifier,
         HAT: lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=1),
+        f"{HAT}, scaled": lambda: scaler() | tree.HoeffdingAdaptiveTreeClassifier(seed=1),
         ARF: lambda: forest.ARFClassifier(seed=1),
         "SRP": lambda: ensemble.SRPClassifier(seed=1),
         "KNN": lambda: scaler() | neighbors.KNNClassifier(),
     }
+
+
+def first_ranges(X: np.ndarray) -> list[np.ndarray]:
+    """Return the ranges of the features at the beginning of a stream."""
+    return [np.nanmin(X[:1000], axis=0), np.nanmax(X[:1000], axis=0)]
 
 
 def prequential(model: Any, X: np.ndarray, y: np.ndarray, *, limit: float, late: int = 0) -> Run:
@@ -96,12 +102,28 @@ def prequential(model: Any, X: np.ndarray, y: np.ndarray, *, limit: float, late:
     return Run(predicted[:done], y[:done], seconds, len(pickle.dumps(model)))
 
 
-def in_batches(model: Any, X: np.ndarray, y: np.ndarray, size: int) -> float:
-    """Predict and learn in batches; return the seconds a sample takes."""
+def kept(path: Path | None, run: Callable[[], Run]) -> Run:
+    """Return a run, from a file if it was kept there, and keep it otherwise."""
+    if path is not None and path.exists():
+        fields = json.loads(path.read_text())
+        arrays = {name: np.array(fields[name]) for name in ("predicted", "y")}
+        return Run(**fields | arrays)
+    result = run()
+    if path is not None:
+        lists = {"predicted": result.predicted.tolist(), "y": result.y.tolist()}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(asdict(result) | lists))
+    return result
+
+
+def in_batches(model: Any, X: np.ndarray, y: np.ndarray, size: int) -> Run:
+    """Predict and learn in batches."""
+    predicted = np.full(len(y), -1)
     start = time.perf_counter()
     for first in range(0, len(y), size):
         rows = slice(first, first + size)
         if first:
-            model.predict(X[rows])
+            predicted[rows] = model.predict(X[rows])
         model.partial_fit(X[rows], y[rows])
-    return (time.perf_counter() - start) / len(y)
+    seconds = time.perf_counter() - start
+    return Run(predicted, y, seconds, len(pickle.dumps(model)))

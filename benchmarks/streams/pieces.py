@@ -1,4 +1,4 @@
-"""What each piece of `AdaptiveGFMM` earns: it is run without it, on whole streams."""
+"""What each piece of `AdaptiveGFMM` earns: it is run without it. What budgets do to the others."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.streams.contenders import prequential
-from hyperboxes import AdaptiveGFMM
+from benchmarks.streams.contenders import first_ranges, prequential
+from hyperboxes import AdaptiveGFMM, ImprovedOnlineGFMM, OnlineGFMM
 from hyperboxes._learning import adaptive
 
 # What is changed of the settings; horizons and neighbours keep their number, so that there are as
@@ -29,6 +29,8 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "max_boxes=500": {"max_boxes": 500},
     "max_boxes=2000": {"max_boxes": 2000},
 }
+
+BUDGETS = (None, 1000, 300, 100, 30)
 
 
 @contextmanager
@@ -54,4 +56,15 @@ def accuracies(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
     for late in (1, 10, 50, 500):
         run = prequential(AdaptiveGFMM(), X, y, limit=60, late=late)
         found[f"labels {late} samples late"] = run.accuracy()
+    return found
+
+
+def budget_accuracies(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    """Return the accuracy of the other online learners, with budgets of boxes and without."""
+    found = {}
+    for learner in (ImprovedOnlineGFMM, OnlineGFMM):
+        for max_boxes in BUDGETS:
+            model = learner(scaling=first_ranges(X), max_boxes=max_boxes, calibrate=False)
+            run = prequential(model, X, y, limit=60)
+            found[f"{learner.__name__}, max_boxes={max_boxes}"] = run.accuracy()
     return found

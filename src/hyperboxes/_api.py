@@ -5,9 +5,18 @@ from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.clustering import HyperboxClustering
+from hyperboxes._estimators.contentious import ContentiousFuzzyMinMax
+from hyperboxes._estimators.fuzzy_min_max import FuzzyMinMax
+from hyperboxes._estimators.granular import MultiGranularGFMM
 from hyperboxes._estimators.merge import merge
 from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
 from hyperboxes._estimators.prune import Pruning, prune
+from hyperboxes._estimators.random import RandomHyperboxes
+from hyperboxes._explain.ensembles import (
+    EnsembleExplanation,
+    EnsembleExplanations,
+    SpeakingBox,
+)
 from hyperboxes._explain.explaining import Explanations, explain
 from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
 from hyperboxes._explain.memories import MemoryExplanation, MemoryExplanations, VotingBox
@@ -19,6 +28,7 @@ from hyperboxes._explain.vote_explanation import ExplainedVote, VoteExplanation
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._files.onnx import to_onnx
 from hyperboxes._files.saving import load, save
+from hyperboxes._models.contention import ContentiousRegions
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.voting import VotingHyperboxes
 from hyperboxes._plots import (
@@ -40,11 +50,16 @@ __all__ = [
     "BoxSizesDisplay",
     "BoxesDisplay",
     "Change",
+    "ContentiousFuzzyMinMax",
+    "ContentiousRegions",
+    "EnsembleExplanation",
+    "EnsembleExplanations",
     "ExplainedBox",
     "ExplainedVote",
     "Explanation",
     "Explanations",
     "FeatureImportancesDisplay",
+    "FuzzyMinMax",
     "GrowthDisplay",
     "HyperboxClustering",
     "Hyperboxes",
@@ -53,9 +68,12 @@ __all__ = [
     "MemoryExplanation",
     "MemoryExplanations",
     "ModelFileError",
+    "MultiGranularGFMM",
     "OnlineGFMM",
     "ParallelCoordinatesDisplay",
     "Pruning",
+    "RandomHyperboxes",
+    "SpeakingBox",
     "ThetaDisplay",
     "VoteChange",
     "VoteExplanation",

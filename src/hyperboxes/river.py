@@ -179,7 +179,7 @@ class _WarmedUp(_BoxClassifier):
 
 
 class ImprovedOnlineGFMM(_WarmedUp):
-    """Improved online learning of a general fuzzy min-max network, which forgets nothing.
+    """Improved online learning of a general fuzzy min-max network.
 
     See :class:`hyperboxes.ImprovedOnlineGFMM`. Features that appear after the first `warm_up`
     samples have no say.
@@ -192,6 +192,9 @@ class ImprovedOnlineGFMM(_WarmedUp):
         "mean" or "min".
     overlap
         "closed" or "paper".
+    max_boxes
+        How many boxes there may be: beyond it the one confirmed longest ago is forgotten. None: no
+        limit.
     warm_up
         How many samples to collect before learning begins: the features' ranges are theirs.
 
@@ -209,21 +212,26 @@ class ImprovedOnlineGFMM(_WarmedUp):
         theta: float = 0.5,
         membership_function: str = "mean",
         overlap: str = "closed",
+        max_boxes: int | None = None,
         warm_up: int = 100,
     ) -> None:
         super().__init__(warm_up)
         self.theta = theta
         self.membership_function = membership_function
         self.overlap = overlap
+        self.max_boxes = max_boxes
 
     def _make_model(self) -> online.ImprovedOnlineGFMM:
         return online.ImprovedOnlineGFMM(
-            self.theta, membership_function=self.membership_function, overlap=self.overlap
+            self.theta,
+            membership_function=self.membership_function,
+            overlap=self.overlap,
+            max_boxes=self.max_boxes,
         )
 
 
 class OnlineGFMM(_WarmedUp):
-    """Original online learning of a general fuzzy min-max network, which forgets nothing.
+    """Original online learning of a general fuzzy min-max network.
 
     See :class:`hyperboxes.OnlineGFMM`. Features that appear after the first `warm_up` samples have
     no say.
@@ -234,6 +242,9 @@ class OnlineGFMM(_WarmedUp):
         Maximum side of a box, as a fraction of each feature's range.
     membership_function
         "mean" or "min".
+    max_boxes
+        How many boxes there may be: beyond it the one confirmed longest ago is forgotten. None: no
+        limit.
     warm_up
         How many samples to collect before learning begins: the features' ranges are theirs.
 
@@ -246,11 +257,18 @@ class OnlineGFMM(_WarmedUp):
     """
 
     def __init__(
-        self, theta: float = 0.2, membership_function: str = "mean", warm_up: int = 100
+        self,
+        theta: float = 0.2,
+        membership_function: str = "mean",
+        max_boxes: int | None = None,
+        warm_up: int = 100,
     ) -> None:
         super().__init__(warm_up)
         self.theta = theta
         self.membership_function = membership_function
+        self.max_boxes = max_boxes
 
     def _make_model(self) -> online.OnlineGFMM:
-        return online.OnlineGFMM(self.theta, membership_function=self.membership_function)
+        return online.OnlineGFMM(
+            self.theta, membership_function=self.membership_function, max_boxes=self.max_boxes
+        )

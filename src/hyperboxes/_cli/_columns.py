@@ -13,6 +13,8 @@ import numpy as np
 
 from hyperboxes._cli._common import arrow, listing
 from hyperboxes._cli._tables import Chunk
+from hyperboxes._extras import need
+from hyperboxes._models.categories import are_categories
 
 # Cells of features that say that a value is missing, in lower case.
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "?")
@@ -45,12 +47,41 @@ def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
     return numbers
 
 
+def read_frame(chunk: Chunk, columns: Sequence[str], categorical: Sequence[str]) -> Any:
+    """Return the columns as a data frame: texts of categories, None where missing, and numbers."""
+    pandas = need("pandas", "cli", "The command line")
+    numeric = [column for column in columns if column not in categorical]
+    frame = pandas.DataFrame(read_numbers(chunk, numeric), columns=numeric)
+    for column in categorical:
+        texts = read_labels(chunk, column).tolist()
+        cells = [None if text.lower() in MISSING else text for text in texts]
+        frame[column] = pandas.Series(cells, dtype=object)
+    return frame[list(columns)]
+
+
+def find_categorical(chunk: Chunk, columns: Sequence[str]) -> list[str]:
+    """Return the columns that hold text of which at most half are numbers."""
+    return [column for column in columns if _holds_categories(chunk, column)]
+
+
+def _holds_categories(chunk: Chunk, column: str) -> bool:
+    pc = arrow("compute")
+    values = _plain(chunk.table[column])
+    if not _is_text(values.type) or _to_numbers(values, chunk.decimal) is not None:
+        return False
+    texts = pc.utf8_lower(pc.utf8_trim_whitespace(pc.unique(values)))
+    return are_categories(set(texts.to_pylist()) - {None, *MISSING})
+
+
 def _advice(text: str, decimal: str) -> str:
     """Say what to do about a cell that is no number."""
     other = "," if decimal == "." else "."
     if re.fullmatch(rf"[+-]?\d*{re.escape(other)}\d+", text.strip()):
         return f"If that is a number with decimals, add --decimal {other}"
-    return "Turn them into numbers, or train without such columns (fit --drop)"
+    return (
+        "Turn them into numbers, train without such columns (fit --drop), or take them as "
+        "categories if the learner does (fit --categorical)"
+    )
 
 
 def read_labels(chunk: Chunk, column: str) -> np.ndarray:

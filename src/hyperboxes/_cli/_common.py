@@ -129,3 +129,16 @@ def listing(names: Iterable[str], most: int = 20) -> str:
     names = [name or "(no name)" for name in names]
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def n_learned(model: Any) -> int:
+    """Return how many rows a model has learned."""
+    for name in ("n_samples_seen_", "n_samples_"):  # counts of boxes that it forgets, or are many
+        if hasattr(model, name):
+            return int(getattr(model, name))
+    return int(model.hyperboxes_.counts.sum()) if hasattr(model, "hyperboxes_") else 0
+
+
+def n_boxes(model: Any) -> int:
+    """Return how many boxes a model has, of all its members if there are several."""
+    return int(model.n_boxes_) if hasattr(model, "n_boxes_") else len(model.hyperboxes_)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._cli._bar import progress
-from hyperboxes._cli._common import note, positive_integer
+from hyperboxes._cli._common import n_boxes, note, positive_integer
 from hyperboxes._cli._labels import Confusion, Scores, held_by_boxes
 from hyperboxes._cli._models import FeatureReader, read_target
 from hyperboxes._cli._tables import Table
@@ -34,7 +34,7 @@ def cross_validate(args: argparse.Namespace, table: Table, reader: FeatureReader
     X, labels = _read_all(args, table, reader)
     classes, counts = np.unique(labels[labels != _NO_LABEL], return_counts=True)
     _check_counts(args, table, classes, counts)
-    confusion, accuracies, n_boxes = Confusion(classes), [], []
+    confusion, accuracies, sizes = Confusion(classes), [], []
     held: list[np.ndarray] = []
     with progress(args, "Cross-validating", args.cv) as update:
         for fold in _make_folds(labels, args.cv):
@@ -42,12 +42,12 @@ def cross_validate(args: argparse.Namespace, table: Table, reader: FeatureReader
             predicted = model.predict(_take(X, fold))
             confusion.add(labels[fold], predicted)
             accuracies.append(float(np.mean(predicted == labels[fold])))
-            n_boxes.append(len(model.hyperboxes_))
+            sizes.append(n_boxes(model))
             held += held_by_boxes(model, _take(X, fold))
             if update is not None:
                 update(len(accuracies), f"{len(accuracies)} of {args.cv} folds")
     share = float(np.concatenate(held).mean()) if held else None
-    return Scores.of(confusion, round(np.mean(n_boxes)), accuracies, share)
+    return Scores.of(confusion, round(np.mean(sizes)), accuracies, share)
 
 
 def _fit_without(fold: np.ndarray, like: Any, X: Any, labels: np.ndarray) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._cli._columns import read_numbers
+from hyperboxes._cli._columns import read_frame, read_numbers
 from hyperboxes._cli._common import add_features, listing, note
 from hyperboxes._cli._labels import match_spelling, to_classes
 from hyperboxes._cli._survey import check_labels
@@ -25,11 +25,27 @@ class FeatureReader:
 
     def read(self, *chunks: Chunk) -> Any:
         """Return the rows as the model takes them."""
-        X = np.concatenate([read_numbers(chunk, self.columns) for chunk in chunks])
         names = getattr(self.model, "feature_names_in_", None)
-        if names is None:
-            return X
-        return need("pandas", "cli", "The command line").DataFrame(X, columns=names)
+        pandas = need("pandas", "cli", "The command line")
+        categories = getattr(self.model, "categories_", {})
+        if categories and names is not None:
+            return pandas.concat([self._read_mixed(chunk, categories) for chunk in chunks])
+        X = np.concatenate([read_numbers(chunk, self.columns) for chunk in chunks])
+        return X if names is None else pandas.DataFrame(X, columns=names)
+
+    def _read_mixed(self, chunk: Chunk, categories: dict[str, list[Any]]) -> Any:
+        """Return rows with categories, as the values that the model knows."""
+        names = [str(name) for name in self.model.feature_names_in_]
+        columns = dict(zip(names, self.columns, strict=True))
+        frame = read_frame(chunk, self.columns, [columns[name] for name in categories])
+        frame.columns = names
+        for name, values in categories.items():
+            by_text = {str(value): value for value in values}
+            cells = [by_text.get(text, text) for text in frame[name]]
+            if not isinstance(values[0], str):  # texts that are none of its values
+                cells = [None if isinstance(cell, str) else cell for cell in cells]
+            frame[name] = np.array(cells, dtype=object)
+        return frame
 
 
 def add_matching(parser: argparse.ArgumentParser) -> None:

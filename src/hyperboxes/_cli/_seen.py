@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._cli._common import n_learned
 from hyperboxes._cli._survey import Extent
 
 
@@ -19,24 +20,28 @@ class SeenRows:
         from hyperboxes._models.voting import VotingHyperboxes
 
         self._model = model
-        self._votes = isinstance(model.hyperboxes_, VotingHyperboxes)
+        self._votes = isinstance(getattr(model, "hyperboxes_", None), VotingHyperboxes)
         self._extent = Extent(model.n_features_in_)
         self._n_held: Any = 0  # by box
 
     def add(self, X: Any) -> None:
         """Take in some rows."""
-        self._extent.add(X)
+        from hyperboxes._estimators.base import NUMBERS
+        from hyperboxes._estimators.validation import validate_samples
+
+        numbers = validate_samples(self._model, X, reset=False, **NUMBERS)
+        self._extent.add(numbers)
         if self._votes:
-            held = self._model.hyperboxes_.contains(np.asarray(X, np.float64))
+            held = self._model.hyperboxes_.contains(numbers)
             self._n_held = self._n_held + held.sum(axis=0)
 
     def what_agrees(self) -> str | None:
         """Return what says that the model was trained on the rows, None if nothing does."""
-        boxes = self._model.hyperboxes_
         if self._votes:
+            boxes = self._model.hyperboxes_
             is_same = len(boxes) > 0 and np.array_equal(self._n_held, boxes.counts)
             return "every box holds as many of its rows as then" if is_same else None
-        same = self._extent.n_rows == boxes.counts.sum() and self._has_same_ranges()
+        same = self._extent.n_rows == n_learned(self._model) and self._has_same_ranges()
         return "it has as many rows, with the same ranges" if same else None
 
     def _has_same_ranges(self) -> bool:

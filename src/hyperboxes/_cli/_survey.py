@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._cli._columns import read_labels, read_numbers
+from hyperboxes._cli._columns import read_frame, read_labels, read_numbers
 from hyperboxes._cli._tables import Chunk
 
 # A column with more labels is no class: a measurement, an identifier.
@@ -22,6 +22,7 @@ class Columns:
     features: list[str]
     target: str
     unlabeled: str | None = None
+    categorical: tuple[str, ...] = ()
 
     @property
     def all(self) -> list[str]:
@@ -32,6 +33,11 @@ class Columns:
         """Return the samples and their labels, which must be there."""
         labels = check_labels(chunk, self.target, self.unlabeled)
         return read_numbers(chunk, self.features), labels
+
+    def read_frame(self, chunk: Chunk) -> tuple[Any, np.ndarray]:
+        """Return the samples as a data frame, with categories as text, and their labels."""
+        labels = check_labels(chunk, self.target, self.unlabeled)
+        return read_frame(chunk, self.features, self.categorical), labels
 
 
 def check_labels(chunk: Chunk, target: str, unlabeled: Any) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from hyperboxes._cli._bar import progress, with_progress
 from hyperboxes._cli._checkpoint import Checkpoint
-from hyperboxes._cli._common import note
+from hyperboxes._cli._common import n_learned, note
 from hyperboxes._cli._interrupts import interruptible
 from hyperboxes._cli._shuffling import shuffled_pieces
 from hyperboxes._cli._survey import Columns, Survey
@@ -27,12 +27,14 @@ def fit_at_once(
     """Learn from all samples, in memory; return the model and how many there were."""
     chunks = table.chunks(columns.all, chunk_size)
     with progress(args, "Learning"):
-        samples = [columns.read(chunk) for chunk in chunks]
+        samples = [columns.read_frame(chunk) for chunk in chunks]
         if not samples:
             raise ValueError(f"{table.name} has no rows")
-        X, y = (np.concatenate(parts) for parts in zip(*samples, strict=True))
+        frames, labels = zip(*samples, strict=True)
+        X = need("pandas", "cli", "The command line").concat(frames, ignore_index=True)
+        y = np.concatenate(labels)
         samples.clear()
-        return model.fit(_frame(X, columns), y), len(y)
+        return model.fit(X, y), len(y)
 
 
 def fit_in_chunks(
@@ -139,13 +141,6 @@ def _set_scaling(model: Any, scaling: Any) -> None:
     """Set the ranges, unless the learner finds them on its way."""
     if hasattr(model, "scaling"):
         model.set_params(scaling=scaling)
-
-
-def n_learned(model: Any) -> int:
-    """Return how many rows a model has learned."""
-    if hasattr(model, "n_samples_seen_"):  # it forgets boxes, and their counts
-        return int(model.n_samples_seen_)
-    return int(model.hyperboxes_.counts.sum()) if hasattr(model, "hyperboxes_") else 0
 
 
 def _frame(X: np.ndarray, columns: Columns) -> Any:

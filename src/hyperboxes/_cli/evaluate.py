@@ -22,6 +22,7 @@ from hyperboxes._cli._common import (
     add_json,
     add_model,
     add_target,
+    n_boxes,
     note,
     print_json,
 )
@@ -102,7 +103,7 @@ def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> 
             "The scores say little about other rows; --cv 5 does",
         )
     share = float(np.concatenate(held).mean()) if held else None
-    return Scores.of(confusion, n_boxes=len(model.hyperboxes_), held=share)
+    return Scores.of(confusion, n_boxes=n_boxes(model), held=share)
 
 
 def print_scores(scores: Scores) -> None:

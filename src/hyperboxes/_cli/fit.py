@@ -5,8 +5,9 @@ from time to time: after a crash or Ctrl-C the same command with --resume goes o
 in random order, always the same one; of files that do not fit into memory, so many at a time as
 do. The boxes are the same whatever the pieces. The other learners need all samples in memory.
 
-Features are numbers; empty cells, NA and ? are missing values, which the learners take. Labels are
-text.
+Features are numbers, or categories where a column holds text; empty cells, NA and ? are missing
+values, which the learners take. Labels are text. A file with categories is read into memory as a
+whole.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hyperboxes import __version__
 from hyperboxes._cli._checkpoint import Checkpoint, CheckpointInterval
+from hyperboxes._cli._columns import find_categorical
 from hyperboxes._cli._common import (
     CHUNK_SIZE,
     STDIO,
@@ -30,14 +33,17 @@ from hyperboxes._cli._common import (
     add_target,
     column_names,
     listing,
+    n_boxes,
+    n_learned,
     note,
     positive_integer,
     print_json,
 )
+from hyperboxes._cli._dask import add_dask, find_files, fit_on_dask, wants_dask
 from hyperboxes._cli._sources import is_stream
 from hyperboxes._cli._survey import Columns
 from hyperboxes._cli._tables import Table, open_table
-from hyperboxes._cli._training import fit_at_once, fit_in_chunks, n_learned
+from hyperboxes._cli._training import fit_at_once, fit_in_chunks
 from hyperboxes._cli._writers import check_output
 from hyperboxes._compiling import compiling
 from hyperboxes._estimators.registry import Learner, commands
@@ -49,6 +55,7 @@ EXAMPLES = """\
   hyperboxes fit iris.csv --target species -o iris.hyperboxes --learner boosted --max-boxes 20
   hyperboxes fit big.parquet --target fraud --drop id -o fraud.hyperboxes --checkpoint-every 5m
   hyperboxes fit big.parquet --target fraud --drop id -o fraud.hyperboxes --resume
+  hyperboxes fit 'part-*.parquet' --target fraud -o fraud.hyperboxes --workers 4
   hyperboxes fit few.csv --target label --unlabeled "" -o few.hyperboxes  # empty cells: no label
 """
 
@@ -65,14 +72,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--drop", type=column_names, default=[], metavar="A,B,...", help="leave these out"
     )
+    _add_categories(parser)
     _add_learner(parser)
     _add_chunks(parser)
+    add_dask(parser)
     add_json(parser, "a summary")
+
+
+def _add_categories(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("categories")
+    group.add_argument(
+        "--categorical",
+        type=column_names,
+        default=[],
+        metavar="A,B,...",
+        help="columns of categories, though they may look like numbers; default: columns of text "
+        "of which at most half are numbers",
+    )
+    group.add_argument(
+        "--numeric",
+        type=column_names,
+        default=[],
+        metavar="A,B,...",
+        help="columns of numbers, so that any other text in them is an error",
+    )
 
 
 def _add_learner(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("learner")
-    others = ", ".join(name for name, learner in commands().items() if not learner.learns_in_chunks)
+    others = ", ".join(
+        name for name, entry in commands().items() if not entry.reads_in_chunks(name)
+    )
     group.add_argument(
         "--learner",
         choices=commands(),
@@ -103,12 +133,13 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         type=positive_integer,
         metavar="N",
         help="how many boxes there may be, of boosted: tens to read, hundreds to predict with; of "
-        "adaptive: how many are remembered; default: 20 (boosted), 1000 (adaptive)",
+        "adaptive, improved and online: beyond it the box confirmed longest ago is forgotten; "
+        "default: 20 (boosted), 1000 (adaptive), no limit (improved, online)",
     )
 
 
 def _online_names(separator: str) -> str:
-    return separator.join(name for name, learner in commands().items() if learner.learns_in_chunks)
+    return separator.join(name for name, entry in commands().items() if entry.reads_in_chunks(name))
 
 
 def _default_thetas() -> str:
@@ -138,14 +169,19 @@ def run(args: argparse.Namespace) -> None:
 
     began, compiled = time.monotonic(), compiling.seconds
     _check_options(args)
-    check_output(args.output, args.data)
+    files = find_files(args) if wants_dask(args) else [args.data]
+    check_output(args.output, *files)
     learner = commands()[args.learner]
-    table = open_table(args.data, args.sep, args.decimal, reread=True)
+    table = open_table(files[0], args.sep, args.decimal, reread=True)
     columns = choose_columns(args, table)
+    columns = _find_categorical(args, learner, table, columns)
     model, options = _make_model(args, learner, columns)
     chunk_size = args.chunk_size or CHUNK_SIZE
     checkpoint = None
-    if learner.learns_in_chunks:
+    if wants_dask(args):
+        model = fit_on_dask(args, model, columns)
+        n_samples = n_learned(model)
+    elif learner.reads_in_chunks(args.learner) and not columns.categorical:
         checkpoint = _make_checkpoint(args, options)
         model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
         n_samples = n_learned(model)
@@ -162,10 +198,16 @@ def _check_options(args: argparse.Namespace) -> None:
     if args.output == STDIO:
         raise UsageError("a model cannot be written to standard output: name a file")
     about_chunks = args.chunk_size or args.resume or _wants_checkpoints(args)
-    if about_chunks and not commands()[args.learner].learns_in_chunks:
+    if about_chunks and not commands()[args.learner].reads_in_chunks(args.learner):
         raise UsageError(
             f"--learner {args.learner} needs all samples at once: --chunk-size, --checkpoint-every "
             f"and --resume are for the learners {_online_names(' and ')}"
+        )
+    if wants_dask(args) and about_chunks:
+        raise UsageError("on Dask each file is a partition: no --chunk-size, no checkpoints")
+    if wants_dask(args) and commands()[args.learner].merge_settings is None:
+        raise UsageError(
+            f"models of --learner {args.learner} cannot be merged, so no --dask and no --workers"
         )
     if is_stream(args.data) and (args.resume or _wants_checkpoints(args)):
         raise UsageError(f"{args.data} cannot be read again: checkpoints need a file")
@@ -186,6 +228,36 @@ def choose_columns(args: argparse.Namespace, table: Table) -> Columns:
     if "" in features:
         raise ValueError(f"{table.name}: a column has no name; name all, or choose with --features")
     return Columns(features, args.target, args.unlabeled)
+
+
+def _find_categorical(
+    args: argparse.Namespace, learner: Learner, table: Table, columns: Columns
+) -> Columns:
+    """Find the columns of categories, by what the first rows hold if they are not named."""
+    named = [*args.categorical, *args.numeric]
+    if unknown := [name for name in named if name not in columns.features]:
+        raise ValueError(f"{unknown[0]} is no feature, so it has neither categories nor numbers")
+    takes_categories = "categorical_features" in learner.estimator().get_params(deep=False)
+    if not takes_categories:
+        if args.categorical:
+            raise UsageError(f"--learner {args.learner} takes no categories")
+        return columns
+    try:
+        chunk = next(table.chunks(columns.all, CHUNK_SIZE), None)
+    except ValueError:  # what is wrong with the file is said where it is learned
+        return columns
+    others = [name for name in columns.features if name not in named]
+    found = [] if chunk is None else find_categorical(chunk, others)
+    categorical = [name for name in columns.features if name in {*args.categorical, *found}]
+    if not categorical:
+        return columns
+    note(args, f"Categories: {listing(categorical)} (--numeric and --drop choose otherwise)")
+    if args.chunk_size or args.resume or _wants_checkpoints(args):
+        raise UsageError(
+            "a file with categories is learned as a whole: leave out --chunk-size, "
+            "--checkpoint-every and --resume, or the categories with --drop"
+        )
+    return replace(columns, categorical=tuple(categorical))
 
 
 def _default_features(args: argparse.Namespace, table: Table) -> list[str]:
@@ -210,6 +282,7 @@ def _make_model(
         "membership_function": args.membership_function,
         "max_boxes": args.max_boxes,
         "unlabeled": columns.unlabeled,
+        "categorical_features": list(columns.categorical) or None,
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
     known = learner.estimator().get_params(deep=False)
@@ -221,6 +294,7 @@ def _make_model(
         "theta": getattr(model, "theta", None),
         "gamma": getattr(model, "gamma", None),
         "membership_function": getattr(model, "membership_function", None),
+        "max_boxes": getattr(model, "max_boxes", None),
         "target": columns.target,
         "features": columns.features,
         "unlabeled": columns.unlabeled,
@@ -249,7 +323,7 @@ def _make_checkpoint(args: argparse.Namespace, options: dict[str, Any]) -> Check
 def _print_summary(
     args: argparse.Namespace, model: Any, n_samples: int, seconds: float, compiled: float
 ) -> None:
-    n_boxes, n_classes = len(model.hyperboxes_), len(model.classes_)
+    n_classes = len(model.classes_)
     if args.json:
         print_json(
             {
@@ -257,15 +331,14 @@ def _print_summary(
                 "learner": args.learner,
                 "n_samples": n_samples,
                 "n_features": model.n_features_in_,
-                "n_boxes": n_boxes,
+                "n_boxes": n_boxes(model),
                 "classes": model.classes_.tolist(),
                 "seconds": round(seconds, 3),
                 "seconds_compiling": round(compiled, 3),
             }
         )
-    learned = (
-        f"{_count_text(n_boxes, 'box', 'boxes')} from {_count_text(n_samples, 'sample', 'samples')}"
-    )
+    boxes = _count_text(n_boxes(model), "box", "boxes")
+    learned = f"{boxes} from {_count_text(n_samples, 'sample', 'samples')}"
     classes = _count_text(n_classes, "class", "classes")
     features = _count_text(model.n_features_in_, "feature", "features")
     size = f"{math.ceil(Path(args.output).stat().st_size / 1000):,} kB"

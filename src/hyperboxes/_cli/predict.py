@@ -19,8 +19,10 @@ from hyperboxes._cli._common import (
     add_data,
     add_json,
     add_model,
+    note,
     positive_integer,
 )
+from hyperboxes._cli._dask import add_dask, find_outputs, for_each_file, wants_dask
 from hyperboxes._cli._models import (
     FeatureReader,
     add_matching,
@@ -37,6 +39,7 @@ EXAMPLES = """\
   hyperboxes predict iris.hyperboxes new.csv
   hyperboxes predict iris.hyperboxes new.csv --keep --proba -o predicted.csv
   hyperboxes predict iris.hyperboxes new.parquet -o predicted.parquet
+  hyperboxes predict iris.hyperboxes 'new-*.parquet' -o predicted --workers 4  # a file for each
   zcat new.csv.gz | hyperboxes predict iris.hyperboxes - --json | head -1
 """
 
@@ -70,11 +73,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="threads that predict; default: 1",
     )
     add_chunk_size(parser)
+    add_dask(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Predict."""
-    check_output(args.output, args.data, args.model)
+    outputs = find_outputs(args) if wants_dask(args) else {args.data: args.output}
+    if args.json and wants_dask(args):
+        raise UsageError("--json does not go with Dask")
+    for data, output in outputs.items():
+        check_output(output, data, args.model)
     if args.json and is_parquet(args.output):
         raise UsageError("--json does not go with a Parquet file")
     model = load_model(args.model)
@@ -82,21 +90,31 @@ def run(args: argparse.Namespace) -> None:
         check_classifier(model, args.model)
     if args.membership:
         check_memberships(model, args.model)
-    table = open_table(args.data, args.sep, args.decimal)
-    reader = find_features(args, model, table)
     if hasattr(model, "n_jobs"):
         model.set_params(n_jobs=args.jobs)
+    if wants_dask(args):
+        n_rows = for_each_file(args, predict_file, model, outputs)
+        note(args, f"{args.output}: predictions of {n_rows:,} rows in {len(outputs):,} files")
+    else:
+        predict_file(args, model, args.data, args.output)
+
+
+def predict_file(args: argparse.Namespace, model: Any, data: str, output: str) -> int:
+    """Predict the rows of a file; return how many there are."""
+    table = open_table(data, args.sep, args.decimal)
+    reader = find_features(args, model, table)
     kept = table.columns if args.keep else []
     _check_names([*kept, *_new_names(args, model)])
     wanted = list(dict.fromkeys([*kept, *reader.columns]))
     chunks = table.chunks(wanted, args.chunk_size)
     n_rows = 0
-    with open_writer(args.output, as_json=args.json) as writer:
+    with open_writer(output, as_json=args.json) as writer:
         for chunk in with_progress(args, "Predicting", chunks):
             writer.write(dict(_results(args, reader, chunk, kept)))
             n_rows += len(chunk)
         if n_rows == 0:
             raise ValueError(f"{table.name} has no rows")
+    return n_rows
 
 
 def _results(

@@ -77,7 +77,7 @@ class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    ImprovedOnlineGFMM : Learns sample by sample, too, and forgets nothing.
+    ImprovedOnlineGFMM : Learns sample by sample, too, and forgets nothing unless it has a budget.
 
     Notes
     -----

@@ -35,11 +35,13 @@ class AgglomerativeGFMM(BaseGFMM):
         less memory and, unless `theta` is large, less time.
     {similarity}
     {calibrate}
+    {categorical}
     {unlabeled}
     {overlap}
 
     {attributes}
     {classes}
+    {categories}
 
     See Also
     --------
@@ -91,6 +93,7 @@ class AgglomerativeGFMM(BaseGFMM):
         overlap: str = "closed",
         scaling: Any = "minmax",
         calibrate: bool = True,
+        categorical_features: Any = "from_dtype",
         unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -104,6 +107,7 @@ class AgglomerativeGFMM(BaseGFMM):
         self.overlap = overlap
         self.scaling = scaling
         self.calibrate = calibrate
+        self.categorical_features = categorical_features
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 

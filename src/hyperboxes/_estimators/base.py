@@ -42,7 +42,7 @@ _ROWS_WORTH_A_THREAD = 1000
 NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 
 # What scikit-learn's validation and `fit` set beside the model.
-_OF_THE_DATA = ("n_features_in_", "feature_names_in_", "classes_")
+_OF_THE_DATA = ("n_features_in_", "feature_names_in_", "classes_", "_categories")
 
 # What is derived from the model when it is asked for, and outdated when learning goes on.
 _DERIVED = ("_hyperboxes", "_clusters", "labels_")
@@ -63,6 +63,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     theta: float
     gamma: Any
     membership_function: str = "min"  # of learners that leave no choice
+    max_boxes: int | None = None  # likewise
     selection: str
     scaling: Any
     n_jobs: int | None
@@ -80,6 +81,10 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _prepare(self, model: BoxModel, samples: Samples) -> None:
         """Do what `fit` does before it learns."""
+
+    def _ties(self) -> str:
+        """Return what settles ties of classes."""
+        return "counts"
 
     def _make_rule(self, model: BoxModel, **pieces: Any) -> Rule:
         """Return the rule that kernels learn by: the pieces all learners share, and others."""
@@ -103,7 +108,8 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             ranges = check_ranges(self, n_features) if known else (lower, upper)
             scale = MinMaxScale.learn(*ranges)
             check_finite_range(self, scale.low, scale.high)
-        membership = Membership(check_gamma(self.gamma, n_features), self.membership_function)
+        gamma = check_gamma(self.gamma, n_features)
+        membership = Membership(gamma, self.membership_function, self._ties())
         return BoxModel(Boxes(n_features, n_classes), scale, membership)
 
     def _fit(self, model: BoxModel, samples: Samples, y: np.ndarray | None) -> None:
@@ -120,13 +126,17 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         self, model: BoxModel, samples: Samples, y: np.ndarray | None, of_the_data: dict[str, Any]
     ) -> None:
         """Hand the samples to the learner; the model is updated as it goes."""
-        for name in _DERIVED:
-            self.__dict__.pop(name, None)
+        self._forget_derived()
 
         def snapshot() -> dict[str, Any]:
             return of_the_data | {"_model": model.with_boxes(model.boxes.settled())}
 
         self._learn(samples, model, FitCallbacks(self, samples, y, snapshot))
+
+    def _forget_derived(self) -> None:
+        """Forget what was found out about the boxes as they were."""
+        for name in _DERIVED:
+            self.__dict__.pop(name, None)
 
     def _train_on(self, samples: Samples, y: np.ndarray | None) -> None:
         """Go on learning; if that is interrupted, the first samples have been learned."""
@@ -139,7 +149,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         """Return a fitted estimator that differs in its boxes only."""
         model = self._model.with_boxes(boxes)
         if model.calibration is not None:
-            model.calibration = model.calibration.asking_from(int(boxes.counts.sum()))
+            model.calibration = model.calibration.asking_from(boxes.n_seen)
         twin = clone(self)
         vars(twin).update(self._of_the_data(), _model=model)
         return twin

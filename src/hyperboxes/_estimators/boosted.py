@@ -14,16 +14,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils import Tags, check_random_state, compute_sample_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from hyperboxes._estimators.validation import unchanged_on_error
+from hyperboxes._estimators.tables import CATEGORICAL_FEATURES, TakesCategories
+from hyperboxes._estimators.validation import unchanged_on_error, validate_samples
 from hyperboxes._kernels import votes
 from hyperboxes._learning.bins import in_batches
 from hyperboxes._learning.boosting import Settings
 from hyperboxes._learning.voting import Course, Training, learn_votes
 from hyperboxes._models.voting import VotingHyperboxes, list_conditions
 
-_NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+_NUMBERS = {"dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": "allow-nan"}
 
 # Asking about fewer samples takes less time than starting a thread.
 _ROWS_WORTH_A_THREAD = 1000
@@ -32,7 +33,7 @@ _ROWS_WORTH_A_THREAD = 1000
 _MOST_TO_READ = 100
 
 
-class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
+class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
     """A few boxes that vote, found one after the other by boosting.
 
     A model is a list of boxes, each with conditions on a few features, and an intercept for each
@@ -43,9 +44,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     max_boxes : int, default=20
-        How many boxes there may be. Up to 100, all votes are corrected after each new box. Beyond,
-        boxes are found in several runs, whose scores are averaged: more accurate, and not meant to
-        be read.
+        How many boxes there may be. Up to 100, all votes are corrected after each new box, and the
+        ends of the box before. Beyond, boxes are found in several runs, whose scores are averaged:
+        more accurate, and not meant to be read.
     max_conditions : int, default=4
         How many features a box may constrain; at most 60.
     learning_rate : float, default="auto"
@@ -53,7 +54,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         of boxes of a run, at least 0.4 and at most 1.
     subsample : float, default="auto"
         The share of the samples on which a box is sought; the others judge it. "auto": 0.6 up to
-        100 boxes, 0.3 beyond. At most 50,000 samples are looked at for a box.
+        100 boxes, 0.3 beyond. At most 20,000 samples are looked at for a box, 50,000 beyond.
     l2 : float, default="auto"
         What keeps votes small: it is added to a box's sum of p (1 - p). "auto": up to 100 boxes, 40
         for two classes and 10 for more; beyond, 20 and 5.
@@ -63,6 +64,13 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         may be fewer boxes than `max_boxes` then.
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in other scikit-learn classifiers.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns hold categories: values that are equal or not, rather than more or less.
+        ``"from_dtype"``: those of a data frame whose type is categorical, Boolean or text (of which
+        at most half are numbers). A list has names or indices, or a Boolean for each feature. None:
+        none, everything must be a number. Boxes hold sets of categories that are alike in what they
+        tell of the classes: `categories_`. Those that were never learned, and None or NaN, are
+        missing values.
     random_state : int, RandomState instance or None, default=None
         For the draws of samples and features. The same number gives the same model.
     n_jobs : int, default=None
@@ -82,6 +90,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     feature_importances_ : ndarray of shape (n_features,)
         How much of the scores' spread over the training samples is due to each feature; they sum to
         1.
+    categories_ : dict
+        The values of each categorical feature, by its name or else its index, in an order in which
+        a box holds those from one to another. Neighbours tell most alike of the classes.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -94,9 +105,11 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     Notes
     -----
     Features are put into at most 255 bins. Values that are equal or in the same bin are the same to
-    the learner, so no scaling is needed. Of thousands of features, or hundreds and several classes,
-    each draw of samples looks at some, drawn at random, which bounds the time of a fit. Where a
-    condition was learned without missing values, samples that lack the feature do not meet it.
+    the learner, so no scaling is needed. With more than 200,000 samples, bins and boxes are found
+    on 200,000 drawn at random, and votes are fitted to all. Of thousands of features, or hundreds
+    and several classes, each draw of samples looks at some, which bounds the time of a fit: half of
+    them those that looked best before, half at random. Where a condition was learned without
+    missing values, samples that lack the feature do not meet it.
 
     Examples
     --------
@@ -118,6 +131,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         "l2": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "early_stopping": ["boolean"],
         "class_weight": [dict, StrOptions({"balanced"}), None],
+        "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
@@ -138,6 +152,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         l2: Any = "auto",
         early_stopping: bool = True,
         class_weight: Any = None,
+        categorical_features: Any = "from_dtype",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -148,6 +163,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         self.l2 = l2
         self.early_stopping = early_stopping
         self.class_weight = class_weight
+        self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -170,7 +186,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            X, y = validate_data(self, X, y, **_NUMBERS)
+            X, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **_NUMBERS)
             check_classification_targets(y)
             classes, training = self._weigh(X, y, sample_weight)
             settings, n_bags = self._settings(len(classes))
@@ -220,6 +236,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             n_sweeps=3 if to_read else 0,
             column_share=1.0 if to_read else 0.3,
             max_failures=6 if to_read else 60,
+            max_drawn=20_000 if to_read else 50_000,
             must_help=self.early_stopping,
         )
         return settings, n_bags
@@ -310,20 +327,20 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not hasattr(self, "_courses"):
             raise ValueError("A loaded model has no stages: fit it anew to see them.")
-        X = validate_data(self, X, reset=False, **_NUMBERS)
+        X = validate_samples(self, X, reset=False, **_NUMBERS)
         held = [_held(X, course) for course in self._courses]
         for stage in range(1, 1 + max(len(course.path.votes) for course in self._courses)):
             scores = np.zeros((len(X), len(self.classes_)))
             for course, inside in zip(self._courses, held, strict=True):
-                n_boxes = min(stage, len(course.path.votes))
-                table = course.path.votes_after(n_boxes)
-                scores += course.path.intercepts[n_boxes] + inside[:, :n_boxes] @ table
+                path = course.path
+                at = min(stage, len(path.votes))
+                scores += path.intercepts[at] + inside[:, path.places_at(at)] @ path.votes_at(at)
             yield softmax(scores / len(self._courses), axis=1)
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return the intercepts plus the votes of the boxes that hold each sample."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **_NUMBERS)
+        X = validate_samples(self, X, reset=False, **_NUMBERS)
         boxes = self.hyperboxes_
         conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing)
         scores = np.tile(self.intercept_, (len(X), 1))
@@ -346,7 +363,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
 
 def _held(X: np.ndarray, course: Course) -> np.ndarray:
     """Return which boxes of a course hold which samples, as numbers."""
-    inside = np.zeros((len(X), len(course.path.votes)))
+    inside = np.zeros((len(X), len(course.path.boxes)))
     votes.add_votes(X, course.conditions, np.eye(inside.shape[1]), 0, len(X), inside)
     return inside
 

@@ -11,7 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from hyperboxes._estimators.base import NUMBERS, BoxEstimator
 from hyperboxes._estimators.scoring import IntervalClassifierMixin
+from hyperboxes._estimators.tables import CATEGORICAL_FEATURES, TakesCategories
 from hyperboxes._estimators.validation import (
+    check_any_label,
     check_fitted,
     check_no_none,
     check_unlabeled,
@@ -20,30 +22,28 @@ from hyperboxes._estimators.validation import (
     unchanged_on_error,
     validate_samples,
 )
-from hyperboxes._learning.calibrating import (
-    Nearest,
-    cross_fit,
-    find_nearest,
-    find_probabilities,
-    find_winners,
-)
+from hyperboxes._learning.calibrating import cross_fit, find_probabilities, find_winners
 from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.contention import find_nearest
+from hyperboxes._learning.nearest import Nearest
 from hyperboxes._models.boxes import Samples
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.scaling import MinMaxScale
 
 
-class BaseGFMM(IntervalClassifierMixin, BoxEstimator):
+class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
     """Base of the GFMM classifiers: each supplies `_learn`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoxEstimator._parameter_constraints,
         "calibrate": ["boolean"],
+        "categorical_features": CATEGORICAL_FEATURES,
         "unlabeled": "no_validation",
     }
 
     overlap: str
     calibrate: bool = True  # of learners that leave no choice
+    categorical_features: Any = None  # of learners that take numbers only
     unlabeled: Any
 
     classes_: np.ndarray
@@ -66,16 +66,29 @@ class BaseGFMM(IntervalClassifierMixin, BoxEstimator):
         self : object
             The fitted estimator. If the fit is interrupted, it is left unfitted.
         """
+        return self._fit_samples(X, y, X_upper)
+
+    def _fit_samples(self, X: Any, y: Any, X_upper: Any, classes: np.ndarray | None = None) -> Self:
+        """Do what `fit` does; the classes are known where the samples are some of many."""
         with unchanged_on_error(self):
             lower, upper, y = self._validate_samples(X, y, X_upper, reset=True)
-            classes = self._find_classes(y)
+            if classes is None:
+                classes = self._find_classes(y)
             model = self._new_model(lower, upper, len(classes))
             self.classes_ = classes
         self._fit(model, self._arrange(self._samples(lower, upper, y, model.scale)), y)
-        if model.calibration is not None:
-            n_learned = int(model.boxes.counts.sum())  # fewer if a callback has ended it
-            model.calibration = model.calibration.asking_from(n_learned)
+        self._ask_from_now_on(model)
         return self
+
+    def _recalibrate(self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray) -> None:
+        """Learn anew what probabilities memberships stand for, from some of the samples."""
+        self._prepare(self._model, self._arrange(self._samples(lower, upper, y, self._model.scale)))
+        self._ask_from_now_on(self._model)
+
+    def _ask_from_now_on(self, model: BoxModel) -> None:
+        if model.calibration is not None:
+            n_seen = model.boxes.n_seen  # not all samples if a callback has ended it
+            model.calibration = model.calibration.asking_from(n_seen)
 
     def _validate_samples(
         self, X: Any, y: Any, X_upper: Any, *, reset: bool
@@ -84,14 +97,16 @@ class BaseGFMM(IntervalClassifierMixin, BoxEstimator):
         X, y = validate_samples(self, X, y, reset=reset, **NUMBERS)
         return X, self._check_upper(X, X_upper), y
 
+    def _validate_part(
+        self, X: Any, y: Any, X_upper: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Check samples that are some of many."""
+        return self._validate_samples(X, y, X_upper, reset=True)
+
     def _find_classes(self, y: np.ndarray) -> np.ndarray:
         """Return the labels there are."""
         _, labels = find_labels(y, self.unlabeled)
-        if len(labels) == 0:
-            raise ValueError(
-                f"y holds no label: every value is {self.unlabeled!r}, which says that there is "
-                "none. To find groups in such data, use HyperboxClustering."
-            )
+        check_any_label(labels, self.unlabeled)
         check_no_none(labels)
         check_classification_targets(labels)
         return np.unique(labels)
@@ -231,7 +246,10 @@ class BaseGFMM(IntervalClassifierMixin, BoxEstimator):
         rows = np.arange(len(classes))
         closest, single = best[rows, classes], single[rows, classes]
         several = (best == closest[:, None]).sum(axis=1) > 1
-        is_settled = several & (closest == 1.0) & (single < len(self._model.boxes))
+        if self._model.membership.ties == "counts":
+            is_settled = several & (closest == 1.0) & (single < len(self._model.boxes))
+        else:
+            is_settled = several & (closest > 0.0)
         is_tied = several | (votes[rows, classes] > self._model.boxes.counts[boxes])
         return np.where(is_settled, single, boxes), closest, is_tied
 

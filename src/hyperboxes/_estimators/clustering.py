@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -19,10 +22,10 @@ from hyperboxes._estimators.validation import (
     warn_if_ranges_unknown,
 )
 from hyperboxes._kernels import clusters
-from hyperboxes._kernels.records import NO_LABEL
+from hyperboxes._kernels.records import NO_LABEL, Rule
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_samples
 from hyperboxes._learning.callbacks import FitCallbacks
-from hyperboxes._learning.online import learn_online
+from hyperboxes._learning.online import learn_online, learn_until_stable
 from hyperboxes._learning.rules import SIMILARITIES
 from hyperboxes._models.boxes import WORK_PER_CALL, Samples
 from hyperboxes._models.model import BoxModel
@@ -53,17 +56,25 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         How many samples a box must hold to be dense. Only dense boxes make clusters; others belong
         to that of the nearest dense box no farther than `max_gap` (the oldest of equals), or are
         noise, with the label -1. With 1 there is no noise.
-    algorithm : {"online", "agglo-sm", "agglo2"}, default="online"
+    algorithm : {"online", "agglo-sm", "agglo2", "fmnn"}, default="online"
         ``"online"``: each sample joins the box with the largest membership that it fits in, in one
-        pass; `partial_fit` goes on. The others merge the most similar boxes, as
-        :class:`AgglomerativeGFMM` does.
+        pass; `partial_fit` goes on. ``"agglo-sm"`` and ``"agglo2"`` merge the most similar boxes,
+        as :class:`AgglomerativeGFMM` does. ``"fmnn"``: Simpson's fuzzy min-max clustering [2]_, to
+        compare with. The sides of a box are at most `theta` on average, boxes that overlap are cut
+        apart in every feature, and the samples are learned again until no box changes. Each box is
+        a cluster; `max_gap` and `min_samples` have no say, and memberships are means.
     {similarity}
+    max_iter : int, default=10
+        How often the samples are learned at most, with ``algorithm="fmnn"``. It need not become
+        stable; there is a warning then.
 
     {attributes}
     labels_ : ndarray of shape (n_samples,)
         What `predict` says of the samples of `fit`. `partial_fit` does not tell it; ask `predict`.
     n_clusters_ : int
         How many clusters there are.
+    n_iter_ : int
+        How often the samples were learned.
 
     See Also
     --------
@@ -77,6 +88,8 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
     References
     ----------
     {paper}
+    .. [2] P. K. Simpson, "Fuzzy min-max neural networks. Part 2: Clustering", IEEE Transactions on
+       Fuzzy Systems 1(1), 1993.
 
     Examples
     --------
@@ -94,12 +107,14 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         **BoxEstimator._parameter_constraints,
         "max_gap": [Interval(Real, 0, None, closed="left"), None],
         "min_samples": [Interval(Integral, 1, None, closed="left")],
-        "algorithm": [StrOptions({"online", *ALGORITHMS})],
+        "algorithm": [StrOptions({"online", "fmnn", *ALGORITHMS})],
         "similarity": [StrOptions(set(SIMILARITIES))],
         "min_similarity": [Interval(Real, 0, 1, closed="both")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
     labels_: np.ndarray
+    n_iter_: int
 
     def __init__(
         self,
@@ -110,6 +125,7 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         algorithm: str = "online",
         similarity: str = "longest",
         min_similarity: float = 0.0,
+        max_iter: int = 10,
         gamma: Any = 1.0,
         membership_function: str = "min",
         selection: str = "index",
@@ -122,6 +138,7 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         self.algorithm = algorithm
         self.similarity = similarity
         self.min_similarity = min_similarity
+        self.max_iter = max_iter
         self.gamma = gamma
         self.membership_function = membership_function
         self.selection = selection
@@ -146,11 +163,18 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         self : object
             The fitted estimator. If the fit is interrupted, it is left unfitted.
         """
+        self._fit_samples(X, y, X_upper)
+        self.labels_ = self.predict(X, X_upper)
+        return self
+
+    def _fit_samples(self, X: Any, y: Any, X_upper: Any, classes: Any = None) -> Self:
+        """Do what `fit` does, without finding the samples' own clusters."""
         with unchanged_on_error(self):
             lower, upper = self._validate_samples(X, X_upper, reset=True)
             model = self._new_model(lower, upper, n_classes=0)
+            if self.algorithm == "fmnn":
+                model.membership = replace(model.membership, function="mean")
         self._fit(model, _without_labels(lower, upper, model.scale), None)
-        self.labels_ = self.predict(X, X_upper)
         return self
 
     @available_if(_learns_online)
@@ -220,19 +244,42 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         X = validate_samples(self, X, reset=reset, **NUMBERS)
         return X, self._check_upper(X, X_upper)
 
+    def _make_rule(self, model: BoxModel, **pieces: Any) -> Rule:
+        size = "sum" if self.algorithm == "fmnn" else "max"
+        return super()._make_rule(model, size=size, **pieces)
+
+    def _validate_part(self, X: Any, y: Any, X_upper: Any) -> tuple[np.ndarray, np.ndarray, None]:
+        """Check samples that are some of many."""
+        return *self._validate_samples(X, X_upper, reset=True), None
+
     def _pieces(self) -> dict[str, Any]:
         if self.algorithm == "online":
             return {}
+        if self.algorithm == "fmnn":
+            return {"overlap": "four", "resolution": "contract every"}
         return {"similarity": self.similarity, "min_similarity": self.min_similarity}
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
         rule = self._make_rule(model, **self._pieces())
+        self.n_iter_ = 1
         if self.algorithm == "online":
             learn_online(samples, model, rule, callbacks)
+        elif self.algorithm == "fmnn":
+            learned = learn_until_stable(samples, model, rule, callbacks, self.max_iter)
+            self.n_iter_, is_stable = learned
+            if not is_stable:
+                warnings.warn(
+                    f"Boxes still change after {self.n_iter_} passes over the samples "
+                    "(max_iter). They need not come to rest; algorithm='online' takes one pass.",
+                    ConvergenceWarning,
+                    stacklevel=5,
+                )
         else:
             agglomerate_samples(samples, model, rule, self.algorithm, callbacks)
 
     def _label_boxes(self) -> np.ndarray:
+        if self.algorithm == "fmnn":
+            return np.arange(len(self._model.boxes))
         if "_clusters" not in vars(self):
             max_gap = self.theta / 2 if self.max_gap is None else self.max_gap
             everywhere = self.selection != "index"

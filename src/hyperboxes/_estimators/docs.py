@@ -11,19 +11,31 @@ _PASSAGES = {
     "parameters": """
 Parameters
 ----------
+{theta}
+{gamma}
+{membership_function}
+{search}
+""",
+    "theta": """
 theta : float, default={default_theta}
     How far boxes may grow: their longest side, as a fraction of each feature's range. It is a
     bound. With a small one boxes follow the data closely, and are many; as it grows they get
     fewer, until they are in the way of other classes: then there may be more boxes again, and
     worse ones. :class:`ThetaDisplay` shows it for your data.
+""",
+    "gamma": """
 gamma : float or array-like of shape (n_features,), default=1.0
     How fast membership falls with the distance from a box, the same for all features or one
     each: at distance ``1 / gamma`` it is 0.
+""",
+    "membership_function": """
 membership_function : {"mean", "min"}, default="{default_membership_function}"
     What the memberships in single features add up to, in learning and prediction. ``"mean"``: their
     mean, as in Simpson's networks, so that all features count. ``"min"``: the least of them, as in
     GFMM and the paper, so that the feature in which a sample misses a box most decides alone. The
     mean is more accurate on most data (``make bench-membership``).
+""",
+    "search": """
 selection : {"index", "lemma", "all"}, default="index"
     How boxes that may grow are found. ``"index"``: by a tree that leaves out most of them unseen.
     ``"lemma"``: among all boxes of the class that the paper's lemma allows. ``"all"``: among every
@@ -38,6 +50,13 @@ n_jobs : int, default=None
     How many threads predict. None means 1 unless in a :obj:`joblib.parallel_config` context, -1
     all processors. Learning always takes one.
 """,
+    "max_boxes": """
+max_boxes : int, default=None
+    How many boxes there may be. When a sample would become one more, the box that was confirmed
+    longest ago goes, and the new one takes its place. A sample confirms the box that it joins or
+    becomes. Of use in streams that change: old boxes go by themselves, and neither memory nor time
+    grows. None: as many as there are, and no box is ever forgotten.
+""",
     "order": """
 shuffle : bool, default=True
     Whether `fit` learns the samples in a random order. Boxes depend on it, and samples sorted by
@@ -50,6 +69,20 @@ random_state : int, RandomState instance or None, default=None
 calibrate : bool, default=True
     Whether to learn how probable memberships make a class, for `predict_proba`. That takes most of
     the time of `fit` where samples are few. False: the algorithm alone, for those who time it.
+""",
+    "categorical": """
+categorical_features : "from_dtype", list or None, default="from_dtype"
+    Which columns hold categories: values that are equal or not, rather than more or less.
+    ``"from_dtype"``: those of a data frame whose type is categorical, Boolean or text (of which
+    at most half are numbers). A list has names or indices, or a Boolean for each feature. None:
+    none, everything must be a number. Boxes hold sets of categories that are alike in what they
+    tell of the classes: `categories_`. Those that were never learned, and None or NaN, are missing
+    values.
+""",
+    "categories": """
+categories_ : dict
+    The values of each categorical feature, by its name or else its index, in an order in which a
+    box holds those from one to another. Neighbours tell most alike of the classes.
 """,
     "unlabeled": """
 unlabeled : object, default=None
@@ -88,6 +121,12 @@ n_features_in_ : int
 feature_names_in_ : ndarray of shape (n_features,)
     Names of the features, where `X` has columns with names.
 """,
+    "seen": """
+n_samples_seen_ : int
+    How many samples were learned, those of forgotten boxes included.
+box_ages_ : ndarray of int, shape (n_boxes,)
+    How many samples were learned since each box was last confirmed.
+""",
     "classes": """
 classes_ : ndarray of shape (n_classes,)
     The class labels.
@@ -113,4 +152,6 @@ def _defaults(cls: type) -> dict[str, str]:
     """Return the defaults that differ between learners, by the names that passages call them."""
     parameters = inspect.signature(cls).parameters
     names = ("theta", "membership_function")
-    return {f"default_{name}": str(parameters[name].default) for name in names}
+    return {
+        f"default_{name}": str(parameters[name].default) for name in names if name in parameters
+    }

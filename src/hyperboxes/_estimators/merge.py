@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._estimators.base import BoxEstimator
 from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, MergeSettings, find_by_class
+from hyperboxes._estimators.tables import known_categories
 from hyperboxes._estimators.validation import column_name
 from hyperboxes._kernels import cutting
 from hyperboxes._kernels.records import NO_LABEL, Rule
@@ -19,6 +22,10 @@ from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
 from hyperboxes._models.calibration import Calibration
 
 Model = TypeVar("Model", bound=BoxEstimator)
+Value = TypeVar("Value")
+
+# So many models are merged at once; more of them in a tree.
+AT_ONCE = 4
 
 # Of `gamma` and `scaling` it is compared what they amount to. Orders may differ.
 _FREE_PARAMETERS = SPEED_PARAMETERS | {"gamma", "scaling", "shuffle", "random_state"}
@@ -31,8 +38,9 @@ def merge(models: Iterable[Model]) -> Model:
     back: of all faces that can be moved to part them, the one that gives up the fewest samples, if
     the samples of a box are spread evenly along its sides. Boxes that hold a single sample stay as
     they are, as in learning. Then boxes are merged by agglomeration, by the models' own algorithm
-    and similarity where they have them, else by AGGLO-SM and ``"longest"``. The order of the models
-    does not matter.
+    and similarity where they have them, else by AGGLO-SM and ``"longest"``. More than four models
+    are merged in a tree, some at a time, in an order that hangs on their boxes only: the order in
+    which they are given does not matter.
 
     Parameters
     ----------
@@ -68,24 +76,53 @@ def merge(models: Iterable[Model]) -> Model:
     models = list(models)
     _check_alike(models)
     first = models[0]
-    settings = _merge_settings(first)
-    rule = first._make_rule(
-        first._model,
+    parts = [model._model.boxes for model in models]
+    if len(parts) > AT_ONCE:
+        parts.sort(key=_digest)
+    boxes = _merge_boxes(parts[:1], first) if len(parts) == 1 else _merge_in_tree(parts, first)
+    if first.max_boxes is not None:
+        boxes.forget(first.max_boxes)
+    merged = first._with_boxes(boxes)
+    merged._model.calibration = _join([model._model.calibration for model in models], boxes)
+    return merged
+
+
+def neighbours(values: Sequence[Value]) -> Iterator[list[Value]]:
+    """Yield groups of at most `AT_ONCE` values that stand next to each other, of about one size."""
+    n_groups = -(-len(values) // AT_ONCE)
+    ends = [len(values) * group // n_groups for group in range(n_groups + 1)]
+    for start, end in pairwise(ends):
+        yield list(values[start:end])
+
+
+def _merge_in_tree(parts: list[Boxes], first: Any) -> Boxes:
+    while len(parts) > 1:
+        groups = neighbours(parts)
+        parts = [_merge_boxes(group, first) if len(group) > 1 else group[0] for group in groups]
+    return parts[0]
+
+
+def _digest(boxes: Boxes) -> bytes:
+    """Return what orders models by their boxes, not by where they come from."""
+    return hashlib.sha256(b"".join(array.tobytes() for array in boxes.rows)).digest()
+
+
+def _merge_boxes(parts: list[Boxes], model: Any) -> Boxes:
+    """Put boxes together, cut those that overlap other classes, and agglomerate."""
+    settings = _merge_settings(model)
+    rule = model._make_rule(
+        model._model,
         overlap=settings.overlap,
         similarity=settings.similarity,
         min_similarity=settings.min_similarity,
     )
-    n_classes = first._model.boxes.n_classes
-    parts = (model._model.boxes for model in models)
-    boxes = Boxes.of_rows(*_collect(parts), n_classes=n_classes)
-    if n_classes > 0:
+    boxes = _collect(parts)
+    if boxes.n_classes > 0:
         _cut_overlaps(boxes, rule)
     algorithm = settings.algorithm if settings.algorithm in ALGORITHMS else "agglo-sm"
-    boxes = agglomerate_boxes(boxes, first._model, rule, algorithm)
-    boxes.n_candidates += sum(model.n_candidates_ for model in models)
-    merged = first._with_boxes(boxes)
-    merged._model.calibration = _join([model._model.calibration for model in models], boxes)
-    return merged
+    boxes = agglomerate_boxes(boxes, model._model, rule, algorithm)
+    boxes.n_candidates += sum(part.n_candidates for part in parts)
+    return boxes
 
 
 def _join(calibrations: list[Calibration | None], boxes: Boxes) -> Calibration | None:
@@ -93,7 +130,7 @@ def _join(calibrations: list[Calibration | None], boxes: Boxes) -> Calibration |
     known = [calibration for calibration in calibrations if calibration is not None]
     if len(known) < len(calibrations):
         return None
-    return Calibration.joined(known, int(boxes.counts.sum()))
+    return Calibration.joined(known, boxes.n_seen)
 
 
 def _merge_settings(model: Any) -> MergeSettings:
@@ -125,6 +162,7 @@ def _check_alike(models: list[Any]) -> None:
                 f"{model.classes_.tolist()}. Name all classes when they are learned, "
                 "partial_fit(X, y, classes=...)."
             )
+        _check_categories(first, model)
         _check_scale(first, model)
 
 
@@ -146,6 +184,23 @@ def _check_parameters(first: Any, other: Any) -> None:
         raise ValueError(f"The models differ in gamma: {own['gamma']!r} and {others['gamma']!r}.")
 
 
+def _check_categories(first: Any, other: Any) -> None:
+    own, others = (
+        {
+            j: dict(zip(known.values, known.places.tolist(), strict=True))
+            for j, known in all_.items()
+        }
+        for all_ in (known_categories(first), known_categories(other))
+    )
+    if own != others:
+        column = min(j for j in {*own, *others} if own.get(j) != others.get(j))
+        raise ValueError(
+            f"The models have other categories, or the same in another order, in "
+            f"{column_name(first, column)}. Start all of them as copies of a model that has "
+            "learned some samples of every category, and go on with partial_fit."
+        )
+
+
 def _check_scale(first: Any, other: Any) -> None:
     differ = (first.data_min_ != other.data_min_) | (first.data_max_ != other.data_max_)
     if differ.any():
@@ -157,13 +212,19 @@ def _check_scale(first: Any, other: Any) -> None:
         )
 
 
-def _collect(parts: Iterable[Boxes]) -> list[np.ndarray]:
-    """Put all boxes in one order: those of the most samples first, equals by label and place."""
+def _collect(parts: list[Boxes]) -> Boxes:
+    """Put all boxes in one order: those of the most samples first, equals by label and place.
+
+    As if the parts had been learned at the same time, a box is as old as it was.
+    """
+    n_seen = sum(boxes.n_seen for boxes in parts)
     rows = [np.concatenate(arrays) for arrays in zip(*(boxes.rows for boxes in parts), strict=True)]
     lower, upper, labels, counts = rows
+    confirmed = np.concatenate([boxes.confirmed - boxes.n_seen for boxes in parts]) + n_seen
     labelled_first = np.where(labels == NO_LABEL, np.iinfo(np.int64).max, labels)
-    order = np.lexsort((*upper.T[::-1], *lower.T[::-1], labelled_first, -counts))
-    return [array[order] for array in rows]
+    order = np.lexsort((confirmed, *upper.T[::-1], *lower.T[::-1], labelled_first, -counts))
+    rows = [array[order] for array in (*rows, confirmed)]
+    return Boxes.of_rows(*rows, n_classes=parts[0].n_classes, n_seen=n_seen)
 
 
 def _cut_overlaps(boxes: Boxes, rule: Rule) -> None:

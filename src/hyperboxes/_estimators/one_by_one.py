@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators.labels import union_of_labels
+from hyperboxes._estimators.tables import known_categories
 from hyperboxes._estimators.validation import (
     HUGE,
-    CheckedRow,
+    CheckedSamples,
     check_unit_range,
     check_unlabeled,
     unchanged_on_error,
 )
 from hyperboxes._kernels.records import NO_LABEL
-from hyperboxes._models.boxes import Boxes, Samples
+from hyperboxes._models.boxes import Intervals
 
 _NAN = math.nan
 
@@ -52,8 +53,8 @@ class OneByOne:
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn a single sample, as river's models do.
 
-        It gives what `partial_fit` gives, without scikit-learn's validation. There is no need to
-        name classes in advance.
+        It gives what `partial_fit` gives, without scikit-learn's validation and callbacks. There is
+        no need to name classes in advance.
 
         Parameters
         ----------
@@ -146,6 +147,8 @@ class OneByOne:
         return self._checked_row(values)
 
     def _checked_row(self, values: list[Any]) -> np.ndarray:
+        for j, categories in known_categories(self).items():
+            values[j] = categories.place(values[j])
         try:
             # One call that looks at all of them: not finite if one of them is not.
             is_fine = math.hypot(*values) <= HUGE
@@ -194,6 +197,14 @@ class OneByOneBoxes(OneByOne):
     def _begin(self, lower: np.ndarray, upper: np.ndarray) -> None:
         """Start a model with the first sample, whose class is in `classes_`."""
 
+    @abstractmethod
+    def _learn_scaled(self, x: np.ndarray, code: int) -> None:
+        """Learn a sample in the learner's units, of the class with this index."""
+
+    @abstractmethod
+    def _find_winner(self, x: np.ndarray) -> int:
+        """Return the index of the class that is predicted for a sample in the learner's units."""
+
     def _learn_row(self, row: np.ndarray, label: Any) -> None:
         if self.scaling is None:
             check_unit_range(self, row, row)
@@ -201,8 +212,8 @@ class OneByOneBoxes(OneByOne):
         code = self._code_of(label)
         if not hasattr(self, "_model"):
             self._begin(row, row)
-        samples = Samples(row, row, self._model.scale, np.array([code]))
-        self._train_on(samples, np.array([label]))  # type: ignore[attr-defined]
+        x, _ = Intervals(row, row, self._model.scale).scaled()
+        self._learn_scaled(x, code)
 
     def _code_of(self, label: Any) -> int:
         """Return the index of a label; a new one becomes a class."""
@@ -236,10 +247,7 @@ class OneByOneBoxes(OneByOne):
             old = self._model.boxes
             # Labels of boxes may be -1 for none, which takes the last place.
             moved = np.append(np.searchsorted(classes, before), NO_LABEL)
-            boxes = Boxes.of_rows(
-                old.lower, old.upper, moved[old.labels], old.counts, n_classes=len(classes)
-            )
-            boxes.n_candidates = old.n_candidates
+            boxes = old.renumbered(moved[old.labels], len(classes))
             self._model = self._model.with_boxes(boxes)
         self.__dict__.pop("_label_runs", None)  # which counts by class
         self.classes_ = classes
@@ -248,10 +256,11 @@ class OneByOneBoxes(OneByOne):
         return hasattr(self, "_model") and self._model.boxes.has_labels
 
     def _predict_row(self, row: np.ndarray) -> Any:
-        return self.predict(row.view(CheckedRow)).tolist()[0]  # type: ignore[attr-defined]
+        x, _ = Intervals(row, row, self._model.scale).scaled()
+        return self.classes_.item(self._find_winner(x))
 
     def _shares_of_row(self, row: np.ndarray) -> dict[Any, float]:
-        shares = self.predict_proba(row.view(CheckedRow))  # type: ignore[attr-defined]
+        shares = self.predict_proba(row.view(CheckedSamples))  # type: ignore[attr-defined]
         return dict(zip(self.classes_.tolist(), shares[0].tolist(), strict=True))
 
 

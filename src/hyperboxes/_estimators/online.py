@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import _fit_context, clone
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
+from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.docs import shared_docs
@@ -21,16 +23,18 @@ from hyperboxes._estimators.validation import (
     warn_if_ranges_unknown,
 )
 from hyperboxes._learning.callbacks import FitCallbacks
-from hyperboxes._learning.online import learn_online, learn_twice
+from hyperboxes._learning.online import learn_online, learn_row, learn_twice
 from hyperboxes._models.boxes import Samples
 from hyperboxes._models.calibration import Calibration
 from hyperboxes._models.model import BoxModel
+
+_BUDGET = {"max_boxes": [Interval(Integral, 1, None, closed="left"), None]}
 
 _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
 
 
 class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
-    """What the two online learners share: learning goes on with `partial_fit`."""
+    """What the online learners share: learning goes on with `partial_fit`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseGFMM._parameter_constraints,
@@ -67,7 +71,7 @@ class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
         -------
         self : object
             The estimator. If the call is interrupted, it has learned the first samples of `X` and
-            remains usable; the growth of ``hyperboxes_.counts.sum()`` tells how many.
+            remains usable; ``n_samples_seen_`` tells how many.
         """
         with unchanged_on_error(self):
             is_first = not hasattr(self, "_model")
@@ -83,11 +87,31 @@ class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
         self._train_on(samples, y)
         return self
 
+    @property
+    def n_samples_seen_(self) -> int:
+        """How many samples were learned."""
+        check_is_fitted(self)
+        return self._model.boxes.n_seen
+
+    @property
+    def box_ages_(self) -> np.ndarray:
+        """How many samples were learned since each box was last confirmed: took one in."""
+        check_is_fitted(self)
+        boxes = self._model.boxes
+        return boxes.n_seen - 1 - boxes.confirmed
+
     def _begin(self, lower: np.ndarray, upper: np.ndarray) -> None:
         """Start a model with the first samples of a stream."""
         self._model = self._new_model(lower, upper, len(self.classes_))
         self._model.calibration = Calibration.start(0) if self.calibrate else None
         warn_if_ranges_unknown(self, lower, upper)
+
+    def _learn_scaled(self, x: np.ndarray, code: int) -> None:
+        self._forget_derived()
+        learn_row(x, code, self._model, self._make_rule(self._model, **self._pieces()))
+
+    def _find_winner(self, x: np.ndarray) -> int:
+        return int(self._winners(*self._find_nearest(x, x, winners_only=True))[0])
 
     def _arrange(self, samples: Samples) -> Samples:
         if not self.shuffle:
@@ -118,13 +142,17 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
     thousand. `partial_fit`, and `fit` with ``shuffle=False``, learn in the order given.
 
     {parameters}
+    {max_boxes}
     {order}
     {calibrate}
+    {categorical}
     {unlabeled}
     {overlap}
 
     {attributes}
+    {seen}
     {classes}
+    {categories}
 
     See Also
     --------
@@ -154,6 +182,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_OnlineGFMM._parameter_constraints,
+        **_BUDGET,
         "overlap": [StrOptions({"closed", "paper"})],
     }
 
@@ -166,9 +195,11 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         selection: str = "index",
         overlap: str = "closed",
         scaling: Any = "minmax",
+        max_boxes: int | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         calibrate: bool = True,
+        categorical_features: Any = "from_dtype",
         unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -178,14 +209,16 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         self.selection = selection
         self.overlap = overlap
         self.scaling = scaling
+        self.max_boxes = max_boxes
         self.shuffle = shuffle
         self.random_state = random_state
         self.calibrate = calibrate
+        self.categorical_features = categorical_features
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
     def _pieces(self) -> dict[str, Any]:
-        return {"overlap": self.overlap}
+        return {"overlap": self.overlap, "max_boxes": self.max_boxes}
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
         if samples.order is None:
@@ -217,12 +250,16 @@ class OnlineGFMM(_OnlineGFMM):
     box they were absorbed by.
 
     {parameters}
+    {max_boxes}
     {order}
     {calibrate}
+    {categorical}
     {unlabeled}
 
     {attributes}
+    {seen}
     {classes}
+    {categories}
 
     See Also
     --------
@@ -248,6 +285,11 @@ class OnlineGFMM(_OnlineGFMM):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_OnlineGFMM._parameter_constraints,
+        **_BUDGET,
+    }
+
     def __init__(
         self,
         theta: float = 0.2,
@@ -256,9 +298,11 @@ class OnlineGFMM(_OnlineGFMM):
         membership_function: str = "mean",
         selection: str = "index",
         scaling: Any = "minmax",
+        max_boxes: int | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         calibrate: bool = True,
+        categorical_features: Any = "from_dtype",
         unlabeled: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -267,11 +311,13 @@ class OnlineGFMM(_OnlineGFMM):
         self.membership_function = membership_function
         self.selection = selection
         self.scaling = scaling
+        self.max_boxes = max_boxes
         self.shuffle = shuffle
         self.random_state = random_state
         self.calibrate = calibrate
+        self.categorical_features = categorical_features
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
     def _pieces(self) -> dict[str, Any]:
-        return {"overlap": "paper", "contracts": True}
+        return {"overlap": "paper", "resolution": "contract", "max_boxes": self.max_boxes}

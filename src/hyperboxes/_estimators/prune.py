@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from hyperboxes._estimators.classifier import BaseGFMM
-from hyperboxes._estimators.refusals import refuse_votes
+from hyperboxes._estimators.granular import MultiGranularGFMM
+from hyperboxes._estimators.refusals import refuse_settled, refuse_votes
 from hyperboxes._estimators.validation import check_known_classes
-from hyperboxes._models.boxes import Boxes, frozen, slices
+from hyperboxes._models.boxes import frozen, slices
 from hyperboxes._models.membership import closeness
 
 Model = TypeVar("Model", bound=BaseGFMM)
@@ -99,6 +100,9 @@ def prune(
     if not isinstance(model, BaseGFMM):
         raise TypeError(f"Only classifiers of this package can be pruned, not {model!r}.")
     model._check_can_predict()
+    refuse_settled(model, "prune")
+    if isinstance(model, MultiGranularGFMM):
+        raise TypeError("Levels are pruned one by one: pass one of levels_.")
     y_val = column_or_1d(y_val)
     check_consistent_length(X_val, y_val)
     check_known_classes(
@@ -124,7 +128,7 @@ class _Search:
     def __init__(self, model: Any, X: Any, y: np.ndarray, X_upper: Any) -> None:
         self._original = model
         boxes = model._model.boxes
-        self._boxes = Boxes.of_rows(*boxes.rows, n_classes=boxes.n_classes)
+        self._boxes = boxes.settled()  # a copy
         self._model = model._with_boxes(self._boxes)
         self._xl, self._xu = model._intervals(X, X_upper).scaled()
         self._y = y
@@ -165,10 +169,7 @@ class _Search:
 
     def pruned(self) -> Any:
         """Return a model of the boxes that are kept."""
-        rows = (row[self.kept] for row in self._boxes.rows)
-        fewer = Boxes.of_rows(*rows, n_classes=self._boxes.n_classes)
-        fewer.n_candidates = self._original.n_candidates_
-        return self._original._with_boxes(fewer)
+        return self._original._with_boxes(self._boxes.take(self.kept))
 
     def _suspects(self) -> np.ndarray:
         """Return the boxes that decide samples wrongly, the worst first."""

@@ -9,6 +9,9 @@ from typing import Any
 
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.boosted import BoostedHyperboxes
+from hyperboxes._estimators.contentious import ContentiousFuzzyMinMax
+from hyperboxes._estimators.granular import MultiGranularGFMM
+from hyperboxes._estimators.random import RandomHyperboxes
 
 _READ = "Read them with export_text, explain, BoxesDisplay or VotesDisplay."
 _READ_MEMORY = "Read them with export_text, explain, BoxesDisplay or MemoryDisplay."
@@ -26,8 +29,38 @@ def refuse_votes(model: Any, what: str, instead: str | None = None) -> None:
 
 def refuse_memory(model: Any, what: str, instead: str | None = None) -> None:
     """Refuse models whose boxes have a say that changes all the time for `what`."""
+    refuse_ensemble(model, what)
     if isinstance(model, AdaptiveGFMM):
         raise TypeError(
             f"{what} is for boxes whose say is fixed; those of {type(model).__name__} vote with "
             f"weights that change from sample to sample. {instead or _READ_MEMORY}"
+        )
+
+
+def refuse_ensemble(model: Any, what: str) -> None:
+    """Refuse ensembles for `what`."""
+    if isinstance(model, RandomHyperboxes):
+        raise TypeError(
+            f"{what} is for a single model, but {type(model).__name__} has many, which decide "
+            "together. Read it with explain, export_text and feature_importances_, or fit one "
+            "model, such as AgglomerativeGFMM."
+        )
+
+
+def refuse_settled(model: Any, what: str) -> None:
+    """Refuse models for `what` whose boxes do not decide by their memberships alone."""
+    if isinstance(model, ContentiousFuzzyMinMax) and model._model.resolution != "exclude":
+        raise TypeError(
+            f"{what} is for models in which the nearest box decides; with "
+            f"resolution={model._model.resolution!r} it does not where classes overlap. Fit one "
+            "with resolution='exclude', or save the model and predict in Python."
+        )
+
+
+def refuse_levels(model: Any, what: str) -> None:
+    """Refuse models for `what` in which several levels vote."""
+    if isinstance(model, MultiGranularGFMM) and model._model.votes:
+        raise TypeError(
+            f"{what} is for one set of boxes, and here all levels vote. Take one of them, such as "
+            "model.levels_[-1], or fit with level=-1."
         )

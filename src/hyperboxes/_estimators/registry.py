@@ -43,14 +43,16 @@ class Learner:
         What saved models call it. It must never change, or files can no longer be loaded.
     summary : str
         What the report says of it: how it learns, in a few words.
-    boxes : "cover", "vote" or "remember"
+    boxes : "cover", "granular", "contend", "vote", "remember" or "ensemble"
         What its boxes do: which kind of model files hold.
     commands : mapping of str to mapping
         Its names in ``hyperboxes fit --learner``, each with the parameters that it stands for.
     learns_in_chunks : bool
         Whether it goes on learning with `partial_fit`, so that the command line may read files in
         chunks and write checkpoints.
-    default_theta : float or None
+    at_once : frozenset of str
+        Which of its names in the command line need all samples at once even so.
+    default_theta : float, tuple of float or None
         The default of its parameter `theta`, for the help of the command line.
     merge_settings : MergeSettings or None
         How `merge` joins its boxes; None: its models cannot be merged.
@@ -60,11 +62,16 @@ class Learner:
     class_name: str
     file_name: str
     summary: str
-    boxes: Literal["cover", "vote", "remember"] = "cover"
+    boxes: Literal["cover", "granular", "contend", "vote", "remember", "ensemble"] = "cover"
     commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     learns_in_chunks: bool = False
-    default_theta: float | None = None
+    at_once: frozenset[str] = frozenset()
+    default_theta: float | tuple[float, ...] | None = None
     merge_settings: MergeSettings | None = MergeSettings()
+
+    def reads_in_chunks(self, command: str) -> bool:
+        """Whether it goes on learning under this name in the command line."""
+        return self.learns_in_chunks and command not in self.at_once
 
     @property
     def estimator(self) -> Any:
@@ -96,6 +103,19 @@ _LEARNERS = [
         merge_settings=MergeSettings(overlap="paper"),
     ),
     Learner(
+        module="hyperboxes._estimators.fuzzy_min_max",
+        class_name="FuzzyMinMax",
+        file_name="FuzzyMinMax",
+        summary="learns sample by sample, as Simpson's networks do; boxes grow, and are cut apart",
+        commands={
+            variant: {"variant": variant, **_REPEATABLE}
+            for variant in ("fmnn", "efmnn", "knefmnn", "rfmnn")
+        },
+        learns_in_chunks=True,
+        default_theta=0.2,
+        merge_settings=MergeSettings(overlap="paper"),
+    ),
+    Learner(
         module="hyperboxes._estimators.agglomerative",
         class_name="AgglomerativeGFMM",
         file_name="AgglomerativeGFMM",
@@ -115,6 +135,31 @@ _LEARNERS = [
         merge_settings=None,
     ),
     Learner(
+        module="hyperboxes._estimators.granular",
+        class_name="MultiGranularGFMM",
+        file_name="MultiGranularGFMM",
+        summary="joins small boxes to larger ones, level by level",
+        boxes="granular",
+        commands={"multi-granular": _REPEATABLE},
+        default_theta=(0.1, 0.2, 0.3),
+        merge_settings=None,
+    ),
+    Learner(
+        module="hyperboxes._estimators.contentious",
+        class_name="ContentiousFuzzyMinMax",
+        file_name="ContentiousFuzzyMinMax",
+        summary="learns sample by sample; boxes grow over each other, and prediction settles it",
+        boxes="contend",
+        commands={
+            name: {"resolution": name, **_REPEATABLE}
+            for name in ("exclude", "compensate", "core", "levels")
+        },
+        at_once=frozenset({"levels"}),
+        learns_in_chunks=True,
+        default_theta=0.3,
+        merge_settings=None,
+    ),
+    Learner(
         module="hyperboxes._estimators.clustering",
         class_name="HyperboxClustering",
         file_name="HyperboxClustering",
@@ -127,6 +172,15 @@ _LEARNERS = [
         summary="finds short boxes one after the other; those that hold a sample vote",
         boxes="vote",
         commands={"boosted": _REPEATABLE},
+        merge_settings=None,
+    ),
+    Learner(
+        module="hyperboxes._estimators.random",
+        class_name="RandomHyperboxes",
+        file_name="RandomHyperboxes",
+        summary="learns many models on random samples and features, which vote",
+        boxes="ensemble",
+        commands={"random": _REPEATABLE},
         merge_settings=None,
     ),
 ]

@@ -8,8 +8,23 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
 
+from hyperboxes._estimators.tables import (
+    code_columns,
+    find_categorical,
+    is_frame,
+    known_categories,
+    learn_places,
+    list_columns,
+    look_up,
+    with_columns,
+)
 from hyperboxes._kernels.records import NO_LABEL
 
 # What scikit-learn's MinMaxScaler may leave beyond [0, 1], and more.
@@ -37,19 +52,57 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-class CheckedRow(np.ndarray):
-    """A sample that was checked already: one by one, scikit-learn's checks take too long."""
+class CheckedSamples(np.ndarray):
+    """Samples that were checked already, with numbers for categories.
+
+    One by one, scikit-learn's checks take too long, and readers ask about samples that they made.
+    """
 
 
-def validate_samples(estimator: Any, X: Any, *y: Any, reset: bool, **checks: Any) -> Any:
-    """Do what scikit-learn's `validate_data` does, with errors that name cells of a data frame."""
-    if type(X) is CheckedRow:
+def checked(samples: np.ndarray) -> CheckedSamples:
+    """Mark samples as checked, for the methods of estimators."""
+    return np.ascontiguousarray(samples).view(CheckedSamples)
+
+
+def validate_samples(
+    estimator: Any, X: Any, *y: Any, reset: bool, sample_weight: Any = None, **checks: Any
+) -> Any:
+    """Do what scikit-learn's `validate_data` does, with errors that name cells of a data frame.
+
+    Categories become numbers. Given `y`, an estimator learns those that it does not know; else
+    these are missing values.
+    """
+    if type(X) is CheckedSamples:
         return X.view(np.ndarray)
-    if _is_frame(X):
+    if is_frame(X):
         # A column too many is to be called that, whatever it holds.
         validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if reset:
+        vars(estimator).pop("_categories", None)
+    columns = find_categorical(estimator, X, reset=reset)
+    coded = code_columns(X, columns) if columns and _is_table(X) else {}
+    if coded and y:
+        X = with_columns(X, {j: column.codes for j, column in coded.items()})
+    elif coded:
+        X = with_columns(X, look_up(estimator, coded))
     with _naming_cells(X):
-        return validate_data(estimator, X, *y, reset=reset, **checks)
+        checked = validate_data(estimator, X, *y, reset=reset, **checks)
+    if coded and y:
+        numbers, labels = checked
+        weights = _check_sample_weight(sample_weight, numbers, ensure_non_negative=True)
+        for j, places in learn_places(estimator, coded, _mask(estimator, labels), weights).items():
+            numbers[:, j] = places
+    return checked
+
+
+def _is_table(X: Any) -> bool:
+    return is_frame(X) or (not hasattr(X, "toarray") and np.ndim(X) == 2)
+
+
+def _mask(estimator: Any, y: np.ndarray) -> np.ndarray:
+    """Mask the labels that say that there is none."""
+    has_label, _ = find_labels(y, getattr(estimator, "unlabeled", None))
+    return np.ma.masked_array(y, ~has_label)
 
 
 @contextmanager
@@ -58,7 +111,7 @@ def _naming_cells(X: Any) -> Iterator[None]:
 
     Dates are refused: NumPy takes them for nanoseconds, unless there are numbers beside them.
     """
-    if not _is_frame(X):
+    if not is_frame(X):
         yield
         return
     _refuse_dates(X)
@@ -69,18 +122,8 @@ def _naming_cells(X: Any) -> Iterator[None]:
         raise
 
 
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "dtypes")
-
-
-def _columns(frame: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the columns of a data frame, of pandas or polars, with what errors call them."""
-    for j, name in enumerate(frame.columns):
-        yield f"column {str(name)!r}", frame.iloc[:, j] if hasattr(frame, "iloc") else frame[:, j]
-
-
 def _refuse_dates(frame: Any) -> None:
-    for name, values in _columns(frame):
+    for name, values in list_columns(frame):
         kind = getattr(values.dtype, "kind", None) or np.asarray(values[:0]).dtype.kind
         if kind in "mM" and len(values) > 0:
             raise ValueError(
@@ -91,12 +134,13 @@ def _refuse_dates(frame: Any) -> None:
 
 def _refuse_words(frame: Any, error: Exception) -> None:
     """Raise an error about the first cell that is no number, if there is one."""
-    for name, values in _columns(frame):
+    for name, values in list_columns(frame):
         for row, value in enumerate([] if _are_numbers(values) else values):
             if not _are_numbers([value]):
                 raise ValueError(
-                    f"{name} holds {value!r} in row {row}, which is no number. Encode the column, "
-                    "with scikit-learn's OneHotEncoder say, or leave it out."
+                    f"{name} holds {value!r} in row {row}, which is no number. Replace it or, if "
+                    "the column holds categories, name it in categorical_features where the "
+                    "learner has that; else encode the column or leave it out."
                 ) from error
 
 
@@ -112,7 +156,11 @@ def check_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
     """Return the upper ends of the samples: `X` itself unless `X_upper` is given."""
     if X_upper is None:
         return X
+    if type(X_upper) is CheckedSamples:
+        return X_upper.view(np.ndarray)
     validate_data(estimator, X_upper, reset=False, skip_check_array=True)  # names of columns
+    if (coded := known_categories(estimator)) and _is_table(X_upper):
+        X_upper = with_columns(X_upper, look_up(estimator, code_columns(X_upper, list(coded))))
     with _naming_cells(X_upper):
         X_upper = check_array(
             X_upper,
@@ -124,6 +172,15 @@ def check_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
         )
     if X_upper.shape != X.shape:
         raise ValueError(f"X_upper has shape {X_upper.shape}, but X has shape {X.shape}.")
+    for j in coded:
+        if (differs := X_upper[:, j] != X[:, j]).any() and (
+            (both := differs & ~(np.isnan(X_upper[:, j]) & np.isnan(X[:, j]))).any()
+        ):
+            raise ValueError(
+                f"X_upper is another category than X in {column_name(estimator, j)}, row "
+                f"{int(np.argmax(both))}. There is no interval of categories: both must be the "
+                "same."
+            )
     if (below := X_upper < X).any():
         row, column = np.argwhere(below)[0]
         raise ValueError(
@@ -252,6 +309,15 @@ def check_no_none(labels: np.ndarray) -> None:
         raise ValueError(
             "y holds None. If these samples have no label, put a value of its own in its place, "
             "such as '' or -1, and name that: unlabeled=''."
+        )
+
+
+def check_any_label(labels: np.ndarray, unlabeled: Any) -> None:
+    """Refuse samples without any label."""
+    if len(labels) == 0:
+        raise ValueError(
+            f"y holds no label: every value is {unlabeled!r}, which says that there is none. To "
+            "find groups in such data, use HyperboxClustering."
         )
 
 

@@ -8,9 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from hyperboxes._estimators.validation import checked
+from hyperboxes._explain.exceptions import describe_settling, keeps_overlaps
 from hyperboxes._explain.explanation import ExplainedBox
 from hyperboxes._explain.pipelines import describe_units
-from hyperboxes._explain.reading import read_membership, read_scale
+from hyperboxes._explain.reading import ignoring_missing_names, read_membership, read_scale
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -31,7 +33,7 @@ class SampleBounds:
     def as_input(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Return what methods of models take: no upper ends for points, which is faster."""
         is_point = np.array_equal(self.lower, self.upper, equal_nan=True)
-        return self.lower, None if is_point else self.upper
+        return checked(self.lower), None if is_point else checked(self.upper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,14 @@ class Context:
             Rounding.of(model),
             describe_units(model),
         )
+
+    def describe_settling(self, sample: SampleBounds) -> str:
+        """Return what has settled the class of a sample that boxes of several classes hold."""
+        if not keeps_overlaps(self.model):
+            return ""
+        with ignoring_missing_names():
+            is_contentious = self.model.is_contentious(*sample[None].as_input())
+        return describe_settling(self.model, bool(is_contentious[0]))
 
     def code(self, labels: Any) -> Any:
         """Return labels as indices into the classes."""

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.boosted import BoostedHyperboxes
-from hyperboxes._estimators.validation import check_upper
+from hyperboxes._estimators.random import RandomHyperboxes
+from hyperboxes._estimators.validation import check_upper, validate_samples
 from hyperboxes._explain import html
 from hyperboxes._explain.context import Context, SampleBounds
+from hyperboxes._explain.ensembles import EnsembleExplanations, explain_ensemble
 from hyperboxes._explain.explanation import Explanation
 from hyperboxes._explain.flips import find_change
 from hyperboxes._explain.memories import MemoryExplanations, explain_memory
@@ -54,6 +55,17 @@ def explain(
 
 @overload
 def explain(
+    model: RandomHyperboxes,
+    X: Any,
+    *,
+    X_upper: Any = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+) -> EnsembleExplanations: ...
+
+
+@overload
+def explain(
     model: Any,
     X: Any,
     *,
@@ -70,7 +82,7 @@ def explain(
     X_upper: Any = None,
     feature_names: Any = None,
     class_names: Any = None,
-) -> Explanations | VoteExplanations | MemoryExplanations:
+) -> Explanations | VoteExplanations | MemoryExplanations | EnsembleExplanations:
     """Explain what a fitted classifier predicts for samples.
 
     Parameters
@@ -89,12 +101,13 @@ def explain(
 
     Returns
     -------
-    explanations : Explanations, VoteExplanations or MemoryExplanations
+    explanations : Explanations, VoteExplanations, MemoryExplanations or EnsembleExplanations
         A sequence with an `Explanation` for each sample, which can be printed, is a table with
         bars in a notebook, and a dictionary for other programs. Of boxes that vote
         (`BoostedHyperboxes`) it is a `VoteExplanation`: the boxes that hold the sample, and what
         each adds to the scores. Of `AdaptiveGFMM` it is a `MemoryExplanation`: the boxes that
-        voted, and how recent they are.
+        voted, and how recent they are. Of `RandomHyperboxes` it is an `EnsembleExplanation`: what
+        each feature says for the class, and the boxes that spoke the loudest.
 
     See Also
     --------
@@ -123,14 +136,17 @@ def explain(
     model, X, X_upper = read_pipeline(model, X, X_upper)
     if isinstance(model, AdaptiveGFMM):
         return explain_memory(model, X, X_upper, feature_names, class_names)
+    if isinstance(model, RandomHyperboxes):
+        return explain_ensemble(model, X, X_upper, feature_names, class_names)
     if is_voting(model):
         return explain_votes(model, X, X_upper, feature_names, class_names)
     read_classifier(model, "explain")
-    lower = validate_data(model, X, reset=False, **NUMBERS)
+    lower = validate_samples(model, X, reset=False, **NUMBERS)
     samples = SampleBounds(lower, check_upper(model, lower, X_upper))
     context = Context.of(model, feature_names, class_names)
-    predictions, memberships = model.predict(X, X_upper), model.membership(X, X_upper)
-    winning = model.apply(X, X_upper)
+    asked = samples.as_input()
+    predictions, memberships = model.predict(*asked), model.membership(*asked)
+    winning = model.apply(*asked)
     competing = _find_competing(context, samples, winning)
     return Explanations(predictions, memberships, winning, competing, samples, context)
 
@@ -216,9 +232,11 @@ class Explanations(ExplanationSequence[Explanation]):
             context.scale.high,
             context.membership.gamma,
             context.membership.function,
+            context.membership.ties,
             winning,
             competing,
             context.rounding.beside(sample.lower, sample.upper),
             lambda: find_change(context, sample, context.boxes.labels[winning.index]),
             context.units,
+            context.describe_settling(sample),
         )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._explain import html, text
+from hyperboxes._explain.categories import category_value
 from hyperboxes._explain.reading import check_integer, json_value
 from hyperboxes._explain.rounding import Rounding
 
@@ -129,6 +130,9 @@ class Explanation:
         How fast membership falls with the distance in each feature.
     membership_function : {"min", "mean"}
         What the features make of a membership: that of the worst feature, or the mean.
+    ties : {"counts", "centre", "corners"}
+        What settles ties of classes: the training samples of the boxes that tie, or the one of
+        them whose centre or corners are nearest (`FuzzyMinMax`).
     winning : ExplainedBox
         The box that decided: of the boxes of the predicted class that are closest to the sample
         the one with the most training samples, the oldest of equals. Where boxes of several
@@ -179,11 +183,13 @@ class Explanation:
     data_max: np.ndarray
     gamma: np.ndarray
     membership_function: str
+    ties: str
     winning: ExplainedBox
     competing: ExplainedBox | None
     _rounding: Rounding
     _find_change: Callable[[], Change | None]
     _units: str
+    _settled: str = ""
 
     @cached_property
     def change(self) -> Change | None:
@@ -282,7 +288,8 @@ class Explanation:
               ``count`` and ``membership``,
             - ``features``: for each feature ``name``, ``value`` and ``value_upper`` (the same
               unless samples are intervals), ``winning`` and ``competing`` (or None), each with
-              ``lower``, ``upper``, ``distance`` and ``fraction``,
+              ``lower``, ``upper``, ``distance`` and ``fraction``, and of a categorical feature
+              the ``values`` that the box holds,
             - ``deciding_feature`` and ``worst_feature``: names, or None,
             - ``change`` (or None): ``features``, for each that changes ``name``, ``value``,
               ``value_upper``, ``new_value`` and ``new_value_upper``; ``prediction``,
@@ -303,8 +310,8 @@ class Explanation:
             "features": [
                 self._values(j)
                 | {
-                    "winning": self.winning._feature(j),
-                    "competing": None if competing is None else competing._feature(j),
+                    "winning": self._box(self.winning, j),
+                    "competing": None if competing is None else self._box(competing, j),
                 }
                 for j in range(len(self.lower))
             ],
@@ -319,17 +326,29 @@ class Explanation:
     def _values(self, j: int) -> dict[str, Any]:
         return {
             "name": self.feature_names[j],
-            "value": json_value(self.lower[j]),
-            "value_upper": json_value(self.upper[j]),
+            "value": self._plain(j, self.lower[j]),
+            "value_upper": self._plain(j, self.upper[j]),
         }
+
+    def _plain(self, j: int, value: float) -> Any:
+        """Return a value for JSON: a category as what it is."""
+        if (categories := self._rounding.categories.get(j)) is not None:
+            return category_value(categories, value)
+        return json_value(value)
+
+    def _box(self, box: ExplainedBox, j: int) -> dict[str, Any]:
+        of_feature = box._feature(j)
+        if (categories := self._rounding.categories.get(j)) is not None:
+            of_feature["values"] = categories.held(box.lower[j], box.upper[j])
+        return of_feature
 
     def _change(self, change: Change) -> dict[str, Any]:
         return {
             "features": [
                 self._values(j)
                 | {
-                    "new_value": json_value(change.lower[j]),
-                    "new_value_upper": json_value(change.upper[j]),
+                    "new_value": self._plain(j, change.lower[j]),
+                    "new_value_upper": self._plain(j, change.upper[j]),
                 }
                 for j in change.features
             ],

@@ -13,7 +13,6 @@ import numpy as np
 from hyperboxes._explain.changes import fewest_changes
 from hyperboxes._explain.context import Context, SampleBounds
 from hyperboxes._explain.explanation import Change
-from hyperboxes._explain.reading import ignoring_missing_names
 
 # The nearest places are tried, and others as far as the farthest: at most so many in a feature, and
 # fewer where there are many features, so that an answer takes milliseconds.
@@ -87,16 +86,15 @@ def _margin(
 
     def margin(lower: np.ndarray) -> np.ndarray:
         trials = _moved(sample, lower)
-        with ignoring_missing_names():
-            memberships = context.model.membership(*trials.as_input())
-            own = memberships[:, code].copy()
-            memberships[:, code] = -1.0
-            margins = memberships.max(axis=1) - own
-            in_doubt = margins >= 0  # ties, and what is beyond the reach of all boxes
-            if not in_doubt.any():
-                return margins
-            doubtful = trials[in_doubt]
-            is_flipped = context.code(context.model.predict(*doubtful.as_input())) != code
+        memberships = context.model.membership(*trials.as_input())
+        own = memberships[:, code].copy()
+        memberships[:, code] = -1.0
+        margins = memberships.max(axis=1) - own
+        in_doubt = margins >= 0  # ties, and what is beyond the reach of all boxes
+        if not in_doubt.any():
+            return margins
+        doubtful = trials[in_doubt]
+        is_flipped = context.code(context.model.predict(*doubtful.as_input())) != code
         distances = context.distances(doubtful, rivals).min(axis=1)
         margins[in_doubt] = np.where(is_flipped, 1.0, -distances)
         return margins
@@ -114,9 +112,8 @@ def _moved(sample: SampleBounds, lower: np.ndarray) -> SampleBounds:
 
 def _describe(context: Context, sample: SampleBounds, lower: np.ndarray) -> Change:
     changed = _moved(sample, lower[None])
-    with ignoring_missing_names():
-        prediction = context.model.predict(*changed.as_input())[0]
-        memberships = context.model.membership(*changed.as_input())[0]
+    prediction = context.model.predict(*changed.as_input())[0]
+    memberships = context.model.membership(*changed.as_input())[0]
     code = context.code(prediction)
     return Change(
         np.flatnonzero((lower != sample.lower) & ~np.isnan(sample.lower)),

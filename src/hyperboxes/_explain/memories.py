@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
-from hyperboxes._estimators.validation import check_upper
+from hyperboxes._estimators.validation import check_upper, validate_samples
 from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.sequences import ExplanationSequence
@@ -268,7 +267,7 @@ def explain_memory(
 ) -> MemoryExplanations:
     """Explain what a fitted memory that adapts predicts for samples."""
     boxes = model.hyperboxes_
-    lower = validate_data(model, X, reset=False, **NUMBERS)
+    lower = validate_samples(model, X, reset=False, **NUMBERS)
     upper = check_upper(model, lower, X_upper)
     context = _Context(
         boxes,

@@ -6,7 +6,7 @@ order of additions of the model, so that doubles give the very numbers of `predi
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,23 +34,54 @@ def write_nearest_sql(model: Any, columns: list[str], classes: list[str]) -> str
         _gap(j, column, scale.low[j], scale.span[j], membership.gamma[j])
         for j, column in enumerate(columns)
     ]
+    if membership.ties != "counts":
+        gaps += [
+            _away(j, column, scale.low[j], scale.span[j], membership.ties)
+            for j, column in enumerate(columns)
+        ]
     facts = _names(["box", "label", "n"])
     source = f"(SELECT {facts}, {', '.join(gaps)} FROM {_PREFIX}boxes) {_PREFIX}gaps"
-    combine = _mean if membership.is_mean else _largest
-    distances = f"(SELECT {facts}, {combine(len(columns), facts, source)}) {_PREFIX}distances"
+    if membership.is_mean:
+        source = _mean(len(columns), facts, source, settles=membership.ties != "counts")
+    else:
+        source = _largest(len(columns), facts, source)
+    distances = f"(SELECT {facts}, {source}) {_PREFIX}distances"
     distance, rank = f"{_PREFIX}distance", f"{_PREFIX}rank"
     closeness = f"CASE WHEN {distance} < 1 THEN 1 - {distance} ELSE -{distance} END AS {rank}"
-    label, single = f"{_PREFIX}label", f"{rank} = 1 AND {_PREFIX}n = 1"
+    label = f"{_PREFIX}label"
     choices = " ".join(f"WHEN {code} THEN {name}" for code, name in enumerate(classes))
     listed = ",\n    ".join(values)
+    rule = _by_counts(len(boxes)) if membership.ties == "counts" else _by_place()
     return (
         f"(WITH {_PREFIX}boxes ({_names(names)}) AS (VALUES\n    {listed})\n"
         f"  SELECT CASE {label} {choices} END\n"
-        f"  FROM (SELECT {facts}, {closeness} FROM {distances}) {_PREFIX}ranks\n"
-        f"  GROUP BY {rank}, {label}\n"
-        f"  ORDER BY {rank} DESC, "
-        f"MIN(CASE WHEN {single} THEN {_PREFIX}box ELSE {len(boxes)} END), "
-        f"SUM({_PREFIX}n) DESC, {label} LIMIT 1)"
+        f"  FROM (SELECT {facts}, {closeness}{rule.key} FROM {distances}) {_PREFIX}ranks\n"
+        f"  GROUP BY {rank}, {label}{rule.groups}\n"
+        f"  ORDER BY {rank} DESC, {rule.order}, SUM({_PREFIX}n) DESC, {label} LIMIT 1)"
+    )
+
+
+class _TieRule(NamedTuple):
+    """What settles ties: a key to compute, to group by, and what to order by."""
+
+    key: str
+    groups: str
+    order: str
+
+
+def _by_counts(n_boxes: int) -> _TieRule:
+    """Return the rule of boxes of a single sample, which come before counts."""
+    single = f"{_PREFIX}rank = 1 AND {_PREFIX}n = 1"
+    return _TieRule("", "", f"MIN(CASE WHEN {single} THEN {_PREFIX}box ELSE {n_boxes} END)")
+
+
+def _by_place() -> _TieRule:
+    """Return the rule of the nearest centre or corners, the oldest of equals; not far away."""
+    distance, away, rank = (f"{_PREFIX}{name}" for name in ("distance", "away", "rank"))
+    return _TieRule(
+        f", CASE WHEN {distance} < 1 THEN {away} ELSE 0.0e0 END AS {_PREFIX}place",
+        f", {_PREFIX}place",
+        f"{_PREFIX}place, MIN(CASE WHEN {rank} > 0 THEN {_PREFIX}box ELSE 0 END)",
     )
 
 
@@ -75,27 +106,42 @@ def _gap(j: int, column: str, low: float, span: float, gamma: float) -> str:
     )
 
 
-def _mean(n_features: int, facts: str, source: str) -> str:
-    """Return the mean gap and where it comes from; sums are added up in the order of features."""
+def _away(j: int, column: str, low: float, span: float, ties: str) -> str:
+    """Return how far a feature is from the centre or the corners of a box."""
+    x = f"({column} - {double(float(low))}) / {double(float(span))}"
+    v, w = f"{_PREFIX}v{j}", f"{_PREFIX}w{j}"
+    away = f"ABS(({v} + {w}) / 2.0e0 - {x})"
+    if ties == "corners":
+        away = f"ABS({x} - {v}) + ABS({x} - {w})"
+    return f"COALESCE({away}, 0.0e0) AS {_PREFIX}a{j}"
+
+
+def _mean(n_features: int, facts: str, source: str, *, settles: bool) -> str:
+    """Return the mean gap and where it comes from; sums are added up in the order of features.
+
+    With `settles`, also what is away from the centre or the corners.
+    """
     gaps = [f"{_PREFIX}g{j}" for j in range(n_features)]
     clipped = [f"CASE WHEN {gap} < 1 THEN {gap} ELSE 1.0e0 END" for gap in gaps]
-    sums = ("0.0e0", "0.0e0")
+    terms = {"near": clipped, "far": gaps}
+    columns = [gaps]
+    if settles:
+        terms["away"] = [f"{_PREFIX}a{j}" for j in range(n_features)]
+        columns.append(terms["away"])
+    sums = dict.fromkeys(terms, "0.0e0")
     for start in range(0, n_features, _MOST_TERMS):
         part = slice(start, start + _MOST_TERMS)
-        near, far = (
-            " + ".join([before, *terms[part]])
-            for before, terms in zip(sums, (clipped, gaps), strict=True)
+        added = ", ".join(
+            f"{' + '.join([sums[name], *terms[name][part]])} AS {_PREFIX}{name}" for name in terms
         )
-        rest = "".join(f", {gap}" for gap in gaps[start + _MOST_TERMS :])
-        source = (
-            f"(SELECT {facts}, {near} AS {_PREFIX}near, {far} AS {_PREFIX}far{rest} FROM {source}) "
-            f"{_PREFIX}sums{start}"
-        )
-        sums = (f"{_PREFIX}near", f"{_PREFIX}far")
-    total, number = sums[1], f"{n_features}.0e0"
-    beyond = f"CASE WHEN {total} > {number} THEN {total} ELSE {number} END"
-    distance = f"CASE WHEN {sums[0]} < {number} THEN {sums[0]} ELSE {beyond} END / {number}"
-    return f"{distance} AS {_PREFIX}distance FROM {source}"
+        rest = "".join(f", {column}" for names in columns for column in names[part.stop :])
+        source = f"(SELECT {facts}, {added}{rest} FROM {source}) {_PREFIX}sums{start}"
+        sums = {name: f"{_PREFIX}{name}" for name in terms}
+    near, far, number = sums["near"], sums["far"], f"{n_features}.0e0"
+    beyond = f"CASE WHEN {far} > {number} THEN {far} ELSE {number} END"
+    distance = f"CASE WHEN {near} < {number} THEN {near} ELSE {beyond} END / {number}"
+    away = f"{sums['away']}, " if settles else ""
+    return f"{away}{distance} AS {_PREFIX}distance FROM {source}"
 
 
 def _largest(n_features: int, facts: str, source: str) -> str:

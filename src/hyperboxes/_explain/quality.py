@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
-from hyperboxes._estimators.validation import check_upper
+from hyperboxes._estimators.validation import check_upper, validate_samples
 from hyperboxes._explain.reading import encode_labels, is_voting, read_scale
 
 
@@ -31,7 +30,7 @@ class GivenSamples:
             return None
         if X_upper is not None and is_voting(model):
             raise ValueError(f"{type(model).__name__} takes no interval samples: no X_upper.")
-        lower = validate_data(model, X, reset=False, **{**NUMBERS, "order": "F"})
+        lower = validate_samples(model, X, reset=False, **{**NUMBERS, "order": "F"})
         codes = None if y is None else encode_labels(model, y, len(lower))[0]
         return cls(lower, check_upper(model, lower, X_upper), codes)
 

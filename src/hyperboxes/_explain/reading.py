@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from hyperboxes._estimators.refusals import refuse_votes
+from hyperboxes._estimators.refusals import refuse_ensemble, refuse_levels, refuse_votes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.scaling import MinMaxScale
@@ -28,6 +28,8 @@ def read_boxes(model: Any, what: str) -> Hyperboxes:
 def read_any_boxes(model: Any, what: str) -> Hyperboxes:
     """Return the boxes of a fitted model, which may be boxes that vote."""
     check_is_fitted(model)
+    refuse_ensemble(model, what)
+    refuse_levels(model, what)
     boxes = getattr(model, "hyperboxes_", None)
     if not isinstance(boxes, Hyperboxes):
         raise TypeError(

@@ -9,7 +9,7 @@ model tells them apart, which compares them after scaling.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import cached_property
@@ -17,7 +17,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from hyperboxes._estimators.tables import known_categories
+from hyperboxes._explain.categories import MOST_SHOWN, category_text, set_text
 from hyperboxes._explain.reading import read_scale
+from hyperboxes._models.categories import Categories
 from hyperboxes._models.scaling import MinMaxScale
 
 # Beyond so many decimals, or digits before the point, numbers are written with an exponent.
@@ -40,7 +43,7 @@ _EXACT = Context(prec=1000, rounding=ROUND_HALF_EVEN)
 
 @dataclass(frozen=True, eq=False)
 class Rounding:
-    """How the numbers of each feature are written.
+    """How the numbers of each feature are written, or the `categories` that they stand for.
 
     `places` are the decimals that numbers of a feature have at least. `lows` and `highs` are the
     bounds of all boxes, scaled and in order, and `known` both together with values of samples. With
@@ -54,6 +57,7 @@ class Rounding:
     highs: list[list[float]]
     known: list[list[float]]
     is_fixed: bool = False
+    categories: Mapping[int, Categories] = field(default_factory=dict)
     _written: dict[tuple[int, int, float, float], Decimal] = field(default_factory=dict)
     _inside: dict[tuple[int, float, float], float] = field(default_factory=dict)
 
@@ -74,7 +78,16 @@ class Rounding:
         lows, highs, known = (
             _in_order(scale.transform(rows)) for rows in (boxes.lower, boxes.upper, values)
         )
-        return cls(scale, ranges, places, lows, highs, known, is_fixed=decimals is not None)
+        return cls(
+            scale,
+            ranges,
+            places,
+            lows,
+            highs,
+            known,
+            is_fixed=decimals is not None,
+            categories=known_categories(model),
+        )
 
     def beside(self, *samples: np.ndarray) -> Self:
         """Return what also tells bounds from the values of a few samples."""
@@ -87,6 +100,8 @@ class Rounding:
 
     def interval(self, feature: int, low: float, high: float) -> str:
         """Write an interval: "= 3" for a point that is written in full, else both ends."""
+        if feature in self.categories:
+            return set_text(self.categories[feature], low, high, MOST_SHOWN)
         ends = self.low(feature, low, high), self.high(feature, low, high)
         return f"= {ends[0]}" if ends[0] == ends[1] else " to ".join(ends)
 
@@ -100,6 +115,8 @@ class Rounding:
 
     def number(self, feature: int, value: float) -> str:
         """Write a value of a sample, which stays on the same side of all bounds."""
+        if feature in self.categories:
+            return category_text(self.categories[feature], value)
         return self._text(feature, self._nearest(feature, value))
 
     def length(self, feature: int, value: float) -> str:
@@ -123,6 +140,8 @@ class Rounding:
 
     def full(self, feature: int, value: float) -> str:
         """Write all digits of a value."""
+        if feature in self.categories:
+            return category_text(self.categories[feature], value)
         return self._text(feature, Decimal(repr(float(value))))
 
     def inside(self, feature: int, end: float, other_end: float) -> float:
@@ -133,6 +152,8 @@ class Rounding:
         return self._inside[key]
 
     def _find_inside(self, feature: int, end: float, other_end: float) -> float:
+        if feature in self.categories:
+            return self.categories[feature].nearest(end, *sorted([end, other_end]))
         scaled = self._scaled(feature)
         least, most = sorted([scaled(end), scaled(other_end)])
         first = self._first_place(feature, end)
@@ -144,6 +165,8 @@ class Rounding:
 
     def _outwards(self, feature: int, end: float, length: float, side: int) -> Decimal:
         """Return the number that is written for the end of an interval, on its side (-1 or 1)."""
+        if feature in self.categories:
+            return Decimal(repr(float(end)))
         key = (feature, side, float(end), float(length))
         if key not in self._written:
             self._written[key] = self._round_outwards(*key)
@@ -168,6 +191,8 @@ class Rounding:
     def _nearest(self, feature: int, value: float) -> Decimal:
         """Return the number that is written for a value of a sample."""
         value = float(value)
+        if feature in self.categories:
+            return Decimal(repr(value))
         if self.is_fixed:
             return _round(value, self.places[feature])
         if (short := self._short(feature, value)) is not None:

@@ -5,11 +5,17 @@ Rules are in the units of the data. What they say of samples is what the boxes' 
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from hyperboxes._estimators.random import RandomHyperboxes
+from hyperboxes._explain.categories import set_text
+from hyperboxes._explain.ensemble_rules import tabulate_ensemble, write_ensemble
+from hyperboxes._explain.exceptions import Exceptions, describe_regions, tabulate_overlaps
 from hyperboxes._explain.pipelines import describe_units, read_pipeline
 from hyperboxes._explain.quality import GivenSamples, Quality
 from hyperboxes._explain.reading import (
@@ -57,6 +63,13 @@ def export_text(
     Boxes that vote (`BoostedHyperboxes`) are sorted by class, those with the largest votes first,
     and their bounds are written in full: a sample satisfies a rule if and only if the box holds it,
     and a missing value does only where the rule says so.
+
+    Where boxes of another class hold samples, too (`ContentiousFuzzyMinMax`), rules name these
+    exceptions, and the text says what decides there.
+
+    The boxes of ensembles (`RandomHyperboxes`) are those of all members, and the largest 20 are
+    written unless `max_rules` says otherwise. Their bounds lie between values of training samples,
+    and have as many decimals as tell apart some hundredths of a feature's range.
 
     Parameters
     ----------
@@ -139,6 +152,10 @@ def export_text(
     check_integer("decimals", decimals, 0)
     check_integer("width", width, 1, optional=False)
     model, X, X_upper = read_pipeline(model, X, X_upper)
+    if isinstance(model, RandomHyperboxes):
+        check_is_fitted(model)
+        samples = GivenSamples.check(model, X, y, X_upper)
+        return write_ensemble(model, feature_names, class_names, samples, max_rules)
     boxes = read_any_boxes(model, "export_text")
     features = name_features(model, feature_names)
     samples = GivenSamples.check(model, X, y, X_upper)
@@ -158,7 +175,8 @@ def export_text(
     n_held = boxes.counts.sum()
     n_forgotten = getattr(model, "n_samples_seen_", n_held) - n_held
     summary = _summary(boxes, n_forgotten, all_bounds, samples, quality)
-    summary += f"\n{units}" if (units := describe_units(model)) else ""
+    for more in (describe_units(model), describe_regions(model)):
+        summary += f"\n{textwrap.fill(more, width)}" if more else ""
     left_out = [0] * len(rules)
     if not all_conditions and ends[0] is not None and _has_labels(samples):
         summary += f"\n{_SHORT}"
@@ -167,7 +185,9 @@ def export_text(
         left_out = [len(rule) - len(few) for rule, few in zip(rules, short, strict=True)]
         rules = short
     headers = _headers(boxes, order, classes, quality)
-    paragraphs = [summary, *_paragraphs(headers, rules, left_out, features, width)]
+    written = Exceptions(model, rounding, features, classes, width)
+    exceptions = [written.lines(box, _INDENT) for box in order.tolist()]
+    paragraphs = [summary, *_paragraphs(headers, rules, left_out, exceptions, features, width)]
     if len(order) < len(boxes):
         paragraphs.append(_left_out(boxes, order))
     return "\n\n".join(paragraphs)
@@ -204,13 +224,17 @@ def export_frame(
         (NaN for boxes that hold none of the samples that have a label), and with it "short rule",
         the conditions of `export_text` that keep out samples of other classes; for each feature
         "<name> lower" and "<name> upper", the exact bounds, NaN where the box does not know the
-        feature.
+        feature. If boxes of two classes may overlap, "overlaps" has the indices of those that a box
+        overlaps.
 
         Of boxes that vote, "class" is the one that a box votes for most, and "support" counts the
         training samples that it holds. There are also "training precision", the share of these that
         are of that class; for each class "vote for <name>" and "held of <name>", the vote and the
         training samples; and for each feature "<name> missing", whether the box holds samples that
         lack it. Bounds are infinite where it is open.
+
+        Of ensembles there are "member" and "box of the member" beside; bounds are NaN in features
+        that the member does not know, and infinite where nothing lies beyond.
 
     See Also
     --------
@@ -235,6 +259,12 @@ def export_frame(
     """
     pandas = need("pandas", "pandas", "export_frame")
     model, X, X_upper = read_pipeline(model, X, X_upper)
+    if isinstance(model, RandomHyperboxes):
+        check_is_fitted(model)
+        samples = GivenSamples.check(model, X, y, X_upper)
+        features = name_features(model, feature_names)
+        frame = pandas.DataFrame(tabulate_ensemble(model, features, class_names, samples))
+        return frame.rename_axis("box")
     boxes = read_any_boxes(model, "export_frame")
     features = name_features(model, feature_names)
     samples = GivenSamples.check(model, X, y, X_upper)
@@ -246,6 +276,7 @@ def export_frame(
         columns |= Quality.measure(model, samples).measured()
         if _has_labels(samples):
             columns["short rule"] = _short_rules(model, samples, features)
+        columns |= tabulate_overlaps(model)
     for j, name in enumerate(features):
         columns[f"{name} lower"] = boxes.lower[:, j]
         columns[f"{name} upper"] = boxes.upper[:, j]
@@ -288,6 +319,9 @@ def conditions(
         from_start = smallest is not None and low <= smallest[j]
         to_end = largest is not None and high >= largest[j]
         if np.isnan(low) or (from_start and to_end):
+            continue
+        if j in rounding.categories:
+            yield j, set_text(rounding.categories[j], low, high)
             continue
         first, last = rounding.low(j, low, high), rounding.high(j, low, high)
         if first == last:
@@ -363,6 +397,7 @@ def _paragraphs(
     headers: list[str],
     rules: list[list[tuple[int, str]]],
     left_out: list[int],
+    exceptions: list[list[str]],
     features: list[str],
     width: int,
 ) -> Iterator[str]:
@@ -372,11 +407,12 @@ def _paragraphs(
     text_width = max((len(text) for _, text in conditions), default=0)
     cell = name_width + 2 + text_width
     per_line = (width - len(_INDENT) + len(_BETWEEN_CELLS)) // (cell + len(_BETWEEN_CELLS))
-    for header, rule, n_more in zip(headers, rules, left_out, strict=True):
+    parts = zip(headers, rules, left_out, exceptions, strict=True)
+    for header, rule, n_more, of_rule in parts:
         cells = [f"{features[j]:{name_width}}  {text:{text_width}}" for j, text in rule]
         lines = [cells[i : i + max(per_line, 1)] for i in range(0, len(cells), max(per_line, 1))]
         body = [_INDENT + _BETWEEN_CELLS.join(line).rstrip() for line in lines]
         if n_more:
             conditions_left = f"{n_more} {'more ' if body else ''}condition{'s' * (n_more > 1)}"
             body.append(f"{_INDENT}({conditions_left} left out)")
-        yield "\n".join([header, *(body or [f"{_INDENT}always"])])
+        yield "\n".join([header, *(body or [f"{_INDENT}always"]), *of_rule])

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._estimators.refusals import refuse_settled
 from hyperboxes._explain.nearest_sql import write_nearest_sql
 from hyperboxes._explain.pipelines import split_pipeline
 from hyperboxes._explain.quality import rows_between
@@ -22,6 +23,7 @@ from hyperboxes._explain.reading import (
     read_membership,
     read_scale,
 )
+from hyperboxes._explain.sql_categories import CategoryWriter
 from hyperboxes._explain.sql_parts import (
     CLOSING_QUOTES,
     case,
@@ -128,15 +130,22 @@ def export_sql(
         raise ValueError(f"quote must be one of {', '.join(CLOSING_QUOTES)}, got {quote!r}.")
     steps, model = split_pipeline(model)
     read_any_boxes(model, "export_sql")
+    refuse_settled(model, "export_sql")
     names = name_features(steps[0] if steps else model, column_names, "column_names")
     columns = write_steps_sql(steps, [identifier(name, quote) for name in names])
+    categories = CategoryWriter(model, quote)
     if is_voting(model):
         if default is not None:
             raise ValueError("Boxes that vote give every row a class: leave out default.")
-        expression = write_votes_sql(model, columns, _labels(model, class_names, quote), nullable)
+        labels = _labels(model, class_names, quote)
+        expression = write_votes_sql(model, columns, labels, nullable, categories)
     elif nearest:
         _check_options_of_nearest(default, nullable, quote)
         _check_labels(read_classifier(model, "export_sql"))
+        columns = [
+            categories.place(column, j) if j in categories else column
+            for j, column in enumerate(columns)
+        ]
         expression = write_nearest_sql(model, columns, _labels(model, class_names, quote))
     else:
         expression = _write_covers(model, columns, class_names, default, nullable, quote)
@@ -156,7 +165,8 @@ def _write_covers(
     _check_labels(boxes)
     if nullable is None:
         nullable = bool(np.isnan(boxes.lower).any())
-    writer = _Writer(model, columns, _labels(model, class_names, quote))
+    categories = CategoryWriter(model, quote)
+    writer = _Writer(model, columns, _labels(model, class_names, quote), categories)
     return writer.expression(literal(default, quote), nullable)
 
 
@@ -196,24 +206,39 @@ def _query(expression: str, table: str | Sequence[str], quote: str) -> str:
 class _Writer:
     """Writes the expression for the labelled boxes of a model, in the order of `self.lower`."""
 
-    def __init__(self, model: Any, columns: list[str], classes: list[str]) -> None:
+    def __init__(
+        self, model: Any, columns: list[str], classes: list[str], categories: CategoryWriter
+    ) -> None:
         boxes = model.hyperboxes_
+        self.categories = categories
         labelled = np.flatnonzero(boxes.labels >= 0)
         self.columns, self.classes = columns, classes
         self.lower, self.upper = _written_bounds(
             model, boxes.lower[labelled], boxes.upper[labelled]
         )
         self.labels, self.counts = boxes.labels[labelled], boxes.counts[labelled]
+        self.ties = read_membership(model).ties
 
     def expression(self, default: str, nullable: bool) -> str:
         """Return the whole expression."""
+        if self.ties != "counts" and (nullable or self._find_contested().any()):
+            raise ValueError(
+                "Boxes of several classes may hold a row here, and such ties go to the nearest "
+                f"{self.ties}, which the crisp part cannot say: leave out nearest=False."
+            )
         complete = case(self._whens_of_complete_rows(), default)
         constrained = np.flatnonzero(~np.isnan(self.lower).all(axis=0))
         if not nullable or len(constrained) == 0:
             return complete
         incomplete = case(self._whens_of_incomplete_rows(), default)
-        is_complete = chain([f"{self.columns[j]} IS NOT NULL" for j in constrained], " AND ")
+        is_complete = chain([self._is_known(j) for j in constrained.tolist()], " AND ")
         return case([f"WHEN {is_complete} THEN {indented(complete)}"], indented(incomplete))
+
+    def _is_known(self, feature: int) -> str:
+        column = self.columns[feature]
+        if feature in self.categories:
+            return self.categories.is_known(column, feature)
+        return f"{column} IS NOT NULL"
 
     def _whens_of_complete_rows(self) -> Iterator[str]:
         """Yield the cases of a row without NULL.
@@ -298,8 +323,11 @@ class _Writer:
         """Return whether a box holds the row."""
         bounds = zip(self.columns, self.lower[box].tolist(), self.upper[box].tolist(), strict=True)
         conditions = []
-        for column, low, high in bounds:
+        for j, (column, low, high) in enumerate(bounds):
             if np.isnan(low):
+                continue
+            if j in self.categories:
+                conditions.append(self.categories.is_held(column, j, low, high, nullable))
                 continue
             ends = f"BETWEEN {double(low)} AND {double(high)}"
             condition = f"{column} {f'= {double(low)}' if low == high else ends}"

@@ -64,13 +64,18 @@ def memberships(explanation: Explanation) -> str:
 
 
 def tie(explanation: Explanation) -> str:
-    """Return what settled a tie of classes; nothing if there is none."""
+    """Return what settled a tie of classes, or an overlap; nothing if there is none."""
+    if explanation._settled:
+        return explanation._settled
     largest = explanation.memberships.max()
     tied = largest > 0 and (explanation.memberships == largest).sum() > 1
     return f"A tie: {_reason(explanation)}." if tied else ""
 
 
 def _reason(explanation: Explanation) -> str:
+    if explanation.ties != "counts":
+        part = {"centre": "centre is", "corners": "corners are"}[explanation.ties]
+        return f"the box wins whose {part} nearest, then the oldest"
     if explanation.winning.membership == 1 and explanation.winning.count == 1:
         return "the oldest box of a single training sample wins"
     return "the class wins whose closest boxes have the most training samples, then the first"
@@ -124,6 +129,8 @@ def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
         return ""
     if distance <= 0:
         return "inside"
+    if j in explanation._rounding.categories:
+        return "outside"
     above, below = explanation.upper[j] > box.upper[j], explanation.lower[j] < box.lower[j]
     side = "outside" if above and below else "above" if above else "below"
     return f"{explanation._rounding.length(j, distance)} {side}"

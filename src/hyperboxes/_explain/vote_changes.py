@@ -5,7 +5,7 @@ Scores change only where a value crosses an end of a condition, so the ends are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import softmax
 
 from hyperboxes._explain.changes import fewest_changes
+from hyperboxes._models.categories import Categories
 from hyperboxes._models.voting import VotingHyperboxes
 
 # Numbers of samples that the model is asked about at a time.
@@ -56,11 +57,12 @@ class ChangeSearch:
     scores: Scores
     classes: np.ndarray
     class_names: list[str]
+    categories: Mapping[int, Categories]
 
     def find(self, sample: np.ndarray) -> VoteChange | None:
         """Return a change of few features after which the prediction differs; None: not found."""
         used = np.flatnonzero(self.boxes.constrains.any(axis=0))
-        options = [_values_beyond(self.boxes, j) for j in used.tolist()]
+        options = [self._options(j) for j in used.tolist()]
         code = int(self.scores(sample[None])[0].argmax())
 
         def margin(trials: np.ndarray) -> np.ndarray:
@@ -71,6 +73,12 @@ class ChangeSearch:
         )
         found = fewest_changes(margin, sample[used], options, scale)
         return None if found is None else self._change(sample, used, found)
+
+    def _options(self, feature: int) -> np.ndarray:
+        """Return the values to try: the categories, or those beyond the ends of conditions."""
+        if feature in self.categories:
+            return np.unique(self.categories[feature].places)
+        return _values_beyond(self.boxes, feature)
 
     def _margins(
         self, sample: np.ndarray, used: np.ndarray, trials: np.ndarray, code: int

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._estimators.tables import known_categories
+from hyperboxes._estimators.validation import checked, validate_samples
 from hyperboxes._explain import vote_html
 from hyperboxes._explain.pipelines import describe_units
-from hyperboxes._explain.reading import ignoring_missing_names
 from hyperboxes._explain.sequences import ExplanationSequence
 from hyperboxes._explain.vote_changes import ChangeSearch
 from hyperboxes._explain.vote_explanation import ExplainedVote, VoteExplanation
@@ -30,13 +30,12 @@ def explain_votes(
     """Explain what a fitted model of boxes that vote predicts for samples."""
     if X_upper is not None:
         raise ValueError(f"{type(model).__name__} takes no interval samples: no X_upper.")
-    samples = validate_data(model, X, reset=False, **NUMBERS)
-    scores = model._scores(X)
+    samples = validate_samples(model, X, reset=False, **NUMBERS)
+    scores = model._scores(checked(samples))
     asked = copy(model)  # as it is now: it may be fitted again
 
     def ask(rows: np.ndarray) -> np.ndarray:
-        with ignoring_missing_names():
-            return asked._scores(rows)
+        return asked._scores(checked(rows))
 
     class_names = name_classes(model, class_names)
     context = _Context(
@@ -45,7 +44,7 @@ def explain_votes(
         model.classes_,
         class_names,
         name_features(model, feature_names),
-        ChangeSearch(model.hyperboxes_, ask, model.classes_, class_names),
+        ChangeSearch(model.hyperboxes_, ask, model.classes_, class_names, known_categories(model)),
         describe_units(model),
     )
     return VoteExplanations(
@@ -152,4 +151,5 @@ class VoteExplanations(ExplanationSequence[VoteExplanation]):
             len(context.boxes),
             context.search,
             context.units,
+            context.search.categories,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,9 +10,16 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._explain import vote_html, vote_text
+from hyperboxes._explain.categories import (
+    MOST_SHOWN,
+    category_text,
+    category_value,
+    set_text,
+)
 from hyperboxes._explain.reading import check_integer, json_value
 from hyperboxes._explain.vote_changes import ChangeSearch, VoteChange
 from hyperboxes._explain.votes import interval_text, value_text
+from hyperboxes._models.categories import Categories
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +125,7 @@ class VoteExplanation:
     n_boxes: int
     _search: ChangeSearch
     _units: str
+    _categories: Mapping[int, Categories]
 
     @cached_property
     def change(self) -> VoteChange | None:
@@ -168,8 +177,8 @@ class VoteExplanation:
             - ``features``: for each feature ``name`` and ``value``,
             - ``boxes``: for each box that holds the sample ``box``, ``label``, ``class_name``,
               ``votes`` (one per class), ``count``, ``class_counts`` and ``conditions``, each with
-              ``name``, ``lower``, ``upper`` (the ends, which belong to the box) and ``missing``
-              (whether it holds missing values),
+              ``name``, ``lower``, ``upper`` (the ends, which belong to the box; of a categorical
+              feature ``values`` instead) and ``missing`` (whether it holds missing values),
             - ``change`` (or None): ``features``, for each that changes ``name``, ``value`` and
               ``new_value``; ``prediction``, ``class_name`` and ``probability``.
         """
@@ -189,8 +198,8 @@ class VoteExplanation:
                 dict(zip(keys, map(json_value, values), strict=True)) for values in numbers
             ],
             "features": [
-                {"name": name, "value": json_value(value)}
-                for name, value in zip(self.feature_names, self.values, strict=True)
+                {"name": name, "value": self._plain(j, self.values[j])}
+                for j, name in enumerate(self.feature_names)
             ],
             "boxes": [self._vote(vote) for vote in self.votes],
             "change": None if self.change is None else self._change(self.change),
@@ -201,8 +210,8 @@ class VoteExplanation:
             "features": [
                 {
                     "name": self.feature_names[j],
-                    "value": json_value(self.values[j]),
-                    "new_value": json_value(change.values[j]),
+                    "value": self._plain(j, self.values[j]),
+                    "new_value": self._plain(j, change.values[j]),
                 }
                 for j in change.features
             ],
@@ -220,15 +229,24 @@ class VoteExplanation:
             "count": vote.count,
             "class_counts": vote.class_counts.tolist(),
             "conditions": [
-                {
-                    "name": self.feature_names[j],
-                    "lower": _finite(vote.lower[j]),
-                    "upper": _finite(vote.upper[j]),
-                    "missing": bool(vote.missing[j]),
-                }
+                {"name": self.feature_names[j]}
+                | self._ends(vote, j)
+                | {"missing": bool(vote.missing[j])}
                 for j in vote.features
             ],
         }
+
+    def _ends(self, vote: ExplainedVote, j: int) -> dict[str, Any]:
+        low, high = vote.lower[j], vote.upper[j]
+        if j in self._categories:
+            return {"values": self._categories[j].held(low, high)}
+        return {"lower": _finite(low), "upper": _finite(high)}
+
+    def _plain(self, j: int, value: float) -> Any:
+        """Return a value for JSON: a category as what it is."""
+        if j in self._categories:
+            return category_value(self._categories[j], value)
+        return json_value(value)
 
     def conditions(self, vote: ExplainedVote) -> list[str]:
         """Return the conditions of a box with the values that meet them.
@@ -250,6 +268,11 @@ class VoteExplanation:
         if np.isnan(value):
             return f"{name} missing"
         low, high = vote.lower[j], vote.upper[j]
+        if (categories := self._categories.get(j)) is not None:
+            text = category_text(categories, value)
+            if len(categories.held(low, high)) in (1, len(categories.values)):
+                return f"{name} = {text}"
+            return f"{name} = {text} {set_text(categories, low, high, MOST_SHOWN)}"
         return interval_text(f"{name} = {value_text(value, low, high)}", low, high)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._explain.sql_categories import CategoryWriter
 from hyperboxes._explain.sql_parts import case, chain, double, first_largest, indented
 from hyperboxes._models.voting import VotingHyperboxes
 
@@ -20,14 +21,18 @@ _MOST_IN_A_SUM = 200
 
 
 def write_votes_sql(
-    model: Any, columns: list[str], classes: list[str], nullable: bool | None
+    model: Any,
+    columns: list[str],
+    classes: list[str],
+    nullable: bool | None,
+    categories: CategoryWriter,
 ) -> str:
     """Return the expression; columns and classes are written as SQL has them."""
     boxes = model.hyperboxes_
     if len(boxes) == 0:
         return classes[int(model.intercept_.argmax())]
     names = _Names(columns)
-    queries = _Queries(boxes, names)
+    queries = _Queries(boxes, names, categories)
     inner = queries.holding(columns, nullable is not False)
     scores = {label: double(start) for label, start in enumerate(model.intercept_.tolist())}
     for start in range(0, len(boxes), _MOST_IN_A_SUM):
@@ -59,8 +64,8 @@ class _Names:
 class _Queries:
     """The queries within the expression."""
 
-    def __init__(self, boxes: VotingHyperboxes, names: _Names) -> None:
-        self.boxes, self.names = boxes, names
+    def __init__(self, boxes: VotingHyperboxes, names: _Names, categories: CategoryWriter) -> None:
+        self.boxes, self.names, self.categories = boxes, names, categories
 
     def holding(self, columns: list[str], nullable: bool) -> str:
         """Return the query that says with 1 and 0 which boxes hold the row."""
@@ -73,8 +78,12 @@ class _Queries:
     def _conditions(self, box: int, columns: list[str], nullable: bool) -> Iterator[str]:
         """Yield the conditions of a box. None holds for NULL unless it says so."""
         boxes = self.boxes
-        for j in np.flatnonzero(boxes.constrains[box]):
+        for j in np.flatnonzero(boxes.constrains[box]).tolist():
             low, high = boxes.lower[box, j], boxes.upper[box, j]
+            if j in self.categories:
+                or_missing = bool(boxes.missing[box, j])
+                yield self.categories.is_held(columns[j], j, low, high, or_missing)
+                continue
             ends = []
             if np.isfinite(low):
                 ends.append(f"{columns[j]} {_at_least(float(low))}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hyperboxes._explain.categories import category_text
 from hyperboxes._explain.text import ARROW, WIDTH, format_membership, wrapped
 from hyperboxes._explain.votes import count_boxes, first_beyond, value_text, wrap_parts
 
@@ -41,7 +42,7 @@ def change(explanation: VoteExplanation) -> str:
         return "No change of its values was found after which the prediction differs."
     changed = explanation.change
     steps = [
-        f"{explanation.feature_names[j]} {_step(explanation.values[j], changed.values[j])}"
+        f"{explanation.feature_names[j]} {_step(explanation, j, changed.values[j])}"
         for j in changed.features
     ]
     return (
@@ -50,8 +51,12 @@ def change(explanation: VoteExplanation) -> str:
     )
 
 
-def _step(old: float, new: float) -> str:
+def _step(explanation: VoteExplanation, j: int, new: float) -> str:
     """Return how a value changes, with digits that show it."""
+    old, categories = explanation.values[j], explanation._categories.get(j)
+    if categories is not None:
+        old_text, new_text = category_text(categories, old), category_text(categories, new)
+        return f"{old_text}{ARROW}{new_text}"
     if old > new:
         text = value_text(old, np.nextafter(new, np.inf), np.inf)
     else:

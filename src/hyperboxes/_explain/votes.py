@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._estimators.tables import known_categories
+from hyperboxes._explain.categories import set_text
 from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.quality import Quality
 from hyperboxes._models.voting import VotingHyperboxes
@@ -41,7 +43,7 @@ def write_votes(
     paragraphs = ["\n".join(filter(None, summary))]
     for label in np.unique(boxes.labels[order]):
         rules = [
-            _rule(boxes, box, features, classes, quality)
+            _rule(model, box, features, classes, quality)
             for box in order[boxes.labels[order] == label]
         ]
         paragraphs.append("\n".join(line for rule in rules for line in wrap_parts(rule, width)))
@@ -76,10 +78,11 @@ def _summary(n_boxes: int, intercept: np.ndarray, classes: list[str], width: int
 
 
 def _rule(
-    boxes: VotingHyperboxes, box: int, features: list[str], classes: list[str], quality: Quality
+    model: Any, box: int, features: list[str], classes: list[str], quality: Quality
 ) -> list[str]:
     """Return the parts of a rule, between which there may be a new line."""
-    conditions = [condition_text(boxes, box, j, features[j]) for j in _constrained(boxes, box)]
+    boxes = model.hyperboxes_
+    conditions = [condition_text(model, box, j, features[j]) for j in _constrained(boxes, box)]
     votes = vote_list(boxes.weights[box], classes, _MOST_VOTES)
     return [
         f"box {box} ",
@@ -93,9 +96,14 @@ def _constrained(boxes: VotingHyperboxes, box: int) -> np.ndarray:
     return np.flatnonzero(boxes.constrains[box])
 
 
-def condition_text(boxes: VotingHyperboxes, box: int, feature: int, name: str) -> str:
+def condition_text(model: Any, box: int, feature: int, name: str) -> str:
     """Write which values of a feature a box holds."""
-    text = interval_text(name, boxes.lower[box, feature], boxes.upper[box, feature])
+    boxes, categories = model.hyperboxes_, known_categories(model)
+    ends = boxes.lower[box, feature], boxes.upper[box, feature]
+    if feature in categories and np.isfinite(ends).any():
+        text = f"{name} {set_text(categories[feature], *ends)}"
+    else:
+        text = interval_text(name, *ends)
     return f"({text} or missing)" if boxes.missing[box, feature] else text
 
 
@@ -179,10 +187,18 @@ def _joined(parts: list[str], between: str, end: str) -> list[str]:
     return [f"{part}{between}" for part in parts[:-1]] + [f"{part}{end}" for part in parts[-1:]]
 
 
+def _broken(part: str, width: int) -> list[str]:
+    """Return a part, or if no line has room for it its pieces: a set of many categories."""
+    if len(part) + len(_INDENT) <= width or "{" not in part:
+        return [part]
+    pieces = part.split(", ")
+    return [f"{piece}," for piece in pieces[:-1]] + pieces[-1:]
+
+
 def wrap_parts(parts: list[str], width: int) -> Iterator[str]:
     """Yield lines of parts, as many on each as fit; names are never broken."""
-    line = parts[0]
-    for part in parts[1:]:
+    line, *rest = [word for part in parts for word in _broken(part, width)]
+    for part in rest:
         if len(line) + 1 + len(part) <= width:
             line = f"{line} {part}"
         else:

@@ -12,7 +12,7 @@ from hyperboxes._files.archive import ModelFileError
 from hyperboxes._files.kinds import ARRAYS_OF_ALL, TOO_MANY, Arrays, Kind, Layout, refuse
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.calibration import DOUBTS, NEVER, SLOPES, Calibration
-from hyperboxes._models.membership import FUNCTIONS, Membership
+from hyperboxes._models.membership import FUNCTIONS, TIES, Membership
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.scaling import MinMaxScale
 
@@ -27,27 +27,35 @@ class Covers(Kind):
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {
         "n_candidates": (int,),
+        "n_learned": (int, NoneType),
         "membership_function": (str,),
+        "ties": (str,),
         "calibration": (dict, NoneType),
     }
     arrays: ClassVar[Mapping[str, Layout]] = {
         **ARRAYS_OF_ALL,
+        "confirmed": ("<i8", ("boxes",)),
         "gamma": ("<f8", ("features",)),
         "scale_low": ("<f8", ("features",)),
         "scale_high": ("<f8", ("features",)),
     }
-    optional = frozenset({"scale_low", "scale_high"})
+    optional: ClassVar[tuple[frozenset[str], ...]] = (
+        frozenset({"scale_low", "scale_high"}),
+        frozenset({"confirmed"}),
+    )
 
     def read_header(self, model: Any) -> dict[str, Any]:
         return {
             "n_candidates": model.n_candidates_,
+            "n_learned": model._model.boxes.n_seen,
             "membership_function": model._model.membership.function,
+            "ties": model._model.membership.ties,
             "calibration": _calibration_to_json(model._model.calibration),
         }
 
     def read_arrays(self, model: Any) -> Arrays:
         boxes, scale = model._model.boxes, model._model.scale
-        arrays = {name: getattr(boxes, name) for name in _ROWS}
+        arrays = {name: getattr(boxes, name) for name in (*_ROWS, "confirmed")}
         arrays["gamma"] = model._model.membership.gamma
         if scale is not None:
             arrays |= {"scale_low": scale.low, "scale_high": scale.high}
@@ -55,6 +63,7 @@ class Covers(Kind):
 
     def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
         _check_boxes(arrays, n_classes)
+        _check_times(header["n_learned"], arrays)
         gamma = arrays["gamma"]
         if not ((gamma > 0) & np.isfinite(gamma)).all():
             raise ModelFileError("gamma is not positive and finite")
@@ -65,6 +74,8 @@ class Covers(Kind):
                 raise ModelFileError("the scale is not a finite range of each feature")
         if header["membership_function"] not in FUNCTIONS:
             raise ModelFileError("its membership function is not known")
+        if header["ties"] not in TIES:
+            raise ModelFileError("what settles its ties is not known")
         if not 0 <= header["n_candidates"] < TOO_MANY:
             raise ModelFileError("the number of candidates cannot be")
         _calibration_from_json(header["calibration"])
@@ -74,9 +85,10 @@ class Covers(Kind):
         if "scale_low" in arrays:
             ends = (arrays[name].astype(np.float64) for name in ("scale_low", "scale_high"))
             scale = MinMaxScale(*ends)
-        boxes = _boxes(arrays, n_classes)
+        boxes = _boxes(arrays, n_classes, header["n_learned"])
         boxes.n_candidates = header["n_candidates"]
-        membership = Membership(arrays["gamma"].astype(np.float64), header["membership_function"])
+        gamma = arrays["gamma"].astype(np.float64)
+        membership = Membership(gamma, header["membership_function"], header["ties"])
         calibration = _calibration_from_json(header["calibration"])
         return {"_model": BoxModel(boxes, scale, membership, calibration)}
 
@@ -94,6 +106,20 @@ def _check_boxes(arrays: Arrays, n_classes: int) -> None:
             "there are too many samples": counts.sum(dtype=np.float64) >= TOO_MANY,
         }
     )
+
+
+def _check_times(n_learned: int | None, arrays: Arrays) -> None:
+    """Check when boxes were confirmed, which files of format 1 do not know."""
+    if (n_learned is None) != ("confirmed" not in arrays):
+        raise ModelFileError("when boxes were confirmed is said in one place only")
+    if n_learned is not None:
+        n_held, confirmed = int(arrays["counts"].sum()), arrays["confirmed"]
+        refuse(
+            {
+                "the number of samples cannot be": not n_held <= n_learned < TOO_MANY,
+                "a box was confirmed by no sample": (confirmed < 0) | (confirmed >= n_learned),
+            }
+        )
 
 
 def _calibration_to_json(calibration: Calibration | None) -> dict[str, Any] | None:
@@ -130,9 +156,10 @@ def _is_table(losses: list[Any]) -> bool:
     return is_full and all(type(loss) is float for row in rows for loss in row)
 
 
-def _boxes(arrays: Arrays, n_classes: int) -> Boxes:
-    rows = {name: arrays[name] for name in _ROWS}
+def _boxes(arrays: Arrays, n_classes: int, n_learned: int | None) -> Boxes:
+    lower, upper, labels, counts = (arrays[name] for name in _ROWS)
+    rows = lower, upper, labels, counts, arrays.get("confirmed")
     try:
-        return Boxes.of_rows(**rows, n_classes=n_classes)
+        return Boxes.of_rows(*rows, n_classes=n_classes, n_seen=n_learned)
     except (MemoryError, ValueError) as error:
         raise ModelFileError(f"its boxes take more memory than there is ({error})") from error

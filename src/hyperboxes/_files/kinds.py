@@ -7,7 +7,7 @@ names its kind.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +20,7 @@ TOO_MANY = 2**63
 Arrays = dict[str, np.ndarray]
 
 # The type of an array and the meaning of its dimensions, "boxes", "features", "classes" or one of
-# the kind's own `sizes`.
+# the kind's own `sizes`, or what else it finds.
 Layout = tuple[str, tuple[str, ...]]
 
 ARRAYS_OF_ALL: Mapping[str, Layout] = {
@@ -35,13 +35,30 @@ class Kind(ABC):
     """A kind of models.
 
     `header` has the types of its own keys of the header, `arrays` the layouts of its arrays but for
-    the classes, which `saving` stores. Those that are `optional` are all there or none.
+    the classes, which `saving` stores. Of each group of `optional` ones all are there or none.
     """
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {}
     arrays: ClassVar[Mapping[str, Layout]]
-    optional: ClassVar[frozenset[str]] = frozenset()
+    optional: ClassVar[tuple[frozenset[str], ...]] = ()
     sizes: ClassVar[Mapping[str, int]] = {}
+
+    def find_shape(self, arrays: Arrays) -> tuple[int, int]:
+        """Return how many boxes and features there are."""
+        shape = arrays["lower"].shape
+        if len(shape) != 2:
+            raise ModelFileError(f"lower.npy has the shape {shape}")
+        return shape[0], shape[1]
+
+    def find_sizes(self, arrays: Arrays) -> Mapping[str, int]:
+        """Return the sizes of its own dimensions, which may be those of arrays."""
+        return self.sizes
+
+    def has_all(self, names: Set[str]) -> bool:
+        """Whether arrays of these names, but for the classes, make a model."""
+        missing = self.arrays.keys() - names
+        groups = [group for group in self.optional if group & missing]
+        return names <= self.arrays.keys() and missing == frozenset().union(*groups)
 
     @abstractmethod
     def read_header(self, model: Any) -> dict[str, Any]:

@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 import hyperboxes
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.classifier import BaseGFMM
-from hyperboxes._estimators.refusals import refuse_memory
+from hyperboxes._estimators.refusals import refuse_levels, refuse_memory, refuse_settled
 from hyperboxes._extras import need
 from hyperboxes._files import onnx_votes
+from hyperboxes._files.onnx_categories import take_categories
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -72,17 +73,48 @@ hyperboxes (double[n_samples, {n_features}] X)
 
     valid_votes = Where (has_boxes, votes, nobody)
     most_votes = ArgMax <axis = 1, keepdims = 0> (valid_votes)
-    tied_ages = Where (is_tied, single_ages, no_box)
-    oldest = ReduceMin <axes = [1], keepdims = 0> (tied_ages)
-    is_single = Less (oldest, no_box)
     flat_top = Squeeze (top, last)
-    is_held = Equal (flat_top, one)
-    is_single_held = And (is_single, is_held)
-    single_class = Gather (classes_by_age, oldest)
-    winner = Where (is_single_held, single_class, most_votes)
+    {settling}
+    oldest = ReduceMin <axes = [1], keepdims = 0> (tied_ages)
+    oldest_class = Gather (classes_by_age, oldest)
+    winner = Where (is_settled, oldest_class, most_votes)
     label = Gather (labels, winner)
 }}
 """
+
+# What settles ties before votes do: the oldest box that holds a single sample, and the sample asked
+# about; or, within reach, the oldest of those with the nearest centre or corners.
+_BY_COUNTS = """tied_ages = Where (is_tied, single_ages, no_box)
+    oldest_single = ReduceMin <axes = [1], keepdims = 0> (tied_ages)
+    is_single = Less (oldest_single, no_box)
+    is_held = Equal (flat_top, one)
+    is_settled = And (is_single, is_held)"""
+_BY_PLACE = """apart_in_all = Scan <num_scan_inputs = 3, body = go (
+        double[n_samples, {n_boxes}] old_away,
+        double[n_samples, 1] xs, double[{n_boxes}] v, double[{n_boxes}] w
+    ) => (double[n_samples, {n_boxes}] new_away) {{
+        {away}
+        is_unknown = IsNaN (away_alone)
+        known_away = Where (is_unknown, zero, away_alone)
+        new_away = Add (old_away, known_away)
+    }}> (together, x, lower, upper)
+    tied_away = Where (is_tied, apart_in_all, infinity)
+    least_away = ReduceMin <axes = [1]> (tied_away)
+    is_least = Equal (tied_away, least_away)
+    is_nearest = And (is_tied, is_least)
+    tied_ages = Where (is_nearest, ages, no_box)
+    is_settled = Greater (flat_top, zero)"""
+_AWAY = {
+    "centre": """ends = Add (v, w)
+        centre = Div (ends, two)
+        beside = Sub (centre, xs)
+        away_alone = Abs (beside)""",
+    "corners": """from_low = Sub (xs, v)
+        from_high = Sub (xs, w)
+        low_away = Abs (from_low)
+        high_away = Abs (from_high)
+        away_alone = Add (low_away, high_away)""",
+}
 
 _SCALING = "shifted = Sub (X, low) scaled = Div (shifted, span)"
 _NO_SCALING = "scaled = Identity (X)"
@@ -124,7 +156,7 @@ def to_onnx(model: Any) -> ModelProto:
 
     Parameters
     ----------
-    model : ImprovedOnlineGFMM, OnlineGFMM, AgglomerativeGFMM or BoostedHyperboxes
+    model : ImprovedOnlineGFMM, OnlineGFMM, FuzzyMinMax, AgglomerativeGFMM or BoostedHyperboxes
         The fitted model.
 
     Returns
@@ -134,6 +166,10 @@ def to_onnx(model: Any) -> ModelProto:
         missing, and gives ``label``, what `predict` says, and ``membership``, float64 of shape
         (n_samples, n_classes), what `membership` says. Both are the same bit for bit. Labels are
         int64 for integers, otherwise of the type of ``classes_``.
+
+        If the model has categories, the graph takes ``numbers``, the other features in their order,
+        and ``categories``, strings of shape (n_samples, n_categorical): ``str`` of the values, any
+        other string where one is missing.
 
         Of `BoostedHyperboxes` it gives ``label``, ``probability``, float64 of shape (n_samples,
         n_classes), and ``score``, what `decision_function` says. Labels and scores are the same bit
@@ -167,6 +203,7 @@ def to_onnx(model: Any) -> ModelProto:
     proto = onnx.parser.parse_model(_HEADER + text)
     for name, value in constants.items():
         proto.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+    take_categories(onnx, proto, model)
     onnx.helper.set_model_props(proto, _metadata(model))
     return proto
 
@@ -185,6 +222,8 @@ def _graph(model: Any) -> tuple[str, dict[str, np.ndarray]]:
             "pipeline or a search take the model in it, such as pipeline[-1]."
         )
     model._check_can_predict()
+    refuse_settled(model, "to_onnx")
+    refuse_levels(model, "to_onnx")
     if 2 * model._model.boxes.lower.nbytes > _MAX_BYTES:
         raise ValueError("The boxes take more than 2 GiB, for which an ONNX file has no room.")
     constants = _constants(model)
@@ -200,7 +239,16 @@ def _text(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
         label_type=_label_type(constants["labels"]),
         scaling=_NO_SCALING if model._model.scale is None else _SCALING,
         distance=_distance(model, constants),
+        settling=_settling(model, constants),
     )
+
+
+def _settling(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
+    """Return the part of the graph that settles ties."""
+    ties = model._model.membership.ties
+    if ties == "counts":
+        return _BY_COUNTS
+    return _BY_PLACE.format(n_boxes=constants["n_boxes"][0], away=_AWAY[ties])
 
 
 def _label_type(labels: np.ndarray) -> str:
@@ -246,7 +294,6 @@ def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
         "gamma": model._model.membership.gamma,
         "counts": boxes.counts[order],
         "n_boxes": np.array([len(order)]),
-        "single_ages": np.where(boxes.counts[order] == 1, order, len(boxes)),
         "no_box": np.array([len(boxes)]),
         "classes_by_age": np.append(boxes.labels, 0),
         # A class without boxes borrows one, and is then ignored.
@@ -263,6 +310,12 @@ def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
         "next": np.array([1]),
         "last": np.array([-1]),
     }
+    if model._model.membership.ties == "counts":
+        constants["single_ages"] = np.where(boxes.counts[order] == 1, order, len(boxes))
+    else:
+        constants["ages"] = order
+    if model._model.membership.ties == "centre":
+        constants["two"] = np.array(2.0)
     if model._model.membership.is_mean:
         constants["n_features"] = np.array(float(model.n_features_in_))
     if model._model.scale is not None:

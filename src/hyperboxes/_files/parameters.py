@@ -1,6 +1,7 @@
-"""Parameters of estimators as JSON: plain values, lists and pairs, which is all learners need.
+"""Parameters of estimators as JSON: plain values, lists, pairs, and learners of this package.
 
-NumPy's numbers, its arrays and tuples are saved as the plain values and lists that they hold.
+NumPy's numbers, its arrays and tuples are saved as the plain values and lists that they hold, and
+learners by their name and parameters.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from types import NoneType
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from hyperboxes._estimators.registry import find_by_class, find_by_file_name
 from hyperboxes._files.archive import ModelFileError, is_storable
 
 _PLAIN = (NoneType, bool, int, float, str)
@@ -21,6 +24,10 @@ _MOST_DIMENSIONS = 2
 def to_json(name: str, value: Any) -> Any:
     """Return a parameter's value for JSON, which has no NaN and no infinity."""
     try:
+        if isinstance(value, BaseEstimator):
+            return _learner_to_json(value)
+        if _has_learners(value, BaseEstimator):
+            return [_learner_to_json(item) for item in value]
         return _to_json(value, _MOST_DIMENSIONS)
     except TypeError as error:
         raise ModelFileError(
@@ -33,9 +40,44 @@ def to_json(name: str, value: Any) -> Any:
 def from_json(name: str, value: Any) -> Any:
     """Return a parameter's value."""
     try:
+        if type(value) is dict and value.keys() == {"learner", "parameters"}:
+            return _learner_from_json(value)
+        if _has_learners(value, dict):
+            return [_learner_from_json(item) for item in value]
         return _from_json(value, _MOST_DIMENSIONS)
     except TypeError as error:
         raise ModelFileError(f"its parameter {name[:40]} is not valid ({error})") from error
+
+
+def _has_learners(value: Any, kind: type) -> bool:
+    return type(value) is list and len(value) > 0 and isinstance(value[0], kind)
+
+
+def _learner_to_json(learner: Any) -> dict[str, Any]:
+    entry = find_by_class(type(learner))
+    if entry is None or entry.estimator is not type(learner):
+        raise TypeError("it is no learner of this package")
+    parameters = learner.get_params(deep=False)
+    return {
+        "learner": entry.file_name,
+        "parameters": {
+            name: _to_json(value, _MOST_DIMENSIONS) for name, value in parameters.items()
+        },
+    }
+
+
+def _learner_from_json(value: Any) -> Any:
+    match value:
+        case {"learner": str(file_name), "parameters": dict(parameters)} if len(value) == 2:
+            entry = find_by_file_name(file_name)
+            if entry is not None and parameters.keys() <= entry.estimator().get_params().keys():
+                return entry.estimator(
+                    **{
+                        name: _from_json(parameter, _MOST_DIMENSIONS)
+                        for name, parameter in parameters.items()
+                    }
+                )
+    raise TypeError("a learner is expected there")
 
 
 def _to_json(value: Any, depth: int) -> Any:

@@ -18,9 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
 from hyperboxes._estimators.registry import Learner, all_learners, find_by_class, find_by_file_name
+from hyperboxes._estimators.tables import known_categories
 from hyperboxes._files.archive import ModelFileError, is_storable, pack, parse_arrays, unpack
 from hyperboxes._files.atomic import replace_file, write_all
+from hyperboxes._files.categories import categories_from_json, categories_to_json
+from hyperboxes._files.contentions import Contentions
 from hyperboxes._files.covers import Covers
+from hyperboxes._files.ensembles import Ensembles
+from hyperboxes._files.granules import Granules
 from hyperboxes._files.kinds import Arrays, Kind
 from hyperboxes._files.memories import Memories
 from hyperboxes._files.parameters import from_json, to_json
@@ -31,8 +36,11 @@ _FORMAT_VERSION = 2
 
 _KINDS: dict[str, Kind] = {
     "cover": Covers(),
+    "contend": Contentions(),
+    "granular": Granules(),
     "vote": Votes(),
     "remember": Memories(),
+    "ensemble": Ensembles(),
 }
 
 # Keys of the header of every kind of model and what may stand there.
@@ -46,8 +54,16 @@ _HEADER: dict[str, tuple[type, ...]] = {
     "classes_are_objects": (bool,),
 }
 
+# Keys that only some models have.
+_OPTIONAL: dict[str, tuple[type, ...]] = {"categories": (dict,)}
+
 # What format 1 did not have, and what it was then.
-_SINCE_FORMAT_2 = {"membership_function": "min", "calibration": None}
+_SINCE_FORMAT_2 = {
+    "membership_function": "min",
+    "ties": "counts",
+    "calibration": None,
+    "n_learned": None,
+}
 
 
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
@@ -61,8 +77,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     ----------
     model : estimator
         A fitted model of this package. Callbacks and metadata requests set on it are not saved,
-        nor what it says of samples: ``labels_`` of `HyperboxClustering`, and ``pruning_``; nor the
-        stages of `BoostedHyperboxes`.
+        nor what it says of samples: ``labels_`` of `HyperboxClustering`, ``pruning_``, and
+        ``oob_decision_function_``; nor the stages of `BoostedHyperboxes`.
     path : path-like or binary file
         Where to save; ``.hyperboxes`` is the usual suffix. An open file is written to from where it
         stands.
@@ -172,7 +188,7 @@ def _header(model: Any, file_name: str) -> dict[str, Any]:
         },
         "feature_names": None if names is None else [str(name) for name in names],
         "classes_are_objects": is_classifier(model) and model.classes_.dtype == object,
-    }
+    } | categories_to_json(known_categories(model))
 
 
 def _arrays(model: Any, kind: Kind) -> Arrays:
@@ -235,7 +251,8 @@ def _find_learner(header: dict[str, Any]) -> Learner:
 
 
 def _check_keys(header: dict[str, Any], kind: Kind) -> None:
-    needed = {**_HEADER, **kind.header}
+    optional = {key: types for key, types in _OPTIONAL.items() if key in header}
+    needed = {**_HEADER, **kind.header, **optional}
     if header.keys() != needed.keys() or any(
         type(header[key]) not in types for key, types in needed.items()
     ):
@@ -277,14 +294,16 @@ def _new_estimator(header: dict[str, Any], learner: Learner) -> Any:
 
 def _check_members(arrays: Arrays, kind: Kind, has_classes: bool) -> None:
     """Check that the arrays are all there, with the right types and shapes."""
-    known = {*kind.arrays, *(["classes"] if has_classes else [])}
-    if arrays.keys() not in (known, known - kind.optional):
+    if has_classes != ("classes" in arrays) or not kind.has_all(arrays.keys() - {"classes"}):
         raise ModelFileError("arrays are missing, or some are there that do not belong there")
-    shape = arrays["lower"].shape
-    if len(shape) != 2:
-        raise ModelFileError(f"lower.npy has the shape {shape}")
     n_classes = arrays["classes"].size if has_classes else 0
-    sizes = {"boxes": shape[0], "features": shape[1], "classes": n_classes, **kind.sizes}
+    n_boxes, n_features = kind.find_shape(arrays)
+    sizes = {
+        "boxes": n_boxes,
+        "features": n_features,
+        "classes": n_classes,
+        **kind.find_sizes(arrays),
+    }
     for name in arrays.keys() - {"classes"}:
         descr, dimensions = kind.arrays[name]
         array = arrays[name]
@@ -298,9 +317,10 @@ def _check_values(kind: Kind, header: dict[str, Any], arrays: Arrays) -> None:
     kind.check(header, arrays, _count_classes(classes))
     if header["classes_are_objects"] and (classes is None or classes.dtype.kind != "U"):
         raise ModelFileError("objects are to be made of classes that are not strings")
-    names, n_features = header["feature_names"], arrays["lower"].shape[1]
+    names, n_features = header["feature_names"], kind.find_shape(arrays)[1]
     if names is not None and [type(name) for name in names] != [str] * n_features:
         raise ModelFileError("there is not a name for each feature")
+    categories_from_json(header, n_features)
 
 
 def _count_classes(classes: np.ndarray | None) -> int:
@@ -315,9 +335,11 @@ def _count_classes(classes: np.ndarray | None) -> int:
 
 def _restore(model: Any, kind: Kind, header: dict[str, Any], arrays: Arrays) -> Any:
     """Give the estimator what the saved one had learned."""
-    fitted: dict[str, Any] = {"n_features_in_": arrays["lower"].shape[1]}
+    fitted: dict[str, Any] = {"n_features_in_": kind.find_shape(arrays)[1]}
     if header["feature_names"] is not None:
         fitted["feature_names_in_"] = np.array(header["feature_names"], object)
+    if categories := categories_from_json(header, fitted["n_features_in_"]):
+        fitted["_categories"] = categories
     n_classes = 0
     if "classes" in arrays:
         classes = arrays["classes"]

@@ -16,7 +16,7 @@ from hyperboxes._kernels.index import (
 )
 from hyperboxes._kernels.jit import by_reference, kernel, subroutine
 from hyperboxes._kernels.records import ALIVE, CANDIDATES, FEW, WORK
-from hyperboxes._kernels.rooms import share_walls
+from hyperboxes._kernels.rooms import expect_refusals, find_walls, share_walls
 from hyperboxes._kernels.selection import choose
 
 # Of AGGLO-2's walk: the place to visit next, and whether the pass has merged anything.
@@ -37,6 +37,7 @@ def merge_in_turn(boxes, walk, rule, scratch, relabels, work):
     counters, counts, lower, upper = boxes.counters, boxes.counts, boxes.lower, boxes.upper
     n_boxes, n_features = lower.shape
     end = counters[WORK] + larger(work // n_features, 1)
+    expect_refusals(boxes)
     while counters[WORK] < end and counters[ALIVE] > counters[FEW] and has_room(boxes):
         if walk[PLACE] == n_boxes:
             if not walk[MERGED]:
@@ -52,6 +53,7 @@ def merge_in_turn(boxes, walk, rule, scratch, relabels, work):
         counters[CANDIDATES] += n_tried
         if k >= 0:
             merge(smaller(i, k), larger(i, k), boxes, relabels)
+            find_walls(smaller(i, k), rule.theta, boxes, scratch)
             walk[MERGED] = True
     return False
 
@@ -70,5 +72,6 @@ def merge(earlier, later, boxes, relabels):
     update_box(earlier, boxes)
     counts[earlier] += counts[later]
     counts[later] = 0
+    boxes.confirmed[earlier] = larger(boxes.confirmed[later], boxes.confirmed[earlier])
     share_walls(earlier, later, boxes)
     remove_box(later, boxes)

@@ -7,6 +7,8 @@ been found.
 
 from __future__ import annotations
 
+import numpy as np
+
 from hyperboxes._kernels.geometry import copy_row, fits, larger, similarity, smaller
 from hyperboxes._kernels.jit import formula, subroutine
 from hyperboxes._kernels.lanes import HIGH, LANES, LEVEL, LOW, first_lane, gaps_of, up_to, within
@@ -25,21 +27,26 @@ from hyperboxes._kernels.search import (
     start,
 )
 
+# Which boxes are wanted: all, those that fit into one with the interval, or those of them that may
+# grow to hold it.
+ALL, FITTING, GROWING = range(3)
+
 
 @subroutine
 def find_best(
-    label, own, after_value, after_box, stamps, stamp, tries, boxes, rule, scratch, ids, values
+    label, own, after_value, after_box, stamps, stamp, wanted, boxes, rule, scratch, ids, values
 ):
-    """List the best boxes that fit into one with the interval, as many as the list takes.
+    """List the best of the boxes that are `wanted`, as many as the list takes.
 
     They can be joined with one of the class `label`, and come by value, then by age; only those
-    after a value and box, with a stamp below `stamp`, and other than the box `own`. With `tries`
-    only those that may grow to hold the interval. Returns how many, and how many were tried.
+    after a value and box, with a stamp below `stamp`, and other than the box `own`. `ALL` is for
+    learners whose boxes have no rooms. Returns how many, and how many were tried.
     """
     counters, search = boxes.counters, scratch.search
     ends, rooms, links = boxes.index.ends, boxes.index.rooms, boxes.index.links
     has_rooms = keeps_rooms(boxes.index)
-    theta, floor, metric, inside = rule.theta, rule.floor, rule.metric, rule.measure == LONGEST
+    floor, metric, inside = rule.floor, rule.metric, rule.measure == LONGEST
+    theta = rule.theta if wanted != ALL else np.inf
     stack, least, gaps = search.stack, search.least, search.gaps
     near, far = search.window_near, search.window_far
     xl, xu = search.low, search.high
@@ -93,10 +100,10 @@ def find_best(
                 and stamps[box] < stamp
                 and precedes(after_value, after_box, value, box)
                 and (n_found < most or precedes(value, box, values[most - 1], ids[most - 1]))
-                and fits(boxes, box, xl, xu, theta)
+                and (wanted == ALL or fits(boxes, box, xl, xu, rule))
             ):
                 continue
-            if tries:
+            if wanted == GROWING:
                 n_tried += 1
                 known = try_growth(box, own, label, n_rivals, top, boxes, rule, scratch)
                 if known == HOPELESS:

@@ -23,9 +23,11 @@ def cut_overlaps(boxes, start, rule, scratch, work):
     end = counters[WORK] + larger(work // boxes.lower.shape[1], 1)
     while start < counters[BOXES] and counters[WORK] < end:
         if counts[start] > 1 and boxes.labels[start] != NO_LABEL:
-            n_rivals = find_rivals_by_age(start, rule.everywhere, boxes, scratch.search, rivals)
+            v, w, label = boxes.lower[start], boxes.upper[start], boxes.labels[start]
+            n_rivals = find_rivals_by_age(
+                v, w, label, rule.everywhere, boxes, scratch.search, rivals
+            )
             counters[WORK] += n_rivals
-            v, w = boxes.lower[start], boxes.upper[start]
             for r in range(n_rivals):
                 k = rivals[r]
                 if k > start and counts[k] > 1 and overlaps(v, w, boxes, k, rule.overlap):

@@ -17,9 +17,14 @@ from numba import types
 
 from hyperboxes._kernels.jit import formula, instruction, step, subroutine
 from hyperboxes._kernels.records import (
+    CENTRE,
     CLOSED,
+    CONTRACT_EVERY,
+    FOUR,
     LONGEST,
     MID_MAX,
+    NINE,
+    PAPER,
     SHORTEST,
 )
 
@@ -135,9 +140,12 @@ def similarity(v, w, boxes, box, rule):
     """Return the membership of [v, w] in a box, or the similarity of the two by a measure.
 
     All are `distance` with lower and upper ends exchanged. The middle distance is the membership
-    of the box in the interval or the other way round, whichever is more or less similar.
+    of the box in the interval or the other way round, whichever is more or less similar. Or it is
+    minus the squared distance of their centres.
     """
     lower, upper, metric, measure = boxes.lower, boxes.upper, rule.metric, rule.measure
+    if measure == CENTRE:
+        return -_centre_distance(v, w, lower, upper, box)
     if measure == LONGEST:
         lower, upper = upper, lower
     elif measure == SHORTEST:
@@ -147,6 +155,16 @@ def similarity(v, w, boxes, box, rule):
         back = distance(upper, lower, box, w, v, metric, 1.0)
         gap = smaller(gap, back) if measure == MID_MAX else larger(gap, back)
     return as_membership(gap)
+
+
+@step
+def _centre_distance(v, w, lower, upper, box):
+    """Return the squared distance of two centres, as far as is known."""
+    total = 0.0
+    for j in range(v.shape[0]):
+        apart = (lower[box, j] + upper[box, j]) / 2 - (v[j] + w[j]) / 2
+        total += larger(apart * apart, 0.0)
+    return total
 
 
 @step
@@ -165,13 +183,16 @@ def closeness(gap):
 
 
 @formula
-def fits(boxes, box, xl, xu, theta):
-    """Whether the box grown to hold [xl, xu] has no side longer than `theta`."""
-    lower, upper = boxes.lower, boxes.upper
+def fits(boxes, box, xl, xu, rule):
+    """Whether the box grown to hold [xl, xu] is small enough; sides that are not known are."""
+    lower, upper, theta = boxes.lower, boxes.upper, rule.theta
+    total = 0.0
     for j in range(xl.shape[0]):
-        if upmost(upper[box, j], xu[j]) - lowest(lower[box, j], xl[j]) > theta:
+        side = upmost(upper[box, j], xu[j]) - lowest(lower[box, j], xl[j])
+        if side > theta:
             return False
-    return True
+        total += larger(side, 0.0)
+    return total <= rule.total
 
 
 @subroutine
@@ -191,7 +212,8 @@ def overlaps(v, w, boxes, box, relation):
     """Whether [v, w] overlaps a box in every feature.
 
     By the relation CLOSED if the closed intervals meet, by PAPER in the paper's four cases, with
-    ties as its published runs had them.
+    ties as its published runs had them. In EFMNN's nine cases (NINE) the open intervals meet, where
+    a flat one counts as its point; Simpson's (FOUR) are those of them without equal ends.
     """
     lower, upper = boxes.lower, boxes.upper
     for j in range(v.shape[0]):
@@ -199,26 +221,93 @@ def overlaps(v, w, boxes, box, relation):
         if relation == CLOSED:
             if v[j] > wk or vk > w[j]:
                 return False
-        elif (v[j] <= vk and w[j] <= wk and w[j] <= vk) or (v[j] > vk and w[j] > wk and wk <= v[j]):
+        elif relation == PAPER:
+            if v[j] <= vk and w[j] <= wk and w[j] <= vk:
+                return False
+            if v[j] > vk and w[j] > wk and wk <= v[j]:
+                return False
+        elif w[j] <= vk or wk <= v[j] or (relation == FOUR and (v[j] == vk or w[j] == wk)):
             return False
     return True
 
 
 @subroutine
-def contract(v, w, boxes, box):
+def contract(v, w, x, boxes, box, rule):
     """Part two overlapping boxes in the dimension where they overlap least; both may change.
 
-    The overlap must hold in the sense of PAPER. The first dimension wins ties. Boxes that know
-    no feature in common stay as they are.
+    The overlap must hold in the sense of the rule, which is not CLOSED. The first dimension wins
+    ties. Boxes that know no feature in common stay as they are. `x` are the upper ends of the
+    sample for which [v, w] has grown.
     """
     lower, upper = boxes.lower, boxes.upper
     least = np.inf
     thinnest = -1
     for j in range(v.shape[0]):
-        vk = lower[box, j]
-        wk = upper[box, j]
+        depth = smaller(upper[box, j] - v[j], w[j] - lower[box, j])
+        if rule.resolution == CONTRACT_EVERY:
+            if is_known(depth):
+                _contract_along(j, v, w, x, lower, upper, box, rule)
+        elif depth < least:
+            least = depth
+            thinnest = j
+    if thinnest >= 0:
+        _contract_along(thinnest, v, w, x, lower, upper, box, rule)
+
+
+@subroutine
+def _contract_along(j, v, w, x, lower, upper, box, rule):
+    """Move the faces of two boxes apart in dimension `j`: contraction cases 1 to 4, and EFMNN's.
+
+    Where a box contains the other and may move either face as far, the paper has it go up; in
+    Simpson's clustering it goes down.
+    """
+    vi, wi = v[j], w[j]
+    vk, wk = lower[box, j], upper[box, j]
+    if rule.overlap == NINE and vi == vk and wi == wk:
+        if wi == x[j]:
+            w[j] = lower[box, j] = (wi + vk) / 2
+        else:
+            v[j] = upper[box, j] = (wk + vi) / 2
+    elif rule.overlap == NINE and (vi == vk or wi == wk):
+        if vi < vk:
+            w[j] = vk
+        elif vi > vk:
+            upper[box, j] = vi
+        elif wi < wk:
+            lower[box, j] = wi
+        else:
+            v[j] = wk
+    elif vi <= vk and wi <= wk:
+        w[j] = lower[box, j] = (wi + vk) / 2
+    elif vi > vk and wi > wk:
+        v[j] = upper[box, j] = (wk + vi) / 2
+    else:
+        up, down = wk - vi, wi - vk
+        goes_up = up < down or (up == down and rule.resolution != CONTRACT_EVERY)
+        if wi > wk:
+            if goes_up:
+                v[j] = wk
+            else:
+                w[j] = vk
+        elif goes_up:
+            upper[box, j] = vi
+        else:
+            lower[box, j] = wi
+
+
+@subroutine
+def part(v, w, boxes, box):
+    """Part two boxes that share a point in the dimension where they overlap least, if that can be.
+
+    They may share none afterwards, so one ends a step before the other begins.
+    """
+    lower, upper = boxes.lower, boxes.upper
+    least = np.inf
+    thinnest = -1
+    for j in range(v.shape[0]):
+        vk, wk = lower[box, j], upper[box, j]
         if v[j] <= vk and w[j] <= wk:
-            depth = w[j] - vk
+            depth = w[j] - vk if v[j] < wk else np.inf  # both flat, and the same
         elif v[j] > vk and w[j] > wk:
             depth = wk - v[j]
         else:
@@ -227,27 +316,33 @@ def contract(v, w, boxes, box):
             least = depth
             thinnest = j
     if thinnest >= 0:
-        _contract_along(thinnest, v, w, lower, upper, box)
+        _part_along(thinnest, v, w, lower, upper, box)
 
 
 @step
-def _contract_along(j, v, w, lower, upper, box):
-    """Apply the paper's contraction cases 1 to 4 in dimension `j`."""
+def _part_along(j, v, w, lower, upper, box):
+    """Move faces as contraction does, and one of the two a step away."""
     vi, wi = v[j], w[j]
     vk, wk = lower[box, j], upper[box, j]
     if vi <= vk and wi <= wk:
-        w[j] = lower[box, j] = (wi + vk) / 2
+        middle = (wi + vk) / 2
+        if middle < wk:
+            w[j] = middle
+            lower[box, j] = np.nextafter(middle, np.inf)
+        else:  # the other is flat
+            w[j] = np.nextafter(vk, -np.inf)
     elif vi > vk and wi > wk:
-        v[j] = upper[box, j] = (wk + vi) / 2
+        v[j] = (wk + vi) / 2
+        upper[box, j] = np.nextafter(v[j], -np.inf)
     elif wi > wk:
         if wk - vi <= wi - vk:
-            v[j] = wk
+            v[j] = np.nextafter(wk, np.inf)
         else:
-            w[j] = vk
+            w[j] = np.nextafter(vk, -np.inf)
     elif wk - vi <= wi - vk:
-        upper[box, j] = vi
+        upper[box, j] = np.nextafter(vi, -np.inf)
     else:
-        lower[box, j] = wi
+        lower[box, j] = np.nextafter(wi, np.inf)
 
 
 @formula

@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from hyperboxes._kernels.bitmaps import are_on, mark_box, unmark_box
 from hyperboxes._kernels.geometry import is_known, larger, smaller
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
 from hyperboxes._kernels.lanes import ALL_LANES, HIGH, LANES, LEVEL, LOW, PARENT
-from hyperboxes._kernels.records import ALIVE, BLOCKS, FEW, NO_LABEL, WIDTH, Workspace
+from hyperboxes._kernels.records import ALIVE, BLOCKS, FEW, NO_LABEL, REMOVABLE, WIDTH, Workspace
 from hyperboxes._kernels.rooms import bound_rooms, close_block, close_lane, keeps_rooms, open_lane
 
 # More than the places on the way down the deepest tree: each level has eight times as many boxes,
@@ -34,6 +35,10 @@ STACK = MAX_LEVELS * LANES
 
 # More than the blocks that one more box may take: its tree may split a node on each level.
 SPARE_BLOCKS = 2 * MAX_LEVELS + 3
+
+# Bounds get wide as boxes go and others come, so the trees are built anew when as many have gone as
+# there are, and some more, for that takes its time, too.
+_REMOVED_AT_LEAST = 64
 
 # So many boxes tell in which dimension to split more of them.
 _SAMPLE_SIZE = 64
@@ -105,6 +110,8 @@ def update_box(box, boxes):
             low, high = ends[leaf, j, LOW, leaf_lane], ends[leaf, j, HIGH, leaf_lane]
             _widen(ends, block, j, lane, low, high, low, high)
         place = links[block, PARENT]
+    if are_on(boxes.index):
+        mark_box(box, boxes)
 
 
 @step
@@ -137,7 +144,10 @@ def remove_box(box, boxes):
     for j in range(ends.shape[1]):
         ends[block, j, LOW, lane] = ends[block, j, HIGH, lane] = np.inf
     close_lane(block, lane, boxes.index)
+    if are_on(boxes.index):
+        unmark_box(box, boxes)
     boxes.counters[ALIVE] -= 1
+    boxes.counters[REMOVABLE] -= 1
 
 
 def make_workspace(n_features: int) -> Workspace:
@@ -164,6 +174,7 @@ def build(order, starts, fill, centres, keys, rooms, boxes):
     counters[BLOCKS] = 0
     counters[ALIVE] = order.shape[0]
     counters[FEW] = order.shape[0] // 2
+    counters[REMOVABLE] = order.shape[0] + _REMOVED_AT_LEAST
     for place in range(order.shape[0]):
         box = order[place]
         for j in range(lower.shape[1]):

@@ -135,7 +135,7 @@ def _write_gaps(
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = signature.args
-        place = _lanes_at(builder, _pointer(context, builder, kinds[8], args[8]))
+        place = _lanes_at(builder, pointer_to(context, builder, kinds[8], args[8]))
         with builder.if_else(args[7]) as (then, otherwise):
             with then:
                 total = _fold_gaps(context, builder, kinds, args, _add_clipped)
@@ -165,7 +165,7 @@ def _fold_gaps(context: Any, builder: Any, kinds: Any, args: Any, combine: Any) 
             for start in args[1:3]
         )
         first, second, slope = (
-            _splat(builder, builder.load(_pointer(context, builder, kind, array, loop.index)))
+            _splat(builder, builder.load(pointer_to(context, builder, kind, array, loop.index)))
             for kind, array in zip(kinds[4:7], args[4:7], strict=True)
         )
         before, beyond = builder.fsub(near_lanes, first), builder.fsub(second, far_lanes)
@@ -193,7 +193,9 @@ def _as_mask(builder: Any, lanes: Any) -> Any:
 
 def _load(context: Any, builder: Any, kind: Any, array: Any, start: Any = None) -> Any:
     """Load the 16 numbers at a place of a contiguous array."""
-    return builder.load(_lanes_at(builder, _pointer(context, builder, kind, array, start)), align=4)
+    return builder.load(
+        _lanes_at(builder, pointer_to(context, builder, kind, array, start)), align=4
+    )
 
 
 def _lanes_at(builder: Any, pointer: Any) -> Any:
@@ -201,7 +203,7 @@ def _lanes_at(builder: Any, pointer: Any) -> Any:
     return builder.bitcast(pointer, _FLOATS.as_pointer())
 
 
-def _pointer(context: Any, builder: Any, kind: Any, array: Any, start: Any = None) -> Any:
+def pointer_to(context: Any, builder: Any, kind: Any, array: Any, start: Any = None) -> Any:
     """Return a pointer to a number of a contiguous array."""
     place = context.make_array(kind)(context, builder, array).data
     return place if start is None else builder.gep(place, [start], inbounds=True)

@@ -1,62 +1,114 @@
-"""The online learners: Onln-GFMM (Algorithms 1 and 5) and IOL-GFMM (4 and 6) in one loop.
+"""The online learners in one loop: GFMM's (Algorithms 1 and 5, 4 and 6) and Simpson's networks.
 
-They differ in one step only. IOL-GFMM passes over boxes that would grow into another class;
-Onln-GFMM grows the best box regardless and parts it from other classes' boxes afterwards.
+They differ in the pieces of their rule, and in what becomes of boxes that meet other classes.
+IOL-GFMM passes over boxes that would grow into another class. RFMNN does so, too, but a new box
+splits those that it lies in; and the two-phase learner, whose samples are boxes, parts new ones
+from those that they meet. The others grow the best box regardless and part it from other classes'
+boxes afterwards.
 """
 
 from __future__ import annotations
 
-from hyperboxes._kernels.geometry import contract, copy_row, hull, larger, overlaps
-from hyperboxes._kernels.index import add_box, has_room, joint_label, relabel_box, update_box
+import numpy as np
+
+from hyperboxes._kernels.geometry import contract, copy_row, hull, larger, overlaps, part, smaller
+from hyperboxes._kernels.index import (
+    SPARE_BLOCKS,
+    add_box,
+    has_room,
+    joint_label,
+    relabel_box,
+    remove_box,
+    update_box,
+)
 from hyperboxes._kernels.jit import by_reference, kernel, step, subroutine
 from hyperboxes._kernels.records import (
+    BLOCKS,
     BOXES,
     CANDIDATES,
-    PAPER,
+    CLOSED,
+    CONTRACT,
+    NO_LABEL,
+    PART,
+    REMOVABLE,
     SAMPLES,
+    SEEN,
+    SPLIT,
     WORK,
 )
+from hyperboxes._kernels.rooms import find_walls, forget_rooms
 from hyperboxes._kernels.search import find_rivals_by_age
 from hyperboxes._kernels.selection import choose
 
 
 @kernel
-def learn(xl, xu, y, boxes, rule, scratch, contraction, founded, work):
+def learn(xl, xu, y, boxes, rule, scratch, shrinking, joined, work):
     """Learn the samples from `counters[SAMPLES]` on.
 
-    `contraction` is None for learners that do not contract, so that it is not compiled for them.
-    `founded` receives for each sample the box that it has become, or -1.
+    `shrinking` is None for learners whose boxes only grow, so that nothing else is compiled for
+    them. `joined` receives for each sample the box that it has become, or -1 less the box that has
+    absorbed it. When there are as many boxes as there may be, a new one takes the place of the one
+    that was confirmed longest ago.
 
-    Returns when all are learned, when there is no room for another box, or after `work`
-    comparisons of a block in one dimension; the arrays are consistent then, for each sample is
-    settled as a whole.
+    Returns when all are learned, when there is no room for another box or the trees should be built
+    anew, or after `work` comparisons of a block in one dimension; the arrays are consistent then,
+    for each sample is settled as a whole. The result is how many boxes there must be room for to go
+    on.
     """
     boxes, rule, scratch = by_reference(boxes), by_reference(rule), by_reference(scratch)
     counters, search = boxes.counters, scratch.search
     end = counters[WORK] + larger(work // xl.shape[1], 1)
-    while counters[SAMPLES] < y.shape[0] and counters[WORK] < end and _has_room(boxes):
+    while counters[SAMPLES] < y.shape[0] and counters[WORK] < end and _has_room(boxes, rule):
         i = counters[SAMPLES]
         copy_row(xl[i], search.low)
         copy_row(xu[i], search.high)
         box, n_tried = choose(y[i], -1, boxes, rule, scratch)
+        n_split = 0
+        if shrinking is not None and box < 0 and rule.resolution == SPLIT and y[i] != NO_LABEL:
+            n_split = _find_holders(y[i], boxes, rule, scratch)
+            if not _has_room_for(n_split + 1, boxes):
+                return n_split + 1
         if box >= 0 and n_tried > 0:
             _grow(box, y[i], boxes, scratch)
-            if contraction is not None:
+            if shrinking is not None and rule.resolution >= CONTRACT:
                 _contract_all(box, boxes, rule, scratch)
             update_box(box, boxes)
         if box >= 0:
             boxes.counts[box] += 1
-            founded[i] = -1
+            joined[i] = -1 - box
         else:
-            founded[i] = counters[BOXES]
-            _append(y[i], boxes, search)
+            box = _make_place(boxes, rule)
+            _settle(box, y[i], boxes, search)
+            joined[i] = box
+            if shrinking is not None:
+                for r in range(n_split):
+                    _split(scratch.rivals[r], boxes, search)
+                if rule.resolution == PART and y[i] != NO_LABEL:
+                    _part_all(box, boxes, rule, scratch)
+        if shrinking is None and (n_tried > 0 or joined[i] >= 0):
+            find_walls(box, rule.theta, boxes, scratch)
+        boxes.confirmed[box] = counters[SEEN]
         counters[CANDIDATES] += n_tried
         counters[SAMPLES] += 1
+        counters[SEEN] += 1
+    return 1
 
 
 @step
-def _has_room(boxes):
-    return boxes.counters[BOXES] < boxes.labels.shape[0] and has_room(boxes)
+def _has_room(boxes, rule):
+    counters = boxes.counters
+    has_place = counters[BOXES] < boxes.labels.shape[0] or counters[BOXES] >= rule.max_boxes
+    return has_place and counters[REMOVABLE] > 0 and has_room(boxes)
+
+
+@step
+def _has_room_for(n_boxes, boxes):
+    """Whether so many boxes may be added."""
+    counters = boxes.counters
+    return (
+        counters[BOXES] + n_boxes <= boxes.labels.shape[0]
+        and counters[BLOCKS] + n_boxes * SPARE_BLOCKS <= boxes.index.links.shape[0]
+    )
 
 
 @step
@@ -76,20 +128,97 @@ def _contract_all(box, boxes, rule, scratch):
     Contraction only makes it smaller, so it can only overlap boxes that it meets to begin with.
     """
     rivals, v, w = scratch.rivals, boxes.lower[box], boxes.upper[box]
-    n_rivals = find_rivals_by_age(box, rule.everywhere, boxes, scratch.search, rivals)
+    n_rivals = find_rivals_by_age(
+        v, w, boxes.labels[box], rule.everywhere, boxes, scratch.search, rivals
+    )
     for r in range(n_rivals):
-        if overlaps(v, w, boxes, rivals[r], PAPER):
-            contract(v, w, boxes, rivals[r])
+        if overlaps(v, w, boxes, rivals[r], rule.overlap):
+            contract(v, w, scratch.search.high, boxes, rivals[r], rule)
             update_box(rivals[r], boxes)
 
 
+@subroutine
+def _find_holders(label, boxes, rule, scratch):
+    """List the boxes of other classes that share a point with the sample, oldest first.
+
+    Those of a single sample have nothing to divide, and are left out.
+    """
+    rivals, search = scratch.rivals, scratch.search
+    low, high = search.low, search.high
+    n_rivals = find_rivals_by_age(low, high, label, rule.everywhere, boxes, search, rivals)
+    n_holders = 0
+    for r in range(n_rivals):
+        if boxes.counts[rivals[r]] > 1 and overlaps(low, high, boxes, rivals[r], CLOSED):
+            rivals[n_holders] = rivals[r]
+            n_holders += 1
+    return n_holders
+
+
+@subroutine
+def _split(box, boxes, search):
+    """Split a box around the sample in the feature where one rest is smallest, if it has any.
+
+    The upper rest is a new box. Samples are divided by length, at least one for each.
+    """
+    lower, upper, counts = boxes.lower, boxes.upper, boxes.counts
+    least, j = np.inf, -1
+    for k in range(lower.shape[1]):
+        rest = smaller(upper[box, k] - search.high[k], search.low[k] - lower[box, k])
+        if 0.0 < rest < least:
+            least, j = rest, k
+    if j < 0:
+        return
+    new, n_samples = boxes.counters[BOXES], counts[box]
+    copy_row(lower[box], lower[new])
+    copy_row(upper[box], upper[new])
+    lower[new, j] = np.nextafter(search.high[j], np.inf)
+    upper[box, j] = np.nextafter(search.low[j], -np.inf)
+    below, above = search.low[j] - lower[box, j], upper[new, j] - search.high[j]
+    n_below = np.int64(n_samples * (below / (below + above)) + 0.5)
+    counts[box] = smaller(larger(n_below, 1), n_samples - 1)
+    counts[new] = n_samples - counts[box]
+    boxes.labels[new], boxes.confirmed[new] = boxes.labels[box], boxes.confirmed[box]
+    add_box(new, boxes)
+    boxes.counters[BOXES] = new + 1
+    update_box(box, boxes)
+
+
+@subroutine
+def _part_all(box, boxes, rule, scratch):
+    """Part a new box from each box of another class that it meets, oldest first."""
+    rivals, v, w = scratch.rivals, boxes.lower[box], boxes.upper[box]
+    n_rivals = find_rivals_by_age(
+        v, w, boxes.labels[box], rule.everywhere, boxes, scratch.search, rivals
+    )
+    for r in range(n_rivals):
+        if overlaps(v, w, boxes, rivals[r], CLOSED):
+            part(v, w, boxes, rivals[r])
+            update_box(rivals[r], boxes)
+    update_box(box, boxes)
+
+
 @step
-def _append(label, boxes, search):
-    """Make the sample a new box."""
-    box = boxes.counters[BOXES]
+def _make_place(boxes, rule):
+    """Return the place of a new box: that of the one confirmed longest ago if there are enough."""
+    n_boxes = boxes.counters[BOXES]
+    if n_boxes < rule.max_boxes:
+        boxes.counters[BOXES] = n_boxes + 1
+        return n_boxes
+    confirmed = boxes.confirmed
+    oldest = 0
+    for box in range(1, n_boxes):
+        if confirmed[box] < confirmed[oldest]:
+            oldest = box
+    remove_box(oldest, boxes)
+    forget_rooms(boxes.index)
+    return oldest
+
+
+@step
+def _settle(box, label, boxes, search):
+    """Make the sample a new box at a place."""
     copy_row(search.low, boxes.lower[box])
     copy_row(search.high, boxes.upper[box])
     boxes.labels[box] = label
     boxes.counts[box] = 1
     add_box(box, boxes)
-    boxes.counters[BOXES] = box + 1

@@ -22,12 +22,12 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.agglomerative import merge
-from hyperboxes._kernels.best import find_best, insert
+from hyperboxes._kernels.best import FITTING, find_best, insert
 from hyperboxes._kernels.geometry import copy_row, fits, hull, larger, overlaps, smaller
 from hyperboxes._kernels.index import has_room, joint_label
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
 from hyperboxes._kernels.records import ALIVE, CANDIDATES, FEW, NO_LABEL, WORK, Queue
-from hyperboxes._kernels.rooms import are_parted, wall_in
+from hyperboxes._kernels.rooms import are_parted, expect_refusals, find_walls, wall_in
 from hyperboxes._kernels.search import (
     find,
     find_rivals,
@@ -81,6 +81,7 @@ def merge_best_pairs(boxes, queue, log, rule, scratch, may_part, relabels, work)
     counters, todo, lists, stamps = boxes.counters, queue.todo, queue.lists, queue.stamps
     n_boxes, n_features = boxes.lower.shape
     end = counters[WORK] + larger(work // n_features, 1)
+    expect_refusals(boxes)
     while counters[WORK] < end and counters[ALIVE] > counters[FEW] and has_room(boxes):
         if todo[BOX] >= 0:
             _search(todo[BOX], boxes, queue, rule, scratch)
@@ -131,6 +132,7 @@ def _write_down(value, earlier, later, log):
 @subroutine
 def _search(i, boxes, queue, rule, scratch):
     """List the best partners of box i after its frontier."""
+    find_walls(i, rule.theta, boxes, scratch)
     lists, frontier, stamps, search = queue.lists, queue.frontier, queue.stamps, scratch.search
     copy_row(boxes.lower[i], search.low)
     copy_row(boxes.upper[i], search.high)
@@ -144,12 +146,12 @@ def _search(i, boxes, queue, rule, scratch):
             if (
                 stamps[ids[s]] < stamps[i]
                 and precedes(value, box, values[s], ids[s])
-                and fits(boxes, ids[s], search.low, search.high, rule.theta)
+                and fits(boxes, ids[s], search.low, search.high, rule)
             ):
                 n_listed = insert(ids[s], values[s], n_listed, partners, similarities)
     else:
         n_listed, _ = find_best(
-            *(label, i, value, box, stamps, stamps[i], False),
+            *(label, i, value, box, stamps, stamps[i], FITTING),
             *(boxes, rule, scratch, partners, similarities),
         )
     frontier[i, 0] = -1.0

@@ -12,24 +12,55 @@ rounded wall is beyond the wall; what equals it may be. There is no room in empt
 
 All this costs time, and pays where boxes are refused time and again. So no rooms are kept, and
 what is in `rooms` is of no meaning, until there were some refusals: `patience` tells how many more.
+Nobody knows which walls were those of a box that is forgotten. So all are forgotten with it, and
+there must be as many refusals again before rooms are kept.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from hyperboxes._kernels.bitmaps import (
+    CHUNK,
+    EXCESS,
+    IN,
+    MET,
+    N_BEFORE,
+    NEARLY,
+    ON,
+    WALKS,
+    WORDS,
+    are_on,
+    box_at,
+    clear_bitmaps,
+    mark_box,
+    mark_wall,
+    n_chunks,
+    narrow,
+    rows_to_meet,
+    take_rivals,
+)
 from hyperboxes._kernels.geometry import is_known, larger, smaller
-from hyperboxes._kernels.jit import formula, step, subroutine
+from hyperboxes._kernels.jit import formula, subroutine
 from hyperboxes._kernels.lanes import HIGH, LANES, LOW, PARENT
-from hyperboxes._kernels.records import BLOCKS, NO_LABEL
+from hyperboxes._kernels.records import BLOCKS, BOXES, NO_LABEL
 
 _INFINITY = np.float32(np.inf)
+
+# So many boxes are compared by bitmaps at least as quickly as in trees, whatever they are like.
+_FEW_BOXES = 16 * CHUNK
 
 
 @formula
 def keeps_rooms(index):
     """Whether the rooms of boxes are kept."""
     return index.rooms.shape[0] > 0 and index.patience[0] <= 0
+
+
+@formula
+def forget_rooms(index):
+    """Keep no rooms until there were as many refusals as it took at first."""
+    index.patience[0] = index.patience[1]
 
 
 @formula
@@ -118,15 +149,84 @@ def wall_in(box, other, rival, boxes):
                 _wall_in(other, rival, boxes)
 
 
-@step
+@subroutine
+def expect_refusals(boxes):
+    """Keep rooms from now on, and use bitmaps, if `patience` says so."""
+    index = boxes.index
+    if index.rooms.shape[0] > 0 and index.patience[0] < 0:
+        index.patience[0] = 0
+        _open_all(boxes)
+        if boxes.counters[BOXES] <= _FEW_BOXES:
+            _use_bitmaps(boxes)
+
+
+@subroutine
 def _open_all(boxes):
     """Leave all room to all boxes, of which nothing is known."""
-    links = boxes.index.links
+    links, state = boxes.index.links, boxes.index.bitmaps.state
+    state[ON], state[EXCESS], state[WALKS] = 0, 0, larger(state[WALKS], 1)
     for block in range(boxes.counters[BLOCKS]):
         close_block(block, boxes.index)
         for lane in range(LANES):
             if links[block, lane] >= 0:
                 open_lane(block, lane, boxes.index)
+
+
+@subroutine
+def weigh_walk(n_blocks, boxes):
+    """Note how many blocks a search for rivals took; if bitmaps would take less, use them."""
+    state = boxes.index.bitmaps.state
+    if state[WALKS] == 0:
+        return
+    state[EXCESS] += n_blocks - n_chunks(boxes)
+    state[WALKS] -= 1
+    if state[WALKS] == 0 and state[EXCESS] >= 0:
+        _use_bitmaps(boxes)
+
+
+@subroutine
+def _use_bitmaps(boxes):
+    """Put all boxes and their walls into the bitmaps."""
+    index, state = boxes.index, boxes.index.bitmaps.state
+    rooms = index.rooms
+    clear_bitmaps(index.bitmaps)
+    state[ON], state[N_BEFORE], state[WALKS] = 1, boxes.counters[BOXES], 0
+    for box in range(boxes.counters[BOXES]):
+        if boxes.counts[box] > 0:
+            mark_box(box, boxes)
+            block, lane = index.places[box] // LANES, index.places[box] % LANES
+            for j in range(rooms.shape[1]):
+                mark_wall(box, j, LOW, rooms[block, j, LOW, lane], index.bitmaps)
+                mark_wall(box, j, HIGH, -rooms[block, j, HIGH, lane], index.bitmaps)
+
+
+@subroutine
+def find_walls(box, theta, boxes, scratch):
+    """Narrow the room of a box by all rivals that are walls of it now.
+
+    Others than those within its reach do not matter.
+    """
+    index, label = boxes.index, boxes.labels[box]
+    bitmaps, v, w = index.bitmaps, scratch.v, scratch.w
+    if not are_on(index) or label == NO_LABEL:
+        return
+    lower, upper, rooms = boxes.lower, boxes.upper, index.rooms
+    block, lane = index.places[box] // LANES, index.places[box] % LANES
+    for j in range(lower.shape[1]):
+        v[j] = larger(rooms[block, j, LOW, lane], upper[box, j] - theta)
+        w[j] = smaller(rooms[block, j, HIGH, lane], lower[box, j] + theta)
+    n_reach = rows_to_meet(v, w, 0, bitmaps)
+    n_rows = rows_to_meet(lower[box], upper[box], n_reach, bitmaps)
+    for chunk in range(n_chunks(boxes)):
+        take_rivals(chunk, label, bitmaps)
+        if narrow(chunk, 0, n_reach, IN, MET, bitmaps) and narrow(
+            chunk, n_reach, n_rows, IN, NEARLY, bitmaps
+        ):
+            for word in range(WORDS):
+                lanes = bitmaps.nearly[word]
+                while lanes:
+                    _wall_in(box, box_at(chunk, word, lanes), boxes)
+                    lanes &= lanes - 1
 
 
 @subroutine
@@ -176,6 +276,10 @@ def _move_wall(box, j, end, wall, index):
     sign = np.float32(1.0 if end == HIGH else -1.0)
     outermost = sign * np.float32(wall)
     place = index.places[box]
+    if sign * rooms[place // LANES, j, end, place % LANES] <= outermost:
+        return
+    if are_on(index):
+        mark_wall(box, j, end, -outermost, index.bitmaps)
     while place >= 0:
         block, lane = place // LANES, place % LANES
         if sign * rooms[block, j, end, lane] <= outermost:

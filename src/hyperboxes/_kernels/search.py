@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hyperboxes._kernels.bitmaps import are_on, first_met
 from hyperboxes._kernels.geometry import (
     ROUNDING,
     distance,
@@ -16,9 +17,10 @@ from hyperboxes._kernels.geometry import (
     overlaps,
 )
 from hyperboxes._kernels.index import STACK, n_classes
-from hyperboxes._kernels.jit import formula, subroutine
+from hyperboxes._kernels.jit import formula, step, subroutine
 from hyperboxes._kernels.lanes import ALL_LANES, LANES, LEVEL, first_lane, gaps_of, up_to, within
-from hyperboxes._kernels.records import MID_MAX, NO_LABEL, SHORTEST, WORK, Search
+from hyperboxes._kernels.records import CLOSED, MID_MAX, NO_LABEL, SHORTEST, WORK, Search
+from hyperboxes._kernels.rooms import keeps_rooms, weigh_walk
 
 # So many classes are searched at once: their trees' first nodes must have room on the stack.
 TOGETHER = 4
@@ -147,10 +149,16 @@ def find_rivals(label, everywhere, boxes, search, ids):
 
 
 @subroutine
-def find_rivals_by_age(box, everywhere, boxes, search, ids):
-    """List the boxes of other classes that meet a box, oldest first."""
-    set_window(boxes.upper[box], boxes.lower[box], 0.0, search.near, search.far)
-    n_found = find_rivals(boxes.labels[box], everywhere, boxes, search, ids)
+def find_rivals_by_age(v, w, label, everywhere, boxes, search, ids):
+    """List the boxes of other classes that meet [v, w], and perhaps others, oldest first.
+
+    Without classes, all boxes are rivals.
+    """
+    set_window(w, v, 0.0, search.near, search.far)
+    if n_classes(boxes) > 0:
+        n_found = find_rivals(label, everywhere, boxes, search, ids)
+    else:
+        n_found = find(NO_LABEL, False, False, everywhere, boxes, search, ids)
     for i in range(1, n_found):
         rival = ids[i]
         place = i
@@ -164,6 +172,19 @@ def find_rivals_by_age(box, everywhere, boxes, search, ids):
 @subroutine
 def first_rival(v, w, label, boxes, rule, search, bottom):
     """Return a box of another class that overlaps [v, w], or -1; use the stack from `bottom` on."""
+    may_use_bitmaps = rule.overlap == CLOSED and not rule.everywhere
+    if may_use_bitmaps and are_on(boxes.index):
+        return first_met(v, w, label, boxes)
+    work = boxes.counters[WORK]
+    rival = _first_rival(v, w, label, boxes, rule, search, bottom)
+    if may_use_bitmaps and keeps_rooms(boxes.index):
+        weigh_walk(boxes.counters[WORK] - work, boxes)
+    return rival
+
+
+@step
+def _first_rival(v, w, label, boxes, rule, search, bottom):
+    """Search the trees."""
     links, roots = boxes.index.links, boxes.index.roots
     set_window(w, v, 0.0, search.near, search.far)
     for c in range(n_classes(boxes)):

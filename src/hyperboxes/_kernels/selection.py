@@ -9,11 +9,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.best import find_best
-from hyperboxes._kernels.geometry import HELD, fits, holds, similarity
+from hyperboxes._kernels.best import ALL, FITTING, GROWING, find_best
+from hyperboxes._kernels.bitmaps import (
+    IN,
+    MET,
+    NOT_IN,
+    UNKNOWN,
+    WORDS,
+    are_on,
+    box_at,
+    n_chunks,
+    narrow,
+    rows_outside,
+    rows_to_meet,
+    rows_walled_off,
+    take_class,
+)
+from hyperboxes._kernels.geometry import HELD, fits, holds, similarity, smaller
 from hyperboxes._kernels.jit import formula, step, subroutine
-from hyperboxes._kernels.records import CONTRACT, LONGEST, MEMBERSHIP, NO_LABEL, WORK, Scratch
-from hyperboxes._kernels.rivals import FREE, HOPELESS, try_growth
+from hyperboxes._kernels.records import (
+    CENTRE,
+    EVERY,
+    LONGEST,
+    MEMBERSHIP,
+    NO_LABEL,
+    WORK,
+    Scratch,
+)
+from hyperboxes._kernels.rivals import FREE, HOPELESS, grows_freely, try_growth
 from hyperboxes._kernels.rooms import may_grow
 from hyperboxes._kernels.search import (
     facing,
@@ -22,10 +45,8 @@ from hyperboxes._kernels.search import (
     make_search,
     precedes,
     set_reach,
+    set_window,
 )
-
-# A stamp that is later than any.
-EVERY = np.iinfo(np.int64).max
 
 # Instead of a box: there is none.
 NONE = -1
@@ -53,16 +74,39 @@ def choose(label, own, boxes, rule, scratch):
     """
     if rule.everywhere:
         return _choose_of_all(label, own, boxes, rule, scratch)
+    if rule.measure == MEMBERSHIP and _are_marked(label, boxes):
+        return _choose_marked(label, boxes, rule, scratch)
     if rule.measure == MEMBERSHIP:
         holder = _find_holder(label, boxes, rule, scratch)
         if holder >= 0:
             return holder, 0
-    ids, values = scratch.ids[:1], scratch.values
-    tries = rule.resolution != CONTRACT  # otherwise the first is as good as any
+    is_bounded, wanted, n_wanted = rule.most < EVERY, GROWING, 1
+    if is_bounded:
+        wanted, n_wanted = ALL, rule.most  # whether they fit or not
+    elif grows_freely(rule):
+        wanted = FITTING  # the first is as good as any
+    ids, values = scratch.ids[:n_wanted], scratch.values
     n_found, n_tried = find_best(
-        label, own, np.inf, -1, boxes.labels, EVERY, tries, boxes, rule, scratch, ids, values
+        label, own, np.inf, -1, boxes.labels, EVERY, wanted, boxes, rule, scratch, ids, values
     )
-    return ids[0] if n_found > 0 else NONE, n_tried if tries else n_found
+    if is_bounded:
+        return _choose_of_list(ids, n_found, label, own, boxes, rule, scratch)
+    return ids[0] if n_found > 0 else NONE, n_tried if wanted == GROWING else n_found
+
+
+@step
+def _choose_of_list(ids, n_found, label, own, boxes, rule, scratch):
+    """Choose the first of some boxes that may grow."""
+    n_rivals = n_tried = 0
+    while n_tried < n_found and n_rivals != HOPELESS:
+        box = ids[n_tried]
+        n_tried += 1
+        if fits(boxes, box, scratch.search.low, scratch.search.high, rule):
+            known = try_growth(box, own, label, n_rivals, 0, boxes, rule, scratch)
+            if known == FREE:
+                return box, n_tried
+            n_rivals = known
+    return NONE, n_tried
 
 
 @step
@@ -72,22 +116,89 @@ def _choose_of_all(label, own, boxes, rule, scratch):
     Nothing is sorted: of those that may grow the best is picked, and its place in the sorted order
     of candidates counted afterwards.
     """
-    ids, values, growable = scratch.ids, scratch.values, scratch.growable
+    ids, values = scratch.ids, scratch.values
     holder, n_candidates, n_growable = _list_candidates(label, own, boxes, rule, scratch)
     if holder != NONE:
         return holder, 0
+    best, _ = _try_in_order(n_candidates, n_growable, label, own, boxes, rule, scratch)
+    if best == NONE:
+        return NONE, smaller(n_candidates, rule.most)
+    return ids[best], _rank(values, ids, n_candidates, best)
+
+
+@subroutine
+def _try_in_order(n_listed, n_growable, label, own, boxes, rule, scratch):
+    """Try candidates, the best first; return the place of the one that may grow, and how many.
+
+    Those come first on a list that the rule may have us leave after so many.
+    """
+    ids, values, growable = scratch.ids, scratch.values, scratch.growable
     for g in range(n_growable // 2 - 1, -1, -1):
         _sift_down(values, ids, growable, g, n_growable)
-    n_rivals = 0
+    n_rivals = n_tried = 0
     while n_growable > 0 and n_rivals != HOPELESS:
         best = growable[0]
+        if rule.most < n_listed and _rank(values, ids, n_listed, best) > rule.most:
+            break
+        n_tried += 1
         n_rivals = try_growth(ids[best], own, label, n_rivals, 0, boxes, rule, scratch)
         if n_rivals == FREE:
-            return ids[best], _rank(values, ids, n_candidates, best)
+            return best, n_tried
         n_growable -= 1
         growable[0] = growable[n_growable]
         _sift_down(values, ids, growable, 0, n_growable)
-    return NONE, n_candidates
+    return NONE, n_tried
+
+
+@formula
+def _are_marked(label, boxes):
+    """Whether bitmaps tell all that is to know about boxes that a sample may be joined with."""
+    index = boxes.index
+    is_all_known = are_on(index) and not index.bitmaps.state[UNKNOWN]
+    return is_all_known and label != NO_LABEL and index.roots[NO_LABEL] < 0
+
+
+@step
+def _choose_marked(label, boxes, rule, scratch):
+    """Choose from the boxes that bitmaps leave over: those with room inside the window."""
+    bitmaps, search = boxes.index.bitmaps, scratch.search
+    xl, xu, near, far = search.low, search.high, scratch.v, scratch.w
+    ids, values, growable = scratch.ids, scratch.values, scratch.growable
+    set_reach(xl, xu, HELD, rule.metric, near, far)
+    n_rows = rows_to_meet(far, near, 0, bitmaps)
+    for chunk in range(n_chunks(boxes)):
+        take_class(chunk, label, bitmaps)
+        if narrow(chunk, 0, n_rows, IN, MET, bitmaps):
+            for word in range(WORDS):
+                lanes = bitmaps.met[word]
+                while lanes:
+                    box = box_at(chunk, word, lanes)
+                    lanes &= lanes - 1
+                    if holds(boxes, box, xl, xu, rule.metric):
+                        return box, 0
+    for j in range(xl.shape[0]):  # walls are in single precision
+        near[j], far[j] = np.float32(xl[j]), np.float32(xu[j])
+    n_rows = rows_walled_off(near, far, 0, bitmaps)
+    set_window(xl, xu, rule.theta, near, far)
+    n_rows = rows_outside(near, far, n_rows, bitmaps)
+    n_found = 0
+    for chunk in range(n_chunks(boxes)):
+        take_class(chunk, label, bitmaps)
+        if narrow(chunk, 0, n_rows, NOT_IN, MET, bitmaps):
+            for word in range(WORDS):
+                lanes = bitmaps.met[word]
+                while lanes:
+                    box = box_at(chunk, word, lanes)
+                    lanes &= lanes - 1
+                    value = similarity(xl, xu, boxes, box, rule)
+                    if value >= rule.floor and fits(boxes, box, xl, xu, rule):
+                        ids[n_found] = box
+                        values[n_found] = value
+                        growable[n_found] = n_found
+                        n_found += 1
+    boxes.counters[WORK] += n_found
+    best, n_tried = _try_in_order(n_found, n_found, label, -1, boxes, rule, scratch)
+    return ids[best] if best != NONE else NONE, n_tried
 
 
 @subroutine
@@ -122,9 +233,10 @@ def _list_candidates(label, own, boxes, rule, scratch):
     n_candidates = n_growable = 0
     for s in range(n_similar):
         box = ids[s]
+        is_full = rule.measure == MEMBERSHIP and values[s] == 1.0
+        may_hold = is_full or rule.measure == CENTRE
         if (
-            rule.measure == MEMBERSHIP
-            and values[s] == 1.0
+            may_hold
             and (holder == NONE or box < holder)
             and (label == NO_LABEL or labels[box] == label)
             and holds(boxes, box, search.low, search.high, rule.metric)
@@ -133,7 +245,7 @@ def _list_candidates(label, own, boxes, rule, scratch):
         fits_and_may = (
             box != own
             and may_grow(box, boxes.index)
-            and fits(boxes, box, search.low, search.high, rule.theta)
+            and fits(boxes, box, search.low, search.high, rule)
         )
         if fits_and_may:
             growable[n_growable] = n_candidates
@@ -181,7 +293,7 @@ def _beats(values, ids, place, other):
     return precedes(values[place], ids[place], values[other], ids[other])
 
 
-@step
+@subroutine
 def _rank(values, ids, n_candidates, best):
     """Count the candidates tried up to `best`: those that beat it, and itself."""
     rank = 1

@@ -10,7 +10,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from hyperboxes._kernels.boosting import ONE, holds
+from hyperboxes._kernels.binning import MISSING
+from hyperboxes._kernels.boosting import n_used
+from hyperboxes._kernels.drawing import ONE
 from hyperboxes._kernels.jit import formula, kernel
 
 _LONGEST_STEP = 1.0
@@ -25,34 +27,43 @@ Voters = namedtuple("Voters", "votes ridges threshold members")
 
 
 @kernel
-def split_regions(samples, box, regions, n_regions):
-    """Part each region that a box cuts: its samples in the box move to a new region.
+def mark_held(codes, box, start, stop, held):
+    """Write which of the samples `start` to `stop` a box holds."""
+    held = held[start:stop]
+    held[:] = True
+    for place in range(n_used(box)):
+        column = codes[box.feature[place], start:stop]
+        first, last = np.uint8(box.first[place]), np.uint8(box.last[place])
+        missing = box.missing[place]
+        for row in range(held.size):
+            code = column[row]
+            meets = (code >= first) & (code <= last)
+            held[row] &= meets | (missing & (code == MISSING))
+
+
+@kernel
+def split_regions(regions, held, n_regions):
+    """Part each region that a box cuts, which holds some samples: these move to a new region.
 
     Returns the old region of each new one, and whether the box holds each region, old and new.
     """
-    is_in, is_out = np.zeros(n_regions, np.bool_), np.zeros(n_regions, np.bool_)
-    held = np.empty(regions.size, np.bool_)
+    seen = np.zeros((n_regions, 2), np.bool_)
     for row in range(regions.size):
-        held[row] = holds(box, samples.codes, row)
-        if held[row]:
-            is_in[regions[row]] = True
-        else:
-            is_out[regions[row]] = True
-    new = np.arange(n_regions)
+        seen[regions[row], np.int64(held[row])] = True
+    new = np.arange(n_regions).astype(np.int32)
     n_new = 0
     for region in range(n_regions):
-        if is_in[region] and is_out[region]:
+        if seen[region, 0] and seen[region, 1]:
             new[region] = n_regions + n_new
             n_new += 1
     parents = np.empty(n_new, np.int64)
     inside = np.ones(n_regions + n_new, np.bool_)
     for region in range(n_regions):
-        inside[region] = not is_out[region]
+        inside[region] = not seen[region, 0]
         if new[region] >= n_regions:
             parents[new[region] - n_regions] = region
     for row in range(regions.size):
-        if held[row]:
-            regions[row] = new[regions[row]]
+        regions[row] = new[regions[row]] if held[row] else regions[row]
     return parents, inside
 
 
@@ -64,11 +75,10 @@ def add_masses(samples, regions, masses):
 
 
 @kernel
-def count_classes(samples, box, counts):
+def count_classes(samples, held, counts):
     """Count the samples that a box holds by class."""
-    for row in range(samples.labels.size):
-        if holds(box, samples.codes, row):
-            counts[samples.labels[row]] += samples.counts[row]
+    for row in range(held.size):
+        counts[samples.labels[row]] += samples.counts[row] * np.int64(held[row])
 
 
 @formula

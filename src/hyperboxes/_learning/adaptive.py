@@ -65,20 +65,23 @@ def ask_memory(xl: np.ndarray, xu: np.ndarray, memory: BoxMemory, settings: Sett
 def learn_row(row: np.ndarray, label: int, memory: BoxMemory, theta: float, max_boxes: int) -> None:
     """Learn a table of one row, with working arrays that are kept."""
     memory.forget(max_boxes)
-    while True:
-        desk = _desk(memory, theta, max_boxes)
+    is_learned = False
+    while not is_learned:
+        desk = _take_desk(memory, theta, max_boxes)
         desk.label[0] = label
         asked = row, row, desk.frozen_label, 0, 1
-        if adaptive.learn(*asked, memory.arrays, desk.settings, desk.work) == 1:
-            return
+        is_learned = adaptive.learn(*asked, memory.arrays, desk.settings, desk.work) == 1
+        memory.desk = desk
         memory.make_room(max_boxes)
 
 
 def ask_row(row: np.ndarray, memory: BoxMemory, theta: float, max_boxes: int) -> list[float]:
     """Return the shares of the classes in the vote for a table of one row."""
-    desk = _desk(memory, theta, max_boxes)
+    desk = _take_desk(memory, theta, max_boxes)
     adaptive.predict(row, row, 0, 1, memory.arrays, desk.settings, desk.work, desk.shares)
-    return desk.shares[0].tolist()
+    shares: list[float] = desk.shares[0].tolist()
+    memory.desk = desk
+    return shares
 
 
 class Desk:
@@ -94,11 +97,14 @@ class Desk:
         self.frozen_label = frozen(self.label)
 
 
-def _desk(memory: BoxMemory, theta: float, max_boxes: int) -> Desk:
-    """Return the working arrays, new ones if others are needed than the last time."""
-    desk: Desk | None = memory.desk
+def _take_desk(memory: BoxMemory, theta: float, max_boxes: int) -> Desk:
+    """Return the working arrays, which are to be put back after use.
+
+    They are new if others are needed than the last time, or if another thread has those.
+    """
+    desk: Desk | None = vars(memory).pop("desk", None)
     if desk is None or desk.arrays is not memory.arrays or desk.of != (theta, max_boxes):
-        desk = memory.desk = Desk(memory, theta, max_boxes)
+        desk = Desk(memory, theta, max_boxes)
     return desk
 
 

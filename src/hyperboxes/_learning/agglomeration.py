@@ -9,7 +9,7 @@ from hyperboxes._kernels.records import CLOSED, MergeLog, Rule
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.pair_tries import count_tries
 from hyperboxes._learning.rules import has_walls
-from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples
+from hyperboxes._models.boxes import AT_ONCE, WORK_PER_CALL, Boxes, Samples
 from hyperboxes._models.model import BoxModel
 
 # How many partners of a box are kept at hand: more cost memory, fewer cost searches.
@@ -77,9 +77,11 @@ class AggloSM:
             self._boxes.n_candidates = count_tries(again, self._log, self._rule)
 
 
-def make_job(algorithm: str, boxes: Boxes, rule: Rule, lemma_floor: float) -> Agglo2 | AggloSM:
+def make_job(
+    algorithm: str, boxes: Boxes, rule: Rule, lemma_floor: float, patience: int | None = None
+) -> Agglo2 | AggloSM:
     """Return the merging of boxes by an algorithm, to be done step by step."""
-    boxes.keep_rooms(has_walls(rule))
+    boxes.keep_rooms(has_walls(rule), patience)
     if algorithm == "agglo2":
         return Agglo2(boxes, rule)
     return AggloSM(boxes, rule, lemma_floor)
@@ -100,8 +102,12 @@ def agglomerate_samples(
 
 
 def agglomerate_boxes(boxes: Boxes, model: BoxModel, rule: Rule, algorithm: str) -> Boxes:
-    """Merge boxes that were learned before; return what is left of them."""
-    job = make_job(algorithm, boxes, rule, model.membership.floor(rule.theta))
+    """Merge boxes that were learned before; return what is left of them.
+
+    They have grown as far as they could, so most pairs will be refused.
+    """
+    patience = None if rule.everywhere else AT_ONCE
+    job = make_job(algorithm, boxes, rule, model.membership.floor(rule.theta), patience)
     while not job.step(WORK_PER_CALL):
         pass
     return boxes.settled()

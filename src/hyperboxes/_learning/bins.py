@@ -12,9 +12,6 @@ import numpy as np
 from hyperboxes._kernels import binning
 from hyperboxes._kernels.binning import MAX_BINS
 
-# Thresholds are found on as many samples; more would not move them visibly.
-MAX_SAMPLES = 200_000
-
 _ROWS_AT_ONCE = 16_384
 
 
@@ -22,37 +19,37 @@ _ROWS_AT_ONCE = 16_384
 class Bins:
     """The thresholds of all features: bin i ends at threshold i, the last one is open.
 
-    `thresholds` has one row for each feature, of which the first `n_thresholds` are in use.
+    `thresholds` has one row for each feature, of which the first `n_thresholds` are in use; the
+    others are infinite.
     """
 
     thresholds: np.ndarray
     n_thresholds: np.ndarray
 
     @classmethod
-    def learn(cls, X: np.ndarray, weights: np.ndarray, pool: Executor, seed: int) -> Self:
-        """Place thresholds so that bins have about equal weight; few values have a bin each."""
-        rows: Any = slice(None)
-        if len(X) > MAX_SAMPLES:
-            rows = np.random.default_rng(seed).choice(len(X), MAX_SAMPLES, replace=False)
-            rows.sort()
+    def learn(cls, X: np.ndarray, weights: np.ndarray, rows: Any, pool: Executor) -> Self:
+        """Place thresholds so that bins have about equal weight; few values have a bin each.
+
+        Only the given rows are looked at.
+        """
         is_weighted = bool((weights != weights[0]).any())
 
         def find(feature: int) -> np.ndarray:
-            return find_thresholds(X[rows, feature], weights[rows] if is_weighted else None)
+            column = X[rows, feature].astype(np.float64)
+            return find_thresholds(column, weights[rows] if is_weighted else None)
 
         found = list(pool.map(find, range(X.shape[1])))
-        n_thresholds = np.array([len(values) for values in found])
-        thresholds = np.full((len(found), max(n_thresholds.max(), 1)), np.inf)
+        thresholds = np.full((len(found), MAX_BINS), np.inf)
         for row, values in zip(thresholds, found, strict=True):
             row[: len(values)] = values
-        return cls(thresholds, n_thresholds)
+        return cls(thresholds, np.array([len(values) for values in found]))
 
     def encode(self, X: np.ndarray, pool: Executor) -> np.ndarray:
         """Return the bin of each value, one row for each feature."""
         codes = np.empty(X.shape[::-1], np.uint8)
 
         def encode(start: int, stop: int) -> None:
-            binning.encode(X, self.thresholds, self.n_thresholds, start, stop, codes)
+            binning.encode(X, self.thresholds, start, stop, codes)
 
         in_batches(encode, len(X), pool)
         return codes
@@ -65,8 +62,7 @@ class Bins:
     def upper(self, feature: np.ndarray, last: np.ndarray) -> np.ndarray:
         """Return the largest value of bins."""
         is_open = last >= self.n_thresholds[feature]
-        place = np.minimum(last, self.thresholds.shape[1] - 1)
-        return np.where(is_open, np.inf, self.thresholds[feature, place])
+        return np.where(is_open, np.inf, self.thresholds[feature, last])
 
 
 def in_batches(work: Callable[[int, int], None], n_rows: int, pool: Executor) -> None:

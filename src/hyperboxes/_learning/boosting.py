@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperboxes._kernels import binning, boosting, votes
+from hyperboxes._kernels import binning, boosting, drawing, votes
 from hyperboxes._learning.bins import Bins, in_batches
+from hyperboxes._learning.regions import Regions
 
-_MOST_DRAWN = 50_000  # samples for a search, with those that judge; more would not tell more
 _MOST_FOR_ENDS = 100_000  # samples to fit the ends of a box
 _FEWEST_COLUMNS = 4
 _MOST_ROUNDS_PER_BOX = 4
@@ -37,6 +37,7 @@ class Settings:
     n_sweeps: int  # of corrections after each box; 0: boxes vote once
     column_share: float
     max_failures: int
+    max_drawn: int  # samples for a search, with those that judge
     must_help: bool = True  # on samples that were not drawn
     max_classes: int = 16  # to look for boxes of one
     max_searches: int = 4096  # of a feature for a group, to start a box with on a draw
@@ -52,6 +53,8 @@ class FoundBox(NamedTuple):
     group: Group
     vote: float
     worth: float
+    gaining: Group  # the classes that are more frequent in it than expected
+    scores: np.ndarray  # of a single condition on each of the columns searched
 
 
 def new_box(size: int) -> boosting.Box:
@@ -67,49 +70,107 @@ def conditions_of(box: boosting.Box) -> frozenset[tuple]:
 
 @dataclass(eq=False)
 class Path:
-    """The boxes in the order found, and what was voted when there were 0, 1, 2 ... of them.
+    """The boxes in the order found, and what was voted at each stage: with 0, 1, 2 ... of them.
 
-    `votes` has an item for each box: what all boxes so far vote for each class if votes are
-    `corrected`, else what that box votes.
+    `votes` has an item for each stage but the first: what the boxes of that stage vote for each
+    class if votes are `corrected`, else what the new box votes. Where votes are corrected, boxes
+    are changed, too: `boxes` has a box before and after, `places` those of each stage but the
+    first.
     """
 
     corrected: bool
     boxes: list[boosting.Box]
+    places: list[list[int]]
     votes: list[np.ndarray]
     intercepts: list[np.ndarray]
 
-    def votes_after(self, n_boxes: int) -> np.ndarray:
-        """Return what each of the first boxes voted for each class when there were so many."""
-        if self.corrected and n_boxes:
-            return self.votes[n_boxes - 1]
-        return np.array(self.votes[:n_boxes]).reshape(n_boxes, len(self.intercepts[0]))
+    def places_at(self, stage: int) -> list[int]:
+        """Return the places of the boxes that voted at a stage."""
+        if self.corrected and stage:
+            return self.places[stage - 1]
+        return list(range(stage))
+
+    def votes_at(self, stage: int) -> np.ndarray:
+        """Return what each of these boxes voted for each class."""
+        if self.corrected and stage:
+            return self.votes[stage - 1]
+        return np.array(self.votes[:stage]).reshape(stage, len(self.intercepts[0]))
 
 
-def prepare(
-    codes: np.ndarray, bins: Bins, labels: np.ndarray, weights: np.ndarray, pool: Executor
-) -> tuple[boosting.Samples, float]:
-    """Return the samples for the kernels, equal ones as one, and how much a weight of 1 is."""
-    unit = 2.0 ** min(boosting.UNIT_BITS - int(np.ceil(np.log2(weights.sum()))), 1000)
+class Population(NamedTuple):
+    """Samples for the kernels: all that vote are fitted to, and those that boxes are found on.
+
+    `places` tells where the latter are among all, None if they are the same. `unit` is how much a
+    weight of 1 is.
+    """
+
+    samples: drawing.Samples
+    searched: drawing.Samples
+    places: np.ndarray | None
+    unit: float
+
+
+def gather(
+    codes: np.ndarray,
+    bins: Bins,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    rows: np.ndarray | None,
+    pool: Executor,
+) -> Population:
+    """Return the samples for the kernels. Boxes are found on the given rows, None for all."""
+    unit = 2.0 ** min(drawing.UNIT_BITS - int(np.ceil(np.log2(weights.sum()))), 1000)
+    n_bins = bins.n_thresholds + 1
+    if rows is None:
+        samples, _ = merge_equal(codes, n_bins, labels, weights, unit, pool)
+        return Population(samples, samples, None, unit)
+    searched, places = merge_equal(
+        np.ascontiguousarray(codes[:, rows]), n_bins, labels[rows], weights[rows], unit, pool
+    )
+    counts = np.ones(len(labels), np.int64)
+    samples = drawing.Samples(
+        codes, n_bins, labels, in_units(weights, unit), counts, np.empty(0, np.uint64)
+    )
+    return Population(samples, searched, rows[places], unit)
+
+
+def merge_equal(
+    codes: np.ndarray,
+    n_bins: np.ndarray,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    unit: float,
+    pool: Executor,
+) -> tuple[drawing.Samples, np.ndarray]:
+    """Return samples, equal ones as one, and the place of the first that each stands for."""
     keys = np.empty(len(labels), np.uint64)
 
     def hash_rows(start: int, stop: int) -> None:
         binning.hash_rows(codes, labels, start, stop, keys)
 
     in_batches(hash_rows, len(labels), pool)
-    counts = np.ones(len(labels), np.int64)
-    distinct, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    counts, first = np.ones(len(labels), np.int64), np.arange(len(labels))
+    distinct, places, members = np.unique(keys, return_index=True, return_inverse=True)
     if len(distinct) < len(keys):
-        codes, labels, keys = np.ascontiguousarray(codes[:, first]), labels[first], distinct
-        counts, weights = np.bincount(place), np.bincount(place, weights)
-    samples = boosting.Samples(
-        codes=codes,
-        n_bins=bins.n_thresholds + 1,
-        labels=labels,
-        weights=np.rint(weights * unit).astype(np.int64),
-        counts=counts,
-        keys=keys,
-    )
-    return samples, unit
+        codes, labels, keys = np.ascontiguousarray(codes[:, places]), labels[places], distinct
+        counts, weights, first = np.bincount(members), np.bincount(members, weights), places
+    return drawing.Samples(codes, n_bins, labels, in_units(weights, unit), counts, keys), first
+
+
+def in_units(weights: np.ndarray, unit: float) -> np.ndarray:
+    """Return weights as whole numbers."""
+    return np.rint(weights * unit).astype(np.int64)
+
+
+def find_held(samples: drawing.Samples, box: boosting.Box, pool: Executor) -> np.ndarray:
+    """Return which samples a box holds."""
+    held = np.empty(len(samples.labels), np.bool_)
+
+    def mark(start: int, stop: int) -> None:
+        votes.mark_held(samples.codes, box, start, stop, held)
+
+    in_batches(mark, len(held), pool)
+    return held
 
 
 class Booster:
@@ -117,26 +178,24 @@ class Booster:
 
     def __init__(
         self,
-        samples: boosting.Samples,
-        unit: float,
+        population: Population,
         n_classes: int,
         settings: Settings,
         random: np.random.RandomState,
         pool: Executor,
     ) -> None:
-        self.samples = samples
+        self.samples, self.searched, self._places, self._unit = population
         self.settings = settings
         self._random = random
         self._pool = pool
-        self._unit = unit
-        self._regions = np.zeros(len(samples.labels), np.int32)
-        masses = np.zeros((1, n_classes), np.int64)
-        votes.add_masses(samples, self._regions, masses)
+        self._regions = Regions(self.samples, n_classes)
+        masses = self._regions.table.masses
         self._intercepts = np.log(masses[0] / masses.sum())
-        self.path = Path(settings.n_sweeps > 0, [], [], [self._intercepts.copy()])
-        self._table = votes.Regions(self._intercepts[np.newaxis].copy(), masses)
-        self._members = np.empty((0, 1), np.bool_)
+        self._regions.table.scores[:] = self._intercepts
+        self.path = Path(settings.n_sweeps > 0, [], [], [], [self._intercepts.copy()])
         self._n_found: list[int] = []
+        self._scores = np.zeros(len(self.searched.codes))  # of features, when last looked at
+        self._voters: list[int] = []  # the places of the boxes that vote
         self._set_state()
 
     def run(self) -> Path:
@@ -150,19 +209,20 @@ class Booster:
             best = max(self._search(), key=lambda found: found.worth)
             helps = best.worth > 0.0 or not self.settings.must_help
             if helps and self.path.corrected:
-                best = self._fit_ends(best)
+                best = self._fit_ends(best.box, best.group)
             if not helps or best.vote <= 0.0:
                 n_failures += 1
                 if n_failures == self.settings.max_failures:
                     break
-            elif (place := self._find_known(best.box)) is not None:
-                self._n_found[place] += 1
+            elif (voter := self._find_known(best.box)) is not None:
+                self._n_found[voter] += 1
                 self.path.votes[-1] = self._correct(self.path.votes[-1].copy())
                 self._end_round()
-            elif len(self.path.boxes) == self.settings.max_boxes:
+            elif len(self.path.votes) == self.settings.max_boxes:
                 break
             else:
                 self._append(best)
+                self._change_previous()
         return self.path
 
     def _search(self) -> list[FoundBox]:
@@ -181,27 +241,19 @@ class Booster:
             for group in starts
         ]
         found = list(self._pool.map(lambda task: self._find(*task), tasks))
-        if len(self._intercepts) == 2:
-            return found
         places = np.repeat(np.arange(len(draws)), [len(starts) for starts in groups])
         seconds: list[dict[Group, None]] = [{} for _ in draws]
-        gaining = self._pool.map(self._gaining, [draws[place] for place in places], found)
-        for place, group in zip(places, gaining, strict=True):
-            seconds[place][group] = None
+        for place, box in zip(places, found, strict=True):
+            seconds[place][box.gaining] = None
         again = [
             (drawn, some, group)
             for drawn, some, starts, later in zip(draws, columns, groups, seconds, strict=True)
             for group in later
-            if group and group not in starts
+            if group and group not in starts and len(self._intercepts) > 2
         ]
-        return found + list(self._pool.map(lambda task: self._find(*task), again))
-
-    def _gaining(self, drawn: boosting.Drawn, found: FoundBox) -> Group:
-        """Return the classes that lack probability in a box; none if it has no vote."""
-        belongs = np.zeros(len(self._intercepts), np.bool_)
-        if found.vote > 0.0:
-            boosting.find_group(self.samples, self._state, drawn, found.box, belongs)
-        return tuple(np.flatnonzero(belongs).tolist())
+        found += self._pool.map(lambda task: self._find(*task), again)
+        self._remember([some for _, some, _ in tasks + again], found)
+        return found
 
     def _seed(self) -> np.uint64:
         return np.uint64(self._random.randint(1 << 62, dtype=np.int64))
@@ -215,22 +267,40 @@ class Booster:
         return min(n_classes, self.settings.max_classes) + self.settings.n_groups
 
     def _columns(self) -> np.ndarray:
-        """Draw features to look at: all of them, or as many as the settings allow."""
-        n_features = len(self.samples.codes)
-        n_columns = min(
-            round(self.settings.column_share * n_features),
-            self.settings.max_searches // self._n_groups,
-        )
+        """Draw features to look at: all of them, or as many as the settings allow.
+
+        Where there are too many, half of the draw are those that were worth most when they were
+        looked at last.
+        """
+        n_features = len(self.searched.codes)
+        n_wanted = round(self.settings.column_share * n_features)
+        n_columns = min(n_wanted, self.settings.max_searches // self._n_groups)
         n_columns = max(n_columns, _FEWEST_COLUMNS)
         if n_columns >= n_features:
             return np.arange(n_features)
-        return np.sort(self._random.permutation(n_features)[:n_columns])
+        order = self._random.permutation(n_features)
+        if n_columns < n_wanted:
+            best = np.argsort(-self._scores, kind="stable")[: n_columns // 2]
+            best = best[self._scores[best] > 0.0]
+            order = np.concatenate([best, order[~np.isin(order, best)]])
+        return np.sort(order[:n_columns])
 
-    def _draw(self, seed: np.uint64) -> boosting.Drawn:
-        n_samples, share = len(self.samples.labels), self.settings.subsample
-        most = min(1.0, _MOST_DRAWN / n_samples)
-        return boosting.draw_samples(
-            self.samples, self._unit, seed, share * most, (1.0 - share) * most
+    def _remember(self, columns: list[np.ndarray], found: list[FoundBox]) -> None:
+        """Keep what single conditions were worth; `columns` are those of each search."""
+        for some in columns:
+            self._scores[some] = 0.0
+        for some, box in zip(columns, found, strict=True):
+            self._scores[some] = np.maximum(self._scores[some], box.scores)
+
+    def _draw(self, seed: np.uint64) -> drawing.Drawn:
+        """Draw samples to search and others to judge by."""
+        share = self.settings.subsample
+        most = min(1.0, self.settings.max_drawn / len(self.searched.labels))
+        return self._draw_shares(seed, share * most, (1.0 - share) * most)
+
+    def _draw_shares(self, seed: np.uint64, share: float, other_share: float) -> drawing.Drawn:
+        return drawing.draw_samples(
+            self.searched, self._searched_regions, self._unit, seed, share, other_share
         )
 
     def _groups(self) -> list[Group]:
@@ -248,37 +318,39 @@ class Booster:
 
     def _lacking(self) -> list[int]:
         """Return the classes whose samples lack most probability."""
-        masses, probabilities = self._table.masses, self._state.probabilities.astype(np.int64)
-        lacking = (masses * (boosting.ONE - probabilities)).sum(axis=0)
+        n_classes = len(self._intercepts)
+        if n_classes <= self.settings.max_classes:
+            return list(range(n_classes))
+        missing = drawing.ONE - self._probabilities
+        lacking = (self._regions.table.masses * missing).sum(axis=0)
         order = np.argsort(-lacking, kind="stable")
         return np.sort(order[: self.settings.max_classes]).tolist()
 
-    def _fit_ends(self, found: FoundBox) -> FoundBox:
-        """Find the ends of a box anew on all samples, or on many if there are too many."""
-        n_samples = len(self.samples.labels)
-        if n_samples > _MOST_FOR_ENDS:
-            share = _MOST_FOR_ENDS / n_samples
-            drawn = boosting.draw_samples(self.samples, self._unit, self._seed(), share, 0.0)
-        else:
-            all_rows = np.arange(n_samples, dtype=np.uint32)
-            all_shares = np.full(n_samples, boosting.SHARES, np.uint8)
-            drawn = boosting.Drawn(all_rows, all_shares, all_rows[:0], all_shares[:0])
-        columns = np.sort(found.box.feature[found.box.feature >= 0])
-        return self._find(drawn, columns, found.group, found.box)
+    def _fit_ends(self, box: boosting.Box, group: Group) -> FoundBox:
+        """Find the ends of a box anew on all samples searched, or on many if there are too many."""
+        share = min(1.0, _MOST_FOR_ENDS / len(self.searched.labels))
+        seed = self._seed() if share < 1.0 else np.uint64(0)
+        drawn = self._draw_shares(seed, share, 0.0)
+        columns = np.sort(box.feature[box.feature >= 0])
+        return self._find(drawn, columns, group, box)
 
     def _find(
         self,
-        drawn: boosting.Drawn,
+        drawn: drawing.Drawn,
         columns: np.ndarray,
         group: Group,
         box: boosting.Box | None = None,
     ) -> FoundBox:
         if box is None:
             box = new_box(self.settings.max_conditions)
-        l2 = self.settings.l2 * self._unit * boosting.ONE * boosting.SHARES
+        l2 = self.settings.l2 * self._unit * drawing.ONE * drawing.SHARES
         goal = boosting.Goal(self._belongs(group), l2, columns)
-        vote, worth = boosting.find_box(self.samples, self._state, drawn, goal, box)
-        return FoundBox(box, group, vote, worth)
+        gaining = np.zeros(len(self._intercepts), np.bool_)
+        scores = np.zeros(len(columns))
+        vote, worth = boosting.find_box(
+            self.searched, drawn, self._probabilities, goal, box, gaining, scores
+        )
+        return FoundBox(box, group, vote, worth, tuple(np.flatnonzero(gaining).tolist()), scores)
 
     def _belongs(self, group: Group) -> np.ndarray:
         belongs = np.zeros(len(self._intercepts), np.bool_)
@@ -286,32 +358,60 @@ class Booster:
         return belongs
 
     def _find_known(self, box: boosting.Box) -> int | None:
-        """Return the place of an equal box, if there is one and votes are corrected."""
-        if self.path.corrected:
-            same = conditions_of(box)
-            for place, other in enumerate(self.path.boxes):
-                if conditions_of(other) == same:
-                    return place
+        """Return which voter is an equal box, if any is and votes are corrected."""
+        same = conditions_of(box)
+        for voter, place in enumerate(self._voters):
+            if conditions_of(self.path.boxes[place]) == same:
+                return voter
         return None
 
     def _append(self, best: FoundBox) -> None:
         """Let a new box vote, and correct what all boxes vote."""
-        parents, inside = votes.split_regions(
-            self.samples, best.box, self._regions, len(self._table.scores)
-        )
-        masses = np.zeros((len(inside), self._table.masses.shape[1]), np.int64)
-        votes.add_masses(self.samples, self._regions, masses)
-        scores = np.concatenate([self._table.scores, self._table.scores[parents]])
-        self._table = votes.Regions(scores, masses)
         self.path.boxes.append(best.box)
         self.path.intercepts.append(self._intercepts)
         if self.path.corrected:
+            self._regions.add(self._held(best.box))
             self._n_found.append(1)
-            members = np.concatenate([self._members, self._members[:, parents]], axis=1)
-            self._members = np.concatenate([members, inside[np.newaxis]])
+            self._voters.append(len(self.path.boxes) - 1)
+            self.path.places.append(self._voters.copy())
             self.path.votes.append(self._vote_for_group(best))
         else:
-            self.path.votes.append(self._vote_for_all(inside))
+            self.path.votes.append(self._vote_for_all(self._regions.split(self._held(best.box))))
+        self._end_round()
+
+    def _held(self, box: boosting.Box) -> np.ndarray:
+        return find_held(self.samples, box, self._pool)
+
+    def _change_previous(self) -> None:
+        """Find the ends of the last box but one anew, now that another explains part of it.
+
+        It is sought for the classes that it votes for, by what all other boxes leave to explain. Of
+        two classes that gains nothing for half of the time.
+        """
+        voter = len(self._voters) - 2
+        if voter < 0 or len(self._intercepts) == 2:
+            return
+        table = self.path.votes[-1]
+        group = tuple(np.flatnonzero(table[voter] > 0.0).tolist())
+        if not 0 < len(group) < len(self._intercepts):
+            return
+        self._set_state(self._regions.add_up(self._intercepts, table, but=voter))
+        box = boosting.Box(*(part.copy() for part in self.path.boxes[self._voters[voter]]))
+        changed = self._fit_ends(box, group)
+        if changed.vote > 0.0 and self._find_known(changed.box) is None:
+            self._replace(voter, changed.box)
+        else:
+            self._set_state()
+
+    def _replace(self, voter: int, box: boosting.Box) -> None:
+        """Let a box vote instead of another, and correct what all boxes vote."""
+        table = self.path.votes[-1].copy()
+        self._regions.replace(voter, self._held(box))
+        self._regions.table.scores[:] = self._regions.add_up(self._intercepts, table)
+        self.path.boxes.append(box)
+        self._voters[voter] = len(self.path.boxes) - 1
+        self.path.places[-1] = self._voters.copy()
+        self.path.votes[-1] = self._correct(table)
         self._end_round()
 
     def _vote_for_group(self, best: FoundBox) -> np.ndarray:
@@ -323,31 +423,34 @@ class Booster:
         new = self.settings.learning_rate * best.vote * self._belongs(best.group)
         if n_classes == 2:
             new = np.array([0.0, new[1] - new[0]])
-        self._table.scores[self._members[-1]] += new
+        self._regions.table.scores[self._regions.members[-1]] += new
         before = self.path.votes[-1] if self.path.votes else np.empty((0, n_classes))
         return self._correct(np.concatenate([before, new[np.newaxis]]))
 
     def _correct(self, all_votes: np.ndarray) -> np.ndarray:
         """Correct the votes of all boxes, in place; those found more often are held back less."""
-        one = self._unit * boosting.ONE
+        one = self._unit * drawing.ONE
         ridges = self.settings.ridge * one / np.array(self._n_found)
         threshold = self.settings.threshold * one
-        voters = votes.Voters(all_votes, ridges, threshold, self._members)
-        votes.correct(self._table, voters, self._intercepts, self.settings.n_sweeps)
+        voters = votes.Voters(all_votes, ridges, threshold, self._regions.members)
+        votes.correct(self._regions.table, voters, self._intercepts, self.settings.n_sweeps)
         return all_votes
 
     def _vote_for_all(self, inside: np.ndarray) -> np.ndarray:
         """Let a box vote for each class; return its votes."""
         new = np.empty(len(self._intercepts))
-        l2, rate = self.settings.l2 * self._unit * boosting.ONE, self.settings.learning_rate
-        votes.vote_for_all(self._table, inside, l2, rate, new, self._intercepts)
+        l2, rate = self.settings.l2 * self._unit * drawing.ONE, self.settings.learning_rate
+        votes.vote_for_all(self._regions.table, inside, l2, rate, new, self._intercepts)
         return new
 
     def _end_round(self) -> None:
         self.path.intercepts[-1] = self._intercepts.copy()
         self._set_state()
 
-    def _set_state(self) -> None:
-        probabilities = np.empty(self._table.scores.shape, np.int32)
-        votes.set_probabilities(self._table.scores, probabilities)
-        self._state = boosting.State(self._regions, probabilities)
+    def _set_state(self, scores: np.ndarray | None = None) -> None:
+        """Let boxes be sought by what the scores leave to explain, those of all boxes if None."""
+        scores = self._regions.table.scores if scores is None else scores
+        self._probabilities = np.empty(scores.shape, np.int64)
+        votes.set_probabilities(scores, self._probabilities)
+        regions = self._regions.of_samples
+        self._searched_regions = regions if self._places is None else regions[self._places]

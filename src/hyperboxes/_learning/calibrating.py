@@ -13,34 +13,15 @@ import numpy as np
 
 from hyperboxes._kernels import prediction
 from hyperboxes._kernels.records import NO_LABEL
-from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples
+from hyperboxes._learning.contention import find_nearest
+from hyperboxes._learning.nearest import Nearest
+from hyperboxes._models.boxes import Boxes, Samples
 from hyperboxes._models.calibration import DOUBTS, FADING, NEVER, SLOPES, Calibration
 from hyperboxes._models.model import BoxModel
 
 # More samples would not tell the three numbers better.
-_ENOUGH = 3000
+ENOUGH = 3000
 _N_FOLDS = 3
-
-# What boxes say of samples: for each class the closeness of its nearest boxes, how many training
-# samples these hold, and the oldest of them that holds a single one.
-Nearest = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def find_nearest(
-    model: BoxModel, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
-) -> Nearest:
-    """Return what `nearest_by_class` finds."""
-    boxes = model.boxes
-    shape = len(xl), boxes.n_classes
-    nearest = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
-    search = boxes.arrays, model.membership.metric, boxes.make_search()
-    lists = boxes.make_lists()
-    row = 0
-    while row < len(xl):
-        row = prediction.nearest_by_class(
-            xl, xu, row, *search, winners_only, WORK_PER_CALL, *lists, *nearest
-        )
-    return nearest
 
 
 def find_winners(model: BoxModel, nearest: Nearest) -> np.ndarray:
@@ -121,7 +102,7 @@ def _folds(samples: Samples) -> Iterator[tuple[Samples, np.ndarray, np.ndarray, 
     Classes are divided evenly. Samples without a label are trained on each time.
     """
     random = np.random.RandomState(0)
-    rows = np.sort(random.permutation(len(samples.y))[:_ENOUGH])
+    rows = np.sort(random.permutation(len(samples.y))[:ENOUGH])
     y = samples.y[rows]
     by_class = random.permutation(len(y))
     by_class = by_class[np.argsort(y[by_class], kind="stable")]

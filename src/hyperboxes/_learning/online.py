@@ -7,12 +7,13 @@ import sys
 import numpy as np
 
 from hyperboxes._kernels import online
-from hyperboxes._kernels.records import CONTRACT, Rule
+from hyperboxes._kernels.records import SPLIT, Rule
 from hyperboxes._learning.calibrating import ask_before
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.rules import has_walls
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples, slices
 from hyperboxes._models.calibration import NEVER
+from hyperboxes._models.desk import Desk
 from hyperboxes._models.model import BoxModel
 
 # Samples that are scaled at a time.
@@ -31,7 +32,8 @@ def learn_twice(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCal
 
     In an unlucky order a box grows over places of another class before samples of it come by. Each
     of them is then alone in a box of its own, which cannot grow, in a box that will never shrink.
-    So those that were left alone come first in the second order.
+    So those that were left alone come first in the second order. The smaller model is the one that
+    took fewer boxes, those that it has forgotten included.
     """
     step_size = _step_size(samples, callbacks)
     first = _Lesson(samples, model, rule, step_size)
@@ -49,14 +51,90 @@ def learn_twice(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCal
     callbacks.run(step, n_steps=2 * -(-len(samples.y) // step_size))
     if second is None or not second.is_done:  # a callback has ended it
         return samples
-    better = min(first, second, key=lambda lesson: len(lesson.boxes))
+    better = min(first, second, key=_Lesson.count_founded)
     better.boxes.n_candidates = first.boxes.n_candidates + second.boxes.n_candidates
     model.boxes = better.boxes
     return better.samples
 
 
+def learn_until_stable(
+    samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCallbacks, max_iter: int
+) -> tuple[int, bool]:
+    """Learn the samples again and again until no box changes; return how often, and whether so.
+
+    Counts are those of the last pass; boxes that have absorbed no sample in it are dropped.
+    """
+    step_size = _step_size(samples, callbacks)
+    boxes = model.boxes
+    lesson, n_iter, is_stable = _Lesson(samples, model, rule, step_size), 1, False
+    before = [array.copy() for array in boxes.rows]
+
+    def step() -> bool:
+        nonlocal lesson, n_iter, is_stable, before
+        if not lesson.step():
+            return False
+        after = [array.copy() for array in boxes.rows]
+        corners = zip(before[:2], after[:2], strict=True)
+        is_stable = all(np.array_equal(*ends, equal_nan=True) for ends in corners)
+        if is_stable or n_iter == max_iter:
+            return True
+        lesson, n_iter, before = _Lesson(samples, model, rule, step_size), n_iter + 1, after
+        return False
+
+    callbacks.run(step, n_steps=max_iter * -(-len(samples.y) // step_size))
+    counts = boxes.counts.copy()
+    counts[: len(before[3])] -= before[3]
+    if lesson.is_done:  # else a callback has ended it
+        kept = counts > 0
+        rows = (array[kept] for array in (boxes.lower, boxes.upper, boxes.labels, counts))
+        model.boxes = Boxes.of_rows(*rows, n_classes=boxes.n_classes)
+        model.boxes.n_candidates = boxes.n_candidates
+    return n_iter, is_stable
+
+
 def _step_size(samples: Samples, callbacks: FitCallbacks) -> int:
     return min(callbacks.step_size(len(samples.y)), _SAMPLES_AT_ONCE)
+
+
+def learn_row(x: np.ndarray, label: int, model: BoxModel, rule: Rule) -> None:
+    """Learn a single sample, a table of one row in the learner's units."""
+    _prepare(model.boxes, rule)
+    model.boxes.start_batch()
+    _ask_if_due(model, x, x, label, model.boxes.n_seen)
+    _learn_rows(model, rule, x, x, np.array([label]), np.empty(1, np.int64))
+
+
+def _prepare(boxes: Boxes, rule: Rule) -> None:
+    """Have no more boxes than there may be, and know whether walls are worth keeping."""
+    boxes.forget(rule.max_boxes)
+    boxes.keep_rooms(has_walls(rule))
+
+
+def _ask_if_due(model: BoxModel, xl: np.ndarray, xu: np.ndarray, label: int, n_samples: int) -> int:
+    """Ask about the next sample if it is time to; return before which to ask again."""
+    calibration = model.calibration
+    if calibration is not None and NEVER < calibration.next_question <= n_samples:
+        ask_before(model, xl, xu, label, n_samples)
+        calibration = model.calibration
+    if calibration is None or calibration.next_question == NEVER:
+        return sys.maxsize
+    return calibration.next_question
+
+
+def _learn_rows(
+    model: BoxModel,
+    rule: Rule,
+    xl: np.ndarray,
+    xu: np.ndarray,
+    y: np.ndarray,
+    joined: np.ndarray,
+) -> None:
+    """Learn the samples that are left of a batch."""
+    boxes = model.boxes
+    while (start := boxes.n_learned) < len(y):
+        learn_some(boxes, rule, xl, xu, y, joined)
+        done = slice(start, boxes.n_learned)
+        model.take_in(xl[done], xu[done], joined[done])
 
 
 class _Lesson:
@@ -69,8 +147,8 @@ class _Lesson:
         self._model = model
         self._rule = rule
         self._steps = slices(len(samples.y), step_size)
-        self._founded = np.empty(len(samples.y), np.int64)
-        self.boxes.keep_rooms(has_walls(rule))
+        self._joined = np.empty(len(samples.y), np.int64)
+        _prepare(self.boxes, rule)
 
     def step(self) -> bool:
         """Learn some samples; return whether they were the last."""
@@ -78,36 +156,40 @@ class _Lesson:
         rows = self.samples.in_order(step)
         xl, xu = self.samples.scaled(rows)
         y = self.samples.y[rows]
-        arrays = xl, xu, y, self._founded[step]
+        arrays = xl, xu, y, self._joined[step]
         self.boxes.start_batch()
-        n_before = int(self.boxes.counts.sum())
+        n_before = self.boxes.n_seen
         while (start := self.boxes.n_learned) < len(xl):
-            stop = self._ask(
-                xl[start : start + 1], xu[start : start + 1], y[start], n_before + start
-            )
-            self._learn(*(array[: min(stop - n_before, len(xl))] for array in arrays))
-        self.is_done = step.stop == len(self._founded)
+            first = xl[start : start + 1], xu[start : start + 1], y[start]
+            stop = _ask_if_due(self._model, *first, n_before + start)
+            some = (array[: min(stop - n_before, len(xl))] for array in arrays)
+            _learn_rows(self._model, self._rule, *some)
+        self.is_done = step.stop == len(self._joined)
         return self.is_done
 
-    def _ask(self, xl: np.ndarray, xu: np.ndarray, label: int, n_samples: int) -> int:
-        """Ask about the next sample if it is time to; return before which to ask again."""
-        calibration = self._model.calibration
-        if calibration is not None and NEVER < calibration.next_question <= n_samples:
-            ask_before(self._model, xl, xu, label, n_samples)
-            calibration = self._model.calibration
-        if calibration is None or calibration.next_question == NEVER:
-            return sys.maxsize
-        return calibration.next_question
-
-    def _learn(self, xl: np.ndarray, xu: np.ndarray, y: np.ndarray, founded: np.ndarray) -> None:
-        boxes, rule = self.boxes, self._rule
-        contraction = True if rule.resolution == CONTRACT else None
-        while boxes.n_learned < len(y):
-            boxes.make_room()
-            scratch = boxes.make_scratch()
-            asked = boxes.arrays, rule, scratch, contraction, founded, WORK_PER_CALL
-            online.learn(xl, xu, y, *asked)
+    def count_founded(self) -> int:
+        """Tell how many samples have become boxes."""
+        return int(np.count_nonzero(self._joined >= 0))
 
     def is_alone(self) -> np.ndarray:
         """Tell which samples are the only one of their box."""
-        return (self._founded >= 0) & (self.boxes.counts[self._founded] == 1)
+        founders = np.flatnonzero(self._joined >= 0)
+        last = np.empty(len(self.boxes), np.int64)
+        last[self._joined[founders]] = founders  # boxes before, at the same place, are forgotten
+        is_alone = np.zeros(len(self._joined), np.bool_)
+        is_alone[last[self.boxes.counts == 1]] = True
+        return is_alone
+
+
+def learn_some(
+    boxes: Boxes, rule: Rule, xl: np.ndarray, xu: np.ndarray, y: np.ndarray, joined: np.ndarray
+) -> None:
+    """Learn a slice of the samples, from where the boxes have got to."""
+    shrinking = True if rule.resolution >= SPLIT else None
+    start, n_needed = boxes.n_learned, 1
+    while boxes.n_learned == start:  # again with more room if a sample makes many boxes
+        boxes.make_room(n_needed)
+        desk = Desk.take(boxes)
+        asked = desk.arrays, rule, desk.scratch, shrinking, joined, WORK_PER_CALL
+        n_needed = online.learn(xl, xu, y, *asked)
+        desk.leave(boxes)

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import sys
+
+import numpy as np
+
 from hyperboxes._kernels.records import (
+    CENTRE,
     CLOSED,
     CONTRACT,
+    CONTRACT_EVERY,
+    EVERY,
+    FOUR,
+    KEEP,
+    LOCK,
     LONGEST,
     MEMBERSHIP,
     MID_MAX,
     MID_MIN,
+    NINE,
     PAPER,
+    PART,
     REFUSE,
     SHORTEST,
+    SPLIT,
     Rule,
 )
 from hyperboxes._models.membership import Membership
@@ -22,7 +35,18 @@ SIMILARITIES = {
     "mid-max": MID_MAX,
     "mid-min": MID_MIN,
 }
-OVERLAPS = {"closed": CLOSED, "paper": PAPER}
+OVERLAPS = {"closed": CLOSED, "paper": PAPER, "four": FOUR, "nine": NINE}
+RESOLUTIONS = {
+    "keep": KEEP,
+    "lock": LOCK,
+    "refuse": REFUSE,
+    "split": SPLIT,
+    "part": PART,
+    "contract": CONTRACT,
+    "contract every": CONTRACT_EVERY,
+}
+# What candidates come by, beside membership and similarities.
+_MEASURES = {"membership": MEMBERSHIP, "centre": CENTRE, **SIMILARITIES}
 SELECTIONS = ("all", "lemma", "index")
 
 
@@ -36,21 +60,39 @@ def make_rule(
     *,
     theta: float,
     selection: str,
+    size: str = "max",
+    n_candidates: int | None = None,
     overlap: str = "closed",
-    contracts: bool = False,
+    resolution: str = "refuse",
+    max_boxes: int | None = None,
     similarity: str | None = None,
     min_similarity: float = 0.0,
 ) -> Rule:
-    """Return the rule of a learner; candidates come by membership unless by a similarity."""
+    """Return the rule of a learner; candidates come by membership unless by a similarity.
+
+    Or by "centre", the distance of centres: the nearest of all first, whatever the selection.
+
+    `theta` bounds the sides of boxes (`size` "max") or their mean ("sum"). There may be any number
+    of boxes unless `max_boxes` says how many.
+    """
     floor = float(min_similarity)
-    if selection == "lemma":
-        floor = max(floor, membership.floor(theta))
+    if similarity == "centre":
+        floor, selection = -np.inf, "all"
+    # Where no window bounds the search of the index, the lemma does.
+    if selection == "lemma" or (selection == "index" and (size == "sum" or n_candidates)):
+        floor = max(floor, membership.floor(theta, size))
+    total = np.inf
+    if size == "sum":
+        theta = total = len(membership.gamma) * float(theta)
     return Rule(
         theta=float(theta),
+        total=total,
+        most=n_candidates or EVERY,
         floor=floor,
         everywhere=selection != "index",
-        measure=MEMBERSHIP if similarity is None else SIMILARITIES[similarity],
+        measure=_MEASURES[similarity or "membership"],
         overlap=OVERLAPS[overlap],
-        resolution=CONTRACT if contracts else REFUSE,
+        resolution=RESOLUTIONS[resolution],
+        max_boxes=sys.maxsize if max_boxes is None else int(max_boxes),
         metric=membership.metric,
     )

@@ -9,8 +9,12 @@ import numpy as np
 
 from hyperboxes._kernels import boosting, votes
 from hyperboxes._learning.bins import Bins
-from hyperboxes._learning.boosting import Booster, Path, Settings, conditions_of, prepare
+from hyperboxes._learning.boosting import Booster, Path, Settings, conditions_of, find_held, gather
 from hyperboxes._models.voting import VotingHyperboxes, list_conditions
+
+# Thresholds and boxes are found on as many samples; more would not move them visibly. Votes are
+# fitted to all.
+MAX_SEARCHED = 200_000
 
 
 class Training(NamedTuple):
@@ -42,18 +46,19 @@ def learn_votes(
 ) -> VotingModel:
     """Boost boxes `n_bags` times and average the scores."""
     with ThreadPoolExecutor(n_jobs) as pool:
-        bins = Bins.learn(training.X, training.weights, pool, random.randint(1 << 31))
-        codes = bins.encode(training.X, pool)
-        samples, unit = prepare(codes, bins, training.labels, training.weights, pool)
+        X, labels, weights, n_classes = training
+        rows = draw_rows(len(X), random)
+        bins = Bins.learn(X, weights, slice(None) if rows is None else rows, pool)
+        population = gather(bins.encode(X, pool), bins, labels, weights, rows, pool)
         paths = [
-            Booster(samples, unit, training.n_classes, settings, random, pool).run()
-            for _ in range(n_bags)
+            Booster(population, n_classes, settings, random, pool).run() for _ in range(n_bags)
         ]
-    boxes, table = join(paths)
-    table = signed(table)
-    class_counts = np.zeros(table.shape, np.int64)
-    for box, counts in zip(boxes, class_counts, strict=True):
-        votes.count_classes(samples, box, counts)
+        samples = population.samples
+        boxes, table = join(paths)
+        table = signed(table)
+        class_counts = np.zeros(table.shape, np.int64)
+        for box, counts in zip(boxes, class_counts, strict=True):
+            votes.count_classes(samples, find_held(samples, box, pool), counts)
     lower, upper, missing = in_data_units(boxes, bins)
     labels, counts = table.argmax(axis=1), class_counts.sum(axis=1)
     return VotingModel(
@@ -63,15 +68,25 @@ def learn_votes(
     )
 
 
+def draw_rows(n_samples: int, random: np.random.RandomState) -> np.ndarray | None:
+    """Return samples to find thresholds and boxes on, None for all."""
+    seed = random.randint(1 << 31)
+    if n_samples <= MAX_SEARCHED:
+        return None
+    rows = np.random.default_rng(seed).choice(n_samples, MAX_SEARCHED, replace=False)
+    return np.sort(rows)
+
+
 def join(paths: list[Path]) -> tuple[list[boosting.Box], np.ndarray]:
     """Average the votes of several paths; equal boxes become one, those without a vote none."""
     boxes: dict[frozenset[tuple], boosting.Box] = {}
     table: dict[frozenset[tuple], np.ndarray] = {}
     for path in paths:
-        for box, row in zip(path.boxes, path.votes_after(len(path.boxes)), strict=True):
+        last = len(path.votes)
+        for place, row in zip(path.places_at(last), path.votes_at(last), strict=True):
             if row.any():
-                key = conditions_of(box)
-                boxes.setdefault(key, box)
+                key = conditions_of(path.boxes[place])
+                boxes.setdefault(key, path.boxes[place])
                 table[key] = table.get(key, 0.0) + row / len(paths)
     n_classes = len(paths[0].intercepts[0])
     return list(boxes.values()), np.array(list(table.values())).reshape(-1, n_classes)

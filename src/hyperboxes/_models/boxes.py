@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from hyperboxes._kernels import records
+from hyperboxes._kernels.bitmaps import N_BEFORE, ON, extended, make_bitmaps
 from hyperboxes._kernels.index import SPARE_BLOCKS, build, make_workspace
 from hyperboxes._kernels.lanes import HIGH, LANES, LOW, N_LINKS
 from hyperboxes._kernels.records import (
@@ -19,7 +20,9 @@ from hyperboxes._kernels.records import (
     FEW,
     N_COUNTERS,
     NO_LABEL,
+    REMOVABLE,
     SAMPLES,
+    SEEN,
     WIDTH,
 )
 from hyperboxes._kernels.search import make_search
@@ -37,11 +40,18 @@ _GROWTH = 1.3
 
 # So many refusals, and it pays to keep where boxes may grow.
 _PATIENCE = 1_000
+AT_ONCE = -1
+
+# So many searches for rivals tell whether bitmaps are faster than trees.
+_WALKS = 32
+
+# Bitmaps are made anew, with other marks, when there are so many times as many boxes.
+_MANY = 4
 
 # Lanes of a block that are used; tests use fewer, which makes trees deep.
 _WIDTH = LANES
 
-_ROWS = ("_lower", "_upper", "_labels", "_counts")
+_ROWS = ("_lower", "_upper", "_labels", "_counts", "_confirmed")
 
 # Which rows of an array: consecutive ones, or any in any order.
 Rows = slice | np.ndarray
@@ -122,6 +132,7 @@ class Boxes:
     the rows in use. `_counters` is the kernels' own account.
     """
 
+    desk: Any  # of `Desk`, which is not part of copies
     _index: records.Index
 
     def __init__(self, n_features: int, n_classes: int) -> None:
@@ -129,6 +140,7 @@ class Boxes:
         self._upper = np.empty((0, n_features))
         self._labels = np.empty(0, np.int64)
         self._counts = np.empty(0, np.int64)
+        self._confirmed = np.empty(0, np.int64)
         self._n_classes = n_classes
         self._counters = np.zeros(N_COUNTERS, np.int64)
         self._build_index()
@@ -136,8 +148,10 @@ class Boxes:
     @classmethod
     def of_samples(cls, samples: Samples, n_classes: int) -> Self:
         """Make each sample a box of its own."""
-        counts = np.ones(len(samples.y))
-        return cls.of_rows(*samples.scaled(), samples.y, counts, n_classes=n_classes)
+        n_samples = len(samples.y)
+        counts, confirmed = np.ones(n_samples), np.arange(n_samples)
+        rows = *samples.scaled(), samples.y, counts, confirmed
+        return cls.of_rows(*rows, n_classes=n_classes, n_seen=n_samples)
 
     @classmethod
     def of_rows(
@@ -146,14 +160,25 @@ class Boxes:
         upper: np.ndarray,
         labels: np.ndarray,
         counts: np.ndarray,
+        confirmed: np.ndarray | None = None,
         *,
         n_classes: int,
+        n_seen: int | None = None,
     ) -> Self:
-        """Copy boxes, one a row, in the learner's units."""
+        """Copy boxes, one a row, in the learner's units.
+
+        If it is not known when they were confirmed, it is as if all had been by the first sample;
+        if not how many samples were seen, these are those that they hold.
+        """
         boxes = cls(lower.shape[1], n_classes)
         boxes._lower, boxes._upper = np.array(lower, order="C"), np.array(upper, order="C")
         boxes._labels, boxes._counts = labels.astype(np.int64), counts.astype(np.int64)
+        boxes._confirmed = np.zeros(len(labels), np.int64)
+        if confirmed is not None:
+            boxes._confirmed[:] = confirmed
+        n_held = boxes._counts.sum()
         boxes._counters[BOXES] = len(labels)
+        boxes._counters[SEEN] = n_held if n_seen is None else n_seen
         boxes._build_index()
         return boxes
 
@@ -178,7 +203,8 @@ class Boxes:
     @property
     def has_labels(self) -> bool:
         """Whether a box has a label."""
-        return bool((self._index.roots[: self._n_classes] >= 0).any())
+        has_unlabelled = self._index.roots[NO_LABEL] >= 0
+        return len(self) > 0 and (not has_unlabelled or bool((self.labels != NO_LABEL).any()))
 
     @property
     def relabels(self) -> bool | None:
@@ -196,6 +222,11 @@ class Boxes:
         return self._counts[: len(self)]
 
     @property
+    def confirmed(self) -> np.ndarray:
+        """Which samples were absorbed last, by number from 0 on."""
+        return self._confirmed[: len(self)]
+
+    @property
     def rows(self) -> tuple[np.ndarray, ...]:
         """Lower and upper corners, labels and counts."""
         return self.lower, self.upper, self.labels, self.counts
@@ -203,9 +234,14 @@ class Boxes:
     @property
     def arrays(self) -> records.Boxes:
         """The arrays as kernels take them."""
-        return records.Boxes(
-            self._lower, self._upper, self._labels, self._counts, self._counters, self._index
-        )
+        corners = self._lower, self._upper
+        rows = *corners, self._labels, self._counts, self._confirmed
+        return records.Boxes(*rows, self._counters, self._index)
+
+    @property
+    def index(self) -> records.Index:
+        """What finds boxes; another one whenever arrays are laid out anew."""
+        return self._index
 
     def make_scratch(self) -> records.Scratch:
         """Return working arrays for a kernel that learns."""
@@ -229,6 +265,11 @@ class Boxes:
         self._counters[CANDIDATES] = number
 
     @property
+    def n_seen(self) -> int:
+        """Samples learned in all, those of boxes that are gone included."""
+        return int(self._counters[SEEN])
+
+    @property
     def n_learned(self) -> int:
         """Samples learned since `start_batch`."""
         return int(self._counters[SAMPLES])
@@ -237,14 +278,16 @@ class Boxes:
         """Begin to count samples anew."""
         self._counters[SAMPLES] = 0
 
-    def make_room(self) -> None:
-        """Make room for some more boxes, and build the trees anew, if none can be added."""
-        if len(self) == len(self._labels):
-            self._grow_rows()
-        self.make_room_in_trees()
+    def make_room(self, n_boxes: int = 1) -> None:
+        """Make room for so many more boxes, or more, and build the trees anew, if there is none."""
+        if len(self) + n_boxes > len(self._labels):
+            self._grow_rows(n_boxes)
+        elif self._counters[REMOVABLE] <= 0:
+            self._build_index(rooms=self._rooms())
+        self.make_room_in_trees(n_boxes)
 
-    def _grow_rows(self) -> None:
-        capacity = max(int(_GROWTH * len(self)), _MIN_CAPACITY)
+    def _grow_rows(self, n_boxes: int) -> None:
+        capacity = max(int(_GROWTH * len(self)), _MIN_CAPACITY, len(self) + n_boxes)
         rows = {}
         for name in _ROWS:
             old = getattr(self, name)
@@ -253,13 +296,15 @@ class Boxes:
         # All at once: Ctrl-C may come between any two steps.
         vars(self).update(vars(self._with_rows(rows, len(self), self._rooms())))
 
-    def make_room_in_trees(self) -> None:
+    def make_room_in_trees(self, n_boxes: int = 1) -> None:
         """Make room for blocks, of which a box may take some that is added or gets a label."""
         n_blocks = int(self._counters[BLOCKS])
-        if n_blocks + SPARE_BLOCKS <= len(self._index.links):
+        n_spare = n_boxes * SPARE_BLOCKS
+        if n_blocks + n_spare <= len(self._index.links):
             return
         patience = self._index.patience if len(self._index.rooms) else None
-        index = self._new_index(int(_GROWTH * n_blocks) + SPARE_BLOCKS, patience)
+        n_more = int(_GROWTH * n_blocks) + n_spare
+        index = self._new_index(n_more, patience, self._index.bitmaps)
         index.ends[:n_blocks] = self._index.ends[:n_blocks]
         index.links[:n_blocks] = self._index.links[:n_blocks]
         if index.patience[0] == 0:
@@ -267,24 +312,38 @@ class Boxes:
         index.places[:], index.roots[:] = self._index.places, self._index.roots
         self._index = index
 
-    def keep_rooms(self, is_wanted: bool) -> None:
-        """Keep where boxes may grow, as soon as that pays; or forget it."""
+    def keep_rooms(self, is_wanted: bool, patience: int | None = None) -> None:
+        """Keep where boxes may grow, as soon as that pays; or forget it.
+
+        That is after so many refusals, `AT_ONCE` for none.
+        """
         if is_wanted == (len(self._index.rooms) > 0):
             return
         rooms = _no_rooms(self._lower.shape[1])
         if is_wanted:
             rooms = np.empty_like(self._index.ends)
-        self._index = self._index._replace(rooms=rooms, patience=np.array([_PATIENCE]))
+        bitmaps = self._new_bitmaps(is_wanted)
+        self._index = self._index._replace(
+            rooms=rooms, bitmaps=bitmaps, patience=_new_patience(patience)
+        )
+
+    def _new_bitmaps(self, is_wanted: bool, old: records.Bitmaps | None = None) -> records.Bitmaps:
+        """Return bitmaps: old ones that are in use, unless there are many more boxes by now."""
+        if old is not None and old.state[ON] and len(self) < _MANY * old.state[N_BEFORE]:
+            return extended(old, len(self._labels))
+        capacity = len(self._labels) if is_wanted else 0
+        return make_bitmaps(self.lower, self.upper, capacity, self._n_classes, _WALKS)
 
     def _rooms(self) -> _Rooms | None:
         """Return the room of each box, if they are kept by now; None if they will never be."""
         rooms, patience, n_features = self._index.rooms, self._index.patience, self._lower.shape[1]
+        bitmaps = self._index.bitmaps
         if not len(rooms):
             return None
         if patience[0] > 0:
-            return _Rooms(np.empty((0, n_features, 2), np.float32), patience)
+            return _Rooms(np.empty((0, n_features, 2), np.float32), patience, bitmaps)
         blocks, lanes = np.divmod(self._index.places[: len(self)], LANES)
-        return _Rooms(np.ascontiguousarray(rooms[blocks, :, :, lanes]), patience)
+        return _Rooms(np.ascontiguousarray(rooms[blocks, :, :, lanes]), patience, bitmaps)
 
     def pack(self) -> None:
         """Build the trees anew with full blocks, which are searched fastest."""
@@ -311,9 +370,26 @@ class Boxes:
 
     def settled(self) -> Self:
         """Return a copy without the places of boxes that were merged into others."""
-        alive = self.counts > 0
-        rows = {name: getattr(self, name)[: len(self)][alive] for name in _ROWS}
-        return self._with_rows(rows, int(alive.sum()))
+        return self.take(self.counts > 0)
+
+    def take(self, kept: np.ndarray) -> Self:
+        """Return a copy of some boxes, in their order."""
+        rows = {name: getattr(self, name)[: len(self)][kept] for name in _ROWS}
+        return self._with_rows(rows, len(rows["_labels"]))
+
+    def forget(self, max_boxes: int) -> None:
+        """Keep so many boxes at most, those confirmed last; of equals, those at later places."""
+        n_gone = len(self) - max_boxes
+        if n_gone > 0:
+            kept = np.sort(np.argsort(self.confirmed, kind="stable")[n_gone:])
+            vars(self).update(vars(self.take(kept)))
+
+    def renumbered(self, labels: np.ndarray, n_classes: int) -> Self:
+        """Return a copy with other labels, of so many classes."""
+        twin = self.settled()
+        twin._labels, twin._n_classes = labels.astype(np.int64), n_classes
+        twin._build_index()
+        return twin
 
     def _with_rows(
         self, rows: dict[str, np.ndarray], n_boxes: int, rooms: _Rooms | None = None
@@ -341,13 +417,17 @@ class Boxes:
         vars(self).pop("_index", None)  # makes room for the new one
         n_blocks = _most_blocks(np.diff(starts), fill)
         if rooms is None:
-            rooms = _Rooms(np.empty((0, self._lower.shape[1], 2), np.float32), None)
-        self._index = self._new_index(n_blocks if is_full else 2 * n_blocks, rooms.patience)
+            rooms = _Rooms(np.empty((0, self._lower.shape[1], 2), np.float32), None, None)
+        bitmaps = self._new_bitmaps(rooms.patience is not None, rooms.bitmaps)
+        n_blocks *= 1 if is_full else 2
+        self._index = self._new_index(n_blocks, rooms.patience, bitmaps)
         centres = np.empty(self._lower.shape, np.float32)
         keys = np.empty(len(centres), np.float32)
         build(order, starts, fill, centres, keys, rooms.of_boxes, self.arrays)
 
-    def _new_index(self, n_blocks: int, patience: np.ndarray | None) -> records.Index:
+    def _new_index(
+        self, n_blocks: int, patience: np.ndarray | None, bitmaps: records.Bitmaps
+    ) -> records.Index:
         """Return an index without content, with room for so many blocks and some to spare.
 
         Rooms are never kept if there is no `patience`.
@@ -358,7 +438,8 @@ class Boxes:
         return records.Index(
             ends,
             _no_rooms(n_features) if patience is None else np.empty_like(ends),
-            np.array([_PATIENCE]) if patience is None else patience,
+            bitmaps,
+            _new_patience() if patience is None else patience,
             np.empty((n_blocks, N_LINKS), np.int64),
             np.zeros(capacity, np.int64),  # of boxes that are gone, any place
             np.empty(self._n_classes + 1, np.int64),
@@ -379,15 +460,21 @@ class Boxes:
 
 
 class _Rooms(NamedTuple):
-    """Where boxes may grow, of no box if that is not known yet, and the index's patience."""
+    """Where boxes may grow, of no box if that is not known yet; patience and bitmaps."""
 
     of_boxes: np.ndarray
     patience: np.ndarray | None
+    bitmaps: records.Bitmaps | None
 
 
 def _no_rooms(n_features: int) -> np.ndarray:
     """Return what an index has instead of rooms if they are not kept."""
     return np.empty((0, n_features, 2, LANES), np.float32)
+
+
+def _new_patience(patience: int | None = None) -> np.ndarray:
+    """Return how many refusals it takes until rooms are kept, now and when they are forgotten."""
+    return np.array([patience or _PATIENCE, _PATIENCE])
 
 
 def _most_blocks(n_boxes: np.ndarray, fill: int) -> int:

@@ -11,6 +11,10 @@ from hyperboxes._kernels.records import Metric
 # What the gaps of the features are combined to.
 FUNCTIONS = ("min", "mean")
 
+# What settles ties of classes: the samples of the boxes that tie, or the one of them whose centre,
+# or whose corners, are nearest.
+TIES = ("counts", "centre", "corners")
+
 
 @dataclass(frozen=True, eq=False)
 class Membership:
@@ -18,10 +22,12 @@ class Membership:
 
     With gaps g from the faces of a box, 0 inside, in the learner's units, it is the least of
     ``1 - gamma * g`` over the features (``"min"``) or their mean (``"mean"``), each clipped at 0.
+    `ties` is what settles ties of classes, one of `TIES`.
     """
 
     gamma: np.ndarray
     function: str
+    ties: str = "counts"
 
     @property
     def metric(self) -> Metric:
@@ -41,7 +47,7 @@ class Membership:
         slopes = np.fmax(gaps * self.gamma, 0.0)
         if not self.is_mean:
             return slopes.max(axis=-1)
-        clipped, total = _sum(np.fmin(slopes, 1.0)), _sum(slopes)
+        clipped, total = sum_in_order(np.fmin(slopes, 1.0)), sum_in_order(slopes)
         n_features = gaps.shape[-1]
         return np.where(clipped < n_features, clipped, np.maximum(total, n_features)) / n_features
 
@@ -64,12 +70,18 @@ class Membership:
         share = len(self.gamma) if self.is_mean else 1
         return 1.0 - np.fmin(np.fmax(gaps * self.gamma, 0.0), 1.0) / share
 
-    def floor(self, theta: float) -> float:
+    def floor(self, theta: float, size: str = "max") -> float:
         """Return the least membership of what can join a box under the lemma.
 
         Its gap is at most `theta` in every feature, so it is the membership of what misses the box
-        by that everywhere. Added up like any other, it is not lost to rounding.
+        by that everywhere. Added up like any other, it is not lost to rounding. If the gaps are at
+        most `theta` on average (`size` "sum"), sums in another order may round differently.
         """
+        n_features = len(self.gamma)
+        if size == "sum" and not self.is_mean:
+            theta = n_features * theta  # one gap may be all
+        elif size == "sum":
+            return float(1.0 - theta * self.gamma.max() * (1.0 + n_features * 2.0**-50))
         if not self.is_mean:
             return 1.0 - theta * float(self.gamma.max())
         return float(self.degree(np.full(len(self.gamma), theta)))
@@ -80,6 +92,6 @@ def closeness(distance: np.ndarray) -> np.ndarray:
     return np.where(distance < 1.0, 1.0 - distance, -distance)
 
 
-def _sum(values: np.ndarray) -> np.ndarray:
+def sum_in_order(values: np.ndarray) -> np.ndarray:
     """Add up along the last axis in the order of the features, which `np.sum` does not."""
     return np.add.accumulate(values, axis=-1)[..., -1]

@@ -45,7 +45,7 @@ class BoxMemory:
     """
 
     arrays: Memory
-    desk: Any = None  # working arrays of those who learn single samples; not kept in copies
+    desk: Any  # working arrays of those who learn single samples, if free; not kept in copies
 
     def __init__(self, n_features: int) -> None:
         no_boxes = {name: np.zeros(0, np.int64) for name in _OF_BOXES[2:]}

@@ -31,6 +31,9 @@ class BoxModel:
         """Return a model that differs in its boxes."""
         return replace(self, boxes=boxes)
 
+    def take_in(self, xl: np.ndarray, xu: np.ndarray, joined: np.ndarray) -> None:
+        """Keep what there is to keep of samples beside boxes; `joined` is that of the kernel."""
+
     def hyperboxes(self, labels: np.ndarray) -> Hyperboxes:
         """Return the boxes in the units of the data, with labels as users see them."""
         lower, upper = self.boxes.lower.copy(), self.boxes.upper.copy()

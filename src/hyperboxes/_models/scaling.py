@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -25,7 +26,7 @@ class MinMaxScale:
         high = np.fmax.reduce(upper, axis=0)
         return cls(np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=0.0))
 
-    @property
+    @cached_property
     def span(self) -> np.ndarray:
         """What is mapped to a length of 1."""
         with np.errstate(over="ignore"):

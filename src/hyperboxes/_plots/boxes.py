@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from hyperboxes._explain.reading import (
 from hyperboxes._explain.wording import name_no_label
 from hyperboxes._extras import need
 from hyperboxes._models.voting import VotingHyperboxes
+from hyperboxes._plots.categories import axis_categories, draw_categories
 from hyperboxes._plots.common import Display, axis_names, gaps_to
 from hyperboxes._plots.intervals import draw_row, name_rows, rectangles
 from hyperboxes._plots.planes import find_boxes, find_columns, find_limits, read_data, read_others
@@ -94,6 +95,8 @@ class BoxesDisplay(Display):
         How many features the model has. If there are more than are drawn, and the picture is no
         cut, the legend says that boxes are projected: they may overlap here though they do not
         meet. None: say nothing.
+    categories : dict, default={}
+        The names of the categories on an axis (0 or 1) and where they are, if it has any.
 
     Attributes
     ----------
@@ -135,6 +138,7 @@ class BoxesDisplay(Display):
     votes: np.ndarray | None = None
     no_label: str = NO_LABEL
     n_features: int | None = None
+    categories: dict[int, dict[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.limits) == 1 and self.samples is not None and self.sample_labels is None:
@@ -236,6 +240,7 @@ class BoxesDisplay(Display):
             max_boxes=max_boxes,
             no_label=name_no_label(model),
             n_features=model.n_features_in_,
+            categories=axis_categories(model, columns),
             **data,
         )
         return display.plot(ax, legend=legend, box_kwargs=box_kwargs, scatter_kwargs=scatter_kwargs)
@@ -277,6 +282,10 @@ class BoxesDisplay(Display):
             if legend:
                 draw_legend(ax, title=self._notes())
         ax.set(xlim=self.limits[0], xlabel=escape_math(shorten(self.feature_names[0], 60)))
+        for number, places in self.categories.items():
+            draw_categories((ax.xaxis, ax.yaxis)[number], places)
+        if 0 in self.categories:
+            ax.tick_params(axis="x", labelrotation=30)
         return self
 
     def _plot_plane(self, ax: Axes, box: dict[str, Any], scatter: dict[str, Any]) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
 
 from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._estimators.tables import known_categories
+from hyperboxes._estimators.validation import CheckedSamples, validate_samples
 from hyperboxes._explain import reading
 from hyperboxes._explain.pipelines import describe_units, given_names
 from hyperboxes._explain.wording import name_features
@@ -98,8 +99,11 @@ def axis_names(model: Any) -> list[str]:
 
 def check_samples(model: Any, X: Any) -> np.ndarray:
     """Return samples as the model takes them; a single one may be given as a row."""
-    if hasattr(X, "columns"):
-        return validate_data(model, X, reset=False, **NUMBERS)
+    if type(X) is CheckedSamples or hasattr(X, "columns"):
+        return validate_samples(model, X, reset=False, **NUMBERS)
+    if known_categories(model):
+        rows = np.asarray(X, dtype=object)
+        return validate_samples(model, np.atleast_2d(rows), reset=False, **NUMBERS)
     X = np.asarray(X, dtype=np.float64)
     X = check_array(np.atleast_2d(X) if X.ndim == 1 else X, ensure_all_finite="allow-nan")
     if X.shape[1] != model.n_features_in_:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from hyperboxes._estimators.validation import checked
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import (
     check_integer,
-    ignoring_missing_names,
     read_classifier,
     read_membership,
     read_scale,
 )
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership, closeness
+from hyperboxes._plots.categories import axis_categories
 from hyperboxes._plots.common import (
     Display,
     axis_names,
@@ -76,6 +77,8 @@ class ParallelCoordinatesDisplay(Display):
         Names of the features shown, from top to bottom.
     n_features : int
         How many features the model has.
+    categories : dict, default={}
+        The names of the categories in a row and where they are, if it has any.
 
     Attributes
     ----------
@@ -113,6 +116,7 @@ class ParallelCoordinatesDisplay(Display):
     classes: np.ndarray
     feature_names: list[str]
     n_features: int
+    categories: dict[int, dict[str, float]] = field(default_factory=dict)
 
     @classmethod
     def from_estimator(
@@ -183,6 +187,7 @@ class ParallelCoordinatesDisplay(Display):
             classes=model.classes_,
             feature_names=[names[column] for column in columns],
             n_features=len(names),
+            categories=axis_categories(model, columns.tolist()),
         )
         return display.plot(ax, legend=legend)
 
@@ -233,7 +238,7 @@ class ParallelCoordinatesDisplay(Display):
         ax.set(xlim=(-0.01, 1.01), ylim=(n_rows - 0.5, -0.5), xticks=[])
         ax.spines[:].set_visible(False)
         size = min(8.0, max(2.0, 0.7 * size_in_points(ax)[1] / n_rows))
-        ends = [(f"{low:.4g}", f"{high:.4g}") for low, high in self.ranges]
+        ends = [self._ends(row) for row in range(n_rows)]
         look: dict[str, Any] = {"va": "center", "size": size}
         for row, (low, high) in enumerate(ends):
             ax.text(-0.02, row, low, ha="right", **look)
@@ -243,6 +248,14 @@ class ParallelCoordinatesDisplay(Display):
         widest = max(len(low) for low, _ in ends)
         ax.tick_params(axis="y", length=0, pad=0.7 * size * widest + 10, labelsize=size)
         ax.set_yticks(rows, [escape_math(shorten(name, 32)) for name in self.feature_names])
+
+    def _ends(self, row: int) -> tuple[str, str]:
+        """Return what stands at the ends of a row."""
+        if row in self.categories:
+            names = list(self.categories[row])
+            return shorten(names[0], 12), shorten(names[-1], 12)
+        low, high = self.ranges[row]
+        return f"{low:.4g}", f"{high:.4g}"
 
     def _draw_band(self, ax: Axes, box: int) -> None:
         """Draw a box from row to row, and a bar where a sample misses it by most."""
@@ -301,8 +314,7 @@ def _choose_boxes(
         return closeness(membership.distance(gaps))
 
     chosen: dict[int, tuple[np.ndarray, bool]] = {}
-    with ignoring_missing_names():
-        winners = model.apply(samples).tolist()
+    winners = model.apply(checked(samples)).tolist()
     for sample, winner in zip(samples, winners, strict=True):
         gaps = gaps_to(model, boxes, sample)
         for box in _best_of_classes(boxes, rank(gaps), winner)[:n_boxes]:

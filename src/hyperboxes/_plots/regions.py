@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperboxes._explain.reading import ignoring_missing_names, is_classifier
+from hyperboxes._estimators.validation import checked
+from hyperboxes._explain.reading import is_classifier
 from hyperboxes._plots.styles import (
     COLOURS,
     has_dark_background,
@@ -37,8 +38,7 @@ def find_regions(
         some = places[start : start + step]
         samples = np.tile(at, (len(some), 1))
         samples[:, columns] = some
-        with ignoring_missing_names():
-            parts.append(model.predict(samples))
+        parts.append(model.predict(checked(samples)))
     labels = np.concatenate(parts)
     codes = np.searchsorted(model.classes_, labels) if is_classifier(model) else labels
     return codes.reshape((resolution,) * len(columns))

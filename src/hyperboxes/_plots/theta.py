@@ -127,6 +127,11 @@ class ThetaDisplay(PanelsDisplay):
                 f"{cls.__name__} needs a classifier with a parameter theta; "
                 f"{type(model).__name__} is none."
             )
+        if np.ndim(model.theta) > 0:
+            raise TypeError(
+                f"{cls.__name__} compares models of a single theta; {type(model).__name__} has one "
+                "for each level: compare its levels_, or pass a model with a number."
+            )
         if len(thetas) == 0:
             raise ValueError("There must be at least one theta.")
         search = GridSearchCV(

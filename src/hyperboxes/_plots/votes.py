@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from hyperboxes._estimators.refusals import refuse_memory
+from hyperboxes._estimators.validation import checked
 from hyperboxes._explain.explaining import explain
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import (
     check_integer,
-    ignoring_missing_names,
     is_voting,
     read_any_boxes,
 )
@@ -151,8 +151,7 @@ class VotesDisplay(Display):
                 "samples. ParallelCoordinatesDisplay shows a sample and the boxes near it."
             )
         sample = check_one_sample(model, X, "X")
-        with ignoring_missing_names():
-            explanation = explain(model, sample)[0]
+        explanation = explain(model, checked(sample))[0]
         held = explanation.votes
         display = cls(
             boxes=np.array([vote.index for vote in held], int),

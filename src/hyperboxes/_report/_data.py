@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._estimators.tables import known_categories
 from hyperboxes._explain import text as words
 from hyperboxes._explain.explanation import Change, Explanation
 from hyperboxes._explain.reading import read_membership
@@ -50,8 +51,18 @@ def _features(contents: Contents) -> list[dict[str, Any]]:
             "low": low[0][j],
             "high": high[0][j],
         }
+        | list_categories(contents.model, j)
         for j, name in enumerate(contents.feature_names)
     ]
+
+
+def list_categories(model: Any, feature: int) -> dict[str, Any]:
+    """Return the categories of a feature with their places, in order; nothing if it has none."""
+    categories = known_categories(model).get(feature)
+    if categories is None:
+        return {}
+    names = [str(value) for value in categories.values]
+    return {"categories": list(zip(names, categories.places.tolist(), strict=True))}
 
 
 def _boxes(contents: Contents) -> dict[str, Any]:

@@ -27,9 +27,14 @@ def describe_model(contents: Contents) -> str:
     boxes = contents.boxes
     facts = {
         "Boxes": f"{len(boxes):,}{_unlabelled(boxes.labels)}",
-        "Samples learned": f"{int(boxes.counts.sum()):,}",
+        "Samples learned": f"{_count_learned(contents):,}",
     }
     return _facts(contents, facts, _used_membership(contents.model))
+
+
+def _count_learned(contents: Contents) -> int:
+    """Return how many samples were learned, those of boxes that are forgotten included."""
+    return int(getattr(contents.model, "n_samples_seen_", contents.boxes.counts.sum()))
 
 
 def describe_voting_model(contents: VoteContents) -> str:

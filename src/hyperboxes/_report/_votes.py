@@ -9,7 +9,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from hyperboxes._estimators.tables import known_categories
 from hyperboxes._explain import vote_text as words
+from hyperboxes._explain.categories import set_text
 from hyperboxes._explain.explaining import explain
 from hyperboxes._explain.quality import GivenSamples, Quality
 from hyperboxes._explain.text import ARROW
@@ -105,20 +107,24 @@ def _boxes(contents: VoteContents) -> dict[str, Any]:
         "coverage": _rounded(quality.coverage[shown]),
         "precision": _rounded(quality.precision[shown]),
         "conditions": [
-            [[j, _after_name(boxes, box, j)] for j in np.flatnonzero(constrains).tolist()]
+            [[j, _after_name(contents.model, box, j)] for j in np.flatnonzero(constrains).tolist()]
             for box, constrains in zip(shown.tolist(), boxes.constrains[shown], strict=True)
         ],
     }
 
 
-def _after_name(boxes: VotingHyperboxes, box: int, feature: int) -> str:
+def _after_name(model: Any, box: int, feature: int) -> str:
     """Return a condition without the name of its feature: "> 1.5 and <= 4, or missing"."""
+    boxes, categories = model.hyperboxes_, known_categories(model)
     lower, upper = boxes.lower[box, feature], boxes.upper[box, feature]
     ends = []
-    if np.isfinite(lower):
-        ends.append(f"> {number_text(np.nextafter(lower, -np.inf))}")
-    if np.isfinite(upper):
-        ends.append(f"<= {number_text(upper)}")
+    if feature in categories and np.isfinite([lower, upper]).any():
+        ends.append(set_text(categories[feature], lower, upper))
+    else:
+        if np.isfinite(lower):
+            ends.append(f"> {number_text(np.nextafter(lower, -np.inf))}")
+        if np.isfinite(upper):
+            ends.append(f"<= {number_text(upper)}")
     known = " and ".join(ends) or "not missing"
     return f"{known}, or missing" if boxes.missing[box, feature] else known
 

@@ -12,7 +12,9 @@ function conditionsOf(box) {
     if (low === null || (fromStart && toEnd)) {
       return;
     }
-    if (low < high && fromStart) {
+    if (feature.categories) {
+      conditions.push([j, formatSet(j, low, high)]);
+    } else if (low < high && fromStart) {
       conditions.push([j, `<= ${formatNumber(j, high)}`]);
     } else if (low < high && toEnd) {
       conditions.push([j, `>= ${formatNumber(j, low)}`]);

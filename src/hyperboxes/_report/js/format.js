@@ -4,8 +4,34 @@ const MOST_DECIMALS = 9;
 const MOST_DIGITS = 15;
 const TINY = 1e-4;
 
+// Places of categories lie farther apart than this, which bounds may be off.
+const SAME_PLACE = 1e-11;
+
+/** The categories between two places. */
+function categoriesHeld(feature, low, high) {
+  const isHeld = ([, place]) => place >= low - SAME_PLACE && place <= high + SAME_PLACE;
+  return report.features[feature].categories.filter(isHeld).map(([name]) => name);
+}
+
+/** "= a", "in {a, b}" or, if few are left out, "not in {c}". */
+function formatSet(feature, low, high) {
+  const held = categoriesHeld(feature, low, high);
+  const others = report.features[feature].categories.map(([name]) => name).filter((name) => !held.includes(name));
+  if (held.length === 1) {
+    return `= ${held[0]}`;
+  }
+  if (others.length === 1 && held.length > 2) {
+    return `!= ${others[0]}`;
+  }
+  const isShorter = others.length > 0 && 3 * others.length < held.length;
+  return `${isShorter ? "not in" : "in"} {${(isShorter ? others : held).sort().join(", ")}}`;
+}
+
 /** A number of the data in full, with as many decimals as the feature has at least. */
 function formatNumber(feature, value) {
+  if (report.features[feature].categories) {
+    return categoriesHeld(feature, value, value).join(" or ") || "a value that is not known";
+  }
   const size = Math.abs(value);
   if (size < 10 ** MOST_DIGITS) {
     const most = size < TINY ? MOST_DECIMALS : 2 * MOST_DECIMALS;
@@ -28,6 +54,9 @@ function formatDistance(feature, distance) {
 
 /** "= 3" for a point, else both ends. */
 function formatInterval(feature, low, high) {
+  if (report.features[feature].categories) {
+    return formatSet(feature, low, high);
+  }
   return low === high ? `= ${formatNumber(feature, low)}` : `${formatNumber(feature, low)} to ${formatNumber(feature, high)}`;
 }
 

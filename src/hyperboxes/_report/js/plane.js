@@ -3,6 +3,7 @@
 const MARGIN = { left: 58, right: 14, top: 12, bottom: 44 };
 const NEAR_ENOUGH = 16; // pixels from a click
 const LEAST_SIDE = 7; // pixels of the winning and the competing box, which may be flat
+const LEAST_BETWEEN_TICKS = 0.12; // of categories, as a part of the axis
 const AUTOMATIC = "";
 const planeState = { x: AUTOMATIC, y: AUTOMATIC, sample: null };
 
@@ -31,8 +32,11 @@ function planeScales(x, y, width, height) {
 
 /** Four to eight round numbers in the range of a feature, each with its text. */
 function ticksOf(feature) {
-  const { low, high } = report.features[feature];
+  const { low, high, categories } = report.features[feature];
   const span = high - low;
+  if (categories) {
+    return categoryTicks(categories);
+  }
   if (!(span > 0 && Number.isFinite(span))) {
     return [...new Set([low, high])].map((value) => [value, formatNumber(feature, value)]);
   }
@@ -42,6 +46,17 @@ function ticksOf(feature) {
   const number = Math.floor(high / step) - first + 1;
   const values = Array.from({ length: Math.min(number, 12) }, (_, k) => Number(((first + k) * step).toPrecision(12)));
   return values.map((value) => [value, tickText(value, step)]);
+}
+
+/** Categories that have room for their names, from one end to the other. */
+function categoryTicks(categories) {
+  const ticks = [];
+  for (const [name, place] of categories) {
+    if (ticks.length === 0 || place - ticks.at(-1)[0] > LEAST_BETWEEN_TICKS) {
+      ticks.push([place, shorten(name, 12)]);
+    }
+  }
+  return ticks;
 }
 
 function axes(x, y, scales) {
@@ -73,7 +88,8 @@ function tickText(value, step) {
 }
 
 function shorten(name, length = 36) {
-  return name.length <= length ? name : `${name.slice(0, length - 12)}…${name.slice(-11)}`;
+  const end = Math.min(11, Math.floor(length / 3));
+  return name.length <= length ? name : `${name.slice(0, length - end - 1)}…${name.slice(-end)}`;
 }
 
 /** The outline of a box as a path; where it has no bounds it reaches from side to side. */

@@ -56,6 +56,9 @@ function position(sample, box, feature) {
   if (distance <= 0) {
     return "inside";
   }
+  if (report.features[feature].categories) {
+    return "outside";
+  }
   const [low, high] = boxEnds(box, feature);
   const [first, last] = valueEnds(sample, feature);
   const side = last > high && first < low ? "outside" : last > high ? "above" : "below";

@@ -1,0 +1,1 @@
+"""`make bench-dask`: partitions on workers beside one process, and a plan for many more."""

@@ -1,0 +1,242 @@
+"""`make bench-dask`: partitions on workers beside one process, and a plan for many more.
+
+Samples are drawn, or read, by the workers, partition by partition. Time is that of the fit, from
+the samples' source to the fitted estimator, with kernels compiled; memory is the largest that a
+process had, of which Python and its packages take some 200 MB. The plan is a simulation of the
+cluster, with costs measured here, that is first compared with the real runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import clone
+
+from benchmarks.dask.data import (
+    APART,
+    N_TEST,
+    OVERLAPPING,
+    Partitioned,
+    covertype,
+    draw,
+    generated,
+)
+from benchmarks.dask.planning import Plan, measure, simulate
+from benchmarks.dask.running import Measured, fit_alone, fit_on_workers, fit_twice, warm_up
+from benchmarks.data import add_data_option
+from benchmarks.timing import machine, progress, table
+from hyperboxes import ImprovedOnlineGFMM, merge
+from hyperboxes._estimators import merge as merging
+
+WORKERS = (1, 2)
+KINDS = ("read", "look_at_partition", "learn_partition", "merge_partitions", "finish")
+SECTIONS = ("apart", "overlapping", "covertype", "memory", "cold", "merging", "plan")
+
+
+def main() -> None:
+    """Run the benchmark from the command line."""
+    parser = argparse.ArgumentParser(prog="bench-dask", description=__doc__)
+    add_data_option(parser)
+    parser.add_argument("--only", action="append", choices=SECTIONS, help="repeat for several")
+    parser.add_argument("--samples", type=int, default=10_000_000, help="of the generated set")
+    parser.add_argument("--partition", type=int, default=50_000, help="samples of a partition")
+    parser.add_argument("--most", type=int, default=400_000, help="training samples of covertype")
+    parser.add_argument("--theta", type=float, default=0.5)
+    parser.add_argument("--min-box-samples", type=int, default=1)
+    parser.add_argument("--skip-alone", action="store_true", help="no fit in one process")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="the plan's partitions")
+    options = parser.parse_args()
+    print(machine("numpy", "numba", "scikit-learn", "dask"), end="\n\n")
+    model = ImprovedOnlineGFMM(options.theta, random_state=0)
+    warm_up()
+    for section in options.only or SECTIONS:
+        globals()[f"bench_{section}"](options, model)
+
+
+def bench_apart(options: argparse.Namespace, model: Any) -> None:
+    """Compare on classes that hardly overlap."""
+    bench_generated(options, model, APART)
+
+
+def bench_overlapping(options: argparse.Namespace, model: Any) -> None:
+    """Compare on classes that overlap."""
+    bench_generated(options, model, OVERLAPPING)
+
+
+def bench_generated(options: argparse.Namespace, model: Any, spread: float) -> None:
+    """Compare on a generated set, and the model of the cluster with that."""
+    n_parts = max(2, options.samples // options.partition)
+    data = generated(options.samples, 8, n_parts, spread)
+    runs = compare(data, model, options)
+    if options.min_box_samples > 1:
+        return
+    progress("costs")
+    costs = measure(model, 8, options.partition, min(n_parts, 16), spread)
+    rows = []
+    for n_workers in WORKERS:
+        real, plan = runs[n_workers].seconds, simulate(costs, data.n_samples, n_parts, n_workers)
+        error = plan.seconds / real - 1
+        rows.append((str(n_workers), f"{real:.1f}", f"{plan.seconds:.1f}", f"{error:+.0%}"))
+    print(table(("workers", "seconds", "simulated", "difference"), rows), end="\n\n")
+
+
+def bench_covertype(options: argparse.Namespace, model: Any) -> None:
+    """Compare on covertype."""
+    with tempfile.TemporaryDirectory() as folder:
+        n_parts = max(2, options.most // options.partition)
+        data = covertype(options.data, options.most, n_parts, Path(folder))
+        if data is None:
+            print("covertype is not there; name a folder with --data\n")
+        else:
+            compare(data, model, options)
+
+
+def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> dict[int, Measured]:
+    """Print fits in one process and on workers side by side."""
+    runs: dict[int, Measured] = {}
+    if not options.skip_alone:
+        progress(f"{data.name}, one process")
+        runs[0] = fit_alone(data, model)
+    for n_workers in WORKERS:
+        progress(f"{data.name}, {n_workers} workers")
+        runs[n_workers] = fit_on_workers(data, model, n_workers, options.min_box_samples)
+    print(f"{data.name}, {data.n_parts} partitions, theta {model.theta}, boxes of at least")
+    print(f"{options.min_box_samples} samples, {N_TEST:,} test samples\n")
+    print(table(("", "seconds", "accuracy", "boxes", "MB, client", "MB, worker"), rows_of(runs)))
+    print(f"\n{speedup(runs)}\n")
+    shares = [(str(n), *shares_of(run)) for n, run in runs.items() if run.tasks]
+    print(table(("workers", *KINDS, "fetching"), shares), end="\n\n")
+    return runs
+
+
+def rows_of(runs: dict[int, Measured]) -> list[tuple[str, ...]]:
+    """Return a row for each way."""
+    names = {0: "one process", 1: "1 worker", 2: "2 workers"}
+    return [
+        (
+            names[n_workers],
+            f"{run.seconds:.1f}",
+            f"{run.accuracy:.4f}",
+            f"{run.n_boxes:,}",
+            f"{run.client_mb:.0f}",
+            "" if run.worker_mb is None else f"{run.worker_mb:.0f}",
+        )
+        for n_workers, run in runs.items()
+    ]
+
+
+def shares_of(run: Measured) -> list[str]:
+    """Return what kinds of tasks took of all their time."""
+    total = sum(seconds for _, seconds in run.tasks) + run.fetching
+    spent = [*(run.spent(kind) for kind in KINDS), run.fetching]
+    return [f"{seconds:.1f} s, {seconds / total:.0%}" for seconds in spent]
+
+
+def speedup(runs: dict[int, Measured]) -> str:
+    """Say how much faster two workers are."""
+    gain = runs[1].seconds / runs[2].seconds
+    text = f"Two workers: {gain:.2f} times as fast as one (wanted: 1.7)"
+    if 0 in runs:
+        points = 100 * (runs[2].accuracy - runs[0].accuracy)
+        text += f"; {points:+.2f} points beside one process (wanted: at least -0.5)"
+    return text + "."
+
+
+def bench_memory(options: argparse.Namespace, model: Any) -> None:
+    """Print what the client takes as the partitions multiply."""
+    rows = []
+    for n_parts in (4, 16, 64):
+        progress(f"memory, {n_parts} partitions")
+        data = generated(n_parts * options.partition // 10, 8, n_parts, APART)
+        run = fit_on_workers(data, model, 2)
+        rows.append((f"{data.n_samples:,}", f"{run.client_mb:.0f}", f"{run.n_boxes:,}"))
+    print(table(("samples", "MB, client", "boxes of the model"), rows), end="\n\n")
+
+
+def bench_cold(options: argparse.Namespace, model: Any) -> None:
+    """Print what the first fit takes where nothing has been compiled."""
+    rows = []
+    for n_workers in WORKERS:
+        progress(f"cold, {n_workers} workers")
+        with tempfile.TemporaryDirectory() as folder, cache_in(folder):
+            first, second = fit_twice(n_workers)
+        rows.append((str(n_workers), f"{first:.1f}", f"{second:.2f}"))
+    print(table(("cold workers", "first fit, s", "second"), rows), end="\n\n")
+
+
+@contextmanager
+def cache_in(folder: str) -> Iterator[None]:
+    """Have new processes keep their kernels in a folder."""
+    before = os.environ.get("NUMBA_CACHE_DIR")
+    os.environ["NUMBA_CACHE_DIR"] = folder
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["NUMBA_CACHE_DIR"]
+        else:
+            os.environ["NUMBA_CACHE_DIR"] = before
+
+
+def bench_merging(options: argparse.Namespace, model: Any) -> None:
+    """Merge many models, in trees and at once."""
+    n_parts, rows = 64, options.partition // 20
+    X_test, y_test = draw(10**9, N_TEST, 8)
+    low, high = [-1.0] * 8, [2.0] * 8
+    alike = clone(model).set_params(scaling=[low, high], calibrate=False)
+    start = time.perf_counter()
+    models = [clone(alike).fit(*draw(number, rows, 8)) for number in range(n_parts)]
+    print(f"{n_parts} models of {rows:,} samples: {time.perf_counter() - start:.1f} s to learn\n")
+    found = []
+    for at_once in (2, 4, 8, n_parts):
+        progress(f"merging {at_once} at once")
+        merging.AT_ONCE = at_once
+        start = time.perf_counter()
+        merged = merge(models)
+        seconds = time.perf_counter() - start
+        accuracy, n_boxes = merged.score(X_test, y_test), len(merged.hyperboxes_)
+        found.append((str(at_once), f"{seconds:.1f}", f"{accuracy:.4f}", f"{n_boxes:,}"))
+    merging.AT_ONCE = 4
+    print(table(("merged at once", "seconds", "accuracy", "boxes"), found), end="\n\n")
+
+
+def bench_plan(options: argparse.Namespace, model: Any) -> None:
+    """Plan a billion samples of 20 features from costs measured here."""
+    progress("costs of the plan")
+    costs = measure(model, 20, options.partition, 16, APART)
+    print("A billion samples x 20, classes apart, from costs measured on 20 features:")
+    for name, what in (("look", "rows"), ("learn", "rows"), ("merge", "boxes in")):
+        power = getattr(costs, name)
+        print(f"  {name}: {power.factor:.3g} s x {what} ^ {power.exponent:.2f}")
+    print(f"  boxes: {costs.boxes.factor:.3g} x rows ^ {costs.boxes.exponent:.2f}\n")
+    n_parts = 1_000_000_000 // options.rows
+    rows = [plan_row(n, simulate(costs, 10**9, n_parts, n)) for n in (16, 64, 256, 1024)]
+    head = (
+        "workers",
+        "hours",
+        "looking",
+        "learning",
+        "merging after",
+        "workers busy",
+        "last merge",
+    )
+    print(f"{n_parts:,} partitions, {simulate(costs, 10**9, n_parts, 64).n_boxes:,.0f} boxes\n")
+    print(table(head, rows), end="\n\n")
+
+
+def plan_row(n_workers: int, plan: Plan) -> tuple[str, ...]:
+    """Return a plan in hours."""
+    hours = [f"{seconds / 3600:.2f}" for seconds in (plan.seconds, plan.looking, plan.learning)]
+    rest = f"{plan.merging / 3600:.2f}", f"{plan.busy:.0%}", f"{plan.last_merge / 3600:.2f}"
+    return str(n_workers), *hours, *rest
+
+
+if __name__ == "__main__":
+    main()

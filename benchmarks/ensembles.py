@@ -1,0 +1,305 @@
+"""Random hyperboxes beside forests: accuracy, log-loss and time, on the same folds.
+
+Settings were chosen on every other one of the paper's sets by name, on two large ones (electricity
+and covertype) and on generated sets with useless features; the others confirm them. Forests are
+also calibrated out of bag like random hyperboxes, by the same three numbers; ExtraTrees need
+bootstrap samples for that. Results are kept in a file if one is named, so that a table can be made
+of several runs: `--keep kept.json --only glass heart`, then the same with other sets.
+
+`--published` compares random hyperboxes as published with forests by the authors' protocol.
+`--merged` compares a single model with four that become one: learned from four parts of the
+samples, or from all samples in four orders. `--times` measures sets of more than 2,000 samples, in
+processor time of one thread, and `--threads` what two threads gain.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.metrics import f1_score
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, train_test_split
+
+from benchmarks.data import add_data_option, in_file_order, names_in
+from benchmarks.probabilities import log_loss
+from benchmarks.timing import machine, medians, progress, table
+from benchmarks.validating import draw, load
+from hyperboxes import ImprovedOnlineGFMM, RandomHyperboxes, merge
+from hyperboxes._learning.vote_calibrating import learn_calibration
+from hyperboxes._models.vote_calibration import take_logs
+
+OWN = (load_breast_cancer, load_digits, load_iris, load_wine)
+LARGE = ("ijcnn1", "moving_squares", "shuttle", "skin_segmentation")
+N_MEMBERS = 100
+
+# Probabilities of the test samples by contender.
+Answers = Iterator[tuple[str, np.ndarray]]
+# Accuracy and log-loss of each fold, by contender.
+Scores = dict[str, list[tuple[float, float]]]
+
+
+def published(n_features: int) -> RandomHyperboxes:
+    """Return random hyperboxes as their authors ran them."""
+    return RandomHyperboxes(
+        ImprovedOnlineGFMM(theta=0.1, membership_function="min"),
+        n_estimators=N_MEMBERS,
+        max_samples=0.5,
+        max_features=min(int(2 * n_features**0.5), n_features),
+        weighted_features=False,
+        scaling="minmax",
+        temperature=0,
+        calibrate=False,
+        random_state=0,
+    )
+
+
+def answer(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Answers:
+    """Train all contenders and ask them."""
+    ours = RandomHyperboxes(n_estimators=N_MEMBERS, random_state=0).fit(X, y)
+    yield "RandomHyperboxes", ours.predict_proba(X_test)
+    even = ours.set_params(weighted_features=False).fit(X, y)
+    yield "  features drawn evenly", even.predict_proba(X_test)
+    yield "  as published", published(X.shape[1]).fit(X, y).predict_proba(X_test)
+    forest = RandomForestClassifier(N_MEMBERS, oob_score=True, random_state=0).fit(X, y)
+    yield "random forest", forest.predict_proba(X_test)
+    yield "  calibrated", calibrated(forest, y, X_test)
+    trees = ExtraTreesClassifier(N_MEMBERS, random_state=0)
+    yield "ExtraTrees", trees.fit(X, y).predict_proba(X_test)
+    trees = trees.set_params(bootstrap=True, oob_score=True).fit(X, y)
+    yield "  bootstrapped, calibrated", calibrated(trees, y, X_test)
+
+
+def calibrated(forest: Any, y: np.ndarray, X_test: np.ndarray) -> np.ndarray:
+    """Calibrate the votes of a forest out of bag, as `RandomHyperboxes` does."""
+    votes = forest.oob_decision_function_
+    is_known = ~np.isnan(votes).any(axis=1)
+    shares = np.bincount(y) / len(y)
+    numbers = learn_calibration(votes[is_known], y[is_known], shares)
+    return numbers.apply(take_logs(forest.predict_proba(X_test)), shares)
+
+
+def score(X: np.ndarray, y: np.ndarray, repeats: int) -> Scores:
+    """Return the scores of all contenders on the same folds."""
+    folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=repeats, random_state=0)
+    found: Scores = {}
+    for train, test in folds.split(X, y):
+        for name, p in answer(X[train], y[train], X[test]):
+            accuracy = float(np.mean(p.argmax(axis=1) == y[test]))
+            found.setdefault(name, []).append((accuracy, log_loss(p, y[test])))
+    return found
+
+
+def sets(folder: Path) -> dict[str, tuple[str, Callable[[], Any]]]:
+    """Return all sets by name: what they were used for, and how they are read."""
+    found: dict[str, tuple[str, Callable[[], Any]]] = {}
+    for number, name in enumerate(names_in(folder / "authors")):
+        use = "the paper's, for confirming" if number % 2 else "the paper's, for choosing"
+        found[name] = use, partial(load, name, folder)
+    for own in OWN:
+        found[own.__name__.removeprefix("load_")] = "others", partial(own, return_X_y=True)
+    for name in LARGE:
+        if (folder / "large" / f"{name}.csv.gz").exists():
+            found[name] = "others", partial(in_file_order, name, folder / "large")
+    return found
+
+
+def print_scores(kept: dict[str, Scores], uses: dict[str, str]) -> None:
+    """Print means over sets, and on how many of them random hyperboxes are ahead."""
+    groups: dict[str, list[str]] = {}
+    for name in kept:
+        groups.setdefault(uses[name], []).append(name)
+    paper = [name for name in kept if uses[name] != "others"]
+    for use, names in {**groups, "the paper's, all": paper}.items():
+        if not names:
+            continue
+        means = {
+            name: {who: np.mean(scores, axis=0) for who, scores in kept[name].items()}
+            for name in names
+        }
+        ours = np.array([means[name]["RandomHyperboxes"] for name in names])
+        rows = []
+        for who in kept[names[0]]:
+            theirs = np.array([means[name][who] for name in names])
+            accuracy, loss = theirs.mean(axis=0)
+            ahead = (np.sum(ours[:, 0] > theirs[:, 0]), np.sum(ours[:, 1] < theirs[:, 1]))
+            rows.append([who, f"{accuracy:.4f}", f"{loss:.4f}", *(f"{n}" for n in ahead)])
+        n_folds = {len(scores) for name in names for scores in kept[name].values()}
+        print(f"\n{len(names)} sets ({use}), {'/'.join(map(str, sorted(n_folds)))} folds\n")
+        print(table(["", "accuracy", "log-loss", "ours above", "ours below"], rows))
+
+
+def print_published(folder: Path, only: list[str] | None) -> None:
+    """Print weighted F1 in four folds, in the order of the files, as the authors have them."""
+    rows, found = [], []
+    for name in names_in(folder / "authors"):
+        if only and name not in only:
+            continue
+        progress(name)
+        X, y = in_file_order(name, folder / "authors")  # type: ignore[misc]
+        m = min(int(2 * X.shape[1] ** 0.5), X.shape[1])
+        contenders = {
+            "as published": published(X.shape[1]),
+            "forest of depth 10": RandomForestClassifier(
+                N_MEMBERS, max_depth=10, max_features=m, random_state=0
+            ),
+            "default": RandomHyperboxes(n_estimators=N_MEMBERS, random_state=0),
+        }
+        scores = []
+        for model in contenders.values():
+            folds = StratifiedKFold(4).split(X, y)
+            values = [
+                f1_score(y[b], model.fit(X[a], y[a]).predict(X[b]), average="weighted")
+                for a, b in folds
+            ]
+            scores.append(float(np.mean(values)))
+        found.append(scores)
+        rows.append([name, *(f"{value:.4f}" for value in scores)])
+    rows.append(["mean", *(f"{value:.4f}" for value in np.mean(found, axis=0))])
+    print("\nWeighted F1, 4 folds\n")
+    print(table(["", *contenders], rows))
+
+
+def print_merged(folder: Path, most: int | None, n_seeds: int = 3) -> None:
+    """Print accuracy, its spread over orders, and boxes of single and merged models."""
+    found: dict[str, list[list[float]]] = {}
+    n_sets = 0
+    for name in names_in(folder / "authors"):
+        progress(name)
+        X, y = draw(*load(name, folder), most)
+        y = np.unique(y, return_inverse=True)[1]
+        if np.bincount(y).min() < 8:
+            continue  # parts would lack a class
+        n_sets += 1
+        for train, test in StratifiedKFold(2, shuffle=True, random_state=0).split(X, y):
+            ways = [dict(merged_or_not(X[train], y[train], seed)) for seed in range(n_seeds)]
+            for who in ways[0]:
+                models = [way[who] for way in ways]
+                scores = [model.score(X[test], y[test]) for model in models]
+                sizes = [len(model.hyperboxes_) / len(train) for model in models]
+                row = [float(np.mean(scores)), float(np.std(scores)), float(np.mean(sizes))]
+                found.setdefault(who, []).append(row)
+    rows = [[who, *(f"{value:.3f}" for value in np.mean(rows, 0))] for who, rows in found.items()]
+    print(f"\n{n_sets} sets, 2 folds, {n_seeds} orders\n")
+    print(table(["", "accuracy", "spread over orders", "boxes a sample"], rows))
+
+
+def merged_or_not(X: np.ndarray, y: np.ndarray, seed: int) -> Iterator[tuple[str, Any]]:
+    """Learn once, or four times and merge."""
+    ranges = [X.min(axis=0), X.max(axis=0)]
+    for theta in (0.1, 0.5, 0.7):
+        how = {"theta": theta, "scaling": ranges, "calibrate": False}
+        yield f"theta {theta}, one model", ImprovedOnlineGFMM(random_state=seed, **how).fit(X, y)
+        four = [ImprovedOnlineGFMM(random_state=4 * seed + i, **how) for i in range(4)]
+        rows = np.random.RandomState(seed).permutation(len(y))
+        rows = rows[np.argsort(y[rows], kind="stable")]  # parts have all classes
+        orders = [model.fit(X, y) for model in four]
+        yield f"  theta {theta}, four orders merged", merge(orders)
+        parts = [clone(m).fit(X[rows[i::4]], y[rows[i::4]]) for i, m in enumerate(four)]
+        yield f"  theta {theta}, four parts merged", merge(parts)
+
+
+def print_times(folder: Path, only: list[str] | None) -> None:
+    """Print the times of fits and predictions of sets with many samples, a quarter held out."""
+    rows = []
+    for name, (_, read) in sets(folder).items():
+        X, y = read()
+        if len(y) < 4000 or (only and name not in only):
+            continue
+        progress(name)
+        X, y = draw(X, np.unique(y, return_inverse=True)[1], 20_000)
+        X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, stratify=y, random_state=0)
+        ours = RandomHyperboxes(n_estimators=N_MEMBERS, random_state=0)
+        forest = RandomForestClassifier(N_MEMBERS, random_state=0)
+        RandomHyperboxes(n_estimators=2).fit(X[:200], y[:200])  # compiles
+        models = {"ours": ours, "forest": forest}
+        clock = {"clock": time.process_time}
+        fits = medians({n: partial(m.fit, X, y) for n, m in models.items()}, **clock)
+        asks = medians({n: partial(m.predict, X_test) for n, m in models.items()}, **clock)
+        fit = [fits[n].seconds for n in models]
+        ask = [1e6 * asks[n].seconds / len(y_test) for n in models]
+        scores = [np.mean(asks[n].result == y_test) for n in models]
+        rows.append(
+            [
+                name,
+                f"{len(y):,} x {X.shape[1]}",
+                *(f"{seconds:.2f}" for seconds in fit),
+                f"{fit[0] / fit[1]:.2f}",
+                *(f"{micro:.1f}" for micro in ask),
+                f"{ask[0] / ask[1]:.2f}",
+                *(f"{value:.3f}" for value in scores),
+            ]
+        )
+        print(rows[-1], flush=True)
+    both = ("ours", "forest")
+    header = [*(f"fit, {n} (s)" for n in both), "ratio"]
+    header += [*(f"a row, {n} (us)" for n in both), "ratio", *(f"accuracy, {n}" for n in both)]
+    print("\nProcessor time of one thread\n")
+    print(table(["", "trained on", *header], rows))
+
+
+def print_threads() -> None:
+    """Print how much faster two threads learn and predict, by the clock."""
+    rng = np.random.default_rng(0)
+    X = rng.random((3000, 20))
+    y = (X[:, :4].sum(axis=1) > 2).astype(int)
+    rows = []
+    models = {n: RandomHyperboxes(random_state=0, n_jobs=n) for n in (1, 2)}
+    fits = medians({str(n): partial(m.fit, X, y) for n, m in models.items()}, rounds=5)
+    asks = medians({str(n): partial(m.predict, X) for n, m in models.items()}, rounds=5)
+    for what, found in (("fit", fits), ("predict", asks)):
+        one, two = (found[n].seconds for n in ("1", "2"))
+        rows.append([what, f"{one:.3f}", f"{two:.3f}", f"{one / two:.2f}"])
+    print("\nThreads, 3,000 x 20\n")
+    print(table(["seconds", "one", "two", "gain"], rows))
+
+
+def main() -> None:
+    """Print what was asked for."""
+    parser = argparse.ArgumentParser(prog="bench-ensembles", description=__doc__)
+    add_data_option(parser)
+    parser.add_argument("--only", nargs="+", metavar="SET", help="these sets")
+    parser.add_argument("--repeats", type=int, default=5, help="of 2-fold validation")
+    parser.add_argument("--most", type=int, help="samples of a set, drawn at random")
+    parser.add_argument("--keep", type=Path, help="file of results, which are not computed again")
+    parser.add_argument("--published", action="store_true", help="the authors' protocol")
+    parser.add_argument("--merged", action="store_true", help="models that become one")
+    parser.add_argument("--times", action="store_true", help="processor time on large sets")
+    parser.add_argument("--threads", action="store_true", help="what two threads gain")
+    options = parser.parse_args()
+    print(machine("numpy", "scikit-learn"))
+    if options.published:
+        print_published(options.data, options.only)
+    if options.merged:
+        print_merged(options.data, options.most)
+    if options.times:
+        print_times(options.data, options.only)
+    if options.threads:
+        print_threads()
+    if options.published or options.merged or options.times or options.threads:
+        return
+    kept: dict[str, Scores] = {}
+    if options.keep and options.keep.exists():
+        kept = json.loads(options.keep.read_text())
+    known = sets(options.data)
+    for name, (_, read) in known.items():
+        if name in kept or (options.only and name not in options.only):
+            continue
+        progress(name)
+        X, y = draw(*read(), options.most)
+        kept[name] = score(X, np.unique(y, return_inverse=True)[1], options.repeats)
+        if options.keep:
+            options.keep.write_text(json.dumps(kept))
+    print_scores(kept, {name: use for name, (use, _) in known.items()})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Accuracy over the number of rules: boosted boxes beside rule learners and black boxes."""

@@ -1,0 +1,68 @@
+"""The picture of docs/ensembles.md: members, and what they say together."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from sklearn.datasets import make_moons
+
+from hyperboxes import AgglomerativeGFMM, Hyperboxes, ImprovedOnlineGFMM, RandomHyperboxes
+
+COLOURS = ("#5e3c99", "#b35806")
+
+
+def votes() -> Figure:
+    """Draw two members with their boxes, and the probabilities of 1, 10 and 100 members."""
+    X, y = make_moons(300, noise=0.25, random_state=0)
+    low, high = X.min(axis=0) - 0.2, X.max(axis=0) + 0.2
+    x, y_grid = np.meshgrid(*(np.linspace(low[j], high[j], 160) for j in range(2)))
+    points = np.column_stack([x.ravel(), y_grid.ravel()])
+    figure, axes = plt.subplots(1, 4, figsize=(11, 2.9), sharey=True, layout="constrained")
+    panels = {
+        "a member, online": RandomHyperboxes(ImprovedOnlineGFMM(0.1), 1, random_state=0),
+        "a member, merged": RandomHyperboxes(AgglomerativeGFMM(0.7), 1, random_state=0),
+        "10 members": RandomHyperboxes(n_estimators=10, random_state=0),
+        "100 members": RandomHyperboxes(n_estimators=100, random_state=0),
+    }
+    for ax, (title, model) in zip(axes, panels.items(), strict=True):
+        model.set_params(max_features=2).fit(X, y)
+        plane = model.predict_proba(points)[:, 1].reshape(x.shape)
+        extent = (low[0], high[0], low[1], high[1])
+        look = {"cmap": "PuOr_r", "vmin": 0, "vmax": 1, "alpha": 0.5, "aspect": "auto"}
+        ax.imshow(plane, extent=extent, origin="lower", **look)
+        for label, colour in enumerate(COLOURS):
+            ax.scatter(*X[y == label].T, s=4, color=colour)
+        if model.n_estimators == 1:
+            _outline(ax, model.members_[0], low, high)
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
+        ax.set_title(title, size="medium")
+    return figure
+
+
+def _outline(ax: Axes, boxes: Hyperboxes, low: np.ndarray, high: np.ndarray) -> None:
+    """Draw the boxes of a member, which run on where they are open."""
+    for lower, upper, label in zip(boxes.lower, boxes.upper, boxes.labels, strict=True):
+        start, stop = np.maximum(lower, low - 1), np.minimum(upper, high + 1)
+        colour = COLOURS[label]
+        ax.add_patch(Rectangle(start, *(stop - start), fill=False, lw=0.8, ec=colour))
+
+
+def main() -> None:
+    """Draw the picture."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, default=Path(), help="the folder for it")
+    output = parser.parse_args().output
+    figure, picture = votes(), output / "ensembles-votes.png"
+    figure.savefig(picture, dpi=100)
+    plt.close(figure)
+    print(f"A picture is in {picture}")
+
+
+if __name__ == "__main__":
+    main()

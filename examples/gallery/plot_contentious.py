@@ -1,0 +1,79 @@
+"""
+Where classes overlap
+=====================
+
+Boxes that grow freely overlap those of other classes. Four ways to settle that, on the same boxes
+or nearly so, and a model that tells where it is in doubt.
+"""
+
+# %%
+# Two moons
+# ---------
+# The same 200 samples for all, and boxes of at most 0.3 of the range (with ``"compensate"`` on
+# average). Areas have the colour of the predicted class; what boxes of both classes share is
+# hatched.
+
+import matplotlib.pyplot as plt
+from matplotlib.patches import Rectangle
+from sklearn.datasets import make_moons
+
+from hyperboxes import BoxesDisplay, ContentiousFuzzyMinMax, MultiGranularGFMM
+
+X, y = make_moons(200, noise=0.18, random_state=0)
+resolutions = {
+    "exclude": "EIFMM",
+    "compensate": "FMCN",
+    "core": "DCFMN",
+    "levels": "MLF",
+}
+
+# %%
+# What to see
+# -----------
+# With ``"exclude"`` all of a region goes to the class whose box has more samples. With
+# ``"compensate"`` boxes stop growing once they overlap, and a region is divided by which box has a
+# face nearer. With ``"core"`` it is divided between the means of the boxes' samples, with
+# ``"levels"`` by smaller boxes that were learned from the samples in it.
+
+figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained", sharex=True, sharey=True)
+for ax, (resolution, name) in zip(axes.flat, resolutions.items(), strict=True):
+    model = ContentiousFuzzyMinMax(resolution, 0.3, random_state=0).fit(X, y)
+    BoxesDisplay.from_estimator(model, X, y, ax=ax)
+    for low, high in zip(model.regions_.lower, model.regions_.upper, strict=True):
+        ax.add_patch(Rectangle(low, *(high - low), fill=False, hatch="////", linewidth=0.8))
+    n_boxes, n_regions = len(model.hyperboxes_), len(model.regions_)
+    ax.set_title(f'"{resolution}" ({name}): {n_boxes} boxes, {n_regions} regions', size="medium")
+    ax.get_legend().remove()
+plt.show()
+
+# %%
+# Samples in doubt
+# ----------------
+# `is_contentious` tells which samples lie in a region. On others the model is right more often, as
+# moons that reach farther into each other show.
+
+X_noisy, y_noisy = make_moons(200, noise=0.3, random_state=0)
+X_new, y_new = make_moons(2000, noise=0.3, random_state=1)
+model = ContentiousFuzzyMinMax("exclude", 0.3, random_state=0).fit(X_noisy, y_noisy)
+in_doubt = model.is_contentious(X_new)
+print(f"{in_doubt.mean():.0%} of the samples are contentious.")
+print(f"Accuracy there {model.score(X_new[in_doubt], y_new[in_doubt]):.3f}, ", end="")
+print(f"elsewhere {model.score(X_new[~in_doubt], y_new[~in_doubt]):.3f}.")
+
+# %%
+# From fine to coarse
+# -------------------
+# `MultiGranularGFMM` does not keep overlaps: it joins small boxes to larger ones, level by level,
+# and parts those of two classes. One fit gives a model of each size to choose from.
+
+X_new, y_new = make_moons(2000, noise=0.18, random_state=1)
+granular = MultiGranularGFMM([0.1, 0.2, 0.4], random_state=0).fit(X, y)
+figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained", sharey=True)
+for ax, level in zip(axes, granular.levels_, strict=True):
+    BoxesDisplay.from_estimator(level, X, y, ax=ax)
+    accuracy = level.score(X_new, y_new)
+    ax.set_title(f"theta {level.theta}: {len(level.hyperboxes_)} boxes, accuracy {accuracy:.3f}")
+    ax.get_legend().remove()
+plt.show()
+granular.set_params(level=None).fit(X, y)
+print(f"All three vote: accuracy {granular.score(X_new, y_new):.3f}")

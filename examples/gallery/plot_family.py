@@ -1,0 +1,79 @@
+"""
+The family, side by side
+========================
+
+Simpson's fuzzy min-max network, those that mend it, and GFMM: the boxes of each on the same data.
+"""
+
+# %%
+# Two moons
+# ---------
+# All learners get the same 200 samples in the same order, and boxes of at most 0.3 of the range:
+# on each side, or for FMNN and FMCN on average. Areas have the colour of the predicted class.
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import make_blobs, make_moons
+
+from hyperboxes import (
+    AgglomerativeGFMM,
+    BoxesDisplay,
+    ContentiousFuzzyMinMax,
+    FuzzyMinMax,
+    HyperboxClustering,
+    ImprovedOnlineGFMM,
+    MultiGranularGFMM,
+    OnlineGFMM,
+)
+
+X, y = make_moons(200, noise=0.18, random_state=0)
+learners = {
+    "FMNN (1992)": FuzzyMinMax("fmnn", 0.3, random_state=0),
+    "EFMNN (2015)": FuzzyMinMax("efmnn", 0.3, random_state=0),
+    "KNEFMNN (2017)": FuzzyMinMax("knefmnn", 0.3, random_state=0),
+    "RFMNN (2020)": FuzzyMinMax("rfmnn", 0.3, random_state=0),
+    "Onln-GFMM (2000)": OnlineGFMM(0.3, random_state=0),
+    "IOL-GFMM (2020)": ImprovedOnlineGFMM(0.3, random_state=0),
+    "AGGLO-SM (2002)": AgglomerativeGFMM(0.3),
+    "two-phase (2021)": MultiGranularGFMM((0.1, 0.2, 0.3), random_state=0),
+    "EIFMM (2004)": ContentiousFuzzyMinMax("exclude", 0.3, random_state=0),
+    "FMCN (2007)": ContentiousFuzzyMinMax("compensate", 0.3, random_state=0),
+    "DCFMN (2011)": ContentiousFuzzyMinMax("core", 0.3, random_state=0),
+    "MLF (2014)": ContentiousFuzzyMinMax("levels", 0.3, random_state=0),
+}
+
+# %%
+# What to see
+# -----------
+# FMNN, EFMNN, KNEFMNN and Onln-GFMM cut boxes apart where classes meet: they touch, and samples
+# fall out of their boxes. RFMNN tries only the nearest box, and splits boxes around samples of the
+# other class, which leaves many small ones. IOL-GFMM and AGGLO-SM never cut: boxes stop growing
+# before they meet. The two-phase learner joins small boxes level by level; its coarsest level is
+# shown. EIFMM, FMCN, DCFMN and MLF let boxes overlap, and settle it when they predict.
+
+figure, axes = plt.subplots(3, 4, figsize=(12, 9), layout="constrained", sharex=True, sharey=True)
+for ax, (name, learner) in zip(axes.flat, learners.items(), strict=True):
+    learner.fit(X, y)
+    BoxesDisplay.from_estimator(learner, X, y, ax=ax)
+    ax.set_title(f"{name}: {len(learner.hyperboxes_)} boxes", size="medium")
+    ax.get_legend().remove()
+    print(f"{name:17} {len(learner.hyperboxes_):3} boxes, {learner.score(X, y):.3f} on its samples")
+plt.show()
+
+# %%
+# Clusters
+# --------
+# Simpson's clustering of 1993 cuts every box apart from all others, again and again until none
+# changes, and each box is a cluster. Clusters are boxes, then, so `theta` must be about their size.
+# The clustering of this package joins small boxes that lie near each other.
+
+X, _ = make_blobs(200, centers=3, random_state=4)
+clusterings = {
+    "Simpson (1993)": HyperboxClustering(0.5, algorithm="fmnn"),
+    "HyperboxClustering": HyperboxClustering(0.1, max_gap=0.1),
+}
+figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained", sharex=True, sharey=True)
+for ax, (name, learner) in zip(axes, clusterings.items(), strict=True):
+    learner.fit(X)
+    BoxesDisplay.from_estimator(learner, X, ax=ax)
+    ax.set_title(f"{name}: {learner.n_clusters_} clusters", size="medium")
+plt.show()

@@ -1,0 +1,315 @@
+"""The two-phase, multi-granularity learner as an estimator."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from hyperboxes._estimators.classifier import BaseGFMM
+from hyperboxes._estimators.docs import shared_docs
+from hyperboxes._estimators.online import ImprovedOnlineGFMM
+from hyperboxes._learning.calibrating import cross_fit, find_probabilities, find_winners
+from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.contention import find_nearest
+from hyperboxes._learning.granular import learn_granular
+from hyperboxes._learning.rules import make_rule
+from hyperboxes._models.boxes import Boxes, Samples
+from hyperboxes._models.calibration import Calibration
+from hyperboxes._models.granular import GranularModel
+from hyperboxes._models.model import BoxModel
+
+
+@shared_docs
+class MultiGranularGFMM(BaseGFMM):
+    """General fuzzy min-max networks of several granularities, from small boxes to large ones.
+
+    Small boxes are learned first, on parts of the samples, where other classes are not looked at.
+    Then they are joined, level by level: a box of the level below joins the nearest box of its
+    class if both fit into `theta` of the level and meet no other class; else it is a box of its
+    own, and is parted from the boxes of other classes that it meets.
+
+    Each level is a whole model. `level` says which one predicts and is read; `levels_` has all of
+    them, so that they can be compared after one fit. All levels may vote, too.
+
+    Parameters
+    ----------
+    theta : float or array-like of shape (n_levels,), default=(0.1, 0.2, 0.3)
+        How far boxes may grow at each level: their longest side, as a fraction of each feature's
+        range. The numbers grow; the first is also that of the small boxes.
+    level : int or None, default=-1
+        Which level predicts, from 0 or, if negative, from the coarsest; it is the one that rules,
+        plots and all other readers show. None: all levels vote; ties are settled by the mean of
+        their probabilities.
+    n_parts : int, default=4
+        How many parts the samples are divided into, in each of which classes have their shares.
+    min_similarity : float, default=0.5
+        Boxes less like each other than this are not joined: the membership of one in the other.
+    {gamma}
+    {membership_function}
+    {search}
+    {categorical}
+    {order}
+    {calibrate}
+    {unlabeled}
+
+    {attributes}
+    {classes}
+    {categories}
+    levels_ : list of ImprovedOnlineGFMM
+        Each level as a fitted model, the finest first, which can be read, saved and go on learning.
+
+    See Also
+    --------
+    AgglomerativeGFMM : Merges the most similar boxes of all first.
+    merge : Makes one model of several that were learned apart.
+
+    Notes
+    -----
+    The boxes depend on how samples are divided into parts, and on their order: `shuffle`. Boxes
+    that are parted may leave out samples that they had absorbed.
+
+    This is the learner of [2]_, with these differences to the authors' code: samples are counted
+    rightly, boxes that are parted end a floating-point step before each other, and where classes
+    tie a level does what the other learners of this package do.
+
+    References
+    ----------
+    {paper}
+    .. [2] T. T. Khuat, F. Chen and B. Gabrys, "An effective multiresolution hierarchical granular
+       representation based classifier using general fuzzy min-max neural network", IEEE
+       Transactions on Fuzzy Systems 29(2), 2021.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hyperboxes import MultiGranularGFMM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MultiGranularGFMM([0.1, 0.2, 0.4], random_state=0).fit(X, y)
+    >>> [len(level.hyperboxes_) for level in model.levels_]
+    [66, 30, 14]
+    >>> len(model.hyperboxes_)
+    14
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseGFMM._parameter_constraints,
+        "theta": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "level": [Integral, None],
+        "n_parts": [Interval(Integral, 1, None, closed="left")],
+        "min_similarity": [Interval(Real, 0, 1, closed="both")],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    _model: GranularModel
+
+    def __init__(
+        self,
+        theta: Any = (0.1, 0.2, 0.3),
+        *,
+        level: int | None = -1,
+        n_parts: int = 4,
+        min_similarity: float = 0.5,
+        gamma: Any = 1.0,
+        membership_function: str = "mean",
+        selection: str = "index",
+        scaling: Any = "minmax",
+        categorical_features: Any = "from_dtype",
+        shuffle: bool = True,
+        random_state: Any = None,
+        calibrate: bool = True,
+        unlabeled: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.theta = theta
+        self.level = level
+        self.n_parts = n_parts
+        self.min_similarity = min_similarity
+        self.gamma = gamma
+        self.membership_function = membership_function
+        self.selection = selection
+        self.scaling = scaling
+        self.categorical_features = categorical_features
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.calibrate = calibrate
+        self.unlabeled = unlabeled
+        self.n_jobs = n_jobs
+
+    def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> GranularModel:
+        thetas = self._thetas()
+        if self.level is not None and not -len(thetas) <= self.level < len(thetas):
+            raise ValueError(f"There is no level {self.level}: theta has {len(thetas)} numbers.")
+        model = super()._new_model(lower, upper, n_classes)
+        return GranularModel(**vars(model), thetas=thetas, level=self.level)
+
+    def _thetas(self) -> tuple[float, ...]:
+        """Return the size of boxes at each level."""
+        thetas = check_array(
+            np.atleast_1d(self.theta), ensure_2d=False, dtype=np.float64, input_name="theta"
+        )
+        if thetas.ndim != 1 or (thetas <= 0).any() or (np.diff(thetas) <= 0).any():
+            raise ValueError(f"theta must be positive numbers that grow, got {self.theta!r}.")
+        return tuple(thetas.tolist())
+
+    def _arrange(self, samples: Samples) -> Samples:
+        if not self.shuffle:
+            return samples
+        return samples.shuffled(check_random_state(self.random_state))
+
+    def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
+        assert isinstance(model, GranularModel)
+        calibrations = [self._calibrate(model, samples, n) for n in range(len(model.thetas))]
+        found = self._learn_levels(samples, model, callbacks)
+        model.levels = tuple(
+            BoxModel(boxes, model.scale, model.membership, calibration)
+            for boxes, calibration in zip(found, calibrations, strict=False)
+        )
+        model.choose()
+
+    def _learn_levels(
+        self, samples: Samples, model: BoxModel, callbacks: FitCallbacks
+    ) -> list[Boxes]:
+        thetas = self._thetas()
+        first = make_rule(
+            model.membership, theta=thetas[0], selection=self.selection, resolution="keep"
+        )
+        rules = [
+            make_rule(
+                model.membership,
+                theta=theta,
+                selection=self.selection,
+                resolution="part",
+                min_similarity=max(self.min_similarity, model.membership.floor(theta)),
+            )
+            for theta in thetas
+        ]
+        return learn_granular(samples, model, first, rules, self.n_parts, callbacks)
+
+    def _prepare(self, model: BoxModel, samples: Samples) -> None:
+        pass  # each level has probabilities of its own
+
+    def _calibrate(self, model: GranularModel, samples: Samples, level: int) -> Calibration | None:
+        """Learn what probabilities memberships stand for at a level."""
+        if not self.calibrate:
+            return None
+
+        def learn(part: Samples, trial: BoxModel) -> None:
+            found = self._learn_levels(part, trial, FitCallbacks(None, part, None, dict))
+            trial.boxes = found[level]
+
+        return cross_fit(samples, BoxModel(model.boxes, model.scale, model.membership), learn)
+
+    @property
+    def levels_(self) -> list[ImprovedOnlineGFMM]:
+        """Each level as a fitted model, the finest first."""
+        check_is_fitted(self)
+        names = ImprovedOnlineGFMM().get_params(deep=False).keys() - {"theta", "overlap"}
+        params = {name: getattr(self, name) for name in names}
+        pairs = zip(self._model.thetas, self._model.levels, strict=False)
+        return [self._as_estimator(level, theta=theta, **params) for theta, level in pairs]
+
+    def _as_estimator(self, level: BoxModel, **params: Any) -> ImprovedOnlineGFMM:
+        estimator = ImprovedOnlineGFMM(**params)
+        boxes = Boxes.of_rows(*level.boxes.rows, n_classes=level.boxes.n_classes)
+        boxes.n_candidates = level.boxes.n_candidates
+        estimator.__dict__.update(self._of_the_data(), _model=level.with_boxes(boxes))
+        return estimator
+
+    def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the class that the chosen level, or most of the levels, give each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples, or the lower ends of interval samples; values outside the range of the
+            training data are fine, and so is NaN for missing ones.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted labels.
+        """
+        if not self._all_vote():
+            return super().predict(X, X_upper)
+        return self.classes_[self.predict_proba(X, X_upper).argmax(axis=1)]
+
+    def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return how probable each class is, by how right memberships were on unseen samples.
+
+        Where all levels vote, it is the share of their votes, to which the mean of their
+        probabilities is added as one vote more. The largest entry is that of `predict`.
+
+        Parameters
+        ----------
+        X, X_upper : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        if not self._all_vote():
+            return super().predict_proba(X, X_upper)
+        return self._ask_boxes(X, X_upper, self._vote, len(self.classes_))
+
+    def membership(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the fuzzy class outputs; where all levels vote, their means.
+
+        Parameters
+        ----------
+        X, X_upper : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        c : ndarray of shape (n_samples, n_classes)
+            Degrees from 0 to 1.
+        """
+        if not self._all_vote():
+            return super().membership(X, X_upper)
+
+        def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+            outputs = [find_nearest(level, xl, xu)[0] for level in self._model.levels]
+            return np.maximum(outputs, 0.0).mean(axis=0)
+
+        return self._ask_boxes(X, X_upper, answer, len(self.classes_))
+
+    def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the box of the chosen level that decides the class of each sample.
+
+        Parameters
+        ----------
+        X, X_upper : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        box : ndarray of shape (n_samples,)
+            Indices into ``hyperboxes_``.
+        """
+        if self._all_vote():
+            raise ValueError("All levels vote, so no box decides alone: ask one of levels_.")
+        return super().apply(X, X_upper)
+
+    def _all_vote(self) -> bool:
+        self._check_can_predict()
+        return self._model.votes
+
+    def _vote(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+        """Return the shares of the levels' votes, and of the mean of their probabilities."""
+        votes, shares = np.zeros((2, len(xl), len(self.classes_)))
+        for level in self._model.levels:
+            nearest = find_nearest(level, xl, xu)
+            votes[np.arange(len(xl)), find_winners(level, nearest)] += 1.0
+            shares += find_probabilities(level, nearest)
+        n_levels = len(self._model.levels)
+        return (votes + shares / n_levels) / (n_levels + 1)

@@ -1,0 +1,487 @@
+"""`RandomHyperboxes`: many small models on random samples and features, which vote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
+from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._estimators.classifier import BaseGFMM
+from hyperboxes._estimators.online import ImprovedOnlineGFMM
+from hyperboxes._estimators.registry import find_by_class
+from hyperboxes._estimators.scoring import IntervalClassifierMixin
+from hyperboxes._estimators.validation import check_upper, unchanged_on_error, validate_samples
+from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.members import (
+    CodedSamples,
+    Drawing,
+    Lesson,
+    MemberLearner,
+    find_chances,
+    find_importances,
+    learn_member,
+)
+from hyperboxes._learning.vote_calibrating import learn_calibration
+from hyperboxes._models.boxes import Samples, slices
+from hyperboxes._models.codes import MOST_LEVELS, SCALINGS, Codes
+from hyperboxes._models.ensemble import EnsembleModel, find_shares
+from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.members import Voting
+from hyperboxes._models.model import BoxModel
+
+# Samples that are asked about at a time: their codes and votes stay in the processor's cache.
+_ROWS_AT_ONCE = 256
+
+# Distances are sums of codes and must fit into 16 bits; fewer levels would tell too little apart.
+_LARGEST_SUM = 2**16 - 1
+_FEWEST_LEVELS = 16
+
+# "auto" draws so large a share of the samples, and no more than so many.
+_SHARE = 0.8
+_MOST_SAMPLES = 2000
+
+# Members that only tell what features are worth: how many at least, how often each feature should
+# be drawn, and from how many samples.
+_FEWEST_SCOUTS = 20
+_SCOUTS_A_FEATURE = 4
+_SAMPLES_OF_SCOUTS = 1000
+
+_MAX_SEED = np.iinfo(np.int32).max
+
+
+class RandomHyperboxes(IntervalClassifierMixin, BaseEstimator):
+    """Many models of boxes, each on random samples and features, that vote.
+
+    Each member draws some of the samples of every class and some of the features, and learns boxes
+    from them. Asked about a sample, it gives each class a share of its vote by how far the nearest
+    box of the class is. Votes are averaged and turned into probabilities by what members said of
+    samples that they had not drawn. It is the random forest of this family: more accurate than a
+    single model, and not to be read box by box.
+
+    Parameters
+    ----------
+    estimator : estimator or list of estimators, default=None
+        What members are: learners whose boxes cover samples, such as `ImprovedOnlineGFMM`, taken in
+        turn if there are several. None: ``ImprovedOnlineGFMM(theta=0.1)`` and
+        ``AgglomerativeGFMM(theta=0.7)``. Their boxes are learned as these learn them, in a random
+        order of the samples drawn; how samples are scaled, and what probabilities are, is up to the
+        ensemble.
+    n_estimators : int, default=100
+        How many members there are.
+    max_samples : int, float or "auto", default="auto"
+        How many samples a member draws, without replacement: a share of each class, rounded, but at
+        least one sample. "auto": 0.8, but some 2,000 samples in all where there are more.
+    max_features : int, float, (int, int), "auto", "sqrt" or None, default="auto"
+        How many features a member draws: a number, a share, the square root, all (None); or a
+        number that is drawn, too, between two. "auto": between the square root and twice that.
+    weighted_features : bool, default=True
+        Whether features that help are drawn more often. Some members are learned first for that,
+        from at most 1,000 samples, and not kept. False: all are as likely, as published.
+    scaling : {"blend", "minmax", "rank"}, default="blend"
+        How values are mapped to [0, 1], in steps of 1 / 255. "minmax": by their place in the range.
+        "rank": by how many values are smaller. "blend": by the mean of both, so that outliers and
+        skewed features do no harm. All keep the order of values, so boxes remain boxes.
+    temperature : float, default=0.1
+        How members vote. Of two classes, one whose nearest box is farther by as much as this, in
+        the mean of the features, gets 1 / e of the other's vote. 0: the nearest gets it all, as
+        published, or shares it with those that tie.
+    calibrate : bool, default=True
+        Whether to learn what probabilities votes stand for. False: they are the votes.
+    random_state : int, RandomState instance or None, default=None
+        For all draws. The same number gives the same model.
+    n_jobs : int, default=None
+        How many threads learn and predict; -1 for all cores. It does not change the model.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    members_ : list of Hyperboxes
+        The boxes of each member, in data units, over the features that it drew. Ends are infinite
+        where nothing lies beyond. Made anew each time it is asked for.
+    estimators_features_ : list of ndarray
+        The features that each member drew, as numbers of columns.
+    n_boxes_, n_samples_ : int
+        How many boxes the members have together, and how many training samples there were.
+    data_min_, data_max_ : ndarray of shape (n_features,)
+        The range of each feature in the training samples.
+    oob_score_ : float
+        The accuracy on training samples, each asked of the members that had not drawn it.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        The probabilities of training samples by those members; NaN for samples that all have drawn.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much members lose without each feature: the probability of the true class of samples
+        that a member had not drawn, less the same with the feature's values shuffled, as a mean
+        over the members that drew the feature. Negative ones are 0; they sum to 1.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X had names.
+
+    See Also
+    --------
+    BoostedHyperboxes : Boxes that vote, few enough to be read or many.
+
+    Notes
+    -----
+    Random hyperboxes were proposed in [1]_: members that learn online with ``theta=0.1`` on half of
+    the samples, scaled to their range, each with one vote. That is, with m twice the square root of
+    the number of features, ::
+
+        RandomHyperboxes(
+            ImprovedOnlineGFMM(theta=0.1, membership_function="min"),
+            max_samples=0.5,
+            max_features=m,
+            weighted_features=False,
+            scaling="minmax",
+            temperature=0,
+            calibrate=False,
+        )
+
+    References
+    ----------
+    .. [1] T. T. Khuat and B. Gabrys, "Random hyperboxes", IEEE Transactions on Neural Networks and
+       Learning Systems 34(2), 2023.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hyperboxes import RandomHyperboxes
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = RandomHyperboxes(random_state=0).fit(X[:400], y[:400])
+    >>> print(f"{model.oob_score_:.2f} {model.score(X[400:], y[400:]):.2f}")
+    0.96 0.97
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit", "predict"]), list, None],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "max_samples": [
+            Interval(Real, 0, 1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"auto"}),
+        ],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+            tuple,
+            list,
+            StrOptions({"auto", "sqrt"}),
+            None,
+        ],
+        "weighted_features": ["boolean"],
+        "scaling": [StrOptions(set(SCALINGS))],
+        "temperature": [Interval(Real, 0, None, closed="left")],
+        "calibrate": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    classes_: np.ndarray
+    n_features_in_: int
+    oob_score_: float
+    oob_decision_function_: np.ndarray
+    feature_importances_: np.ndarray
+
+    _model: EnsembleModel
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        max_samples: Any = "auto",
+        max_features: Any = "auto",
+        weighted_features: bool = True,
+        scaling: str = "blend",
+        temperature: float = 0.1,
+        calibrate: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.weighted_features = weighted_features
+        self.scaling = scaling
+        self.temperature = temperature
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, X_upper: Any = None) -> Self:
+        """Learn the members.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; the lower ends where samples are intervals. NaN where a value is missing.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples. None: samples are points.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with unchanged_on_error(self):
+            lower, y = validate_samples(self, X, y, reset=True, **NUMBERS)
+            upper = check_upper(self, lower, X_upper)
+            check_classification_targets(y)
+            classes, labels = np.unique(y, return_inverse=True)
+            learners = self._member_learners(len(lower))
+            drawing = self._drawing(lower.shape[1])
+            levels = min(MOST_LEVELS, _LARGEST_SUM // drawing.most)
+            codes = Codes.learn(lower, upper, self.scaling, levels)
+            samples = CodedSamples(*codes.encode(lower, upper), labels, len(classes))
+            random = check_random_state(self.random_state)
+            learn = partial(self._learn, samples, self._voting(levels), random)
+            if self.weighted_features:
+                scouts = _as_scouts(learners[0], len(y))
+                drawing = self._weigh_features(drawing, partial(learn, scouts))
+            lessons = list(learn(learners, self.n_estimators, drawing))
+            self.classes_ = classes
+            self._take_in(lessons, samples, codes)
+        return self
+
+    def _member_learners(self, n_samples: int) -> list[MemberLearner]:
+        """Return the ways to learn a member, which are taken in turn."""
+        learners = self.estimator
+        if learners is None:
+            learners = [ImprovedOnlineGFMM(theta=0.1), AgglomerativeGFMM(theta=0.7)]
+        elif not isinstance(learners, list):
+            learners = [learners]
+        if not learners:
+            raise ValueError("estimator is an empty list: name at least one learner, or None.")
+        for learner in learners:
+            entry = find_by_class(type(learner))
+            if not isinstance(learner, BaseGFMM) or (entry and entry.boxes != "cover"):
+                raise TypeError(
+                    "Members are learners whose boxes cover samples, such as ImprovedOnlineGFMM, "
+                    f"not {type(learner).__name__}. For other learners use scikit-learn's "
+                    "BaggingClassifier."
+                )
+            learner._validate_params()
+            if np.any(np.asarray(learner.gamma) != 1.0):
+                raise ValueError(
+                    f"Members have gamma=1, not {learner.gamma!r}: how fast their votes fall with "
+                    "the distance is the temperature of the ensemble."
+                )
+            if learner.unlabeled is not None:
+                raise ValueError("All samples of an ensemble need a label: unlabeled must be None.")
+        return [
+            MemberLearner(
+                partial(_learn_with, learner),
+                learner.membership_function,
+                self._share(n_samples),
+            )
+            for learner in learners
+        ]
+
+    def _share(self, n_samples: int) -> float:
+        """Return which share of the samples members draw."""
+        if self.max_samples == "auto":
+            return min(_SHARE, _MOST_SAMPLES / n_samples)
+        if isinstance(self.max_samples, Integral):
+            return min(1.0, int(self.max_samples) / n_samples)
+        return float(self.max_samples)
+
+    def _drawing(self, n_features: int) -> Drawing:
+        """Return how many features members draw."""
+        fewest, most = self._feature_numbers(n_features)
+        if most * _FEWEST_LEVELS > _LARGEST_SUM:
+            raise ValueError(
+                f"Members may know up to {_LARGEST_SUM // _FEWEST_LEVELS} features, but "
+                f"max_features={self.max_features!r} makes that {most}."
+            )
+        return Drawing(np.full(n_features, 1.0 / n_features), fewest, most)
+
+    def _feature_numbers(self, n_features: int) -> tuple[int, int]:
+        """Return between which numbers of features members draw one."""
+        wanted: Any = self.max_features
+        root = n_features**0.5
+        if wanted is None:
+            return n_features, n_features
+        if isinstance(wanted, str):
+            wanted = (int(np.ceil(root)), int(2 * root)) if wanted == "auto" else int(root)
+        elif isinstance(wanted, float):
+            wanted = max(1, int(wanted * n_features))
+        numbers = list(wanted) if isinstance(wanted, tuple | list) else [wanted, wanted]
+        are_integers = len(numbers) == 2 and all(isinstance(n, Integral) for n in numbers)
+        if not (are_integers and 1 <= numbers[0] <= numbers[1]):
+            raise ValueError(
+                f"max_features={self.max_features!r} must name two whole numbers from 1 on, the "
+                "smaller first."
+            )
+        fewest, most = (min(int(number), n_features) for number in numbers)
+        return fewest, most
+
+    def _learn(
+        self,
+        samples: CodedSamples,
+        voting: Voting,
+        random: np.random.RandomState,
+        learners: list[MemberLearner],
+        n_members: int,
+        drawing: Drawing,
+    ) -> Iterator[Lesson]:
+        """Yield what members have learned, in their order."""
+        seeds = random.randint(_MAX_SEED, size=n_members)
+
+        def learn(number: int) -> Lesson:
+            learner = learners[number % len(learners)]
+            return learn_member(samples, drawing, learner, voting, int(seeds[number]))
+
+        with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
+            yield from pool.map(learn, range(n_members))
+
+    def _weigh_features(
+        self, drawing: Drawing, learn: Callable[[int, Drawing], Iterator[Lesson]]
+    ) -> Drawing:
+        """Have features drawn by what they are worth to some members that are not kept."""
+        n_features = len(drawing.chances)
+        n_scouts = max(_FEWEST_SCOUTS, -(-_SCOUTS_A_FEATURE * n_features // drawing.fewest))
+        lessons = learn(n_scouts, drawing)
+        return replace(drawing, chances=find_chances(find_importances(lessons, n_features)))
+
+    def _voting(self, levels: int) -> Voting:
+        return Voting(levels, float(self.temperature))
+
+    def _take_in(self, lessons: list[Lesson], samples: CodedSamples, codes: Codes) -> None:
+        """Keep the members, and what they say of samples that they did not draw."""
+        n_samples, n_classes = len(samples.y), samples.n_classes
+        votes, n_members = np.zeros((n_samples, n_classes)), np.zeros(n_samples)
+        for lesson in lessons:
+            votes[lesson.left_out] += lesson.votes
+            n_members[lesson.left_out] += 1
+        is_known = n_members > 0
+        votes, y = votes[is_known] / n_members[is_known, np.newaxis], samples.y[is_known]
+        n_by_class = np.bincount(samples.y, minlength=n_classes)
+        calibration = None
+        if self.calibrate and len(votes) and n_classes > 1:
+            calibration = learn_calibration(votes, y, find_shares(n_by_class))
+        members = [lesson.member for lesson in lessons]
+        self._model = EnsembleModel(
+            codes, members, self._voting(codes.levels), n_by_class, calibration
+        )
+        probabilities = self._model.probabilities(votes)
+        self.oob_decision_function_ = np.full((n_samples, n_classes), np.nan)
+        self.oob_decision_function_[is_known] = probabilities
+        hits = probabilities.argmax(axis=1) == y
+        self.oob_score_ = float(hits.mean()) if len(hits) else np.nan
+        self.feature_importances_ = find_importances(lessons, self.n_features_in_)
+
+    @property
+    def members_(self) -> list[Hyperboxes]:
+        """The members' boxes in the units of the data, each over the features that it drew."""
+        check_is_fitted(self)
+        return list(self._model.hyperboxes())
+
+    @property
+    def n_boxes_(self) -> int:
+        """How many boxes the members have together."""
+        check_is_fitted(self)
+        return self._model.n_boxes
+
+    @property
+    def n_samples_(self) -> int:
+        """How many training samples there were."""
+        check_is_fitted(self)
+        return int(self._model.n_samples.sum())
+
+    @property
+    def data_min_(self) -> np.ndarray:
+        """The least value of each feature."""
+        check_is_fitted(self)
+        return self._model.codes.low.copy()
+
+    @property
+    def data_max_(self) -> np.ndarray:
+        """The largest value of each feature."""
+        check_is_fitted(self)
+        return self._model.codes.high.copy()
+
+    @property
+    def estimators_features_(self) -> list[np.ndarray]:
+        """The features that each member drew."""
+        check_is_fitted(self)
+        return [member.features.copy() for member in self._model.members]
+
+    def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return the most probable class of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples, or the lower ends of interval samples; NaN where a value is missing.
+        X_upper : array-like of shape (n_samples, n_features), default=None
+            The upper ends of interval samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted labels.
+        """
+        probabilities = self.predict_proba(X, X_upper)
+        return self.classes_[probabilities.argmax(axis=1)]
+
+    def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
+        """Return how probable each class is.
+
+        Parameters
+        ----------
+        X, X_upper : array-like of shape (n_samples, n_features)
+            As in `predict`.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        lower = validate_samples(self, X, reset=False, **NUMBERS)
+        upper = check_upper(self, lower, X_upper)
+
+        def answer(rows: slice) -> np.ndarray:
+            low = lower[rows]
+            return self._model.predict(low, low if upper is lower else upper[rows])
+
+        n_jobs = effective_n_jobs(self.n_jobs)
+        with ThreadPoolExecutor(n_jobs) as pool:
+            answers = pool.map(answer, slices(len(lower), _ROWS_AT_ONCE))
+            return np.concatenate(list(answers))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _learn_with(learner: BaseGFMM, samples: Samples, model: BoxModel) -> None:
+    """Learn boxes as a learner does, in the order of the samples."""
+    learner._learn(samples, model, FitCallbacks(None, samples, None, dict))
+
+
+def _as_scouts(learner: MemberLearner, n_samples: int) -> list[MemberLearner]:
+    """Return how members are learned that only tell what features are worth."""
+    return [learner._replace(share=min(learner.share, _SAMPLES_OF_SCOUTS / n_samples))]

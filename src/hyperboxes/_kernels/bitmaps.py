@@ -1,0 +1,358 @@
+"""Comparing 2,048 boxes at a time: a bit for each.
+
+In many features a tree leaves out little of what large boxes may meet. Bits are cheap: for each
+feature and each of 32 *marks* there is a bitmap of the boxes whose lower end is up to the mark, and
+one of those whose upper end is from the mark on. Boxes that meet an interval are in the bitmaps of
+the marks just beyond its ends, two in each feature, so 512 boxes are compared in one feature by two
+instructions; the rows decide about what is left. Boxes that are not in the bitmaps of the marks
+just before the ends of a window lie inside it. Walls (`rooms.py`) have bitmaps, too: of the boxes
+that have one below them beyond the mark, and above them.
+
+Upper ends and walls above are kept as negative numbers, so that all is "up to a mark" or beyond.
+While bitmaps are in use boxes only grow, and their rooms shrink, so bits are only added; a box that
+is gone leaves the bitmap of its class. `bits[chunk, row]` is a bitmap of the boxes from
+`2048 * chunk` on; `row` is `(2 * feature + end) * 32 + mark`, for walls after those of the ends.
+`classes[chunk, c]` is that of a class, the last one of all boxes with a label.
+`marks[feature, end]` ascend. `rows`, `met` and `nearly` are room for a walk through the chunks.
+
+Where a tree leaves out nearly all, as in few features, it is faster. So some searches for rivals
+walk through the trees first, and bitmaps are used if these took more blocks than there are chunks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from hyperboxes._kernels.geometry import is_known, overlaps, smaller
+from hyperboxes._kernels.jit import formula, instruction, subroutine
+from hyperboxes._kernels.lanes import LOW, first_lane, pointer_to
+from hyperboxes._kernels.records import BOXES, CLOSED, NO_LABEL, WORK, Bitmaps
+
+N_MARKS = 32
+WORDS = 32
+CHUNK = 64 * WORDS
+
+# Places of `state`: whether bitmaps are in use, and a box is not known in a feature; how many more
+# walks through the trees to wait for, and how many more blocks than chunks these have taken; and
+# the number of boxes when bitmaps came into use.
+ON, UNKNOWN, WALKS, EXCESS, N_BEFORE = range(5)
+
+# What a walk may look for: boxes that are met in all rows, or in all but one.
+MET, NEARLY = 1, 2
+
+# Whether boxes must be in the bitmaps, or must not.
+IN, NOT_IN = 0, -1
+
+# So many boxes tell where marks divide them evenly.
+_SAMPLE_SIZE = 1_000
+
+# Bitmaps that are compared before it is asked whether a box is left.
+_AT_ONCE = 8
+
+_BITS = ir.VectorType(ir.IntType(64), WORDS)
+
+
+def extended(bitmaps: Bitmaps, capacity: int) -> Bitmaps:
+    """Return the same bitmaps with room for more boxes."""
+    n_chunks = -(-capacity // CHUNK)
+
+    def extend(array: np.ndarray) -> np.ndarray:
+        larger = np.zeros((n_chunks, *array.shape[1:]), array.dtype)
+        larger[: len(array)] = array
+        return larger
+
+    if n_chunks <= len(bitmaps.bits):
+        return bitmaps
+    return bitmaps._replace(bits=extend(bitmaps.bits), classes=extend(bitmaps.classes))
+
+
+def make_bitmaps(
+    lower: np.ndarray, upper: np.ndarray, capacity: int, n_classes: int, n_walks: int
+) -> Bitmaps:
+    """Return bitmaps without a box, with marks that divide some boxes evenly."""
+    n_features = lower.shape[1]
+    n_chunks = -(-capacity // CHUNK)
+    return Bitmaps(
+        _place_marks(lower, upper),
+        np.zeros((n_chunks, 4 * n_features * N_MARKS, WORDS), np.int64),
+        np.zeros((n_chunks, n_classes + 1, WORDS), np.int64),
+        np.array([0, 0, n_walks, 0, 0]),
+        np.empty(4 * n_features, np.int64),
+        *np.empty((2, WORDS), np.int64),
+    )
+
+
+def _place_marks(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Return marks for lower and negative upper ends: numbers that ascend, none of them NaN."""
+    if len(lower) == 0:
+        grid = np.linspace(0.0, 1.0, N_MARKS)
+        return np.tile(np.stack([grid, grid - 1.0]), (lower.shape[1], 1, 1))
+    some = slice(None, None, -(-len(lower) // _SAMPLE_SIZE))
+    keys = np.stack([lower[some], -upper[some]])
+    keys = np.sort(np.where(np.isnan(keys), 0.0, keys), axis=1)
+    places = np.linspace(0, keys.shape[1] - 1, N_MARKS).round().astype(int)
+    return np.ascontiguousarray(keys[:, places].transpose(2, 0, 1))
+
+
+@formula
+def are_on(index):
+    """Whether bitmaps are in use, which they are not before rooms are kept."""
+    return index.bitmaps.state[ON] > 0 and index.patience[0] <= 0
+
+
+@subroutine
+def clear_bitmaps(bitmaps):
+    """Forget all boxes."""
+    bits, classes = bitmaps.bits, bitmaps.classes
+    for chunk in range(bits.shape[0]):
+        for row in range(bits.shape[1]):
+            for word in range(WORDS):
+                bits[chunk, row, word] = 0
+        for row in range(classes.shape[1]):
+            for word in range(WORDS):
+                classes[chunk, row, word] = 0
+    bitmaps.state[UNKNOWN] = 0
+
+
+@subroutine
+def mark_box(box, boxes):
+    """Put a box, as its row stands, into the bitmaps; it may be in some of them already."""
+    lower, upper, bitmaps = boxes.lower, boxes.upper, boxes.index.bitmaps
+    bits, marks, classes = bitmaps.bits, bitmaps.marks, bitmaps.classes
+    chunk, word, bit = _place_of(box)
+    for j in range(lower.shape[1]):
+        if not is_known(lower[box, j]):
+            bitmaps.state[UNKNOWN] = 1
+        for end in range(2):
+            mark = _first_mark(marks, j, end, lower[box, j] if end == LOW else -upper[box, j])
+            row = (2 * j + end) * N_MARKS
+            while mark < N_MARKS and not bits[chunk, row + mark, word] & bit:
+                bits[chunk, row + mark, word] |= bit
+                mark += 1
+    label = boxes.labels[box]
+    if label != NO_LABEL:
+        classes[chunk, label, word] |= bit
+        classes[chunk, classes.shape[1] - 1, word] |= bit
+
+
+@subroutine
+def mark_wall(box, j, end, wall, bitmaps):
+    """Note the wall of a box, as a negative number if it is above it."""
+    bits = bitmaps.bits
+    chunk, word, bit = _place_of(box)
+    row = bits.shape[1] // 2 + (2 * j + end) * N_MARKS
+    mark = _first_mark(bitmaps.marks, j, end, wall) - 1
+    while mark >= 0 and not bits[chunk, row + mark, word] & bit:
+        bits[chunk, row + mark, word] |= bit
+        mark -= 1
+
+
+@subroutine
+def unmark_box(box, boxes):
+    """Let no search find a box."""
+    classes, label = boxes.index.bitmaps.classes, boxes.labels[box]
+    if label != NO_LABEL:
+        chunk, word, bit = _place_of(box)
+        classes[chunk, label, word] &= ~bit
+        classes[chunk, classes.shape[1] - 1, word] &= ~bit
+
+
+@formula
+def _place_of(box):
+    """Return the chunk of a box, its word, and its bit."""
+    return box // CHUNK, box % CHUNK // 64, np.int64(1) << (box % 64)
+
+
+@formula
+def box_at(chunk, word, lanes):
+    """Return the first box of those in a word."""
+    return chunk * CHUNK + word * 64 + first_lane(lanes)
+
+
+@formula
+def _first_mark(marks, j, end, key):
+    """Return the first mark that a key is up to, or their number; the first if it is NaN."""
+    mark = 0
+    step = N_MARKS // 2
+    while step > 0:
+        mark += step * (marks[j, end, mark + step - 1] < key)
+        step //= 2
+    return mark + (marks[j, end, mark] < key)
+
+
+@subroutine
+def rows_to_meet(v, w, first, bitmaps):
+    """List, from a place on, the bitmaps of all boxes that meet [v, w]; return the end.
+
+    Where the interval is not known (NaN), or beyond all marks, any box will do.
+    """
+    marks, rows = bitmaps.marks, bitmaps.rows
+    last = rows.shape[0]
+    for j in range(v.shape[0]):
+        for end in range(2):
+            key = w[j] if end == LOW else -v[j]
+            mark = _first_mark(marks, j, end, key)
+            if mark < N_MARKS and is_known(key):
+                row = ((2 * j + end) * N_MARKS + mark) * WORDS
+                if mark < N_MARKS // 2:  # few boxes: these come first
+                    rows[first] = row
+                    first += 1
+                else:
+                    last -= 1
+                    rows[last] = row
+    while last < rows.shape[0]:
+        rows[first] = rows[last]
+        first += 1
+        last += 1
+    return first
+
+
+@subroutine
+def rows_outside(near, far, first, bitmaps):
+    """List, from a place on, bitmaps of boxes that reach out of [far, near]; return the end."""
+    marks, rows = bitmaps.marks, bitmaps.rows
+    for j in range(near.shape[0]):
+        for end in range(2):
+            mark = _first_mark(marks, j, end, far[j] if end == LOW else -near[j]) - 1
+            if mark >= 0:
+                rows[first] = ((2 * j + end) * N_MARKS + mark) * WORDS
+                first += 1
+    return first
+
+
+@subroutine
+def rows_walled_off(low, high, first, bitmaps):
+    """List, from a place on, bitmaps of boxes with walls before [low, high]; return the end."""
+    marks, rows = bitmaps.marks, bitmaps.rows
+    walls = bitmaps.bits.shape[1] // 2
+    for j in range(low.shape[0]):
+        for end in range(2):
+            key = low[j] if end == LOW else -high[j]
+            mark = _first_mark(marks, j, end, key)
+            if mark < N_MARKS and is_known(key):
+                rows[first] = (walls + (2 * j + end) * N_MARKS + mark) * WORDS
+                first += 1
+    return first
+
+
+@formula
+def n_chunks(boxes):
+    """Return how many chunks there are; to walk through them is work."""
+    number = (boxes.counters[BOXES] + CHUNK - 1) // CHUNK
+    boxes.counters[WORK] += number
+    return number
+
+
+@formula
+def take_class(chunk, label, bitmaps):
+    """Begin with the boxes of a class in a chunk."""
+    for word in range(WORDS):
+        bitmaps.met[word] = bitmaps.classes[chunk, label, word]
+
+
+@formula
+def take_rivals(chunk, label, bitmaps):
+    """Begin with the boxes of other classes in a chunk."""
+    classes, met = bitmaps.classes, bitmaps.met
+    for word in range(WORDS):
+        met[word] = classes[chunk, classes.shape[1] - 1, word]
+        if label != NO_LABEL:
+            met[word] &= ~classes[chunk, label, word]
+
+
+@subroutine
+def narrow(chunk, row, stop, kind, wanted, bitmaps):
+    """Keep the boxes of a chunk that are in all rows (or `NOT_IN` any) as `met`.
+
+    Those that are but for one row are `nearly` met. Returns whether there is one of those wanted;
+    if not, the walk ends early.
+    """
+    bits, rows, met, nearly = bitmaps.bits, bitmaps.rows, bitmaps.met, bitmaps.nearly
+    start = chunk * bits.shape[1] * WORDS
+    for word in range(WORDS):
+        nearly[word] = met[word]
+    found = _narrow(bits, start, rows, row, row, kind, met, nearly)
+    while row < stop and found & wanted:
+        next_row = smaller(row + _AT_ONCE, stop)
+        found = _narrow(bits, start, rows, row, next_row, kind, met, nearly)
+        row = next_row
+    return found & wanted
+
+
+@subroutine
+def first_met(v, w, label, boxes):
+    """Return a box of another class that shares a point with [v, w], or -1."""
+    bitmaps, met = boxes.index.bitmaps, boxes.index.bitmaps.met
+    n_rows = rows_to_meet(v, w, 0, bitmaps)
+    for chunk in range(n_chunks(boxes)):
+        take_rivals(chunk, label, bitmaps)
+        if narrow(chunk, 0, n_rows, IN, MET, bitmaps):
+            for word in range(WORDS):
+                lanes = met[word]
+                while lanes:
+                    box = box_at(chunk, word, lanes)
+                    lanes &= lanes - 1
+                    if overlaps(v, w, boxes, box, CLOSED):
+                        return box
+    return -1
+
+
+@instruction
+def _narrow(
+    typing: Any,
+    bits: Any,
+    start: Any,
+    rows: Any,
+    row: Any,
+    stop: Any,
+    kind: Any,
+    met: Any,
+    nearly: Any,
+) -> Any:
+    """Compare with some more rows; return which kinds of boxes are left."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = signature.args
+        outer = [_bitmap_at(context, builder, kinds[n], args[n]) for n in (6, 7)]
+        inner = [cgutils.alloca_once(builder, _BITS) for _ in outer]
+        for source, target in zip(outer, inner, strict=True):
+            builder.store(builder.load(source, align=8), target)
+        flip = _repeat(builder, args[5])
+        with cgutils.for_range_slice(builder, args[3], args[4], args[3].type(1)) as (number, _):
+            offset = builder.load(pointer_to(context, builder, kinds[2], args[2], number))
+            place = _bitmap_at(context, builder, kinds[0], args[0], builder.add(args[1], offset))
+            of_row = builder.xor(builder.load(place, align=8), flip)
+            met, nearly = (builder.load(place) for place in inner)
+            builder.store(builder.and_(met, of_row), inner[0])
+            builder.store(builder.or_(met, builder.and_(nearly, of_row)), inner[1])
+        for source, target in zip(inner, outer, strict=True):
+            builder.store(builder.load(source), target, align=8)
+        any_met, any_nearly = (_is_any(builder, builder.load(place)) for place in inner)
+        return builder.or_(any_met, builder.shl(any_nearly, any_nearly.type(1)))
+
+    place = types.int64
+    return types.int64(bits, place, rows, place, place, place, met, nearly), generate
+
+
+def _bitmap_at(context: Any, builder: Any, kind: Any, array: Any, start: Any = None) -> Any:
+    """Return a pointer to the words of a bitmap."""
+    return builder.bitcast(pointer_to(context, builder, kind, array, start), _BITS.as_pointer())
+
+
+def _repeat(builder: Any, word: Any) -> Any:
+    """Return a word eight times."""
+    undefined = ir.Constant(_BITS, ir.Undefined)
+    first = builder.insert_element(undefined, word, ir.Constant(ir.IntType(32), 0))
+    lanes = ir.Constant(ir.VectorType(ir.IntType(32), WORDS), [0] * WORDS)
+    return builder.shuffle_vector(first, undefined, lanes)
+
+
+def _is_any(builder: Any, bits: Any) -> Any:
+    """Return 1 if a bit is set, else 0."""
+    number = builder.bitcast(bits, ir.IntType(CHUNK))
+    return builder.zext(builder.icmp_unsigned("!=", number, number.type(0)), ir.IntType(64))

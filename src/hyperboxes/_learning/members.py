@@ -1,0 +1,178 @@
+"""Learning the members of an ensemble, and what they say of samples that they did not draw.
+
+Members are learned on codes, without a check, a scale or probabilities of their own. Each has a
+seed, and draws from it in a fixed order, so that it does not matter which thread learns it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hyperboxes._kernels.members import Members
+from hyperboxes._models.boxes import Boxes, Samples
+from hyperboxes._models.ensemble import ask
+from hyperboxes._models.members import Member, Voting, pack
+from hyperboxes._models.membership import Membership
+from hyperboxes._models.model import BoxModel
+
+# How many samples that were not drawn tell how important a member's features are.
+_ENOUGH_FOR_IMPORTANCE = 300
+
+# The part of features' chances to be drawn that they have by the roots of their importances.
+_EARNED = 0.8
+
+
+class CodedSamples(NamedTuple):
+    """Training samples in codes, and their classes."""
+
+    low: np.ndarray
+    high: np.ndarray
+    y: np.ndarray
+    n_classes: int
+
+
+class MemberLearner(NamedTuple):
+    """A way to learn the boxes of a member, how memberships are combined, and what is drawn.
+
+    `share` is that of each class's samples.
+    """
+
+    learn: Callable[[Samples, BoxModel], None]
+    membership_function: str
+    share: float
+
+
+class Draw(NamedTuple):
+    """What a member is learned from: features in ascending order, and samples in random order."""
+
+    features: np.ndarray
+    rows: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """How many features a member draws, and which.
+
+    `chances` are those of the features to be drawn first; they sum to 1.
+    """
+
+    chances: np.ndarray
+    fewest: int
+    most: int
+
+    def draw(
+        self, y: np.ndarray, n_classes: int, share: float, random: np.random.RandomState
+    ) -> Draw:
+        """Draw features, how many included, then samples class by class, at least one of each."""
+        size = random.randint(self.fewest, self.most + 1)
+        features = random.choice(len(self.chances), size, replace=False, p=self.chances)
+        rows = []
+        for c in range(n_classes):
+            of_class = random.permutation(np.flatnonzero(y == c))
+            rows.append(of_class[: max(1, int(share * len(of_class) + 0.5))])
+        return Draw(np.sort(features), random.permutation(np.concatenate(rows)))
+
+
+class Lesson(NamedTuple):
+    """A member, and what it said of the samples that it did not draw.
+
+    `drops` is how much less it gave their classes when a feature's values were shuffled among them,
+    in the mean of samples.
+    """
+
+    member: Member
+    left_out: np.ndarray
+    votes: np.ndarray
+    drops: np.ndarray
+
+
+def find_importances(lessons: Iterable[Lesson], n_features: int) -> np.ndarray:
+    """Return the features' mean drops over the members that drew them, as shares of all."""
+    drops, n_members = np.zeros(n_features), np.zeros(n_features)
+    for lesson in lessons:
+        drops[lesson.member.features] += lesson.drops
+        n_members[lesson.member.features] += 1
+    drops = np.maximum(drops / np.maximum(n_members, 1), 0.0)
+    return drops / drops.sum() if drops.any() else drops
+
+
+def find_chances(importances: np.ndarray) -> np.ndarray:
+    """Return the chances of features to be drawn: what they earn, and what each has."""
+    roots = np.sqrt(importances)
+    even = np.full(len(roots), 1.0 / len(roots))
+    return (1.0 - _EARNED) * even + _EARNED * roots / roots.sum() if roots.any() else even
+
+
+def learn_member(
+    samples: CodedSamples, drawing: Drawing, learner: MemberLearner, voting: Voting, seed: int
+) -> Lesson:
+    """Draw features and samples, learn them, and ask about the others."""
+    random = np.random.RandomState(seed)
+    draw = drawing.draw(samples.y, samples.n_classes, learner.share, random)
+    member = _learn_boxes(samples, draw, learner, voting.levels)
+    is_drawn = np.zeros(len(samples.y), bool)
+    is_drawn[draw.rows] = True
+    left_out = np.flatnonzero(~is_drawn)
+    packed = pack([member], samples.n_classes, voting)
+    low, high = samples.low[left_out], samples.high[left_out]
+    votes = ask(packed, low, high, samples.n_classes)
+    few = random.permutation(len(left_out))[:_ENOUGH_FOR_IMPORTANCE]
+    asked = CodedSamples(low[few], high[few], samples.y[left_out[few]], samples.n_classes)
+    return Lesson(member, left_out, votes, _find_drops(packed, draw.features, asked, random))
+
+
+def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int) -> Member:
+    table = np.ix_(draw.rows, draw.features)
+    low, high = samples.low[table], samples.high[table]
+    is_missing = low > high
+    xl = np.where(is_missing, np.nan, low / levels)
+    xu = xl if np.array_equal(low, high) else np.where(is_missing, np.nan, high / levels)
+    drawn = Samples(xl, xu, None, samples.y[draw.rows])
+    membership = Membership(np.ones(xl.shape[1]), learner.membership_function)
+    model = BoxModel(Boxes(xl.shape[1], samples.n_classes), None, membership)
+    learner.learn(drawn, model)
+    boxes = model.boxes
+    if len(np.unique(boxes.labels)) < samples.n_classes or boxes.labels.min() < 0:
+        raise ValueError("A member has no box of some class: its learner cannot be one.")
+    lower, upper = _round(boxes.lower, boxes.upper, levels)
+    is_mean = membership.is_mean
+    return Member(draw.features, lower, upper, boxes.labels.copy(), boxes.counts.copy(), is_mean)
+
+
+def _round(lower: np.ndarray, upper: np.ndarray, levels: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the codes that boxes hold; those of features that they know nothing of are all.
+
+    Where boxes were parted between two codes, each keeps those on its side; one between two codes
+    keeps the nearer.
+    """
+    low, high = np.ceil(levels * lower - 1e-6), np.floor(levels * upper + 1e-6)
+    nearest = np.rint(levels * (lower + upper) / 2)
+    low, high = np.where(low > high, nearest, low), np.where(low > high, nearest, high)
+    is_known = ~np.isnan(lower)
+    low, high = np.where(is_known, low, 0), np.where(is_known, high, levels)
+    return low.astype(np.uint8), high.astype(np.uint8)
+
+
+def _find_drops(
+    member: Members, features: np.ndarray, asked: CodedSamples, random: np.random.RandomState
+) -> np.ndarray:
+    """Shuffle the values of one feature after the other, and ask again."""
+    low, high, y, n_classes = asked
+    rows = np.arange(len(y))
+
+    def score(low: np.ndarray, high: np.ndarray) -> float:
+        return float(ask(member, low, high, n_classes)[rows, y].sum())
+
+    before = score(low, high)
+    drops = np.zeros(len(features))
+    for j, feature in enumerate(features):
+        order = random.permutation(len(y))
+        shuffled = [end.copy() for end in (low, high)]
+        for end in shuffled:
+            end[:, feature] = end[order, feature]
+        drops[j] = (before - score(*shuffled)) / max(len(y), 1)
+    return drops

@@ -1,0 +1,115 @@
+"""Running delayed work on a client or on Dask's own scheduler, and what is said of its faults."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import nullcontext
+from typing import Any
+
+from hyperboxes._estimators.merge import neighbours
+
+_NAME = "hyperboxes"
+
+
+class Engine:
+    """Where delayed work is done, and the names of its tasks."""
+
+    def __init__(self, client: Any, progress: bool) -> None:
+        self._client = client if client is not None else _default_client()
+        self._progress = progress
+        self._token = uuid.uuid4().hex
+
+    def task(self, function: Callable[..., Any], place: str, *args: Any) -> Any:
+        """Return a delayed call, named by what it does and where: errors and the dashboard tell."""
+        from dask.delayed import delayed
+
+        name = f"{_NAME}-{function.__name__}-{place}-{self._token}"
+        return delayed(function, pure=False, traverse=False)(*args, dask_key_name=name)
+
+    def tree(self, function: Callable[[list[Any]], Any], values: Sequence[Any]) -> Any:
+        """Combine neighbours, and what comes of them, to one value, in the tree of `merge`.
+
+        Which values meet does not depend on when they arrive.
+        """
+        values, level = list(values), 0
+        while len(values) > 1:
+            level += 1
+            values = [
+                group[0]
+                if len(group) == 1
+                else self.task(function, f"level-{level}-group-{number}", group)
+                for number, group in enumerate(neighbours(values))
+            ]
+        return values[0]
+
+    def compute(self, value: Any) -> Any:
+        """Return what a delayed value comes to; nothing goes on if that fails."""
+        if self._client is None:
+            with _local_bar() if self._progress else nullcontext():
+                return value.compute()
+        future = self._client.compute(value)
+        try:
+            if self._progress:
+                _show_progress(future)
+            return _result(future)
+        finally:
+            future.cancel(reason="hyperboxes is done with it")
+
+
+def _default_client() -> Any:
+    """Return the client that Dask itself would use; None if it would use another scheduler."""
+    import dask
+    from distributed import default_client
+
+    if dask.config.get("scheduler", None) not in (None, "dask.distributed", "distributed"):
+        return None
+    try:
+        return default_client()
+    except ValueError:
+        return None
+
+
+def _local_bar() -> Any:
+    from dask.diagnostics.progress import ProgressBar
+
+    return ProgressBar()
+
+
+def _show_progress(future: Any) -> None:
+    from distributed import progress
+
+    progress(future, notebook=False)
+
+
+def _result(future: Any) -> Any:
+    """Wait for a result; say which partition it was whose workers died.
+
+    Dask suspects whatever a worker had to do when it died, so it may name a partition that waited.
+    """
+    from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    try:
+        return future.result()
+    except KilledWorker as error:
+        raise RuntimeError(
+            f"Dask's task {_describe(error.task)} was given up: workers died while they were at "
+            f"it or had it next, {error.allowed_failures + 1} in all. Most often a partition takes "
+            "more memory than a worker has; divide the data into smaller partitions, or give the "
+            "workers more. Their logs say more."
+        ) from error
+    except (CancelledError, CommClosedError, TimeoutError) as error:
+        raise RuntimeError(
+            f"The connection to Dask's scheduler was lost ({error}), or somebody has cancelled the "
+            "work. The model is as it was before; with a new client, start again."
+        ) from error
+
+
+def _describe(key: Any) -> str:
+    """Say in words what a task was to do."""
+    if not str(key).startswith(f"{_NAME}-"):
+        return repr(key)
+    words = str(key).removeprefix(f"{_NAME}-").rpartition("-")[0]
+    return "'" + words.replace("_", " ").replace("-", " ") + "'"

@@ -1,0 +1,165 @@
+"""Dask on a real cluster of processes, whose workers die, run out of memory or lose the scheduler.
+
+Workers are killed by their own hand, at a place that a test chooses. The nanny starts another in
+their stead, which knows nothing of that.
+"""
+
+import os
+import signal
+import threading
+import time
+
+import dask
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from sklearn.datasets import load_iris
+
+import hyperboxes.dask
+from hyperboxes import ImprovedOnlineGFMM
+from hyperboxes.dask import _training
+from tests.learners import same_boxes
+from tests.marks import on_posix
+
+X, Y = load_iris(return_X_y=True)
+PARTS = [slice(start, None, 5) for start in range(5)]
+MEMORY = 1_000_000_000
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Start two workers, each a process with one thread."""
+    cluster = LocalCluster(
+        n_workers=2, threads_per_worker=1, memory_limit=MEMORY, dashboard_address=":0"
+    )
+    with cluster, Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture
+def impatient(client):
+    """Have the scheduler give up a task that a worker has died of."""
+
+    def allow(n_failures, dask_scheduler):
+        before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, n_failures
+        return before
+
+    before = client.run_on_scheduler(allow, 0)
+    yield
+    client.run_on_scheduler(allow, before)
+
+
+def data(read=None):
+    """Return iris in delayed partitions, read by a function of their numbers."""
+    read = read or (lambda number: X[PARTS[number]])
+    samples = [dask.delayed(read)(number) for number in range(len(PARTS))]
+    return samples, [dask.delayed(Y[rows]) for rows in PARTS]
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """Return the model of the partitions, trained here."""
+    with dask.config.set(scheduler="synchronous"):
+        return hyperboxes.dask.fit(ImprovedOnlineGFMM(0.3, random_state=0), *data())
+
+
+def die_in(place):
+    """Let this worker die as soon as it is to do something."""
+
+    def die(*args):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    die.__name__ = place
+    setattr(_training, place, die)
+    return os.getpid()
+
+
+def fit(client, *samples):
+    """Fit a new model."""
+    return hyperboxes.dask.fit(ImprovedOnlineGFMM(0.3, random_state=0), *samples, client=client)
+
+
+def test_a_cluster_gives_the_model_of_one_process(client, expected):
+    model = fit(client, *data())
+    assert same_boxes(model, expected)
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+    with client.as_current():  # the default one
+        again = hyperboxes.dask.fit(ImprovedOnlineGFMM(0.3, random_state=0), *data())
+        assert same_boxes(again, expected)
+        futures = client.scatter([X[rows] for rows in PARTS])
+        assert same_boxes(fit(None, futures, data()[1]), expected)
+
+
+def test_errors_of_partitions_come_through(client):
+    def read(number):
+        return X[PARTS[number]] * (np.inf if number == 2 else 1.0)
+
+    with pytest.raises(ValueError, match=r"Partition 2: .*infinity"):
+        fit(client, *data(read))
+
+
+@on_posix
+def test_workers_that_die_in_training_or_merging_are_made_up_for(client, expected):
+    workers = list(client.scheduler_info()["workers"])
+    places = ("learn_partition", "merge_partitions")
+    before = {
+        client.run(die_in, place, workers=[worker])[worker]
+        for place, worker in zip(places, workers, strict=True)
+    }
+    assert same_boxes(fit(client, *data()), expected)
+    client.wait_for_workers(2, timeout=60)
+    assert not set(client.run(os.getpid).values()) & before
+
+
+class Hoard:
+    """Samples that take all memory there is."""
+
+    def __len__(self):
+        hoard = []
+        while True:  # until the nanny intervenes
+            hoard.append(np.ones(2_000_000))
+            time.sleep(0.01)
+
+
+@on_posix
+def test_a_partition_too_large_for_memory_is_named_and_changes_nothing(client, impatient):
+    model = ImprovedOnlineGFMM().fit(X, Y)
+    before = model.hyperboxes_
+    # The only one: of several that wait on a worker that dies, Dask may suspect any.
+    samples = [dask.delayed(Hoard)()], [dask.delayed(Y)]
+    with pytest.raises(RuntimeError, match=r"'look at partition 0' was given up: .* more memory"):
+        hyperboxes.dask.fit(model, *samples, client=client)
+    assert model.hyperboxes_ is before
+
+
+STARTED, LOST = threading.Event(), threading.Event()
+
+
+def read_late(number):
+    """Wait until the scheduler is lost."""
+    STARTED.set()
+    LOST.wait(60)
+    return X[PARTS[number]]
+
+
+def test_a_lost_scheduler_is_reported_and_changes_nothing(monkeypatch):
+    monkeypatch.setitem(dask.config.get("distributed.comm.timeouts"), "connect", "2s")
+    cluster = LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+    )
+    client = Client(cluster, set_as_default=False)
+
+    def lose():
+        STARTED.wait(60)
+        cluster.scheduler.loop.add_callback(cluster.scheduler.close)
+        LOST.set()
+
+    loser = threading.Thread(target=lose)
+    loser.start()
+    model = ImprovedOnlineGFMM()
+    with pytest.raises(RuntimeError, match="connection to Dask's scheduler was lost"):
+        hyperboxes.dask.fit(model, *data(read_late), client=client)
+    loser.join()
+    client.close()
+    cluster.close()
+    assert not hasattr(model, "classes_")

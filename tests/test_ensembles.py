@@ -1,0 +1,280 @@
+"""Ensembles beyond the estimator: files, explanations, rules, refusals, and scikit-learn's own."""
+
+import io
+import json
+import zipfile
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+
+from hyperboxes import (
+    AgglomerativeGFMM,
+    BoostedHyperboxes,
+    BoxesDisplay,
+    FeatureImportancesDisplay,
+    ImprovedOnlineGFMM,
+    OnlineGFMM,
+    RandomHyperboxes,
+    explain,
+    export_frame,
+    export_html,
+    export_sql,
+    export_text,
+    load,
+    merge,
+    save,
+    to_onnx,
+)
+from tests.model_files import refusal, saved, sealed
+
+SMALL = partial(RandomHyperboxes, n_estimators=6, random_state=0)
+
+
+# Files
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"calibrate": False, "temperature": 0, "max_features": (1, 2)},
+        {"estimator": AgglomerativeGFMM(0.5, gamma=[1.0, 1.0, 1.0, 1.0])},
+        {"estimator": [ImprovedOnlineGFMM(0.2), OnlineGFMM(0.3)]},
+    ],
+)
+def test_saved_models_are_loaded(parameters):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = SMALL(**parameters).fit(X, y.map(str))
+    file = io.BytesIO()
+    save(model, file)
+    file.seek(0)
+    twin = load(file)
+    assert_array_equal(twin.predict_proba(X), model.predict_proba(X))
+    assert_array_equal(twin.feature_importances_, model.feature_importances_)
+    assert twin.oob_score_ == model.oob_score_
+    assert repr(twin.estimator) == repr(model.estimator)
+    again = io.BytesIO()
+    save(twin, again)
+    assert again.getvalue() == file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def tiny_file():
+    """Return the members of a saved model of two members, two features and two classes."""
+    X, y = [[0.0, 5.0], [1.0, 6.0], [8.0, 7.0], [9.0, 9.0]], ["a", "a", "b", "b"]
+    model = RandomHyperboxes(n_estimators=2, max_features=1, random_state=0).fit(X, y)
+    with zipfile.ZipFile(io.BytesIO(saved(model))) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def changed(members, name, change):
+    """Return the file with an array that is changed, or a key of the header."""
+    file = io.BytesIO()
+    if name in ("calibration", "oob_score", "temperature", "estimator"):
+        header = json.loads(members["model.json"])
+        part = header["parameters"] if name == "estimator" else header
+        part[name] = change
+        return sealed(members | {"model.json": json.dumps(header).encode()})
+    array = np.load(io.BytesIO(members[f"{name}.npy"]))
+    np.lib.format.write_array(file, np.ascontiguousarray(change(array)), version=(1, 0))
+    return sealed(members | {f"{name}.npy": file.getvalue()})
+
+
+def first(value):
+    """Return what puts a value first in an array."""
+
+    def change(array):
+        array = array.copy()
+        array.flat[0] = value
+        return array
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("thresholds", first(np.nan), "codes are not"),
+        ("thresholds", first(np.inf), "codes are not in order"),
+        ("thresholds", np.ravel, "thresholds.npy has the shape"),
+        ("low", first(np.inf), "a feature has no range"),
+        ("high", lambda array: array - 100, "a feature has no range"),
+        ("n_samples", first(0), "a class has no sample"),
+        ("n_samples", lambda array: np.full_like(array, 2**62), "too many samples"),
+        ("importances", first(-0.5), "importances are not shares"),
+        ("member_sizes", first(3), "knows no feature, or too many"),
+        ("member_sizes", first(2), "do not add up"),
+        ("member_sizes", lambda array: array[:1], "npy has the type"),
+        ("member_boxes", first(0), "a member has no box"),
+        ("member_boxes", first(9), "do not add up"),
+        ("member_features", first(2), "a feature that is none"),
+        ("labels", first(2), "a label that is no class"),
+        ("labels", np.zeros_like, "no box of a class"),
+        ("counts", first(0), "holds no sample"),
+        ("lower", lambda array: np.full_like(array, 255), "above the upper"),
+        ("lower", lambda array: array[1:], "npy has the type"),
+        ("calibration", [1.0, 2.0], "probabilities are not"),
+        ("calibration", [1.0, 2.0, 3.0], "probabilities are not"),
+        ("calibration", [1.0, None, 0.5], "probabilities are not"),
+        ("oob_score", 1.5, "score is no share"),
+        ("temperature", -1.0, "temperature is none"),
+        ("estimator", {"learner": "Nobody", "parameters": {}}, "a learner is expected"),
+        ("estimator", {"learner": "OnlineGFMM", "parameters": {"x": 1}}, "a learner is expected"),
+        ("estimator", [{"learner": "OnlineGFMM"}], "a learner is expected"),
+        ("estimator", {"learner": 1, "parameters": {}}, "a learner is expected"),
+    ],
+)
+def test_wrong_files_are_refused(tiny_file, name, change, message):
+    assert message in refusal(changed(tiny_file, name, change))
+
+
+def test_files_of_the_same_content_are_read(tiny_file):
+    assert load(io.BytesIO(changed(tiny_file, "labels", np.copy))).predict([[0.0, 5.0]]) == ["a"]
+
+
+def test_members_of_others_cannot_be_saved():
+    class Own(ImprovedOnlineGFMM):
+        pass
+
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="its parameter estimator is a Own"):
+        save(SMALL(Own()).fit(X, y), io.BytesIO())
+
+
+# Reading
+
+
+@pytest.fixture(scope="module")
+def iris():
+    """Return the irises, and a model of half of them with names."""
+    data = load_iris(as_frame=True)
+    X, y = data.data, data.target_names[data.target]
+    return X, y, SMALL(n_estimators=12).fit(X[::2], y[::2])
+
+
+@pytest.mark.parametrize("function", ["mean", "min"])
+def test_explanations_tell_what_members_said(function):
+    X, y = load_iris(return_X_y=True)
+    learner = ImprovedOnlineGFMM(0.1, membership_function=function)
+    model = SMALL(learner, calibrate=False).fit(X[::2], y[::2])
+    explanations = explain(model, X[1::2])
+    p = model.predict_proba(X[1::2])
+    assert_array_equal(explanations.predictions, model.predict(X[1::2]))
+    for row in (0, 33, 41, 60):
+        said = explanations[row]
+        assert_allclose(list(said.votes.values()), p[row])
+        assert said.prediction == p[row].argmax()
+        assert sum(box.share for box in said.boxes) == pytest.approx(1)
+        distances = np.zeros(3)
+        for box in said.boxes:
+            distances[box.label] += box.distance / 6
+            boxes = model.members_[box.member]
+            assert boxes.labels[box.box] == box.label
+            assert_array_equal(boxes.lower[box.box], box.lower)
+            inside = (box.lower <= X[1::2][row, box.features]) & (
+                X[1::2][row, box.features] <= box.upper
+            )
+            assert inside.all() == (box.distance == 0)
+        more = distances[said.rival] - distances[said.prediction]
+        assert said.contributions.sum() == pytest.approx(more)
+
+
+def test_explanations_are_texts_and_dictionaries(iris):
+    X, _, model = iris
+    explanations = explain(model, X.iloc[[1, 101]])
+    text = str(explanations[1])
+    assert text.startswith("virginica: virginica")
+    assert "of 12 members" in text
+    assert "For it against versicolor:" in text
+    assert "petal width (cm)" in text
+    assert json.loads(json.dumps(explanations.to_dicts()))[0]["prediction"] == "setosa"
+    alone = SMALL().fit([[1.0], [2.0]], ["a", "a"])
+    assert str(explain(alone, [[1.0]])[0]).startswith("a: a 100%.")
+
+
+def test_largest_boxes_are_written_as_rules(iris):
+    X, y, model = iris
+    text = export_text(model, X, y, max_rules=3)
+    assert text.startswith(f"12 members with {model.n_boxes_:,} boxes, from 75 training samples.")
+    assert text.count("coverage") == text.count("precision") == 3
+    assert text.endswith(f"{model.n_boxes_ - 3:,} more boxes: left out (max_rules=3).")
+    largest = max(boxes.counts.max() for boxes in model.members_)
+    assert f"setosa  {largest} samples" in text
+    assert export_text(model).count("member ") == 20
+
+
+def test_all_boxes_are_rows_of_a_table(iris):
+    X, y, model = iris
+    frame = export_frame(model, X[::2], y[::2], class_names=["A", "B", "C"])
+    assert len(frame) == model.n_boxes_
+    row = frame[frame["member"] == 3].iloc[2]
+    boxes, features = model.members_[3], model.estimators_features_[3]
+    assert row["class"] == "ABC"[boxes.labels[2]]
+    for j, name in enumerate(X.columns):
+        bounds = row[f"{name} lower"], row[f"{name} upper"]
+        if j in features:
+            place = features.tolist().index(j)
+            assert bounds == (boxes.lower[2, place], boxes.upper[2, place])
+        else:
+            assert np.isnan(bounds).all()
+    assert (frame["coverage"] * 75 >= frame["support"] - 1e-9).mean() > 0.9
+    assert frame["precision"].mean() > 0.8
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        to_onnx,
+        export_sql,
+        lambda model: export_html(model, [[1.0] * 4], ["setosa"]),
+        lambda model: merge([model, model]),
+        BoxesDisplay.from_estimator,
+    ],
+    ids=["onnx", "sql", "html", "merge", "boxes"],
+)
+def test_what_is_for_single_models_says_so(iris, reader):
+    with pytest.raises(TypeError, match=r"has many, which decide together\. Read it with explain"):
+        reader(iris[2])
+
+
+def test_importances_can_be_drawn(iris):
+    display = FeatureImportancesDisplay.from_estimator(iris[2])
+    assert "petal" in display.ax_.get_yticklabels()[0].get_text()
+
+
+# Scikit-learn's ensembles
+
+
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        BaggingClassifier(ImprovedOnlineGFMM(0.1, calibrate=False), 5, random_state=0),
+        BaggingClassifier(AgglomerativeGFMM(calibrate=False), 3, max_features=2, random_state=0),
+        BaggingClassifier(RandomHyperboxes(n_estimators=3, random_state=0), 2, random_state=0),
+        VotingClassifier(
+            [
+                ("improved", ImprovedOnlineGFMM(random_state=0)),
+                ("merged", AgglomerativeGFMM()),
+                ("rules", BoostedHyperboxes(5, random_state=0)),
+            ],
+            voting="soft",
+        ),
+        StackingClassifier(
+            [("online", OnlineGFMM(random_state=0)), ("random", SMALL())],
+            BoostedHyperboxes(5, random_state=0),
+            cv=2,
+        ),
+    ],
+    ids=["bagging", "merged and bagged", "ensembles bagged", "voting", "stacking"],
+)
+def test_ensembles_of_scikit_learn_take_the_learners(ensemble, iris):
+    X, y, _ = iris
+    ensemble.fit(X[::2], y[::2])
+    p = ensemble.predict_proba(X[1::2])
+    assert_allclose(p.sum(axis=1), 1)
+    assert_array_equal(ensemble.predict(X[1::2]), ensemble.classes_[p.argmax(axis=1)])
+    assert ensemble.score(X[1::2], y[1::2]) > 0.9
