@@ -56,7 +56,7 @@ class Codes:
         return low, high
 
     def _encode(self, values: np.ndarray) -> np.ndarray:
-        codes = np.empty(values.shape, np.uint8)
+        codes = np.empty(values.shape, np.uint8, order="F")
         for j, thresholds in enumerate(self.thresholds):
             codes[:, j] = np.searchsorted(thresholds, values[:, j], side="right")
         return codes
