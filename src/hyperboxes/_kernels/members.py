@@ -129,7 +129,8 @@ def _scan(
             name: context.make_array(signature.args[place])(context, builder, args[place])
             for place, name in _ARRAYS.items()
         }
-        layers = _Layers(builder, arrays, *args[1:3], *args[4:6], args[8:10])
+        sizes = args[1], args[2], args[4], args[5]
+        layers = _Layers(builder, arrays, *sizes, args[8:10])
         walls = arrays["walls"].data, builder.mul(args[12], _number(len(STRIDES) * LANES))
         with builder.if_else(args[10]) as (then, otherwise):
             for branch, distance in ((then, _Sum), (otherwise, _Largest)):

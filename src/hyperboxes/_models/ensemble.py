@@ -77,8 +77,8 @@ def ask(members: Members, low: np.ndarray, high: np.ndarray, n_classes: int) -> 
     votes = np.zeros((len(low), n_classes))
     room = (np.empty((SAMPLES, size), np.uint16) for size in (LANES, n_classes))
     n_members = len(members.first_groups) - 1
-    codes = (np.ascontiguousarray(end.T) for end in (low, high))
-    kernels.add_votes(*codes, members, 0, n_members, 0, len(low), *room, votes)
+    codes = [np.ascontiguousarray(end.T) for end in ((low,) if low is high else (low, high))]
+    kernels.add_votes(codes[0], codes[-1], members, 0, n_members, 0, len(low), *room, votes)
     return votes
 
 
