@@ -46,9 +46,15 @@ def describe_regions(model: Any) -> str:
 
 def describe_settling(model: Any, is_contentious: bool) -> str:
     """Return what has settled the class of a sample; nothing if it is in no region, or a tie."""
-    if not is_contentious or model._model.resolution == "exclude":
+    settlement = name_settlement(model) if is_contentious else ""
+    return f"Boxes of several classes hold it: {settlement}." if settlement else ""
+
+
+def name_settlement(model: Any) -> str:
+    """Return what decides in the regions that boxes share; nothing if the nearest box does."""
+    if not keeps_overlaps(model) or model._model.resolution == "exclude":
         return ""
-    return f"Boxes of several classes hold it: {_SETTLED[model._model.resolution]}."
+    return _SETTLED[model._model.resolution]
 
 
 def _list_overlaps(regions: ContentiousRegions, n_boxes: int) -> list[list[tuple[int, int]]]:

@@ -76,6 +76,15 @@ def read_membership(model: Any) -> Membership:
     return replace(membership, gamma=membership.gamma.copy())
 
 
+def read_learned_bounds(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return both ends of the boxes as the model compares them, in its own units.
+
+    Those of `hyperboxes_` are in the data's, which may lack a number that scales to the same.
+    """
+    boxes = model._model.boxes
+    return boxes.lower.copy(), boxes.upper.copy()
+
+
 def learned_range(model: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the range of what was learned: later batches may go beyond that of scaling."""
     boxes = model.hyperboxes_

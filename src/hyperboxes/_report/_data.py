@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._estimators.tables import known_categories
 from hyperboxes._explain import text as words
 from hyperboxes._explain.explanation import Change, Explanation
 from hyperboxes._explain.reading import read_membership
 from hyperboxes._explain.rounding import Rounding
-from hyperboxes._report._contents import Contents
+from hyperboxes._report._contents import Contents, list_categories
 
 _MEMBERSHIP_DECIMALS = 9
 # A lead of one membership over the next below which a prediction is called uncertain.
@@ -54,15 +53,6 @@ def _features(contents: Contents) -> list[dict[str, Any]]:
         | list_categories(contents.model, j)
         for j, name in enumerate(contents.feature_names)
     ]
-
-
-def list_categories(model: Any, feature: int) -> dict[str, Any]:
-    """Return the categories of a feature with their places, in order; nothing if it has none."""
-    categories = known_categories(model).get(feature)
-    if categories is None:
-        return {}
-    names = [str(value) for value in categories.values]
-    return {"categories": list(zip(names, categories.places.tolist(), strict=True))}
 
 
 def _boxes(contents: Contents) -> dict[str, Any]:

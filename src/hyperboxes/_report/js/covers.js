@@ -63,7 +63,9 @@ function changeLines(sample) {
     element("li", {}, `${report.features[j].name} `, ...changeStep(j, valueEnds(sample, j), change.ends[place])),
   );
   const list = element("ul", { class: "conditions" }, ...clipped(steps, MOST_CHANGES));
-  return [...lines, element("p", {}, change.title), list];
+  const isPoint = change.ends.every(([low, high]) => low === high);
+  const pairs = change.features.map((j, place) => [j, change.ends[place][0] ?? NaN]);
+  return [...lines, element("p", {}, change.title), list, ...(isPoint ? tryButton(pairs) : [])];
 }
 
 function changeStep(feature, from, to) {

@@ -85,11 +85,26 @@ function showSample() {
     return;
   }
   byId("sample-row").value = sample.row;
-  byId("sample-title").replaceChildren(...sampleTitle(sample));
+  editSample(sample);
+  showExplanation(currentSample(sample));
+}
+
+/** Show why the model says what it says of a sample, which may have been changed. */
+function showExplanation(sample) {
+  const isChanged = sample.original !== undefined;
+  byId("sample-title").replaceChildren(...(isChanged ? changedTitle(sample) : sampleTitle(sample)));
   byId("sample-why").textContent = [sample.why, sample.tie].join(" ");
   byId("sample-memberships").replaceChildren(...membershipBars(sample));
-  byId("sample-change").replaceChildren(...changeLines(sample));
+  byId("change-title").textContent = isChanged ? "What you have changed" : "What would change it";
+  byId("sample-change").replaceChildren(...(isChanged ? editLines() : changeLines(sample)));
+  showEdits(sample);
   explainSample(sample);
+}
+
+function changedTitle(sample) {
+  const { original, predicted } = sample;
+  const title = [`Row ${sample.row}, changed: predicted `, element("b", {}, labelName(predicted))];
+  return predicted === original.predicted ? [...title, " as before"] : [...title, ", before ", element("b", {}, labelName(original.predicted))];
 }
 
 function sampleTitle(sample) {
@@ -161,5 +176,6 @@ function startSamples() {
     button.addEventListener("click", () => showConfused(button));
   }
   startExplanations();
+  startEditor();
   filterSamples();
 }
