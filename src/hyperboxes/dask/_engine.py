@@ -44,15 +44,34 @@ class Engine:
             ]
         return values[0]
 
-    def compute(self, value: Any) -> Any:
-        """Return what a delayed value comes to; nothing goes on if that fails."""
+    def share(self, value: Any) -> Any:
+        """Return a value as a task of its own, for many others: a worker gets it once."""
+        from dask.delayed import delayed
+
+        return delayed(value, traverse=False)
+
+    def keep(self, values: list[Any]) -> list[Any]:
+        """Have delayed values computed, and kept on the workers as long as somebody has them."""
         if self._client is None:
-            with _local_bar() if self._progress else nullcontext():
+            from dask.base import persist
+
+            return list(persist(*values))
+        with _explaining_faults(self._client):
+            return list(self._client.persist(values))
+
+    def compute(self, value: Any, *, quiet: bool = False) -> Any:
+        """Return what a delayed value comes to; nothing goes on if that fails.
+
+        A quiet one, of many, shows no progress.
+        """
+        shows = self._progress and not quiet
+        if self._client is None:
+            with _local_bar() if shows else nullcontext():
                 return value.compute()
         with _explaining_faults(self._client):
             future = self._client.compute(value)
             try:
-                if self._progress:
+                if shows:
                     _show_progress(future)
                 return future.result()
             finally:
