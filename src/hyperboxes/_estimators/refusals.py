@@ -13,8 +13,8 @@ from hyperboxes._estimators.contentious import ContentiousFuzzyMinMax
 from hyperboxes._estimators.granular import MultiGranularGFMM
 from hyperboxes._estimators.random import RandomHyperboxes
 
-_READ = "Read them with export_text, explain, BoxesDisplay or VotesDisplay."
-_READ_MEMORY = "Read them with export_text, explain, BoxesDisplay or MemoryDisplay."
+_READ = "Read them with export_text, explain, export_html or VotesDisplay."
+_READ_MEMORY = "Read them with export_text, explain, export_html or MemoryDisplay."
 
 
 def refuse_votes(model: Any, what: str, instead: str | None = None) -> None:
