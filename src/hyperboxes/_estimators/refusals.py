@@ -15,8 +15,8 @@ from hyperboxes._estimators.mixed import MixedGFMM
 from hyperboxes._estimators.random import RandomHyperboxes
 from hyperboxes._estimators.tables import known_categories
 
-_READ = "Read them with export_text, explain, BoxesDisplay or VotesDisplay."
-_READ_MEMORY = "Read them with export_text, explain, BoxesDisplay or MemoryDisplay."
+_READ = "Read them with export_text, explain, export_html or VotesDisplay."
+_READ_MEMORY = "Read them with export_text, explain, export_html or MemoryDisplay."
 
 
 def refuse_votes(model: Any, what: str, instead: str | None = None) -> None:
