@@ -79,7 +79,6 @@ class Exceptions:
         rounding: Rounding,
         features: list[str],
         classes: list[str],
-        width: int,
     ) -> None:
         self.boxes: Hyperboxes = model.hyperboxes_
         self.regions = read_regions(model)
@@ -87,23 +86,22 @@ class Exceptions:
             [] if self.regions is None else _list_overlaps(self.regions, len(self.boxes))
         )
         self.rounding, self.features, self.classes = rounding, features, classes
-        self.width = width
 
-    def lines(self, box: int, indent: str) -> list[str]:
-        """Return the exceptions of a rule, a line or more for each."""
+    def texts(self, box: int) -> list[str]:
+        """Return the exceptions of a rule."""
         if not self.overlaps:
             return []
         found = self.overlaps[box]
         texts = [self._text(box, *overlap) for overlap in found[:_MOST_EXCEPTIONS]]
         if len(found) > len(texts):
-            texts.append(f"except in {len(found) - len(texts)} more regions")
-        return [
-            line
-            for text in texts
-            for line in textwrap.wrap(
-                text, self.width, initial_indent=indent, subsequent_indent=2 * indent
-            )
-        ]
+            n_more = len(found) - len(texts)
+            texts.append(f"except in {n_more} more region{'s' if n_more > 1 else ''}")
+        return texts
+
+    def lines(self, box: int, indent: str, width: int) -> list[str]:
+        """Return the exceptions of a rule, a line or more for each."""
+        wrapper = textwrap.TextWrapper(width, initial_indent=indent, subsequent_indent=2 * indent)
+        return [line for text in self.texts(box) for line in wrapper.wrap(text)]
 
     def _text(self, box: int, region: int, other: int) -> str:
         rival = f"box {other} ({self.classes[self.boxes.labels[other]]})"

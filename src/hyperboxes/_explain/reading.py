@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hyperboxes._estimators.refusals import refuse_ensemble, refuse_levels, refuse_votes
+from hyperboxes._models.contention import Levels
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.scaling import MinMaxScale
@@ -74,6 +75,12 @@ def read_membership(model: Any) -> Membership:
     """
     membership = model._model.membership
     return replace(membership, gamma=membership.gamma.copy())
+
+
+def read_levels(model: Any) -> Levels | None:
+    """Return the networks for regions that boxes of two classes share, where there are any."""
+    levels: Levels | None = model._model.levels
+    return levels
 
 
 def learned_range(model: Any) -> tuple[np.ndarray, np.ndarray]:

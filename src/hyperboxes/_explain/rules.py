@@ -185,8 +185,8 @@ def export_text(
         left_out = [len(rule) - len(few) for rule, few in zip(rules, short, strict=True)]
         rules = short
     headers = _headers(boxes, order, classes, quality)
-    written = Exceptions(model, rounding, features, classes, width)
-    exceptions = [written.lines(box, _INDENT) for box in order.tolist()]
+    written = Exceptions(model, rounding, features, classes)
+    exceptions = [written.lines(box, _INDENT, width) for box in order.tolist()]
     paragraphs = [summary, *_paragraphs(headers, rules, left_out, exceptions, features, width)]
     if len(order) < len(boxes):
         paragraphs.append(_left_out(boxes, order))

@@ -46,7 +46,8 @@ def headline(explanation: Explanation) -> str:
     if box.membership == 0:
         place = "is the nearest, beyond the reach of all boxes"
     else:
-        place = "holds the sample" if box.membership == 1 else "is the closest"
+        is_held = box.membership == 1 or explanation._settled
+        place = "holds the sample" if is_held else "is the closest"
     samples = "1 training sample" if box.count == 1 else f"{box.count} training samples"
     return f"{explanation.class_name}: box {box.index} ({samples}) {place}."
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from hyperboxes._estimators.tables import known_categories
 from hyperboxes._explain import text as words
+from hyperboxes._explain.exceptions import Exceptions, keeps_overlaps
 from hyperboxes._explain.explanation import Change, Explanation
 from hyperboxes._explain.reading import read_membership
 from hyperboxes._explain.rounding import Rounding
@@ -80,7 +81,16 @@ def _boxes(contents: Contents) -> dict[str, Any]:
         "needed": [contents.needed[box].tolist() for box in shown],
         "lower": lower,
         "upper": upper,
-    }
+    } | _exceptions(contents)
+
+
+def _exceptions(contents: Contents) -> dict[str, Any]:
+    """Return where boxes of other classes hold samples, too; nothing for models without."""
+    if not keeps_overlaps(contents.model):
+        return {}
+    names = contents.feature_names, contents.labels
+    exceptions = Exceptions(contents.model, contents.rounding, *names)
+    return {"exceptions": [exceptions.texts(box) for box in contents.shown_boxes.tolist()]}
 
 
 def _ends(ends: Sequence[np.ndarray], rounding: Rounding) -> tuple[list[Any], list[Any]]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
+from hyperboxes._explain.exceptions import describe_regions
 from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.reading import is_voting, read_membership
 from hyperboxes._explain.scores import class_scores, overall_scores
@@ -29,6 +30,8 @@ def describe_model(contents: Contents) -> str:
         "Boxes": f"{len(boxes):,}{_unlabelled(boxes.labels)}",
         "Samples learned": f"{_count_learned(contents):,}",
     }
+    if overlaps := describe_regions(contents.model):
+        facts["Overlaps"] = overlaps
     return _facts(contents, facts, _used_membership(contents.model))
 
 

@@ -45,6 +45,13 @@ function conditionList(box) {
   return element("ul", { class: "conditions" }, ...clipped(items, most));
 }
 
+/** Where boxes of another class hold samples, too. */
+function exceptionList(box) {
+  const texts = report.boxes.exceptions?.[box] ?? [];
+  const items = texts.map((text) => element("li", {}, text));
+  return items.length === 0 ? [] : [element("ul", { class: "exceptions" }, ...items)];
+}
+
 function ruleRow(box) {
   const { index, label } = report.boxes;
   const cell = (name, ...children) => element("td", { "data-name": name }, ...children);
@@ -54,7 +61,7 @@ function ruleRow(box) {
     element("th", { scope: "row", "data-name": "Box" }, String(index[box])),
     cell("Class", labelName(label[box])),
     ...ruleCells(box).map(([name, text]) => cell(name, text)),
-    cell("Conditions", conditionList(box)),
+    cell("Conditions", conditionList(box), ...exceptionList(box)),
   );
 }
 
