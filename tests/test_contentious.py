@@ -363,15 +363,6 @@ def test_exceptions_are_sets_of_categories():
     assert model.is_contentious(frame)[:4].tolist() == [False, True, True, False]
 
 
-def test_reports_show_a_region_as_an_exception():
-    page = hyperboxes.export_html(fit(), X, Y)
-    assert "1 region is shared by boxes of two classes." in page
-    assert page.count("except, with box 0 (class 0): x0 0.4 to 0.5; x1 0.3 to 0.5") == 1
-    assert page.count("except, with box 1 (class 1): x0 0.4 to 0.5; x1 0.3 to 0.5") == 1
-    other = hyperboxes.ImprovedOnlineGFMM(theta=0.1, scaling=None).fit(X, Y)
-    assert "except, with" not in hyperboxes.export_html(other, X, Y)
-
-
 def test_pictures_hatch_regions_unless_a_feature_is_left_out():
     draw = hyperboxes.BoxesDisplay.from_estimator
     display = draw(fit())

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hyperboxes._explain.reading import read_membership, read_scale
+from hyperboxes._explain.reading import read_learned_bounds, read_membership, read_scale
 from hyperboxes._explain.sql_parts import double
 from hyperboxes._models.scaling import MinMaxScale
 
@@ -36,11 +36,11 @@ def write_nearest_sql(model: Any, columns: list[str], classes: list[str]) -> str
 
 def write_boxes(model: Any) -> str:
     """Return the table of the boxes that have a label, in the units of the model."""
-    boxes, scale = model.hyperboxes_, read_scale(model)
+    boxes = model.hyperboxes_
     rows = np.flatnonzero(boxes.labels >= 0)
     facts = np.column_stack([rows, boxes.labels[rows], boxes.counts[rows]])
-    lower, upper = scale.transform(boxes.lower[rows]), scale.transform(boxes.upper[rows])
-    return write_table("boxes", ["box", "label", "n"], facts, lower, upper)
+    lower, upper = read_learned_bounds(model)
+    return write_table("boxes", ["box", "label", "n"], facts, lower[rows], upper[rows])
 
 
 def write_table(

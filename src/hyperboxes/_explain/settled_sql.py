@@ -22,7 +22,7 @@ from hyperboxes._explain.nearest_sql import (
     write_table,
     write_value,
 )
-from hyperboxes._explain.reading import read_levels, read_scale
+from hyperboxes._explain.reading import read_learned_bounds, read_levels, read_scale
 from hyperboxes._models.contention import Levels
 
 
@@ -42,8 +42,7 @@ def _list_neurons(model: Any) -> np.ndarray:
 
     All is taken from a box that contains the other on all sides, and nothing from that one.
     """
-    boxes, scale = model.hyperboxes_, read_scale(model)
-    lower, upper = scale.transform(boxes.lower), scale.transform(boxes.upper)
+    lower, upper = read_learned_bounds(model)
     pairs = model.regions_.boxes
     box, other = np.concatenate([pairs, pairs[:, ::-1]]).T
 
@@ -147,14 +146,14 @@ def _write_levels(model: Any, levels: Levels, columns: list[str], classes: list[
 
 def _write_all_boxes(model: Any, levels: Levels) -> str:
     """Return the boxes of all networks, those of the root, the last one, first."""
-    boxes, scale = model.hyperboxes_, read_scale(model)
+    boxes, (lower, upper) = model.hyperboxes_, read_learned_bounds(model)
     rows = np.flatnonzero(boxes.labels >= 0)
     root = np.column_stack([np.full(len(rows), len(levels)), rows, boxes.labels[rows]])
     networks = np.repeat(np.arange(len(levels)), np.diff(levels.starts))
     places = len(boxes) + np.arange(len(networks))
     facts = np.concatenate([root, np.column_stack([networks, places, levels.box_labels])])
-    lower = np.concatenate([scale.transform(boxes.lower[rows]), levels.box_lower])
-    upper = np.concatenate([scale.transform(boxes.upper[rows]), levels.box_upper])
+    lower = np.concatenate([lower[rows], levels.box_lower])
+    upper = np.concatenate([upper[rows], levels.box_upper])
     return write_table("boxes", ["network", "box", "label"], facts, lower, upper)
 
 

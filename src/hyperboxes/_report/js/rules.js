@@ -45,11 +45,14 @@ function conditionList(box) {
   return element("ul", { class: "conditions" }, ...clipped(items, most));
 }
 
-/** Where boxes of another class hold samples, too. */
+/** Where boxes of other classes hold a part of a box. */
 function exceptionList(box) {
-  const texts = report.boxes.exceptions?.[box] ?? [];
-  const items = texts.map((text) => element("li", {}, text));
-  return items.length === 0 ? [] : [element("ul", { class: "exceptions" }, ...items)];
+  return (report.boxes.exceptions?.[box] ?? []).map(([rival, conditions]) => {
+    if (conditions.length === 0) {
+      return element("p", { class: "exception" }, `except everywhere: ${rival} holds it all`);
+    }
+    return element("details", { class: "exception" }, element("summary", {}, `except with ${rival}`), conditions.join("; "));
+  });
 }
 
 function ruleRow(box) {
