@@ -51,13 +51,22 @@ class Results:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Contents(Results):
-    """All that a page on boxes that cover samples is made from."""
+class BoundedResults(Results):
+    """The same for boxes with bounds in all features.
 
-    explanations: list[Explanation]
+    `ends` is the range of each feature, `needed` the features of each box that are told first.
+    """
+
     ends: tuple[np.ndarray, np.ndarray]
     needed: list[np.ndarray]
     rounding: Rounding
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Contents(BoundedResults):
+    """All that a page on boxes that cover samples is made from."""
+
+    explanations: list[Explanation]
 
     @classmethod
     def gather(

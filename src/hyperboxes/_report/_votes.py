@@ -20,6 +20,7 @@ from hyperboxes._explain.vote_explanation import VoteExplanation
 from hyperboxes._explain.votes import number_text, vote_list
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.voting import VotingHyperboxes
+from hyperboxes._report._bars import draw_bars
 from hyperboxes._report._contents import (
     Results,
     choose_boxes,
@@ -29,7 +30,6 @@ from hyperboxes._report._contents import (
 )
 
 _DECIMALS = 6
-_MOST_IMPORTANCES = 20
 
 # The boxes that hold a sample are told one by one as far as these, and the others added up.
 _MOST_VOTES = 30
@@ -185,19 +185,7 @@ def _moves(explanation: VoteExplanation) -> list[list[Any]]:
 
 def describe_importances(contents: VoteContents) -> str:
     """Return the importances of the features as bars."""
-    importances = contents.model.feature_importances_
-    n_used = np.count_nonzero(importances)
-    order = np.argsort(-importances, kind="stable")[: min(n_used, _MOST_IMPORTANCES)]
-    largest = importances.max(initial=0.0) or 1.0
-    bars = "".join(
-        f'<div class="bar"><span>{escape(contents.feature_names[j])}</span>'
-        '<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="winning" width="{100 * importances[j] / largest:.1f}" height="10"/></svg>'
-        f'<span class="degree">{importances[j]:.3f}</span></div>'
-        for j in order
-    )
-    more = f"{n_used - len(order):,} more have less; " if n_used > len(order) else ""
-    return f"{bars}<p>{more}{len(importances) - n_used:,} others are not used.</p>"
+    return draw_bars(contents.feature_names, contents.model.feature_importances_)
 
 
 def describe_intercepts(contents: VoteContents) -> str:

@@ -8,6 +8,7 @@ const KINDS = {
   wrong: isWrong,
   uncertain: (sample) => leadOf(sample) < report.uncertain,
   outside: isInNoBox,
+  shared: (sample) => sample.isShared === true,
   unlabelled: (sample) => sample.true < 0,
 };
 
@@ -95,8 +96,10 @@ function showExplanation(sample) {
   byId("sample-title").replaceChildren(...(isChanged ? changedTitle(sample) : sampleTitle(sample)));
   byId("sample-why").textContent = [sample.why, sample.tie].join(" ");
   byId("sample-memberships").replaceChildren(...membershipBars(sample));
-  byId("change-title").textContent = isChanged ? "What you have changed" : "What would change it";
-  byId("sample-change").replaceChildren(...(isChanged ? editLines() : changeLines(sample)));
+  if (byId("sample-change") !== null) {
+    byId("change-title").textContent = isChanged ? "What you have changed" : "What would change it";
+    byId("sample-change").replaceChildren(...(isChanged ? editLines() : changeLines(sample)));
+  }
   showEdits(sample);
   explainSample(sample);
 }
@@ -160,8 +163,10 @@ function startSamples() {
   const codes = [...report.labels.keys()];
   setOptions(byId("sample-true"), labels(codes));
   setOptions(byId("sample-predicted"), labels(codes.slice(0, report.nClasses)));
-  if (!report.samples.some(KINDS.unlabelled)) {
-    byId("sample-kind").querySelector('[value="unlabelled"]').remove();
+  for (const kind of ["shared", "unlabelled"]) {
+    if (!report.samples.some(KINDS[kind])) {
+      byId("sample-kind").querySelector(`[value="${kind}"]`).remove();
+    }
   }
   byId("sample-extent").textContent = sampleExtent();
   byId("sample-row").max = report.nSamples;
