@@ -193,9 +193,9 @@ def export_text(
         left_out = [len(rule) - len(few) for rule, few in zip(rules, short, strict=True)]
         rules = short
     headers = _headers(boxes, order, classes, quality)
-    written = Exceptions(model, rounding, features, classes, width)
+    written = Exceptions(model, rounding, features, classes)
     exceptions = [
-        [*written.lines(box, _INDENT), *count_lines(model, box, features, _INDENT, width)]
+        [*written.lines(box, _INDENT, width), *count_lines(model, box, features, _INDENT, width)]
         for box in order.tolist()
     ]
     paragraphs = [summary, *_paragraphs(headers, rules, left_out, exceptions, features, width)]

@@ -76,22 +76,37 @@ def choose(label, own, boxes, rule, scratch):
         return _choose_of_all(label, own, boxes, rule, scratch)
     if rule.measure == MEMBERSHIP and _are_marked(label, boxes):
         return _choose_marked(label, boxes, rule, scratch)
+    if rule.most < EVERY:
+        return _choose_of_best(label, own, boxes, rule, scratch)
     if rule.measure == MEMBERSHIP:
         holder = _find_holder(label, boxes, rule, scratch)
         if holder >= 0:
             return holder, 0
-    is_bounded, wanted, n_wanted = rule.most < EVERY, GROWING, 1
-    if is_bounded:
-        wanted, n_wanted = ALL, rule.most  # whether they fit or not
-    elif grows_freely(rule):
-        wanted = FITTING  # the first is as good as any
-    ids, values = scratch.ids[:n_wanted], scratch.values
+    # If nothing is in their way the first that fits is as good as any.
+    wanted = FITTING if grows_freely(rule) else GROWING
+    ids = scratch.ids[:1]
     n_found, n_tried = find_best(
-        label, own, np.inf, -1, boxes.labels, EVERY, wanted, boxes, rule, scratch, ids, values
-    )
-    if is_bounded:
-        return _choose_of_list(ids, n_found, label, own, boxes, rule, scratch)
+        label, own, np.inf, -1, boxes.labels, EVERY, wanted, boxes, rule, scratch, ids,
+        scratch.values,
+    )  # fmt: skip
     return ids[0] if n_found > 0 else NONE, n_tried if wanted == GROWING else n_found
+
+
+@step
+def _choose_of_best(label, own, boxes, rule, scratch):
+    """Choose from the best boxes alone, so many of them, whether they fit or not.
+
+    One that holds the interval has a membership of 1, so none does where the best has less.
+    """
+    ids, values = scratch.ids[: rule.most], scratch.values
+    n_found, _ = find_best(
+        label, own, np.inf, -1, boxes.labels, EVERY, ALL, boxes, rule, scratch, ids, values
+    )
+    if rule.measure == MEMBERSHIP and n_found > 0 and values[0] == 1.0:
+        holder = _find_holder(label, boxes, rule, scratch)
+        if holder >= 0:
+            return holder, 0
+    return _choose_of_list(ids, n_found, label, own, boxes, rule, scratch)
 
 
 @step

@@ -35,8 +35,10 @@ WORK_PER_CALL = 50_000_000
 # Room to begin with: building trees anew takes longer than learning some more samples.
 _MIN_CAPACITY = 256
 
-# The trees are built anew, and there is room again, when there are so many times as many boxes.
+# The trees are built anew, and there is room again, when there are so many times as many boxes:
+# twice as many as long as they are few, which is faster; beyond, memory matters more.
 _GROWTH = 1.3
+_FEW_BOXES = 4_096
 
 # So many refusals, and it pays to keep where boxes may grow.
 _PATIENCE = 1_000
@@ -286,7 +288,7 @@ class Boxes:
         self.make_room_in_trees(n_boxes)
 
     def _grow_rows(self, n_boxes: int) -> None:
-        capacity = max(int(_GROWTH * len(self)), _MIN_CAPACITY, len(self) + n_boxes)
+        capacity = max(int(_growth(len(self)) * len(self)), _MIN_CAPACITY, len(self) + n_boxes)
         rows = {}
         for name in self._rows:
             old = getattr(self, name)
@@ -407,7 +409,7 @@ class Boxes:
         """
         is_full = len(self) == len(self._labels)
         if fill is None:
-            fill = _WIDTH if is_full else round(_WIDTH / _GROWTH)
+            fill = _WIDTH if is_full else round(_WIDTH / _growth(len(self)))
         trees = np.where(self.labels == NO_LABEL, self._n_classes, self.labels)
         alive = np.flatnonzero(self.counts > 0)
         order = alive[np.argsort(trees[alive], kind="stable")]
@@ -464,6 +466,11 @@ class _Rooms(NamedTuple):
     of_boxes: np.ndarray
     patience: np.ndarray | None
     bitmaps: records.Bitmaps | None
+
+
+def _growth(n_boxes: int) -> float:
+    """Return how many times as many boxes to make room for."""
+    return 2.0 if n_boxes < _FEW_BOXES else _GROWTH
 
 
 def _no_rooms(n_features: int) -> np.ndarray:
