@@ -53,10 +53,14 @@ def read_frame(chunk: Chunk, columns: Sequence[str], categorical: Sequence[str])
     numeric = [column for column in columns if column not in categorical]
     frame = pandas.DataFrame(read_numbers(chunk, numeric), columns=numeric)
     for column in categorical:
-        texts = read_labels(chunk, column).tolist()
-        cells = [None if text.lower() in MISSING else text for text in texts]
-        frame[column] = pandas.Series(cells, dtype=object)
+        frame[column] = pandas.Series(read_categories(chunk, column), dtype=object)
     return frame[list(columns)]
+
+
+def read_categories(chunk: Chunk, column: str) -> list[str | None]:
+    """Return the texts of a column, None where a cell is missing."""
+    texts = read_labels(chunk, column).tolist()
+    return [None if text.lower() in MISSING else text for text in texts]
 
 
 def find_categorical(chunk: Chunk, columns: Sequence[str]) -> list[str]:

@@ -138,7 +138,7 @@ def _choose_of_all(label, own, boxes, rule, scratch):
     best, _ = _try_in_order(n_candidates, n_growable, label, own, boxes, rule, scratch)
     if best == NONE:
         return NONE, smaller(n_candidates, rule.most)
-    return ids[best], _rank(values, ids, n_candidates, best)
+    return ids[best], rank(values, ids, n_candidates, best)
 
 
 @subroutine
@@ -149,11 +149,11 @@ def _try_in_order(n_listed, n_growable, label, own, boxes, rule, scratch):
     """
     ids, values, growable = scratch.ids, scratch.values, scratch.growable
     for g in range(n_growable // 2 - 1, -1, -1):
-        _sift_down(values, ids, growable, g, n_growable)
+        sift_down(values, ids, growable, g, n_growable)
     n_rivals = n_tried = 0
     while n_growable > 0 and n_rivals != HOPELESS:
         best = growable[0]
-        if rule.most < n_listed and _rank(values, ids, n_listed, best) > rule.most:
+        if rule.most < n_listed and rank(values, ids, n_listed, best) > rule.most:
             break
         n_tried += 1
         n_rivals = try_growth(ids[best], own, label, n_rivals, 0, boxes, rule, scratch)
@@ -161,7 +161,7 @@ def _try_in_order(n_listed, n_growable, label, own, boxes, rule, scratch):
             return best, n_tried
         n_growable -= 1
         growable[0] = growable[n_growable]
-        _sift_down(values, ids, growable, 0, n_growable)
+        sift_down(values, ids, growable, 0, n_growable)
     return NONE, n_tried
 
 
@@ -288,7 +288,7 @@ def _find_holder(label, boxes, rule, scratch):
 
 
 @subroutine
-def _sift_down(values, ids, heap, g, size):
+def sift_down(values, ids, heap, g, size):
     """Restore a heap of places below g: the largest value on top, the oldest of equals."""
     place = heap[g]
     while 2 * g + 1 < size:
@@ -309,7 +309,7 @@ def _beats(values, ids, place, other):
 
 
 @subroutine
-def _rank(values, ids, n_candidates, best):
+def rank(values, ids, n_candidates, best):
     """Count the candidates tried up to `best`: those that beat it, and itself."""
     rank = 1
     for place in range(n_candidates):

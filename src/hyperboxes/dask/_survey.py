@@ -10,8 +10,9 @@ from sklearn.utils.validation import _num_samples
 
 from hyperboxes._estimators.labels import union_of_labels
 from hyperboxes._estimators.validation import find_labels
+from hyperboxes._learning.tallies import Tally, add_tallies, place_categories
 from hyperboxes._models.categories import Categories
-from hyperboxes.dask._categories import Tally, add_tallies, count_categories, place_categories
+from hyperboxes.dask._categories import count_categories
 from hyperboxes.dask._partitions import split_labels
 
 
@@ -104,7 +105,7 @@ class Survey:
     @property
     def categories(self) -> dict[int, Categories]:
         """The values of categorical features, with their places."""
-        return place_categories(self.tally, self.classes)
+        return place_categories(self.tally, self.classes.tolist())
 
     @property
     def all_ranges(self) -> np.ndarray:
