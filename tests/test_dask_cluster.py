@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import contextmanager
 
 import dask
 import numpy as np
@@ -17,8 +18,9 @@ from distributed import Client, LocalCluster
 from sklearn.datasets import load_iris
 
 import hyperboxes.dask
-from hyperboxes import ImprovedOnlineGFMM
-from hyperboxes.dask import _training
+from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM
+from hyperboxes._learning import voting
+from hyperboxes.dask import _regions, _training
 from tests.learners import same_boxes
 from tests.marks import on_posix
 
@@ -65,21 +67,21 @@ def expected():
         return hyperboxes.dask.fit(ImprovedOnlineGFMM(0.3, random_state=0), *data())
 
 
-def die_in(place):
+def die_in(module, place):
     """Let this worker die as soon as it is to do something."""
 
     def die(*args):
         os.kill(os.getpid(), signal.SIGKILL)
 
-    die.__name__, die.alive = place, getattr(_training, place)
-    setattr(_training, place, die)
+    die.__name__, die.alive = place, getattr(module, place)
+    setattr(module, place, die)
     return os.getpid()
 
 
-def stay_alive_in(place):
+def stay_alive_in(module, place):
     """Undo `die_in` where this worker has not come to it."""
-    function = getattr(_training, place)
-    setattr(_training, place, getattr(function, "alive", function))
+    function = getattr(module, place)
+    setattr(module, place, getattr(function, "alive", function))
     return os.getpid()
 
 
@@ -107,16 +109,54 @@ def test_errors_of_partitions_come_through(client):
         fit(client, *data(read))
 
 
+@contextmanager
+def dying(client, module, place):
+    """Have all workers die of something; at least one must come to it.
+
+    The first that does it is one of them, whichever it is, and each dies at most once.
+    """
+    before = set(client.run(die_in, module, place).values())
+    try:
+        yield
+    finally:
+        after = set(client.run(stay_alive_in, module, place).values())
+    assert before - after
+
+
 @on_posix
 @pytest.mark.parametrize("place", ["learn_partition", "merge_partitions"])
 def test_workers_that_die_are_made_up_for(client, expected, place):
-    # The first that does it is one of these, whichever it is; each of them dies at most once.
-    before = set(client.run(die_in, place).values())
-    try:
+    with dying(client, _training, place):
         assert same_boxes(fit(client, *data()), expected)
-    finally:
-        after = set(client.run(stay_alive_in, place).values())
-    assert before - after
+
+
+@on_posix
+def test_samples_that_are_lost_while_boxes_vote_are_read_again(client, monkeypatch):
+    monkeypatch.setattr(voting, "MAX_SEARCHED", 50)
+    model = BoostedHyperboxes(3, random_state=0)
+    with dying(client, _regions, "count_cells"):
+        hyperboxes.dask.fit(model, *data(), client=client)
+    rows = np.concatenate([np.arange(len(X))[part] for part in PARTS])
+    expected = BoostedHyperboxes(3, random_state=0).fit(X[rows], Y[rows])
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+    np.testing.assert_array_equal(model.hyperboxes_.lower, expected.hyperboxes_.lower)
+
+
+def test_an_error_between_boxes_leaves_nothing_behind(client, monkeypatch):
+    monkeypatch.setattr(voting, "MAX_SEARCHED", 50)
+    calls = []
+
+    def fail_later(self, *args):
+        calls.append(self)
+        raise MemoryError
+
+    monkeypatch.setattr(_regions.SamplesOnWorkers, "count_classes", fail_later)
+    model = BoostedHyperboxes(3, random_state=0)
+    with pytest.raises(MemoryError):
+        hyperboxes.dask.fit(model, *data(), client=client)
+    assert calls
+    assert not hasattr(model, "classes_")
+    assert not [future for future in client.futures if str(future).startswith("hyperboxes")]
 
 
 class Hoard:

@@ -211,7 +211,7 @@ def _check_options(args: argparse.Namespace) -> None:
         )
     if wants_dask(args) and about_chunks:
         raise UsageError("on Dask each file is a partition: no --chunk-size, no checkpoints")
-    if wants_dask(args) and commands()[args.learner].merge_settings is None:
+    if wants_dask(args) and not commands()[args.learner].learns_partitions:
         raise UsageError(
             f"models of --learner {args.learner} cannot be merged, so no --dask and no --workers"
         )

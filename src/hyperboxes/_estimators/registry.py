@@ -76,6 +76,11 @@ class Learner:
         return self.learns_in_chunks and command not in self.at_once
 
     @property
+    def learns_partitions(self) -> bool:
+        """Whether it learns partitions on Dask: models are merged, or sums over samples added."""
+        return self.merge_settings is not None or self.boxes == "vote"
+
+    @property
     def estimator(self) -> Any:
         """The class."""
         return getattr(import_module(self.module), self.class_name)

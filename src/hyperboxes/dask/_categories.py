@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators.tables import code_columns, known_categories, look_up, with_columns
+from hyperboxes._estimators.tallies import Tally
 from hyperboxes._estimators.validation import find_labels
-from hyperboxes._learning.tallies import Tally
 from hyperboxes._models.categories import Categories
 
 
@@ -17,7 +17,7 @@ def count_categories(estimator: Any, X: Any, y: np.ndarray | None) -> Tally:
     columns = list(known_categories(estimator))
     if not columns or y is None:
         return {}
-    has_label, _ = find_labels(y, estimator.unlabeled)
+    has_label, _ = find_labels(y, getattr(estimator, "unlabeled", None))
     labels = [label if known else None for label, known in zip(y.tolist(), has_label, strict=True)]
     tally: Tally = {}
     for j, (values, codes) in code_columns(X, columns).items():

@@ -20,6 +20,7 @@ class Engine:
         self._client = client if client is not None else _default_client()
         self._progress = progress
         self._token = uuid.uuid4().hex
+        self._n_trees = 0
 
     def task(self, function: Callable[..., Any], place: str, *args: Any) -> Any:
         """Return a delayed call, named by what it does and where: errors and the dashboard tell."""
@@ -34,25 +35,45 @@ class Engine:
         Which values meet does not depend on when they arrive.
         """
         values, level = list(values), 0
+        self._n_trees += 1
         while len(values) > 1:
             level += 1
             values = [
                 group[0]
                 if len(group) == 1
-                else self.task(function, f"level-{level}-group-{number}", group)
+                else self.task(function, f"{number}-level-{level}-tree-{self._n_trees}", group)
                 for number, group in enumerate(neighbours(values))
             ]
         return values[0]
 
-    def compute(self, value: Any) -> Any:
-        """Return what a delayed value comes to; nothing goes on if that fails."""
+    def share(self, value: Any) -> Any:
+        """Return a value as a task of its own, for many others: a worker gets it once."""
+        from dask.delayed import delayed
+
+        return delayed(value, traverse=False)
+
+    def keep(self, values: list[Any]) -> list[Any]:
+        """Have delayed values computed, and kept on the workers as long as somebody has them."""
         if self._client is None:
-            with _local_bar() if self._progress else nullcontext():
+            from dask.base import persist
+
+            return list(persist(*values))
+        with _explaining_faults(self._client):
+            return list(self._client.persist(values))
+
+    def compute(self, value: Any, *, quiet: bool = False) -> Any:
+        """Return what a delayed value comes to; nothing goes on if that fails.
+
+        A quiet one, of many, shows no progress.
+        """
+        shows = self._progress and not quiet
+        if self._client is None:
+            with _local_bar() if shows else nullcontext():
                 return value.compute()
         with _explaining_faults(self._client):
             future = self._client.compute(value)
             try:
-                if self._progress:
+                if shows:
                     _show_progress(future)
                 return future.result()
             finally:
