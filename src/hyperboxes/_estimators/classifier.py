@@ -10,6 +10,7 @@ from sklearn.base import _fit_context
 from sklearn.utils.multiclass import check_classification_targets
 
 from hyperboxes._estimators.base import NUMBERS, BoxEstimator
+from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.scoring import IntervalClassifierMixin
 from hyperboxes._estimators.tables import CATEGORICAL_FEATURES, TakesCategories
 from hyperboxes._estimators.validation import (
@@ -32,6 +33,7 @@ from hyperboxes._models.model import BoxModel
 from hyperboxes._models.scaling import MinMaxScale
 
 
+@shared_docs
 class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
     """Base of the GFMM classifiers: each supplies `_learn`."""
 
@@ -155,18 +157,7 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
         training sample wins, else the class whose tied boxes have absorbed the most samples, then
         the first class. Beyond the reach of all boxes (every membership 0) the nearest box wins.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples, or the lower ends of interval samples; values outside the range of the
-            training data are fine, and so is NaN for missing ones.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Predicted labels.
+        {predict}
         """
         winners = self._ask_classes(X, X_upper, self._winners, winners_only=True)
         return self.classes_[winners]
@@ -182,25 +173,14 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
         With ``calibrate=False``, and in models that version 0.1.0 has saved, there are no such
         numbers: probabilities are memberships, normalised.
 
-        Parameters
-        ----------
-        X, X_upper : array-like of shape (n_samples, n_features)
-            As in `predict`.
-
-        Returns
-        -------
-        p : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
+        {predict_proba}
         """
         return self._ask_classes(X, X_upper, self._probabilities, winners_only=False)
 
     def membership(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the fuzzy class outputs: each class's largest membership over its boxes.
 
-        Parameters
-        ----------
-        X, X_upper : array-like of shape (n_samples, n_features)
-            As in `predict`.
+        {as_in_predict}
 
         Returns
         -------
@@ -219,10 +199,7 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
         absorbed the most training samples, then the oldest. Where boxes of several classes hold the
         sample, and one that has absorbed a single training sample wins, it is the oldest such.
 
-        Parameters
-        ----------
-        X, X_upper : array-like of shape (n_samples, n_features)
-            As in `predict`.
+        {as_in_predict}
 
         Returns
         -------

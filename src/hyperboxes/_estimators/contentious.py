@@ -247,10 +247,7 @@ class ContentiousFuzzyMinMax(_OnlineGFMM):
     def contention(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return how far samples belong to a contentious region.
 
-        Parameters
-        ----------
-        X, X_upper : array-like of shape (n_samples, n_features)
-            As in `predict`.
+        {as_in_predict}
 
         Returns
         -------
@@ -269,10 +266,7 @@ class ContentiousFuzzyMinMax(_OnlineGFMM):
     def is_contentious(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return which samples boxes of more than one class hold.
 
-        Parameters
-        ----------
-        X, X_upper : array-like of shape (n_samples, n_features)
-            As in `predict`.
+        {as_in_predict}
 
         Returns
         -------

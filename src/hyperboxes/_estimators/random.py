@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.classifier import BaseGFMM
+from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.registry import find_by_class
 from hyperboxes._estimators.scoring import IntervalClassifierMixin
@@ -62,6 +63,7 @@ _SAMPLES_OF_SCOUTS = 1000
 _MAX_SEED = np.iinfo(np.int32).max
 
 
+@shared_docs
 class RandomHyperboxes(IntervalClassifierMixin, BaseEstimator):
     """Many models of boxes, each on random samples and features, that vote.
 
@@ -427,17 +429,7 @@ class RandomHyperboxes(IntervalClassifierMixin, BaseEstimator):
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the most probable class of each sample.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples, or the lower ends of interval samples; NaN where a value is missing.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Predicted labels.
+        {predict}
         """
         probabilities = self.predict_proba(X, X_upper)
         return self.classes_[probabilities.argmax(axis=1)]
@@ -445,15 +437,7 @@ class RandomHyperboxes(IntervalClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return how probable each class is.
 
-        Parameters
-        ----------
-        X, X_upper : array-like of shape (n_samples, n_features)
-            As in `predict`.
-
-        Returns
-        -------
-        p : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
+        {predict_proba}
         """
         check_is_fitted(self)
         lower = validate_samples(self, X, reset=False, **NUMBERS)

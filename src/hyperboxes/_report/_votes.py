@@ -7,27 +7,18 @@ from html import escape
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from hyperboxes._estimators.tables import known_categories
 from hyperboxes._explain import vote_text as words
 from hyperboxes._explain.categories import set_text
-from hyperboxes._explain.explaining import explain
-from hyperboxes._explain.quality import GivenSamples, Quality
+from hyperboxes._explain.quality import Quality
 from hyperboxes._explain.text import ARROW
 from hyperboxes._explain.vote_explaining import VoteExplanations
 from hyperboxes._explain.vote_explanation import VoteExplanation
 from hyperboxes._explain.votes import number_text, vote_list
-from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.voting import VotingHyperboxes
 from hyperboxes._report._bars import draw_bars
-from hyperboxes._report._contents import (
-    Results,
-    choose_boxes,
-    choose_samples,
-    compare_labels,
-    list_categories,
-)
+from hyperboxes._report._contents import Results, ask, choose_boxes, list_categories
 
 _DECIMALS = 6
 
@@ -58,27 +49,16 @@ class VoteContents(Results):
         max_rules: int | None,
     ) -> Self:
         """Ask the model about all samples, and choose what to show."""
-        names = {"feature_names": feature_names, "class_names": class_names}
-        samples = GivenSamples.check(model, X, y, None)
-        assert samples is not None
-        quality = Quality.measure_votes(model, samples)
-        predicted = np.searchsorted(model.classes_, model.predict(X))
-        true, unknown = compare_labels(model, y, len(predicted))
-        rows = choose_samples(true, predicted, max_samples)
-        explanations = explain(model, _safe_indexing(X, rows), **names)
+        names = feature_names, class_names
+        samples, explanations, told = ask(model, X, y, None, *names, max_samples)
         boxes = model.hyperboxes_
         used = {vote.index for sample in explanations for vote in sample.votes[:_MOST_VOTES]}
         needed = np.array(sorted(used), int)
         return cls(
-            model=model,
+            **told,
             boxes=boxes,
-            feature_names=name_features(model, feature_names),
-            labels=name_classes(model, class_names) + [f"{name} (unknown)" for name in unknown],
-            true=true,
-            predicted=predicted,
-            rows=rows,
             shown_boxes=choose_boxes(boxes.weights.max(axis=1), needed, max_rules),
-            quality=quality,
+            quality=Quality.measure_votes(model, samples),
             explanations=explanations,
             values=samples.lower,
         )
