@@ -22,7 +22,6 @@ from hyperboxes import (
     RandomHyperboxes,
     explain,
     export_frame,
-    export_html,
     export_sql,
     export_text,
     load,
@@ -231,11 +230,10 @@ def test_all_boxes_are_rows_of_a_table(iris):
     [
         to_onnx,
         export_sql,
-        lambda model: export_html(model, [[1.0] * 4], ["setosa"]),
         lambda model: merge([model, model]),
         BoxesDisplay.from_estimator,
     ],
-    ids=["onnx", "sql", "html", "merge", "boxes"],
+    ids=["onnx", "sql", "merge", "boxes"],
 )
 def test_what_is_for_single_models_says_so(iris, reader):
     with pytest.raises(TypeError, match=r"has many, which decide together\. Read it with explain"):

@@ -56,9 +56,15 @@ class Bounds:
 
     def conditions(self, features: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> list[str]:
         """Write the bounds of a box, but for those beyond which nothing lies."""
+        return [f"{self.names[j]} {text}" for j, text in self.listed(features, lower, upper)]
+
+    def listed(
+        self, features: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    ) -> list[tuple[int, str]]:
+        """Return the same as pairs of a feature and what comes after its name."""
         ends = zip(features.tolist(), lower.tolist(), upper.tolist(), strict=True)
         return [
-            f"{self.names[j]} {self._condition(j, low, high)}"
+            (j, self._condition(j, low, high))
             for j, low, high in ends
             if math.isfinite(low) or math.isfinite(high)
         ]
@@ -168,15 +174,25 @@ class EnsembleExplanation:
     def __str__(self) -> str:
         ranked = sorted(self.probabilities.items(), key=lambda item: -item[1])
         shares = ", ".join(f"{name} {p:.0%}" for name, p in ranked[:5])
-        lines = [
-            f"{self.prediction_name}: {shares}.",
-            f"It is the nearest class for {self.n_for} of {self.n_members} members, and has "
-            f"{self.votes[self.prediction_name]:.0%} of the votes.",
-        ]
+        lines = [f"{self.prediction_name}: {shares}.", f"It {self._support()}"]
         if self.rival_name is not None:
             lines += ["", f"For it against {self.rival_name}:", *self._features()]
         lines += ["", "Boxes that spoke the loudest:", *self._loudest()]
         return "\n".join([*lines, *([self._units] if self._units else [])])
+
+    def headline(self) -> str:
+        """Say how members decide, in a sentence."""
+        return f"{self.prediction_name} {self._support()}"
+
+    def _support(self) -> str:
+        return (
+            f"is the nearest class for {self.n_for} of {self.n_members} members, and has "
+            f"{self.votes[self.prediction_name]:.0%} of the votes."
+        )
+
+    def value_text(self, feature: int) -> str:
+        """Write the sample's value in a feature, the lower end if it is an interval."""
+        return self._bounds.value(feature, self._sample[feature])
 
     def _features(self) -> list[str]:
         """Write what features count, those that count most first."""
@@ -185,7 +201,7 @@ class EnsembleExplanation:
         rows: list[tuple[str, ...]] = [
             (
                 self._bounds.names[j],
-                self._bounds.value(j, self._sample[j]),
+                self.value_text(j),
                 f"{self.contributions[j]:+.4f}",
             )
             for j in order.tolist()

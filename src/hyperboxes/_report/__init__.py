@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
+from hyperboxes._estimators.random import RandomHyperboxes
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import check_integer, is_voting, read_classifier
 from hyperboxes._report._contents import Contents
-from hyperboxes._report._page import write_page, write_vote_page
+from hyperboxes._report._ensembles import EnsembleContents
+from hyperboxes._report._page import write_ensemble_page, write_page, write_vote_page
 from hyperboxes._report._votes import VoteContents
 
 
@@ -30,7 +34,8 @@ def export_html(
     needs nothing but a browser: no network, no other files.
 
     Of boxes that vote (`BoostedHyperboxes`) it also shows the importances of the features, and of
-    each sample what each box adds to the scores.
+    each sample what each box adds to the scores; of ensembles (`RandomHyperboxes`) the importances,
+    and of each sample what each feature speaks for, and which boxes spoke the loudest.
 
     Parameters
     ----------
@@ -92,6 +97,12 @@ def export_html(
             model, X, y, feature_names, class_names, max_samples, max_rules
         )
         return write_vote_page(voting, title)
+    if isinstance(model, RandomHyperboxes):
+        check_is_fitted(model)
+        ensemble = EnsembleContents.gather(
+            model, X, y, X_upper, feature_names, class_names, max_samples, max_rules
+        )
+        return write_ensemble_page(ensemble, title)
     read_classifier(model, "export_html")
     contents = Contents.gather(
         model, X, y, X_upper, feature_names, class_names, max_samples, max_rules

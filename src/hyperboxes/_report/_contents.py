@@ -27,7 +27,6 @@ class Results:
     """
 
     model: Any
-    boxes: Hyperboxes
     feature_names: list[str]
     labels: list[str]
     true: np.ndarray
@@ -53,6 +52,7 @@ class Results:
 class Contents(Results):
     """All that a page on boxes that cover samples is made from."""
 
+    boxes: Hyperboxes
     explanations: list[Explanation]
     ends: tuple[np.ndarray, np.ndarray]
     needed: list[np.ndarray]

@@ -14,8 +14,10 @@ from typing import Any
 from hyperboxes import __version__
 from hyperboxes._report._contents import Contents, Results
 from hyperboxes._report._data import page_data
+from hyperboxes._report._ensembles import EnsembleContents, ensemble_data
 from hyperboxes._report._summary import (
     describe_distance,
+    describe_ensemble,
     describe_model,
     describe_scores,
     describe_voting_model,
@@ -30,7 +32,8 @@ from hyperboxes._report._votes import (
 # In the order in which they build on one another.
 _SCRIPTS = {
     "covers": ("dom", "format", "model", "rules", "strips", "plane", "covers", "samples", "start"),
-    "votes": ("dom", "format", "model", "votes", "rules", "samples", "start"),
+    "votes": ("dom", "format", "model", "bars", "votes", "rules", "samples", "start"),
+    "ensembles": ("dom", "format", "model", "bars", "ensembles", "rules", "samples", "start"),
 }
 
 
@@ -48,6 +51,15 @@ def write_vote_page(contents: VoteContents, title: str) -> str:
         "intercepts": describe_intercepts(contents),
     }
     return _write("votes", title, contents, about, vote_data(contents))
+
+
+def write_ensemble_page(contents: EnsembleContents, title: str) -> str:
+    """Return the page on an ensemble."""
+    about = {
+        "model": describe_ensemble(contents),
+        "importances": describe_importances(contents, "do not help"),
+    }
+    return _write("ensembles", title, contents, about, ensemble_data(contents))
 
 
 def _write(

@@ -13,6 +13,7 @@ from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.reading import is_voting, read_membership
 from hyperboxes._explain.scores import class_scores, overall_scores
 from hyperboxes._report._contents import Contents, Results
+from hyperboxes._report._ensembles import EnsembleContents
 from hyperboxes._report._votes import VoteContents
 
 # A matrix of more classes is too large to read; the most frequent mistakes are listed instead.
@@ -45,6 +46,23 @@ def describe_voting_model(contents: VoteContents) -> str:
         "Boxes": f"{len(boxes):,}",
         "Conditions": f"{n_conditions:,}, {n_conditions / max(len(boxes), 1):.1f} a box",
     }
+    return _facts(contents, facts, {})
+
+
+def describe_ensemble(contents: EnsembleContents) -> str:
+    """Return the facts about an ensemble."""
+    model = contents.model
+    n_boxes, n_members = model.n_boxes_, len(model.estimators_features_)
+    facts = {
+        "Members": f"{n_members:,}",
+        "Boxes": f"{n_boxes:,}, {n_boxes / n_members:.0f} a member",
+        "Samples learned": f"{model.n_samples_:,}",
+    }
+    if not np.isnan(model.oob_score_):
+        facts["Out of bag"] = (
+            f"{model.oob_score_:.1%} of the training samples are right by the members that had "
+            "not drawn them"
+        )
     return _facts(contents, facts, {})
 
 
@@ -119,7 +137,7 @@ def describe_scores(contents: Results) -> str:
         ),
         "balanced-accuracy": (_percent(balanced_accuracy), "the mean of the classes' recalls"),
     }
-    if not is_voting(contents.model):
+    if contents.quality.held is not None and not is_voting(contents.model):
         about = "of the samples lie in a box, the others near one"
         tiles["held-by-boxes"] = (_percent(contents.quality.held), about)
     cards = "".join(
