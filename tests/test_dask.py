@@ -15,10 +15,10 @@ import hyperboxes.dask
 from hyperboxes import (
     AdaptiveGFMM,
     AgglomerativeGFMM,
-    BoostedHyperboxes,
     HyperboxClustering,
     ImprovedOnlineGFMM,
     OnlineGFMM,
+    RandomHyperboxes,
     load,
     merge,
     save,
@@ -325,7 +325,7 @@ def test_errors_of_the_whole():
 @pytest.mark.parametrize(
     ("model", "data", "message"),
     [
-        (BoostedHyperboxes(), arrays(150), "BoostedHyperboxes cannot be learned apart"),
+        (RandomHyperboxes(), arrays(150), "RandomHyperboxes cannot be learned apart"),
         (AdaptiveGFMM(), arrays(150), "use hyperboxes.dask.partial_fit"),
         (LogisticRegression(), arrays(150), "Only estimators of this package"),
         (ImprovedOnlineGFMM(), (X, Y), "X must be a Dask array, .* not ndarray"),

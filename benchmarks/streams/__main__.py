@@ -4,8 +4,8 @@
 by sample, first on streams that nothing was chosen by. Slow learners stop after `--limit` seconds a
 stream, and ours is then compared on as many samples. With `--keep FOLDER` runs are kept there, and
 those that are there already are not repeated, so that it can be done bit by bit. `--pieces` prints
-what each piece of `AdaptiveGFMM` earns, and what late labels cost, `--budgets` what a budget of
-boxes does to the other online learners; `--picture FILE` draws accuracy around drifts.
+what each piece of `AdaptiveGFMM` earns, and what late and rare labels cost, `--budgets` what a
+budget of boxes does to the other online learners; `--picture FILE` draws accuracy around drifts.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._estimators.refusals import refuse_settled
+from hyperboxes._estimators.refusals import refuse_counts, refuse_settled
 from hyperboxes._explain.nearest_sql import write_nearest_sql
 from hyperboxes._explain.pipelines import split_pipeline
 from hyperboxes._explain.quality import rows_between
@@ -131,6 +131,7 @@ def export_sql(
     steps, model = split_pipeline(model)
     read_any_boxes(model, "export_sql")
     refuse_settled(model, "export_sql")
+    refuse_counts(model, "export_sql")
     names = name_features(steps[0] if steps else model, column_names, "column_names")
     columns = write_steps_sql(steps, [identifier(name, quote) for name in names])
     categories = CategoryWriter(model, quote)

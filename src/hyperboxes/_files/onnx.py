@@ -15,7 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 import hyperboxes
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.classifier import BaseGFMM
-from hyperboxes._estimators.refusals import refuse_levels, refuse_memory, refuse_settled
+from hyperboxes._estimators.refusals import (
+    refuse_counts,
+    refuse_levels,
+    refuse_memory,
+    refuse_settled,
+)
 from hyperboxes._extras import need
 from hyperboxes._files import onnx_votes
 from hyperboxes._files.onnx_categories import take_categories
@@ -224,6 +229,7 @@ def _graph(model: Any) -> tuple[str, dict[str, np.ndarray]]:
     model._check_can_predict()
     refuse_settled(model, "to_onnx")
     refuse_levels(model, "to_onnx")
+    refuse_counts(model, "to_onnx")
     if 2 * model._model.boxes.lower.nbytes > _MAX_BYTES:
         raise ValueError("The boxes take more than 2 GiB, for which an ONNX file has no room.")
     constants = _constants(model)

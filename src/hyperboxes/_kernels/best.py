@@ -11,7 +11,17 @@ import numpy as np
 
 from hyperboxes._kernels.geometry import copy_row, fits, larger, similarity, smaller
 from hyperboxes._kernels.jit import formula, subroutine
-from hyperboxes._kernels.lanes import HIGH, LANES, LEVEL, LOW, first_lane, gaps_of, up_to, within
+from hyperboxes._kernels.lanes import (
+    ALL_LANES,
+    HIGH,
+    LANES,
+    LEVEL,
+    LOW,
+    first_lane,
+    gaps_of,
+    up_to,
+    within,
+)
 from hyperboxes._kernels.records import LONGEST, WORK
 from hyperboxes._kernels.rivals import FREE, HOPELESS, try_growth
 from hyperboxes._kernels.rooms import keeps_rooms
@@ -55,8 +65,9 @@ def find_best(
     limit = limit_of(floor)
     bound = in_singles(limit, slack, xl.shape[0], metric)
     set_window(xl, xu, theta, near, far)
-    # What fits is rarely farther away than the floor allows: that is the lemma.
-    is_near = limit < theta
+    # What fits is rarely farther away than the floor allows: that is the lemma. The reach in each
+    # feature says little about a mean.
+    is_near = limit < theta and not metric.mean
     if is_near:
         set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
     if has_rooms:
@@ -74,7 +85,9 @@ def find_best(
         block = stack[top]
         counters[WORK] += 1
         inner = links[block, LEVEL] > 0
-        mask = within(ends, block + inner, True, near, far)
+        mask = ALL_LANES
+        if wanted != ALL:
+            mask = within(ends, block + inner, True, near, far)
         if mask and has_rooms:
             mask &= within(rooms, block, False, search.x_low, search.x_high)
         if mask and is_near:
@@ -85,13 +98,14 @@ def find_best(
                 bounds = block + inside
                 top = push_all(block, bounds, inside, mask, bound, boxes, metric, search, top, top)
             continue
-        if mask and metric.mean:  # the reach in each feature says little about the mean
+        if mask and metric.mean:
             gaps_of(ends, block, inside, search.x1, search.x2, search.slopes, True, gaps)
             mask &= up_to(gaps, bound)
         while mask:
-            box = links[block, first_lane(mask)]
+            lane = first_lane(mask)
+            box = links[block, lane]
             mask &= mask - 1
-            if box < 0 or box == own:
+            if box < 0 or box == own or (metric.mean and gaps[lane] > bound):
                 continue
             counters[WORK] += 1
             value = similarity(xl, xu, boxes, box, rule)
@@ -113,10 +127,11 @@ def find_best(
                     continue
             n_found = insert(box, value, n_found, ids, values)
             if n_found == most:
-                is_near, floor = True, values[most - 1]
+                is_near, floor = not metric.mean, values[most - 1]
                 limit = limit_of(floor)
                 bound = in_singles(limit, slack, xl.shape[0], metric)
-                set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
+                if is_near:
+                    set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
     return n_found, n_tried
 
 

@@ -74,11 +74,14 @@ def extended(bitmaps: Bitmaps, capacity: int) -> Bitmaps:
 def make_bitmaps(
     lower: np.ndarray, upper: np.ndarray, capacity: int, n_classes: int, n_walks: int
 ) -> Bitmaps:
-    """Return bitmaps without a box, with marks that divide some boxes evenly."""
+    """Return bitmaps without a box, with marks that divide some boxes evenly.
+
+    Those without room are never used; placing their marks would take longer than some samples.
+    """
     n_features = lower.shape[1]
     n_chunks = -(-capacity // CHUNK)
     return Bitmaps(
-        _place_marks(lower, upper),
+        _place_marks(lower, upper) if capacity else np.zeros((n_features, 2, N_MARKS)),
         np.zeros((n_chunks, 4 * n_features * N_MARKS, WORDS), np.int64),
         np.zeros((n_chunks, n_classes + 1, WORDS), np.int64),
         np.array([0, 0, n_walks, 0, 0]),

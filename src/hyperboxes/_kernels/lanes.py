@@ -86,7 +86,7 @@ def up_to(typing: Any, gaps: Any, limit: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         of_lanes = _load(context, builder, signature.args[0], args[0])
-        return _as_mask(builder, builder.fcmp_ordered("<=", of_lanes, _splat(builder, args[1])))
+        return as_mask(builder, builder.fcmp_ordered("<=", of_lanes, splat(builder, args[1])))
 
     return types.int64(gaps, types.float32), generate
 
@@ -109,10 +109,10 @@ def _within_in_one(typing: Any, ends: Any, near: Any, far: Any, p: Any, q: Any) 
         near_lanes = _load(context, builder, signature.args[0], args[0], args[1])
         far_lanes = _load(context, builder, signature.args[0], args[0], args[2])
         both = builder.and_(
-            builder.fcmp_unordered("<=", near_lanes, _splat(builder, args[3])),
-            builder.fcmp_unordered(">=", far_lanes, _splat(builder, args[4])),
+            builder.fcmp_unordered("<=", near_lanes, splat(builder, args[3])),
+            builder.fcmp_unordered(">=", far_lanes, splat(builder, args[4])),
         )
-        return _as_mask(builder, both)
+        return as_mask(builder, both)
 
     place, number = types.int64, types.float32
     return types.int64(ends, place, place, number, number), generate
@@ -139,7 +139,7 @@ def _write_gaps(
         with builder.if_else(args[7]) as (then, otherwise):
             with then:
                 total = _fold_gaps(context, builder, kinds, args, _add_clipped)
-                number = _splat(builder, builder.sitofp(args[3], ir.FloatType()))
+                number = splat(builder, builder.sitofp(args[3], ir.FloatType()))
                 builder.store(builder.fdiv(total, number), place, align=4)
             with otherwise:
                 largest = _fold_gaps(context, builder, kinds, args, _larger)
@@ -165,7 +165,7 @@ def _fold_gaps(context: Any, builder: Any, kinds: Any, args: Any, combine: Any) 
             for start in args[1:3]
         )
         first, second, slope = (
-            _splat(builder, builder.load(pointer_to(context, builder, kind, array, loop.index)))
+            splat(builder, builder.load(pointer_to(context, builder, kind, array, loop.index)))
             for kind, array in zip(kinds[4:7], args[4:7], strict=True)
         )
         before, beyond = builder.fsub(near_lanes, first), builder.fsub(second, far_lanes)
@@ -186,7 +186,7 @@ def _where_known(builder: Any, values: Any, gap: Any) -> Any:
     return builder.select(builder.fcmp_ordered("<", gap, infinite), values, _ZEROS)
 
 
-def _as_mask(builder: Any, lanes: Any) -> Any:
+def as_mask(builder: Any, lanes: Any) -> Any:
     """Turn the truth of 16 comparisons into a number."""
     return builder.zext(builder.bitcast(lanes, ir.IntType(LANES)), _MASK)
 
@@ -209,9 +209,9 @@ def pointer_to(context: Any, builder: Any, kind: Any, array: Any, start: Any = N
     return place if start is None else builder.gep(place, [start], inbounds=True)
 
 
-def _splat(builder: Any, number: Any) -> Any:
+def splat(builder: Any, number: Any, kind: Any = _FLOATS) -> Any:
     """Repeat a number in all lanes."""
-    undefined = ir.Constant(_FLOATS, ir.Undefined)
+    undefined = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(undefined, number, ir.Constant(ir.IntType(32), 0))
     lanes = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
     return builder.shuffle_vector(first, undefined, lanes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -35,8 +35,10 @@ WORK_PER_CALL = 50_000_000
 # Room to begin with: building trees anew takes longer than learning some more samples.
 _MIN_CAPACITY = 256
 
-# The trees are built anew, and there is room again, when there are so many times as many boxes.
+# The trees are built anew, and there is room again, when there are so many times as many boxes:
+# twice as many as long as they are few, which is faster; beyond, memory matters more.
 _GROWTH = 1.3
+_FEW_BOXES = 4_096
 
 # So many refusals, and it pays to keep where boxes may grow.
 _PATIENCE = 1_000
@@ -50,8 +52,6 @@ _MANY = 4
 
 # Lanes of a block that are used; tests use fewer, which makes trees deep.
 _WIDTH = LANES
-
-_ROWS = ("_lower", "_upper", "_labels", "_counts", "_confirmed")
 
 # Which rows of an array: consecutive ones, or any in any order.
 Rows = slice | np.ndarray
@@ -133,6 +133,7 @@ class Boxes:
     """
 
     desk: Any  # of `Desk`, which is not part of copies
+    _rows: ClassVar[tuple[str, ...]] = ("_lower", "_upper", "_labels", "_counts", "_confirmed")
     _index: records.Index
 
     def __init__(self, n_features: int, n_classes: int) -> None:
@@ -287,9 +288,9 @@ class Boxes:
         self.make_room_in_trees(n_boxes)
 
     def _grow_rows(self, n_boxes: int) -> None:
-        capacity = max(int(_GROWTH * len(self)), _MIN_CAPACITY, len(self) + n_boxes)
+        capacity = max(int(_growth(len(self)) * len(self)), _MIN_CAPACITY, len(self) + n_boxes)
         rows = {}
-        for name in _ROWS:
+        for name in self._rows:
             old = getattr(self, name)
             rows[name] = np.empty((capacity, *old.shape[1:]), old.dtype)
             rows[name][: len(self)] = old[: len(self)]
@@ -374,7 +375,7 @@ class Boxes:
 
     def take(self, kept: np.ndarray) -> Self:
         """Return a copy of some boxes, in their order."""
-        rows = {name: getattr(self, name)[: len(self)][kept] for name in _ROWS}
+        rows = {name: getattr(self, name)[: len(self)][kept] for name in self._rows}
         return self._with_rows(rows, len(rows["_labels"]))
 
     def forget(self, max_boxes: int) -> None:
@@ -408,7 +409,7 @@ class Boxes:
         """
         is_full = len(self) == len(self._labels)
         if fill is None:
-            fill = _WIDTH if is_full else round(_WIDTH / _GROWTH)
+            fill = _WIDTH if is_full else round(_WIDTH / _growth(len(self)))
         trees = np.where(self.labels == NO_LABEL, self._n_classes, self.labels)
         alive = np.flatnonzero(self.counts > 0)
         order = alive[np.argsort(trees[alive], kind="stable")]
@@ -448,12 +449,12 @@ class Boxes:
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the rows in use; the rest follows from them."""
-        state = {name: getattr(self, name)[: len(self)] for name in _ROWS}
+        state = {name: getattr(self, name)[: len(self)] for name in self._rows}
         return state | {"_n_classes": self._n_classes, "_counters": self._counters}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Copy the rows, which may be read-only and memory-mapped, and lay out the search."""
-        for name in (*_ROWS, "_counters"):
+        for name in (*self._rows, "_counters"):
             setattr(self, name, np.array(state[name]))
         self._n_classes = state["_n_classes"]
         self._build_index()
@@ -465,6 +466,11 @@ class _Rooms(NamedTuple):
     of_boxes: np.ndarray
     patience: np.ndarray | None
     bitmaps: records.Bitmaps | None
+
+
+def _growth(n_boxes: int) -> float:
+    """Return how many times as many boxes to make room for."""
+    return 2.0 if n_boxes < _FEW_BOXES else _GROWTH
 
 
 def _no_rooms(n_features: int) -> np.ndarray:

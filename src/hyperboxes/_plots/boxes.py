@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from hyperboxes._estimators.refusals import refuse_counts
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import (
     check_integer,
@@ -212,6 +213,7 @@ class BoxesDisplay(Display):
         at = read_pipeline(model, at)[1]
         model, X, _ = read_pipeline(model, X)
         all_boxes = read_any_boxes(model, cls.__name__)
+        refuse_counts(model, cls.__name__)
         chosen = find_boxes(all_boxes, boxes)
         check_integer("max_boxes", max_boxes, 1)
         check_integer("max_samples", max_samples, 1, optional=False)

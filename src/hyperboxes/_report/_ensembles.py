@@ -89,6 +89,7 @@ def ensemble_data(contents: EnsembleContents) -> dict[str, Any]:
         "nSamples": len(contents.true),
         "nBoxes": int(contents.first_boxes[-1]),
         "uncertain": UNCERTAIN,
+        "editing": {"reason": "an ensemble has too many boxes to be in it."},
         "boxes": _boxes(contents),
         "samples": _samples(contents),
     }

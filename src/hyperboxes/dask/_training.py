@@ -11,11 +11,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state, check_scalar
 
+from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.merge import merge
 from hyperboxes._estimators.registry import find_by_class
 from hyperboxes._estimators.validation import check_any_label
 from hyperboxes._learning.calibrating import ENOUGH
 from hyperboxes._models.categories import Categories
+from hyperboxes.dask._boosting import boost_partitions
 from hyperboxes.dask._categories import with_places
 from hyperboxes.dask._engine import Engine
 from hyperboxes.dask._partitions import Partition, partitions_of, split_labels
@@ -48,14 +50,19 @@ def fit(
     only: the result is the same whatever comes first. The more alike the partitions are, the better
     it is; shuffle rows between partitions that are sorted.
 
+    `BoostedHyperboxes` are not merged: their votes are fitted to the samples of all partitions,
+    which stay on the workers in bins. The model is, bit for bit, the one that the estimator's own
+    `fit` makes of all rows.
+
     Parameters
     ----------
     model : estimator
-        One whose models can be merged: `ImprovedOnlineGFMM`, `OnlineGFMM`, `AgglomerativeGFMM` or
-        `HyperboxClustering`.
+        One whose models can be merged, `ImprovedOnlineGFMM`, `OnlineGFMM`, `AgglomerativeGFMM` or
+        `HyperboxClustering`, or `BoostedHyperboxes`.
     X : dask Array, dask DataFrame, or list of delayed parts
-        The samples, or the lower ends of interval samples. Both passes compute the partitions:
-        persist them if they fit into the workers' memory and take long to make.
+        The samples, or the lower ends of interval samples. Each pass computes the partitions,
+        two, or up to three of boosted boxes: persist them if they fit into the workers' memory and
+        take long to make.
     y : dask Array, dask Series, list of delayed parts, or str, default=None
         The labels, divided as `X` is; or the column of the data frame `X` that holds them.
     X_upper : like `X`, default=None
@@ -95,12 +102,17 @@ def fit(
     >>> model.predict(X[:3])
     array([0, 0, 0])
     """
-    _check_can_be_merged(model)
+    _check_can_be_fitted(model)
+    is_boosted = isinstance(model, BoostedHyperboxes)
     model._validate_params()
     check_scalar(min_box_samples, "min_box_samples", Integral, min_val=1)
+    if is_boosted and min_box_samples > 1:
+        raise ValueError("Boosted boxes are not merged: leave min_box_samples out.")
     partitions = partitions_of(X, y, X_upper)
     engine = Engine(client, progress)
     survey = _survey(engine, model, partitions)
+    if is_boosted:
+        return _take_over(model, boost_partitions(engine, model, partitions, survey))
     unfitted = _prepared(model, survey)
     seeds = _seeds(model, len(partitions))
     n_asked, categories = _allot(survey, model), survey.categories
@@ -172,11 +184,11 @@ def partial_fit(
     return _take_over(model, engine.compute(learner))
 
 
-def _check_can_be_merged(model: Any) -> None:
+def _check_can_be_fitted(model: Any) -> None:
     learner = find_by_class(type(model))
     if learner is None:
         raise TypeError(f"Only estimators of this package can be fitted in parts, not {model!r}.")
-    if learner.merge_settings is None:
+    if not learner.learns_partitions:
         instead = "take a sample that fits into memory, and call its own fit"
         if hasattr(model, "partial_fit"):
             instead = "use hyperboxes.dask.partial_fit, which learns one partition after the other"

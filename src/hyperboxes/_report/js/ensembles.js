@@ -23,7 +23,7 @@ function formatSigned(number) {
 }
 
 /** What each feature speaks for: bars are hollow if it is the runner-up. */
-function changeLines(sample) {
+function featureTable(sample) {
   if (sample.rival < 0) {
     return [element("p", {}, "There is no other class.")];
   }
@@ -39,6 +39,7 @@ function changeLines(sample) {
 }
 
 function explainSample(sample) {
+  byId("speaking-features").replaceChildren(...featureTable(sample));
   const rows = sample.boxes.map(([box, share]) =>
     tableRow("td", boxName(box), labelName(report.boxes.label[box]), formatShare(share), conditionList(box)),
   );

@@ -36,7 +36,7 @@ function isInNoBox(sample) {
 }
 
 function changeLines(sample) {
-  return [element("p", {}, sample.change)];
+  return [element("p", {}, sample.change), ...tryButton(sample.moves)];
 }
 
 /** The classes with the largest scores, the predicted one first. */
