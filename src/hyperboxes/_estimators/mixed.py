@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.online import _OnlineGFMM
 from hyperboxes._estimators.tables import known_categories
-from hyperboxes._kernels.mixed import Mixture
+from hyperboxes._kernels.records import Mixture
 from hyperboxes._learning.mixed import ask_mixed
 from hyperboxes._models.mixed import MixedModel, TalliedBoxes, find_owners
 

@@ -49,13 +49,28 @@ def refuse_ensemble(model: Any, what: str) -> None:
         )
 
 
+def is_settled(model: Any) -> bool:
+    """Whether something else than the nearest box decides where classes overlap."""
+    return isinstance(model, ContentiousFuzzyMinMax) and model._model.resolution != "exclude"
+
+
 def refuse_settled(model: Any, what: str) -> None:
     """Refuse models for `what` whose boxes do not decide by their memberships alone."""
-    if isinstance(model, ContentiousFuzzyMinMax) and model._model.resolution != "exclude":
+    if is_settled(model):
         raise TypeError(
             f"{what} is for models in which the nearest box decides; with "
             f"resolution={model._model.resolution!r} it does not where classes overlap. Fit one "
             "with resolution='exclude', or save the model and predict in Python."
+        )
+
+
+def refuse_powers(model: Any, what: str) -> None:
+    """Refuse models for `what` whose memberships are powers of e, of which last digits differ."""
+    if is_settled(model) and model._model.resolution == "core":
+        raise TypeError(
+            f"{what} gives the answers of predict to the last bit; with resolution='core' "
+            "memberships are powers of e, whose last digits differ from one program to the next. "
+            "Fit one with another resolution, or save the model and predict in Python."
         )
 
 

@@ -17,6 +17,7 @@ from hyperboxes._estimators.refusals import (
     refuse_levels,
     refuse_votes,
 )
+from hyperboxes._models.contention import Levels
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.scaling import MinMaxScale
@@ -80,6 +81,12 @@ def read_membership(model: Any) -> Membership:
     """
     membership = model._model.membership
     return replace(membership, gamma=membership.gamma.copy())
+
+
+def read_levels(model: Any) -> Levels | None:
+    """Return the networks for regions that boxes of two classes share, where there are any."""
+    levels: Levels | None = model._model.levels
+    return levels
 
 
 def read_learned_bounds(model: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -50,7 +50,8 @@ def wrapped(texts: list[str]) -> list[str]:
 def headline(explanation: Explanation) -> str:
     """Return what is predicted, and by which box."""
     box = explanation.winning
-    place = PLACES[{1.0: "inside", 0.0: "far"}.get(box.membership, "near")]
+    is_held = box.membership == 1.0 or explanation._settled
+    place = PLACES["inside" if is_held else "far" if box.membership == 0.0 else "near"]
     samples = "1 training sample" if box.count == 1 else f"{box.count} training samples"
     return f"{explanation.class_name}: box {box.index} ({samples}) {place}."
 
