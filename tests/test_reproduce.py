@@ -20,7 +20,13 @@ from benchmarks.reproduce import (
 )
 from benchmarks.reproduce.cells import Cell
 from benchmarks.reproduce.counts_report import compare, is_met, nearness
-from benchmarks.reproduce.family_published import FOLDS, write_folds
+from benchmarks.reproduce.family_published import (
+    FOLDS,
+    MIXED_NAMES,
+    MIXED_NUMBERS,
+    write_family,
+    write_folds,
+)
 from benchmarks.reproduce.learners import ALGORITHMS, AS_PUBLISHED
 from benchmarks.reproduce.loading import NoDataError, Source
 from benchmarks.reproduce.protocol import halves
@@ -156,3 +162,22 @@ def test_results_by_fold_of_the_family(tmp_path: Path) -> None:
     page = write_folds(tmp_path, tmp_path)
     assert page.count("heart") == sum(map(len, FOLDS["heart"].values()))
     assert "0 of 12 are the same." in page
+
+
+def test_published_numbers_of_mixed_data_need_its_files(tmp_path):
+    """Any table of that form shows that files are read, learned and set beside what is printed."""
+    assert "--peer-data" in write_family(tmp_path, tmp_path)
+    random = np.random.default_rng(0)
+    for name in MIXED_NAMES:
+        table = {
+            column: random.uniform(size=20)
+            if column in MIXED_NUMBERS
+            else random.choice([*"ab"], 20)
+            for column in range(15)
+        }
+        pd.DataFrame(table | {15: np.arange(20) % 2}).to_csv(
+            tmp_path / name, header=False, index=False
+        )
+    page = write_family(tmp_path, tmp_path)
+    assert "EIOL, each" in page
+    assert "159" in page
