@@ -11,7 +11,7 @@ import numpy as np
 
 from hyperboxes._cli._columns import read_categories, read_frame, read_labels, read_numbers
 from hyperboxes._cli._tables import Chunk
-from hyperboxes._learning.tallies import Tally, place_categories, take_in
+from hyperboxes._estimators.tallies import Tally, place_categories, take_in
 from hyperboxes._models.categories import Categories
 
 # A column with more labels is no class: a measurement, an identifier.

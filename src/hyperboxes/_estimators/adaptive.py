@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.labels import SeenLabels
 from hyperboxes._estimators.one_by_one import OneByOne
 from hyperboxes._estimators.scoring import IntervalClassifierMixin
@@ -33,6 +34,7 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.memory import BoxMemory
 
 
+@shared_docs
 class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
     """A bounded memory of boxes that follows drift: for streams without end.
 
@@ -215,17 +217,7 @@ class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class with the largest share of the experts' votes for each sample.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples, or the lower ends of interval samples; NaN where a value is missing.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Predicted labels.
+        {predict}
         """
         winners = self.predict_proba(X, X_upper).argmax(axis=1)
         return self.classes_[winners]
@@ -233,15 +225,7 @@ class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the shares of the classes in the experts' votes.
 
-        Parameters
-        ----------
-        X, X_upper : array-like of shape (n_samples, n_features)
-            As in `predict`.
-
-        Returns
-        -------
-        p : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
+        {predict_proba}
         """
         check_is_fitted(self)
         X = validate_samples(self, X, reset=False, **NUMBERS)

@@ -214,11 +214,7 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples, or the lower ends of interval samples; values outside the range of the
-            training data are fine, and so is NaN for missing ones.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples.
+        {asked}
 
         Returns
         -------

@@ -131,6 +131,37 @@ box_ages_ : ndarray of int, shape (n_boxes,)
 classes_ : ndarray of shape (n_classes,)
     The class labels.
 """,
+    "predict": """
+Parameters
+----------
+{asked}
+
+Returns
+-------
+y : ndarray of shape (n_samples,)
+    Predicted labels.
+""",
+    "asked": """
+X : array-like of shape (n_samples, n_features)
+    The samples, or the lower ends of interval samples; values outside the range of the training
+    data are fine, and so is NaN for missing ones.
+X_upper : array-like of shape (n_samples, n_features), default=None
+    The upper ends of interval samples.
+""",
+    "predict_proba": """
+{as_in_predict}
+
+Returns
+-------
+p : ndarray of shape (n_samples, n_classes)
+    Columns in the order of ``classes_``.
+""",
+    "as_in_predict": """
+Parameters
+----------
+X, X_upper : array-like of shape (n_samples, n_features)
+    As in `predict`.
+""",
     "paper": """
 .. [1] T. T. Khuat and B. Gabrys, "Accelerated learning algorithms of general fuzzy min-max
    neural network using a novel hyperbox selection rule", Information Sciences 547, 2021.
@@ -139,12 +170,17 @@ classes_ : ndarray of shape (n_classes,)
 
 
 def shared_docs(cls: type[T]) -> type[T]:
-    """Replace the passages' names in braces, such as ``{parameters}``, in a class's docstring."""
-    if cls.__doc__ is not None:  # python -OO drops docstrings
-        text = inspect.cleandoc(cls.__doc__)
-        for name, passage in (*_PASSAGES.items(), *_defaults(cls).items()):
-            text = text.replace(f"{{{name}}}", passage.strip())
-        cls.__doc__ = text
+    """Replace the passages' names in braces, such as ``{parameters}``, in docstrings.
+
+    That is in those of a class, and of the methods that it defines.
+    """
+    passages = {**_PASSAGES, **_defaults(cls)}
+    for documented in (cls, *filter(inspect.isfunction, vars(cls).values())):
+        if documented.__doc__ is not None:  # python -OO drops docstrings
+            text = inspect.cleandoc(documented.__doc__)
+            for name, passage in passages.items():
+                text = text.replace(f"{{{name}}}", passage.strip())
+            documented.__doc__ = text
     return cls
 
 

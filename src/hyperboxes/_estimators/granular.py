@@ -225,18 +225,7 @@ class MultiGranularGFMM(BaseGFMM):
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class that the chosen level, or most of the levels, give each sample.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples, or the lower ends of interval samples; values outside the range of the
-            training data are fine, and so is NaN for missing ones.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Predicted labels.
+        {predict}
         """
         if not self._all_vote():
             return super().predict(X, X_upper)
@@ -248,15 +237,7 @@ class MultiGranularGFMM(BaseGFMM):
         Where all levels vote, it is the share of their votes, to which the mean of their
         probabilities is added as one vote more. The largest entry is that of `predict`.
 
-        Parameters
-        ----------
-        X, X_upper : array-like of shape (n_samples, n_features)
-            As in `predict`.
-
-        Returns
-        -------
-        p : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
+        {predict_proba}
         """
         if not self._all_vote():
             return super().predict_proba(X, X_upper)
@@ -265,10 +246,7 @@ class MultiGranularGFMM(BaseGFMM):
     def membership(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the fuzzy class outputs; where all levels vote, their means.
 
-        Parameters
-        ----------
-        X, X_upper : array-like of shape (n_samples, n_features)
-            As in `predict`.
+        {as_in_predict}
 
         Returns
         -------
@@ -287,10 +265,7 @@ class MultiGranularGFMM(BaseGFMM):
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the box of the chosen level that decides the class of each sample.
 
-        Parameters
-        ----------
-        X, X_upper : array-like of shape (n_samples, n_features)
-            As in `predict`.
+        {as_in_predict}
 
         Returns
         -------

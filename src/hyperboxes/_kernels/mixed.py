@@ -7,7 +7,6 @@ the boxes know of them is in `Tallies`. Samples have a number there that stands 
 from __future__ import annotations
 
 import math
-from collections import namedtuple
 
 import numpy as np
 
@@ -23,24 +22,9 @@ from hyperboxes._kernels.geometry import (
     overlaps,
 )
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
-from hyperboxes._kernels.records import BOXES, CLOSED, WORK
+from hyperboxes._kernels.records import BOXES, CLOSED, UNIT, WORK
 from hyperboxes._kernels.search import find, find_rivals, set_reach, set_window
 from hyperboxes._kernels.selection import NONE, rank, sift_down
-
-# What boxes know of categories, in the given `features`. Values are numbered, those of all features
-# together: `values[starts[k] : starts[k + 1]]` are those of the k-th. `counts[box, value]`: how
-# many samples of a box have a value, `known[box, k]` how many have any. `codes` is room for those
-# of one sample, -1 where one is missing.
-Tallies = namedtuple("Tallies", "features values starts counts known codes")
-
-# How they decide. A membership is `alpha` times that of the numbers, of which there are `n_numbers`
-# features, and the rest that of the categories. A sample may raise the entropy of a box by `delta`,
-# in `each` feature or on average. Boxes of two classes overlap where categories are common to both,
-# or, with `frequencies`, equally frequent in both.
-Mixture = namedtuple("Mixture", "alpha n_numbers delta each frequencies")
-
-# What stands for a value is its number times this.
-UNIT = 2.0**-20
 
 _LOG_2 = math.log(2.0)
 

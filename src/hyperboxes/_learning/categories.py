@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from hyperboxes._kernels.mixed import UNIT
+from hyperboxes._kernels.records import UNIT
 from hyperboxes._models.categories import Categories
 
 # Values with so many samples have a place of their own, whatever the others are like.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from hyperboxes._kernels.mixed import UNIT, Mixture, Tallies
+from hyperboxes._kernels.records import UNIT, Mixture, Tallies
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.model import BoxModel
@@ -90,10 +90,12 @@ class MixedModel(BoxModel):
     def counts_of(self, feature: int) -> np.ndarray:
         """Return how many samples of each box have each value of a categorical feature."""
         place = int(np.flatnonzero(self.features == feature)[0])
-        counts = np.zeros((len(self.boxes), len(self.owners)), np.int64)
-        known: Any = self.boxes
-        counts[:, : known.value_counts.shape[1]] = known.value_counts
-        return counts[:, self.owners == place]
+        return self.value_counts()[:, self.owners == place]
+
+    def value_counts(self) -> np.ndarray:
+        """Return how many samples of each box have each value, new ones, too."""
+        assert isinstance(self.boxes, TalliedBoxes)
+        return _with_columns(self.boxes.value_counts, len(self.boxes), len(self.owners))
 
 
 def find_owners(categories: dict[int, Categories]) -> tuple[np.ndarray, np.ndarray]:

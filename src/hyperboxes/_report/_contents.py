@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -28,7 +28,6 @@ class Results:
     """
 
     model: Any
-    boxes: Hyperboxes
     feature_names: list[str]
     labels: list[str]
     true: np.ndarray
@@ -57,6 +56,7 @@ class BoundedResults(Results):
     `ends` is the range of each feature, `needed` the features of each box that are told first.
     """
 
+    boxes: Hyperboxes
     ends: tuple[np.ndarray, np.ndarray]
     needed: list[np.ndarray]
     rounding: Rounding
@@ -81,24 +81,13 @@ class Contents(BoundedResults):
         max_rules: int | None,
     ) -> Self:
         """Ask the model about all samples, and choose what to show."""
-        names = {"feature_names": feature_names, "class_names": class_names}
-        samples = GivenSamples.check(model, X, y, X_upper)
-        assert samples is not None
-        predicted = np.searchsorted(model.classes_, model.predict(X, X_upper))
-        true, unknown = compare_labels(model, y, len(predicted))
-        rows = choose_samples(true, predicted, max_samples)
-        upper = None if X_upper is None else _safe_indexing(X_upper, rows)
-        explanations = explain(model, _safe_indexing(X, rows), X_upper=upper, **names)
+        names = feature_names, class_names
+        samples, explanations, told = ask(model, X, y, X_upper, *names, max_samples)
         boxes = model.hyperboxes_
         used = np.union1d(explanations.winning, explanations.competing)
         return cls(
-            model=model,
+            **told,
             boxes=boxes,
-            feature_names=name_features(model, feature_names),
-            labels=name_classes(model, class_names) + [f"{name} (unknown)" for name in unknown],
-            true=true,
-            predicted=predicted,
-            rows=rows,
             explanations=list(explanations),
             shown_boxes=choose_boxes(boxes.counts, used[used >= 0], max_rules),
             quality=Quality.measure(model, samples),
@@ -115,6 +104,49 @@ def list_categories(model: Any, feature: int) -> dict[str, Any]:
         return {}
     names = [str(value) for value in categories.values]
     return {"categories": list(zip(names, categories.places.tolist(), strict=True))}
+
+
+class Answers(NamedTuple):
+    """What a model says of samples: `told` has the fields of `Results` that need nothing else."""
+
+    samples: GivenSamples
+    explanations: Any
+    told: dict[str, Any]
+
+
+def ask(
+    model: Any,
+    X: Any,
+    y: Any,
+    X_upper: Any,
+    feature_names: Any,
+    class_names: Any,
+    max_samples: int | None,
+) -> Answers:
+    """Compare predictions with labels, choose samples to show, and have them explained."""
+    samples = GivenSamples.check(model, X, y, X_upper)
+    assert samples is not None
+    answers = model.predict(X) if X_upper is None else model.predict(X, X_upper)
+    predicted = np.searchsorted(model.classes_, answers)
+    true, unknown = compare_labels(model, y, len(predicted))
+    rows = choose_samples(true, predicted, max_samples)
+    upper = None if X_upper is None else _safe_indexing(X_upper, rows)
+    explanations = explain(
+        model,
+        _safe_indexing(X, rows),
+        X_upper=upper,
+        feature_names=feature_names,
+        class_names=class_names,
+    )
+    told = {
+        "model": model,
+        "feature_names": name_features(model, feature_names),
+        "labels": name_classes(model, class_names) + [f"{name} (unknown)" for name in unknown],
+        "true": true,
+        "predicted": predicted,
+        "rows": rows,
+    }
+    return Answers(samples, explanations, told)
 
 
 def compare_labels(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[Any]]:

@@ -7,22 +7,14 @@ from html import escape
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
-from hyperboxes._explain.explaining import explain
 from hyperboxes._explain.memories import MemoryExplanation, MemoryExplanations
 from hyperboxes._explain.quality import GivenSamples, Quality, rows_between
 from hyperboxes._explain.reading import learned_range
 from hyperboxes._explain.rounding import Rounding
-from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.memory import HORIZONS, NEIGHBORS, expert_weights
 from hyperboxes._report._bars import draw_bars
-from hyperboxes._report._contents import (
-    BoundedResults,
-    choose_boxes,
-    choose_samples,
-    compare_labels,
-)
+from hyperboxes._report._contents import BoundedResults, ask, choose_boxes
 from hyperboxes._report._data import list_boxes, list_features, plain
 
 _DECIMALS = 6
@@ -57,25 +49,14 @@ class MemoryContents(BoundedResults):
         max_rules: int | None,
     ) -> Self:
         """Ask the model about all samples, and choose what to show."""
-        names = {"feature_names": feature_names, "class_names": class_names}
-        samples = GivenSamples.check(model, X, y, X_upper)
-        assert samples is not None
-        predicted = np.searchsorted(model.classes_, model.predict(X, X_upper))
-        true, unknown = compare_labels(model, y, len(predicted))
-        rows = choose_samples(true, predicted, max_samples)
-        upper = None if X_upper is None else _safe_indexing(X_upper, rows)
-        explanations = explain(model, _safe_indexing(X, rows), X_upper=upper, **names)
+        names = feature_names, class_names
+        samples, explanations, told = ask(model, X, y, X_upper, *names, max_samples)
         boxes = model.hyperboxes_
         voters = {voter.box for sample in explanations for voter in sample.boxes[:_MOST_VOTERS]}
         by_weight = np.argsort(-model.feature_weights_, kind="stable")
         return cls(
-            model=model,
+            **told,
             boxes=boxes,
-            feature_names=name_features(model, feature_names),
-            labels=name_classes(model, class_names) + [f"{name} (unknown)" for name in unknown],
-            true=true,
-            predicted=predicted,
-            rows=rows,
             explanations=explanations,
             shown_boxes=choose_boxes(boxes.counts, np.array(sorted(voters), int), max_rules),
             quality=Quality.measure(model, samples),

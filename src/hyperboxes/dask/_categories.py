@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators.tables import code_columns, known_categories, look_up, with_columns
+from hyperboxes._estimators.tallies import Tally
 from hyperboxes._estimators.validation import find_labels
-from hyperboxes._learning.tallies import Tally
 from hyperboxes._models.categories import Categories
 
 

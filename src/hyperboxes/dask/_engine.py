@@ -20,6 +20,7 @@ class Engine:
         self._client = client if client is not None else _default_client()
         self._progress = progress
         self._token = uuid.uuid4().hex
+        self._n_trees = 0
 
     def task(self, function: Callable[..., Any], place: str, *args: Any) -> Any:
         """Return a delayed call, named by what it does and where: errors and the dashboard tell."""
@@ -34,12 +35,13 @@ class Engine:
         Which values meet does not depend on when they arrive.
         """
         values, level = list(values), 0
+        self._n_trees += 1
         while len(values) > 1:
             level += 1
             values = [
                 group[0]
                 if len(group) == 1
-                else self.task(function, f"level-{level}-group-{number}", group)
+                else self.task(function, f"{number}-level-{level}-tree-{self._n_trees}", group)
                 for number, group in enumerate(neighbours(values))
             ]
         return values[0]

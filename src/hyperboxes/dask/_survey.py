@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from hyperboxes._estimators.labels import union_of_labels
+from hyperboxes._estimators.tallies import Tally, add_tallies, place_categories
 from hyperboxes._estimators.validation import find_labels
-from hyperboxes._learning.tallies import Tally, add_tallies, place_categories
 from hyperboxes._models.categories import Categories
 from hyperboxes.dask._categories import count_categories
 from hyperboxes.dask._partitions import split_labels

@@ -21,6 +21,7 @@ from hyperboxes.dask._boosting import boost_partitions
 from hyperboxes.dask._categories import with_places
 from hyperboxes.dask._engine import Engine
 from hyperboxes.dask._partitions import Partition, partitions_of, split_labels
+from hyperboxes.dask._repairing import can_repair, learn_lost_samples, take_back
 from hyperboxes.dask._survey import Survey, is_empty, join_surveys, look_at_partition
 
 Model = TypeVar("Model", bound=Any)
@@ -39,6 +40,7 @@ def fit(
     *,
     X_upper: Any = None,
     min_box_samples: int = 1,
+    n_repairs: int = 1,
     client: Any = None,
     progress: bool = False,
 ) -> Model:
@@ -71,6 +73,11 @@ def fit(
         Boxes of a partition that hold fewer samples are left out, unless the partition has none
         larger of their class. Where classes overlap, most boxes hold a single sample, and merging
         takes most of the time: 2 saves much of it. What is left out is not counted.
+    n_repairs : int, default=1
+        How often partitions learn what merging has lost, samples that boxes held before they were
+        cut back, of `ImprovedOnlineGFMM` without `max_boxes`, where no small boxes are left out.
+        Each time is another pass over the partitions. It makes up for what learning apart costs
+        where classes overlap.
     client : distributed.Client, default=None
         Where to compute. None: on the default client if there is one, else by Dask's scheduler in
         this process, with threads unless Dask is configured otherwise. No cluster is started.
@@ -103,16 +110,30 @@ def fit(
     array([0, 0, 0])
     """
     _check_can_be_fitted(model)
-    is_boosted = isinstance(model, BoostedHyperboxes)
-    model._validate_params()
     check_scalar(min_box_samples, "min_box_samples", Integral, min_val=1)
-    if is_boosted and min_box_samples > 1:
+    check_scalar(n_repairs, "n_repairs", Integral, min_val=0)
+    if isinstance(model, BoostedHyperboxes) and min_box_samples > 1:
         raise ValueError("Boosted boxes are not merged: leave min_box_samples out.")
     partitions = partitions_of(X, y, X_upper)
     engine = Engine(client, progress)
+    fitted, _ = fit_partitions(engine, model, partitions, min_box_samples, n_repairs)
+    return fitted
+
+
+def fit_partitions(
+    engine: Engine,
+    model: Model,
+    partitions: list[Partition],
+    min_box_samples: int = 1,
+    n_repairs: int = 1,
+) -> tuple[Model, int]:
+    """Fit an estimator to partitions; return it, and how many samples it has learned."""
+    model._validate_params()
     survey = _survey(engine, model, partitions)
-    if is_boosted:
-        return _take_over(model, boost_partitions(engine, model, partitions, survey))
+    n_samples = sum(survey.n_rows.values())
+    if isinstance(model, BoostedHyperboxes):
+        fitted = boost_partitions(engine, model, partitions, survey)
+        return _take_over(model, fitted), n_samples
     unfitted = _prepared(model, survey)
     seeds = _seeds(model, len(partitions))
     n_asked, categories = _allot(survey, model), survey.categories
@@ -127,8 +148,11 @@ def fit(
         for number, partition in enumerate(partitions)
     ]
     merged = engine.tree(merge_partitions, parts)
+    was_merged = sum(n > 0 for n in survey.n_rows.values()) > 1
+    if was_merged and min_box_samples == 1 and can_repair(model):
+        merged = _repaired(engine, merged, partitions, n_repairs)
     fitted = engine.compute(engine.task(finish, "model", _bare(model), merged))
-    return _take_over(model, fitted)
+    return _take_over(model, fitted), n_samples
 
 
 def partial_fit(
@@ -257,6 +281,17 @@ def _allot(survey: Survey, model: Any) -> list[int]:
     return np.minimum(drawn, n_rows).tolist()
 
 
+def _repaired(engine: Engine, merged: Any, partitions: list[Partition], n_repairs: int) -> Any:
+    """Have all partitions learn what the merged model has lost, so many times."""
+    for turn in range(n_repairs):
+        lost = [
+            engine.task(learn_lost, f"{number}-turn-{turn}", merged, number, *partition)
+            for number, partition in enumerate(partitions)
+        ]
+        merged = engine.task(repair, f"{turn}", merged, engine.tree(merge_partitions, lost))
+    return merged
+
+
 @dataclass(frozen=True, eq=False)
 class Trained:
     """A model of some partitions, None if they have no rows, and samples to calibrate it with."""
@@ -334,6 +369,25 @@ def merge_partitions(parts: list[Trained]) -> Trained:
         None if not models else models[0] if len(models) == 1 else merge(models),
         _join(samples) if samples else None,
     )
+
+
+def learn_lost(merged: Trained, number: int, X: Any, y: Any, X_upper: Any) -> Trained:
+    """Learn the samples of a partition that the merged model has lost."""
+    X, y = split_labels(X, y)
+    if is_empty(X, y):
+        return Trained()
+    try:
+        found = learn_lost_samples(merged.model, X, y, X_upper)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"Partition {number}: {error}") from error
+    return Trained(found)
+
+
+def repair(merged: Trained, lost: Trained) -> Trained:
+    """Merge a model with what it has lost."""
+    if lost.model is None:
+        return merged
+    return replace(merged, model=take_back(merged.model, lost.model))
 
 
 def _join(samples: list[Any]) -> Any:
