@@ -12,8 +12,8 @@ from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_samples
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.rules import SIMILARITIES
-from hyperboxes._models.boxes import Samples
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import Samples
 
 
 @shared_docs

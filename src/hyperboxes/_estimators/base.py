@@ -29,10 +29,11 @@ from hyperboxes._kernels import prediction
 from hyperboxes._kernels.records import Rule
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.rules import SELECTIONS, make_rule
-from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Intervals, Samples, slices
+from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import FUNCTIONS, Membership
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import Intervals, Samples, slices
 from hyperboxes._models.scaling import MinMaxScale
 
 # Asking about fewer samples takes less time than starting a thread.

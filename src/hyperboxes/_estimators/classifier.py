@@ -28,8 +28,8 @@ from hyperboxes._learning.calibrating import cross_fit, find_probabilities, find
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.contention import find_nearest
 from hyperboxes._learning.nearest import Nearest
-from hyperboxes._models.boxes import Samples
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import Samples
 from hyperboxes._models.scaling import MinMaxScale
 
 

@@ -27,8 +27,9 @@ from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_samples
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.online import learn_online, learn_until_stable
 from hyperboxes._learning.rules import SIMILARITIES
-from hyperboxes._models.boxes import WORK_PER_CALL, Samples
+from hyperboxes._models.boxes import WORK_PER_CALL
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import Samples
 from hyperboxes._models.scaling import MinMaxScale
 
 

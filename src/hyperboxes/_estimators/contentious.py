@@ -15,9 +15,9 @@ from hyperboxes._estimators.online import _OnlineGFMM
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.contention import FIRST_PLACE, find_contention, is_contentious
 from hyperboxes._learning.levels import learn_levels
-from hyperboxes._models.boxes import Samples
 from hyperboxes._models.contention import ContentiousModel, ContentiousRegions
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import Samples
 
 # How boxes grow, for each way to settle overlaps.
 _GROWTH = {

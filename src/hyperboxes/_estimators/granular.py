@@ -18,10 +18,11 @@ from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.contention import find_nearest
 from hyperboxes._learning.granular import learn_granular
 from hyperboxes._learning.rules import make_rule
-from hyperboxes._models.boxes import Boxes, Samples
+from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.calibration import Calibration
 from hyperboxes._models.granular import GranularModel
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import Samples
 
 
 @shared_docs

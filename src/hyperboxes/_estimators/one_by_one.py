@@ -23,7 +23,7 @@ from hyperboxes._estimators.validation import (
     unchanged_on_error,
 )
 from hyperboxes._kernels.records import NO_LABEL
-from hyperboxes._models.boxes import Intervals
+from hyperboxes._models.samples import Intervals
 
 _NAN = math.nan
 

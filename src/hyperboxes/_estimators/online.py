@@ -24,9 +24,9 @@ from hyperboxes._estimators.validation import (
 )
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.online import learn_online, learn_row, learn_twice
-from hyperboxes._models.boxes import Samples
 from hyperboxes._models.calibration import Calibration
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import Samples
 
 _BUDGET = {"max_boxes": [Interval(Integral, 1, None, closed="left"), None]}
 

@@ -13,8 +13,8 @@ from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.granular import MultiGranularGFMM
 from hyperboxes._estimators.refusals import refuse_counts, refuse_settled, refuse_votes
 from hyperboxes._estimators.validation import check_known_classes
-from hyperboxes._models.boxes import frozen, slices
 from hyperboxes._models.membership import closeness
+from hyperboxes._models.samples import frozen, slices
 
 Model = TypeVar("Model", bound=BaseGFMM)
 

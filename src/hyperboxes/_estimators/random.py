@@ -37,12 +37,12 @@ from hyperboxes._learning.members import (
     learn_member,
 )
 from hyperboxes._learning.vote_calibrating import learn_calibration
-from hyperboxes._models.boxes import Samples, slices
 from hyperboxes._models.codes import MOST_LEVELS, SCALINGS, Codes
 from hyperboxes._models.ensemble import EnsembleModel, find_shares
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.members import Voting
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import Samples, slices
 
 # Samples that are asked about at a time: their codes and votes stay in the processor's cache.
 _ROWS_AT_ONCE = 256

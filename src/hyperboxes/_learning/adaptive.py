@@ -6,8 +6,8 @@ import numpy as np
 
 from hyperboxes._kernels import adaptive
 from hyperboxes._kernels.adaptive import Settings
-from hyperboxes._models.boxes import frozen, slices
 from hyperboxes._models.memory import HORIZONS, NEIGHBORS, SHARPNESS, BoxMemory
+from hyperboxes._models.samples import frozen, slices
 
 # Over how many samples an expert is judged. This and what follows was chosen on streams that `make
 # bench-streams` names.

@@ -9,8 +9,9 @@ from hyperboxes._kernels.records import CLOSED, MergeLog, Rule
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.pair_tries import count_tries
 from hyperboxes._learning.rules import has_walls
-from hyperboxes._models.boxes import AT_ONCE, WORK_PER_CALL, Boxes, Samples
+from hyperboxes._models.boxes import AT_ONCE, WORK_PER_CALL, Boxes
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import Samples
 
 # How many partners of a box are kept at hand: more cost memory, fewer cost searches.
 SHORTLIST = 16

@@ -15,9 +15,10 @@ from hyperboxes._kernels import prediction
 from hyperboxes._kernels.records import NO_LABEL
 from hyperboxes._learning.contention import find_nearest
 from hyperboxes._learning.nearest import Nearest
-from hyperboxes._models.boxes import Boxes, Samples
+from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.calibration import DOUBTS, FADING, NEVER, SLOPES, Calibration
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import Samples
 
 # More samples would not tell the three numbers better.
 ENOUGH = 3000

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._models.boxes import Intervals
+from hyperboxes._models.samples import Intervals
 
 # Enough steps for a smooth bar, few enough that callbacks cost nothing beside learning.
 _N_STEPS = 100

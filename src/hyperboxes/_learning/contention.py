@@ -10,11 +10,12 @@ from hyperboxes._kernels import compensation
 from hyperboxes._kernels.records import NO_LABEL
 from hyperboxes._learning.mixed import ask_mixed
 from hyperboxes._learning.nearest import Nearest, ask_nearest
-from hyperboxes._models.boxes import WORK_PER_CALL, frozen, slices
+from hyperboxes._models.boxes import WORK_PER_CALL
 from hyperboxes._models.contention import ContentiousModel, Cores, Levels, region_bounds
 from hyperboxes._models.membership import closeness, sum_in_order
 from hyperboxes._models.mixed import MixedModel
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import frozen, slices
 
 # Where the oldest box wins ties, a box has this many votes less its place.
 FIRST_PLACE = 2**40

@@ -9,8 +9,9 @@ import numpy as np
 from hyperboxes._kernels.records import Rule
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.online import learn_some
-from hyperboxes._models.boxes import Boxes, Samples, frozen
+from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import Samples, frozen
 
 # More than what differences of lengths around 1 lose by rounding.
 _MARGIN = 1e-9

@@ -9,9 +9,10 @@ import numpy as np
 from hyperboxes._kernels.records import NO_LABEL, Rule
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.online import learn_online, learn_some
-from hyperboxes._models.boxes import Boxes, Samples, frozen, slices
+from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.contention import ContentiousModel, Levels, region_bounds
 from hyperboxes._models.membership import sum_in_order
+from hyperboxes._models.samples import Samples, frozen, slices
 
 # Comparisons of a sample with a box in a feature at a time: some megabytes.
 _COMPARISONS_AT_ONCE = 1_000_000

@@ -13,11 +13,12 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from hyperboxes._kernels.members import Members
-from hyperboxes._models.boxes import Boxes, Samples
+from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.ensemble import ask
 from hyperboxes._models.members import Member, Voting, pack
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import Samples
 
 # How many samples that were not drawn tell how important a member's features are.
 _ENOUGH_FOR_IMPORTANCE = 300

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels import prediction
-from hyperboxes._models.boxes import WORK_PER_CALL, frozen
+from hyperboxes._models.boxes import WORK_PER_CALL
 from hyperboxes._models.desk import Desk
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import frozen
 
 # What boxes say of samples: for each class the closeness of its nearest boxes, how many training
 # samples these hold, and the oldest of them that holds a single one. Where another rule than that

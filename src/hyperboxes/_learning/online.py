@@ -11,10 +11,11 @@ from hyperboxes._kernels.records import SPLIT, Rule
 from hyperboxes._learning.calibrating import ask_before
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.rules import has_walls
-from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples, slices
+from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
 from hyperboxes._models.calibration import NEVER
 from hyperboxes._models.desk import Desk
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import Samples, slices
 
 # Samples that are scaled at a time.
 _SAMPLES_AT_ONCE = 65_536

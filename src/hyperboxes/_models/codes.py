@@ -9,7 +9,7 @@ import numpy as np
 
 from hyperboxes._kernels import binning
 from hyperboxes._kernels.binning import MISSING
-from hyperboxes._models.boxes import frozen
+from hyperboxes._models.samples import frozen
 from hyperboxes._models.scaling import MinMaxScale
 
 # How values are spread over the codes: by their place in the range, by how many are smaller, or

@@ -8,9 +8,10 @@ from typing import ClassVar, Self
 import numpy as np
 
 from hyperboxes._kernels.records import UNIT, Mixture, Tallies
-from hyperboxes._models.boxes import Boxes, frozen
+from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.samples import frozen
 
 
 class TalliedBoxes(Boxes):

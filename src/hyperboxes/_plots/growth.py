@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from hyperboxes._estimators.validation import find_labels
 from hyperboxes._explain.reading import check_integer
 from hyperboxes._extras import need
-from hyperboxes._models.boxes import slices
+from hyperboxes._models.samples import slices
 from hyperboxes._plots.common import PanelsDisplay
 from hyperboxes._plots.styles import (
     add_class_entries,

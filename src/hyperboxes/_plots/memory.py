@@ -14,8 +14,8 @@ from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import check_integer
 from hyperboxes._extras import need
-from hyperboxes._models.boxes import slices
 from hyperboxes._models.memory import HORIZONS, NEIGHBORS, expert_weights
+from hyperboxes._models.samples import slices
 from hyperboxes._plots.common import PanelsDisplay
 from hyperboxes._plots.styles import (
     add_bar_entries,
