@@ -7,9 +7,10 @@ bootstrap samples for that. Results are kept in a file if one is named, so that 
 of several runs: `--keep kept.json --only glass heart`, then the same with other sets.
 
 `--published` compares random hyperboxes as published with forests by the authors' protocol.
-`--merged` compares a single model with four that become one: learned from four parts of the
-samples, or from all samples in four orders. `--times` measures sets of more than 2,000 samples, in
-processor time of one thread, and `--threads` what two threads gain.
+`--thetas` compares the default with members of several thetas, and with the theta of the best score
+out of bag. `--merged` compares a single model with four that become one: learned from four parts of
+the samples, or from all samples in four orders. `--times` measures sets of more than 2,000 samples,
+in processor time of one thread, and `--threads` what two threads gain.
 """
 
 from __future__ import annotations
@@ -33,13 +34,17 @@ from benchmarks.data import add_data_option, in_file_order, names_in
 from benchmarks.probabilities import log_loss
 from benchmarks.timing import machine, medians, progress, table
 from benchmarks.validating import draw, load
-from hyperboxes import ImprovedOnlineGFMM, RandomHyperboxes, merge
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, RandomHyperboxes, merge
 from hyperboxes._learning.vote_calibrating import learn_calibration
 from hyperboxes._models.vote_calibration import take_logs
 
 OWN = (load_breast_cancer, load_digits, load_iris, load_wine)
 LARGE = ("ijcnn1", "moving_squares", "shuttle", "skin_segmentation")
 N_MEMBERS = 100
+
+# Of members that learn online and of those that merge.
+THETAS = [(0.02, 0.3), (0.1, 0.7), (0.3, 1.0)]
+DEFAULT_THETAS = (0.1, 0.7)
 
 # Probabilities of the test samples by contender.
 Answers = Iterator[tuple[str, np.ndarray]]
@@ -87,7 +92,9 @@ def calibrated(forest: Any, y: np.ndarray, X_test: np.ndarray) -> np.ndarray:
     return numbers.apply(take_logs(forest.predict_proba(X_test)), shares)
 
 
-def score(X: np.ndarray, y: np.ndarray, repeats: int) -> Scores:
+def score(
+    X: np.ndarray, y: np.ndarray, repeats: int, answer: Callable[..., Answers] = answer
+) -> Scores:
     """Return the scores of all contenders on the same folds."""
     folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=repeats, random_state=0)
     found: Scores = {}
@@ -207,6 +214,33 @@ def merged_or_not(X: np.ndarray, y: np.ndarray, seed: int) -> Iterator[tuple[str
         yield f"  theta {theta}, four parts merged", merge(parts)
 
 
+def answer_thetas(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Answers:
+    """Train members of one theta, of several, and of the one that is best out of bag."""
+
+    def train(*thetas: tuple[float, float]) -> RandomHyperboxes:
+        learners = [
+            learner
+            for online, merged in thetas
+            for learner in (
+                ImprovedOnlineGFMM(theta=online),
+                AgglomerativeGFMM(theta=merged, algorithm="agglo2"),
+            )
+        ]
+        return RandomHyperboxes(learners, n_estimators=N_MEMBERS, random_state=0).fit(X, y)
+
+    choices = [train(pair) for pair in THETAS]
+    yield "RandomHyperboxes", choices[THETAS.index(DEFAULT_THETAS)].predict_proba(X_test)
+    yield "  several thetas", train(*THETAS).predict_proba(X_test)
+    best = max(choices, key=lambda model: model.oob_score_)
+    yield "  theta of the best accuracy out of bag", best.predict_proba(X_test)
+    rows = np.arange(len(y))
+
+    def likelihood(model: RandomHyperboxes) -> float:
+        return float(np.nanmean(np.log(model.oob_decision_function_[rows, y])))
+
+    yield "  theta of the least log-loss", max(choices, key=likelihood).predict_proba(X_test)
+
+
 def print_times(folder: Path, only: list[str] | None) -> None:
     """Print the times of fits and predictions of sets with many samples, a quarter held out."""
     rows = []
@@ -271,6 +305,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, help="samples of a set, drawn at random")
     parser.add_argument("--keep", type=Path, help="file of results, which are not computed again")
     parser.add_argument("--published", action="store_true", help="the authors' protocol")
+    parser.add_argument("--thetas", action="store_true", help="members of other thetas")
     parser.add_argument("--merged", action="store_true", help="models that become one")
     parser.add_argument("--times", action="store_true", help="processor time on large sets")
     parser.add_argument("--threads", action="store_true", help="what two threads gain")
@@ -286,6 +321,7 @@ def main() -> None:
         print_threads()
     if options.published or options.merged or options.times or options.threads:
         return
+    contenders = answer_thetas if options.thetas else answer
     kept: dict[str, Scores] = {}
     if options.keep and options.keep.exists():
         kept = json.loads(options.keep.read_text())
@@ -295,7 +331,7 @@ def main() -> None:
             continue
         progress(name)
         X, y = draw(*read(), options.most)
-        kept[name] = score(X, np.unique(y, return_inverse=True)[1], options.repeats)
+        kept[name] = score(X, np.unique(y, return_inverse=True)[1], options.repeats, contenders)
         if options.keep:
             options.keep.write_text(json.dumps(kept))
     print_scores(kept, {name: use for name, (use, _) in known.items()})

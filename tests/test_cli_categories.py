@@ -20,7 +20,7 @@ def test_command_line(tmp_path, capsys):
     data, model = tmp_path / "data.csv", tmp_path / "m.hyperboxes"
     table.assign(label=y).to_csv(data, index=False)
     fit = ["fit", str(data), "--target", "label", "-o", str(model)]
-    for learner in ("improved", "boosted"):
+    for learner in ("improved", "boosted", "random"):
         main([*fit, "--learner", learner])
         assert "Categories: colour" in capsys.readouterr().err
         main(["evaluate", str(model), str(data), "--target", "label"])

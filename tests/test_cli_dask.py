@@ -50,7 +50,8 @@ def test_files_are_learned_apart_and_predicted_each(get, parts, address):
 def test_boosted_boxes_are_those_of_all_rows(get, parts, address):
     TRAIN.sample(frac=1, random_state=0).to_csv("all.csv", index=False)
     options = ("--target", "species", "--learner", "boosted", "--max-boxes", 4, "-o")
-    get("fit", parts, *options, "parts.hyperboxes", "--dask", address)
+    summary = get("fit", parts, *options, "parts.hyperboxes", "--dask", address, "--json")
+    assert json.loads(summary)["n_samples"] == len(TRAIN)
     get("fit", "all.csv", *options, "all.hyperboxes")
     models = [load(f"{name}.hyperboxes").hyperboxes_ for name in ("parts", "all")]
     assert models[0].lower.tolist() == models[1].lower.tolist()
@@ -74,6 +75,8 @@ def test_workers_of_its_own(get, parts):
 def test_what_does_not_go_with_dask(refuse, parts, address):
     fit = ("fit", parts, "--target", "species", "-o", "new.hyperboxes", "--dask")
     predict = ("predict", "model.hyperboxes", "test.csv", "--dask", address)
+    for command in (fit[:-1], ("predict", "model.hyperboxes", "test*.csv")):
+        assert "is a pattern, and many files are read on Dask" in refuse(*command, code=2)
     assert "no --chunk-size" in refuse(*fit, address, "--chunk-size", 10, code=2)
     assert "random cannot be merged" in refuse(*fit, address, "--learner", "random", code=2)
     assert "standard input is no partition" in refuse("fit", "-", *fit[2:], address, code=2)

@@ -6,6 +6,7 @@ import zipfile
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
@@ -21,7 +22,6 @@ from hyperboxes import (
     RandomHyperboxes,
     explain,
     export_frame,
-    export_html,
     export_sql,
     export_text,
     load,
@@ -230,11 +230,10 @@ def test_all_boxes_are_rows_of_a_table(iris):
     [
         to_onnx,
         export_sql,
-        lambda model: export_html(model, [[1.0] * 4], ["setosa"]),
         lambda model: merge([model, model]),
         BoxesDisplay.from_estimator,
     ],
-    ids=["onnx", "sql", "html", "merge", "boxes"],
+    ids=["onnx", "sql", "merge", "boxes"],
 )
 def test_what_is_for_single_models_says_so(iris, reader):
     with pytest.raises(TypeError, match=r"has many, which decide together\. Read it with explain"):
@@ -244,6 +243,65 @@ def test_what_is_for_single_models_says_so(iris, reader):
 def test_importances_can_be_drawn(iris):
     display = FeatureImportancesDisplay.from_estimator(iris[2])
     assert "petal" in display.ax_.get_yticklabels()[0].get_text()
+
+
+# Categories
+
+
+@pytest.fixture(scope="module")
+def houses():
+    """Return a table with categories, missing ones too, prices, and a model of half of it."""
+    random = np.random.RandomState(0)
+    table = pd.DataFrame(
+        {
+            "area": random.uniform(30, 200, 300).round(),
+            "district": random.choice(["harbour", "hill", "mill", "park"], 300),
+            "garden": random.choice([True, False], 300),
+        }
+    )
+    is_dear = table["district"].isin(["hill", "park"]) & (table["area"] > 80)
+    table.loc[::29, "district"] = None
+    y = np.where(is_dear, "high", "low")
+    return table, y, SMALL(n_estimators=12).fit(table[:150], y[:150])
+
+
+def test_tables_are_taken_as_they_come(houses):
+    table, y, model = houses
+    assert set(model.categories_["district"][:2]) in ({"hill", "park"}, {"harbour", "mill"})
+    assert model.categories_["garden"] in ([True, False], [False, True])
+    assert model.score(table[150:], y[150:]) > 0.9
+    numbers = table.copy()
+    for name, values in model.categories_.items():
+        places = dict(zip(values, model._categories[list(table).index(name)].places, strict=True))
+        numbers[name] = table[name].map(places).astype(float)
+    twin = SMALL(n_estimators=12, categorical_features=None).fit(numbers[:150], y[:150])
+    assert_array_equal(twin.predict_proba(numbers), model.predict_proba(table))
+
+
+def test_categories_that_are_not_known_are_missing(houses):
+    table, _, model = houses
+    asked = [table[150:153].assign(district=value) for value in ("moon", None)]
+    assert_array_equal(*(model.predict_proba(X) for X in asked))
+
+
+def test_categories_are_named(houses):
+    table, y, model = houses
+    assert "    district in {hill, park}" in export_text(model, table, y, max_rules=200)
+    said = explain(model, table[150:160])
+    told = [str(each) for each in said]
+    assert any("district = " in text or "district in {" in text for text in told)
+    bounds = [box["bounds"] for each in said.to_dicts() for box in each["boxes"]]
+    held = [sets[1] for sets in bounds if 1 in sets]
+    assert held
+    assert all(set(values) <= set(model.categories_["district"]) for values in held)
+    assert json.dumps(bounds)
+
+
+def test_files_keep_categories(houses):
+    table, _, model = houses
+    twin = load(io.BytesIO(saved(model)))
+    assert twin.categories_ == model.categories_
+    assert_array_equal(twin.predict_proba(table), model.predict_proba(table))
 
 
 # Scikit-learn's ensembles

@@ -110,19 +110,22 @@ def test_packed_members_vote_like_each_box_by_itself(n_classes, n_boxes):
     assert found.tolist() == expected
 
 
+AGGLOMERATIVE = {
+    "selection": "all",
+    "overlap": "closed",
+    "similarity": "longest",
+    "min_similarity": 0.0,
+}
 LEARNERS = {
     "improved": (
         ImprovedOnlineGFMM,
         partial(reference.improved_online, selection="all", overlap="closed"),
     ),
     "online": (OnlineGFMM, partial(reference.online, selection="all")),
-    "agglo-sm": (
-        AgglomerativeGFMM,
-        partial(
-            reference.agglo_sm,
-            **{"selection": "all", "overlap": "closed"},
-            **{"similarity": "longest", "min_similarity": 0.0},
-        ),
+    "agglo-sm": (AgglomerativeGFMM, partial(reference.agglo_sm, **AGGLOMERATIVE)),
+    "agglo2": (
+        partial(AgglomerativeGFMM, algorithm="agglo2"),
+        partial(reference.agglo2, **AGGLOMERATIVE),
     ),
 }
 

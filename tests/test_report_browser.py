@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
-from hyperboxes import BoostedHyperboxes, explain
+from hyperboxes import BoostedHyperboxes, RandomHyperboxes, explain
 from hyperboxes._explain.reading import learned_range
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.rules import conditions
@@ -387,3 +387,21 @@ def test_votes_of_many_boxes_on_a_small_screen(show):
     width = window.evaluate("return document.documentElement.scrollWidth")
     assert width <= 400
     assert len(window.texts("#vote-table thead th")) == 6
+
+
+def test_an_ensemble_is_shown(show):
+    model = RandomHyperboxes(n_estimators=9, random_state=0)
+    model.fit(IRIS.data[::2], IRIS.target[::2])
+    window = show(model, X, Y, class_names=NAMES, width=400)
+    assert window.evaluate("return document.documentElement.scrollWidth") <= 400
+    assert window.text("#rule-summary").startswith(f"{model.n_boxes_} of {model.n_boxes_} rules")
+    counts = [int(text) for text in column(window, 3)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] == max(boxes.counts.max() for boxes in model.members_)
+    window.write("#sample-row", "42")
+    said = explain(model, X[41:42], class_names=NAMES)[0]
+    loudest = said.boxes[0]
+    first = window.texts("#speaking-table tbody tr:first-child td")[:2]
+    assert first == [f"{loudest.member}.{loudest.box}", loudest.class_name]
+    most = np.abs(said.contributions).argmax()
+    assert window.texts("#speaking-features tbody tr:first-child td")[0] == X.columns[most]

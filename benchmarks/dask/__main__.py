@@ -45,6 +45,12 @@ KINDS = (
     "repair",
     "finish",
 )
+COSTS = (
+    ("look", "rows"),
+    ("learn", "rows"),
+    ("merge", "boxes in"),
+    ("repair", "boxes of the model, a row"),
+)
 SECTIONS = ("apart", "overlapping", "covertype", "memory", "cold", "merging", "plan")
 
 
@@ -89,10 +95,14 @@ def bench_generated(options: argparse.Namespace, model: Any, spread: float) -> N
     costs = measure(model, 8, options.partition, min(n_parts, 16), spread)
     rows = []
     for n_workers in WORKERS:
-        real, plan = runs[n_workers].seconds, simulate(costs, data.n_samples, n_parts, n_workers)
-        error = plan.seconds / real - 1
-        rows.append((str(n_workers), f"{real:.1f}", f"{plan.seconds:.1f}", f"{error:+.0%}"))
-    print(table(("workers", "seconds", "simulated", "difference"), rows), end="\n\n")
+        real, plan = runs[n_workers], simulate(costs, data.n_samples, n_parts, n_workers)
+        times = []
+        for measured, simulated in ((real.work, plan.work), (real.seconds, plan.seconds)):
+            error = simulated / measured - 1
+            times += [f"{measured:.1f}", f"{simulated:.1f}", f"{error:+.0%}"]
+        rows.append((str(n_workers), *times))
+    head = "processor seconds", "simulated", "difference", "seconds", "simulated", "difference"
+    print(table(("workers", *head), rows), end="\n\n")
 
 
 def bench_covertype(options: argparse.Namespace, model: Any) -> None:
@@ -220,7 +230,7 @@ def bench_plan(options: argparse.Namespace, model: Any) -> None:
     progress("costs of the plan")
     costs = measure(model, 20, options.partition, 16, APART)
     print("A billion samples x 20, classes apart, from costs measured on 20 features:")
-    for name, what in (("look", "rows"), ("learn", "rows"), ("merge", "boxes in")):
+    for name, what in COSTS:
         power = getattr(costs, name)
         print(f"  {name}: {power.factor:.3g} s x {what} ^ {power.exponent:.2f}")
     print(f"  boxes: {costs.boxes.factor:.3g} x rows ^ {costs.boxes.exponent:.2f}\n")
@@ -232,6 +242,7 @@ def bench_plan(options: argparse.Namespace, model: Any) -> None:
         "looking",
         "learning",
         "merging after",
+        "repairing",
         "workers busy",
         "last merge",
     )
@@ -242,8 +253,8 @@ def bench_plan(options: argparse.Namespace, model: Any) -> None:
 def plan_row(n_workers: int, plan: Plan) -> tuple[str, ...]:
     """Return a plan in hours."""
     hours = [f"{seconds / 3600:.2f}" for seconds in (plan.seconds, plan.looking, plan.learning)]
-    rest = f"{plan.merging / 3600:.2f}", f"{plan.busy:.0%}", f"{plan.last_merge / 3600:.2f}"
-    return str(n_workers), *hours, *rest
+    hours += [f"{seconds / 3600:.2f}" for seconds in (plan.merging, plan.repairing)]
+    return str(n_workers), *hours, f"{plan.busy:.0%}", f"{plan.last_merge / 3600:.2f}"
 
 
 if __name__ == "__main__":

@@ -17,7 +17,9 @@ from sklearn.base import clone
 from benchmarks.dask.data import draw
 from hyperboxes import merge
 from hyperboxes._estimators.merge import neighbours
+from hyperboxes._learning.calibrating import ENOUGH
 from hyperboxes.dask._survey import look_at_partition
+from hyperboxes.dask._training import Trained, finish, learn_lost
 
 # Bytes of a box: two corners, a label and a count.
 _BYTES_OF_BOX = 8
@@ -43,61 +45,102 @@ class Power:
 
 @dataclass(frozen=True)
 class Costs:
-    """What work takes, in seconds, by the number of rows or boxes; and how many boxes there are."""
+    """What work takes, in processor seconds, by numbers of rows or boxes; and how many boxes."""
 
     look: Power  # rows of a partition
     learn: Power  # rows of a partition
     merge: Power  # boxes that come in
     boxes: Power  # of a model merged from so many rows
+    repair: Power  # of a row, boxes of the merged model that it is held against
+    repaired: float  # boxes that are new or have grown, for each that a partition has learned
+    finish: float
     n_features: int
     overhead: float = 0.002  # of a task
     bandwidth: float = 1e9  # bytes a second
 
 
+@dataclass(frozen=True)
+class Learned:
+    """Partitions that were learned here, with what that took."""
+
+    parts: list[tuple[int, Any]]  # rows and model
+    looks: list[float]
+    learns: list[float]
+
+
 def measure(model: Any, n_features: int, rows: int, n_parts: int, spread: float) -> Costs:
-    """Learn some partitions here and merge them, as workers would."""
+    """Learn some partitions here and merge them, as workers would.
+
+    Time is processor time: others may use the machine.
+    """
     ranges = np.array([draw(number, rows, n_features, spread)[0] for number in range(2)])
     low, high = ranges.min(axis=(0, 1)), ranges.max(axis=(0, 1))
     alike = clone(model).set_params(scaling=[low, high], calibrate=False)
-    sizes, looks, learns, models = [], [], [], []
+    learned = _learn(alike, n_features, rows, n_parts, spread)
+    sizes = [float(size) for size, _ in learned.parts]
+    n_in, merges, levels = _merge(learned.parts)
+    every = [part for level in levels for part in level]
+    # Of the first models of all levels, to learn how the cost of repairs grows.
+    trials = [_repair(level[0][1], draw(1, rows, n_features, spread)) for level in levels[1:]]
+    last = trials[-1]
+    merged = levels[-1][0][1]
+    samples = draw(2, ENOUGH, n_features, spread)
+    _, finishing = _timed(finish, clone(model), Trained(merged, (samples[0], None, samples[1])))
+    return Costs(
+        Power.fit(sizes, learned.looks),
+        Power.fit(sizes, learned.learns),
+        Power.fit(n_in, merges),
+        Power.fit([float(size) for size, _ in every], [float(_n(m)) for _, m in every]),
+        Power.fit([trial[0] for trial in trials], [trial[1] / rows for trial in trials]),
+        last[2] / _n(learned.parts[-1][1]),
+        finishing,
+        n_features,
+    )
+
+
+def _timed(function: Any, *args: Any) -> tuple[Any, float]:
+    start = time.process_time()
+    value = function(*args)
+    return value, time.process_time() - start
+
+
+def _learn(alike: Any, n_features: int, rows: int, n_parts: int, spread: float) -> Learned:
+    learned = Learned([], [], [])
     for number in range(n_parts):
         # Some are smaller, to learn how costs grow.
         size = rows if number >= 4 else rows // 2 ** (3 - number)
-        times = [time.perf_counter()]
-        X, y = draw(number, size, n_features, spread)
-        times.append(time.perf_counter())
-        look_at_partition(clone(alike), number, X, y, None)
-        times.append(time.perf_counter())
-        learned = clone(alike).fit(X, y)
-        times.append(time.perf_counter())
-        reading, looking, learning = np.diff(times)
-        sizes.append(float(size))
-        looks.append(reading + looking)  # both passes read the partition
-        learns.append(reading + learning)
-        models.append((size, learned))
-    n_in, merges, n_rows, n_boxes = [], [], sizes.copy(), [float(_n(m)) for _, m in models]
-    level = models
-    while len(level) > 1:
+        (X, y), reading = _timed(draw, number, size, n_features, spread)
+        _, looking = _timed(look_at_partition, clone(alike), number, X, y, None)
+        model, learning = _timed(clone(alike).fit, X, y)
+        learned.looks.append(reading + looking)  # each pass reads the partition
+        learned.learns.append(reading + learning)
+        learned.parts.append((size, model))
+    return learned
+
+
+def _merge(
+    parts: list[tuple[int, Any]],
+) -> tuple[list[float], list[float], list[list[tuple[int, Any]]]]:
+    """Merge models in a tree; return boxes that came in and seconds of merges, and all levels."""
+    n_in, merges, levels = [], [], [parts]
+    while len(levels[-1]) > 1:
         above = []
-        for group in neighbours(level):
+        for group in neighbours(levels[-1]):
             if len(group) == 1:
                 above.append(group[0])
                 continue
-            start = time.perf_counter()
-            merged = merge([learned for _, learned in group])
-            merges.append(time.perf_counter() - start)
+            merged, seconds = _timed(merge, [learned for _, learned in group])
+            merges.append(seconds)
             n_in.append(float(sum(_n(learned) for _, learned in group)))
             above.append((sum(size for size, _ in group), merged))
-            n_rows.append(float(above[-1][0]))
-            n_boxes.append(float(_n(merged)))
-        level = above
-    return Costs(
-        Power.fit(sizes, looks),
-        Power.fit(sizes, learns),
-        Power.fit(n_in, merges),
-        Power.fit(n_rows, n_boxes),
-        n_features,
-    )
+        levels.append(above)
+    return n_in, merges, levels
+
+
+def _repair(merged: Any, samples: Any) -> tuple[float, float, float]:
+    """Return the boxes of a model, the seconds of a partition's repair, and the boxes it finds."""
+    lost, seconds = _timed(learn_lost, Trained(merged), 0, *samples, None)
+    return float(_n(merged)), seconds, 0.0 if lost.model is None else float(_n(lost.model))
 
 
 def _n(model: Any) -> int:
@@ -112,48 +155,72 @@ class Plan:
     looking: float  # until all partitions were looked at
     learning: float  # from then until all have been learned
     merging: float  # after that
+    repairing: float  # after that
+    work: float  # of all workers
     busy: float  # share of the workers' time
     n_boxes: float
     last_merge: float
 
 
+class Cluster:
+    """Workers, and when each of them is free."""
+
+    def __init__(self, costs: Costs, n_workers: int) -> None:
+        self._costs, self._n_workers = costs, n_workers
+        self._free = [0.0] * n_workers
+        self.work = 0.0
+
+    def run(self, seconds: float, after: float = 0.0) -> float:
+        """Have the first worker that is free do something; return when it is done."""
+        start = max(after, heapq.heappop(self._free))
+        end = start + seconds + self._costs.overhead
+        heapq.heappush(self._free, end)
+        self.work += seconds + self._costs.overhead
+        return end
+
+    def merge(self, level: list[tuple[float, float]]) -> float:
+        """Merge models, given when they are there and their numbers of rows, as many boxes."""
+        while len(level) > 1:
+            above = []
+            for group in neighbours(level):
+                ready, merged = max(end for end, _ in group), sum(size for _, size in group)
+                if len(group) > 1:
+                    n_boxes = sum(self._costs.boxes(size) for _, size in group)
+                    wait = self.fetch((1 - 1 / len(group)) * n_boxes)
+                    ready = self.run(self._costs.merge(n_boxes), ready + wait)
+                above.append((ready, merged))
+            level = above
+        return level[0][0]
+
+    def fetch(self, n_boxes: float) -> float:
+        """Return the seconds in which boxes come from another worker."""
+        n_bytes = n_boxes * _BYTES_OF_BOX * (2 * self._costs.n_features + 2)
+        return n_bytes / self._costs.bandwidth if self._n_workers > 1 else 0.0
+
+
 def simulate(costs: Costs, n_samples: int, n_parts: int, n_workers: int) -> Plan:
     """Play a run."""
-    rows = n_samples / n_parts
-    looking = -(-n_parts // n_workers) * (costs.look(rows) + costs.overhead)
-    free = [looking] * n_workers  # when each worker is
-    heapq.heapify(free)
-    work, level = 0.0, []
-    for _ in range(n_parts):
-        start = heapq.heappop(free)
-        end = start + costs.learn(rows) + costs.overhead
-        heapq.heappush(free, end)
-        work += end - start
-        level.append((end, rows))
-    learned = max(end for end, _ in level)
-    last = 0.0
-    while len(level) > 1:
-        above = []
-        for group in neighbours(level):
-            ready, merged = max(end for end, _ in group), sum(size for _, size in group)
-            if len(group) > 1:
-                n_boxes = sum(costs.boxes(size) for _, size in group)
-                fetched = n_boxes * _BYTES_OF_BOX * (2 * costs.n_features + 2)
-                wait = (1 - 1 / len(group)) * fetched / costs.bandwidth if n_workers > 1 else 0.0
-                last = costs.merge(n_boxes) + wait + costs.overhead
-                begin = max(ready, heapq.heappop(free))
-                ready = begin + last
-                heapq.heappush(free, ready)
-                work += last
-            above.append((ready, merged))
-        level = above
-    end = level[0][0]
+    rows, cluster = n_samples / n_parts, Cluster(costs, n_workers)
+    looked = max(cluster.run(costs.look(rows)) for _ in range(n_parts))
+    ends = [cluster.run(costs.learn(rows), looked) for _ in range(n_parts)]
+    merged = cluster.merge([(end, rows) for end in ends])
+    n_boxes = costs.boxes(n_samples)
+    cost = costs.look(rows) / 2 + rows * costs.repair(n_boxes)
+    start = merged + cluster.fetch(n_boxes)
+    repairs = [cluster.run(cost, start) for _ in range(n_parts)]
+    # As many boxes as so many rows would make.
+    like = (costs.repaired * costs.boxes(rows) / costs.boxes.factor) ** (1 / costs.boxes.exponent)
+    repaired = cluster.merge([(end, like) for end in repairs])
+    last = costs.merge(n_boxes + costs.boxes(like * n_parts))
+    end = cluster.run(costs.finish, cluster.run(last, repaired))
     return Plan(
         seconds=end,
-        looking=looking,
-        learning=learned - looking,
-        merging=end - learned,
-        busy=(work + looking * n_workers) / (end * n_workers),
-        n_boxes=costs.boxes(n_samples),
+        looking=looked,
+        learning=max(ends) - looked,
+        merging=merged - max(ends),
+        repairing=end - merged,
+        work=cluster.work,
+        busy=cluster.work / (end * n_workers),
+        n_boxes=n_boxes,
         last_merge=last,
     )

@@ -35,6 +35,7 @@ class Measured:
     worker_mb: float | None = None
     tasks: list[tuple[str, float]] = field(default_factory=list)
     fetching: float = 0.0
+    work: float = 0.0  # processor time of the workers
 
     def spent(self, kind: str) -> float:
         """Return the seconds that tasks of a kind took, added up."""
@@ -85,6 +86,7 @@ def _fit_on_workers(data: Partitioned, model: Any, n_workers: int, least: int) -
         make = dask.delayed(data.part, pure=False)
         parts = [make(number) for number in range(data.n_parts)]
         samples, labels = ([part[place] for part in parts] for place in range(2))
+        before = sum(client.run(time.process_time).values())
         with get_task_stream(client, plot=False) as stream:
             start = time.perf_counter()
             model = hyperboxes.dask.fit(
@@ -92,10 +94,12 @@ def _fit_on_workers(data: Partitioned, model: Any, n_workers: int, least: int) -
             )
             seconds = time.perf_counter() - start
         most = peak()
+        work = sum(client.run(time.process_time).values()) - before
         accuracy = model.score(*data.test())
         workers = max(client.run(peak).values())
         tasks, fetching = _read_stream(stream.data)
-    return Measured(seconds, accuracy, len(model.hyperboxes_), most, workers, tasks, fetching)
+    n_boxes = len(model.hyperboxes_)
+    return Measured(seconds, accuracy, n_boxes, most, workers, tasks, fetching, work)
 
 
 def _read_stream(records: list[dict[str, Any]]) -> tuple[list[tuple[str, float]], float]:

@@ -39,6 +39,16 @@ def wants_dask(args: argparse.Namespace) -> bool:
     return args.dask is not None or args.workers is not None
 
 
+def check_pattern(args: argparse.Namespace) -> None:
+    """Say what a pattern of files needs."""
+    if wants_dask(args):
+        return
+    if glob.has_magic(args.data) and not Path(args.data).exists():
+        raise UsageError(
+            f"{args.data} is a pattern, and many files are read on Dask: add --workers 2, say"
+        )
+
+
 def find_files(args: argparse.Namespace) -> list[str]:
     """Return the files that are partitions, in the order of their names."""
     if args.data == STDIO:
@@ -78,18 +88,21 @@ def _bar_on_stderr(args: argparse.Namespace) -> Iterator[bool]:
         yield not args.quiet and sys.stderr.isatty()
 
 
-def fit_on_dask(args: argparse.Namespace, model: Any, columns: Columns) -> Any:
-    """Learn each file apart, and merge the models."""
+def fit_on_dask(args: argparse.Namespace, model: Any, columns: Columns) -> tuple[Any, int]:
+    """Learn files as partitions; return the model and the number of samples."""
     need("dask", "dask", "--dask" if args.dask else "--workers")
     from dask.delayed import delayed
 
-    from hyperboxes.dask import fit
+    from hyperboxes.dask._engine import Engine
+    from hyperboxes.dask._partitions import partitions_of
+    from hyperboxes.dask._training import fit_partitions
 
     read = delayed(_read, pure=False)
     parts = [read(file, args.sep, args.decimal, columns) for file in find_files(args)]
     with dask_client(args) as client, _bar_on_stderr(args) as progress:
         samples, labels = ([part[place] for part in parts] for place in range(2))
-        return fit(model, samples, labels, client=client, progress=progress)
+        partitions = partitions_of(samples, labels, None)
+        return fit_partitions(Engine(client, progress), model, partitions)
 
 
 def _read(file: str, sep: str | None, decimal: str | None, columns: Columns) -> tuple[Any, Any]:

@@ -39,7 +39,13 @@ from hyperboxes._cli._common import (
     positive_integer,
     print_json,
 )
-from hyperboxes._cli._dask import add_dask, find_files, fit_on_dask, wants_dask
+from hyperboxes._cli._dask import (
+    add_dask,
+    check_pattern,
+    find_files,
+    fit_on_dask,
+    wants_dask,
+)
 from hyperboxes._cli._sources import is_stream
 from hyperboxes._cli._survey import Columns
 from hyperboxes._cli._tables import Table, open_table
@@ -179,8 +185,7 @@ def run(args: argparse.Namespace) -> None:
     chunk_size = args.chunk_size or CHUNK_SIZE
     checkpoint = None
     if wants_dask(args):
-        model = fit_on_dask(args, model, columns)
-        n_samples = n_learned(model)
+        model, n_samples = fit_on_dask(args, model, columns)
     elif _reads_in_chunks(args, learner, columns):
         checkpoint = _make_checkpoint(args, options)
         model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
@@ -209,6 +214,7 @@ def _check_options(args: argparse.Namespace) -> None:
             f"--learner {args.learner} needs all samples at once: --chunk-size, --checkpoint-every "
             f"and --resume are for the learners {_online_names(' and ')}"
         )
+    check_pattern(args)
     if wants_dask(args) and about_chunks:
         raise UsageError("on Dask each file is a partition: no --chunk-size, no checkpoints")
     if wants_dask(args) and not commands()[args.learner].learns_partitions:

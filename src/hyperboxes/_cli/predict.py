@@ -22,7 +22,7 @@ from hyperboxes._cli._common import (
     note,
     positive_integer,
 )
-from hyperboxes._cli._dask import add_dask, find_outputs, for_each_file, wants_dask
+from hyperboxes._cli._dask import add_dask, check_pattern, find_outputs, for_each_file, wants_dask
 from hyperboxes._cli._models import (
     FeatureReader,
     add_matching,
@@ -78,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Predict."""
+    check_pattern(args)
     outputs = find_outputs(args) if wants_dask(args) else {args.data: args.output}
     if args.json and wants_dask(args):
         raise UsageError("--json does not go with Dask")

@@ -15,6 +15,7 @@ from hyperboxes._estimators.scoring import IntervalClassifierMixin
 from hyperboxes._estimators.tables import CATEGORICAL_FEATURES, TakesCategories
 from hyperboxes._estimators.validation import (
     check_any_label,
+    check_counts,
     check_fitted,
     check_no_none,
     check_unlabeled,
@@ -51,7 +52,7 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
     classes_: np.ndarray
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, X_upper: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, X_upper: Any = None, sample_weight: Any = None) -> Self:
         """Learn the boxes from scratch.
 
         Parameters
@@ -62,18 +63,30 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
             Class labels, or `unlabeled`.
         X_upper : array-like of shape (n_samples, n_features), default=None
             The upper ends of interval samples. None: samples are points.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, whole numbers: a sample with a weight of 2 counts as the sample twice in a row,
+            one with 0 is left out. None: every sample counts once.
 
         Returns
         -------
         self : object
             The fitted estimator. If the fit is interrupted, it is left unfitted.
         """
-        return self._fit_samples(X, y, X_upper)
+        return self._fit_samples(X, y, X_upper, sample_weight=sample_weight)
 
-    def _fit_samples(self, X: Any, y: Any, X_upper: Any, classes: np.ndarray | None = None) -> Self:
+    def _fit_samples(
+        self,
+        X: Any,
+        y: Any,
+        X_upper: Any,
+        classes: np.ndarray | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Do what `fit` does; the classes are known where the samples are some of many."""
         with unchanged_on_error(self):
-            lower, upper, y = self._validate_samples(X, y, X_upper, reset=True)
+            lower, upper, y = self._validate_samples(
+                X, y, X_upper, reset=True, sample_weight=sample_weight
+            )
             if classes is None:
                 classes = self._find_classes(y)
             model = self._new_model(lower, upper, len(classes))
@@ -93,11 +106,17 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
             model.calibration = model.calibration.asking_from(n_seen)
 
     def _validate_samples(
-        self, X: Any, y: Any, X_upper: Any, *, reset: bool
+        self, X: Any, y: Any, X_upper: Any, *, reset: bool, sample_weight: Any = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Check training samples, and repeat those that count several times."""
         check_unlabeled(self.unlabeled)
-        X, y = validate_samples(self, X, y, reset=reset, **NUMBERS)
-        return X, self._check_upper(X, X_upper), y
+        X, y = validate_samples(self, X, y, reset=reset, sample_weight=sample_weight, **NUMBERS)
+        upper = self._check_upper(X, X_upper)
+        if sample_weight is None:
+            return X, upper, y
+        rows = np.repeat(np.arange(len(y)), check_counts(sample_weight, X))
+        lower = X[rows]
+        return lower, lower if upper is X else upper[rows], y[rows]
 
     def _validate_part(
         self, X: Any, y: Any, X_upper: Any

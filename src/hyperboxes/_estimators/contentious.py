@@ -183,12 +183,19 @@ class ContentiousFuzzyMinMax(_OnlineGFMM):
         learn_levels(samples, model, rule, self.n_levels, self.shrink, callbacks)
 
     @available_if(_goes_on_learning)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, X_upper: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        X_upper: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Go on learning from more samples, in their order; not with ``resolution="levels"``.
 
         Parameters
         ----------
-        X, y, classes, X_upper : array-like
+        X, y, classes, X_upper, sample_weight : array-like
             As in :meth:`ImprovedOnlineGFMM.partial_fit`.
 
         Returns
@@ -196,7 +203,7 @@ class ContentiousFuzzyMinMax(_OnlineGFMM):
         self : object
             The estimator.
         """
-        return super().partial_fit(X, y, classes, X_upper)
+        return super().partial_fit(X, y, classes, X_upper, sample_weight)
 
     @available_if(_goes_on_learning)
     def learn_one(self, x: Any, y: Any) -> None:

@@ -155,9 +155,9 @@ class MixedGFMM(_OnlineGFMM):
         return {"overlap": "paper"}  # of the numbers alone: no walls, categories keep apart, too
 
     def _validate_samples(
-        self, X: Any, y: Any, X_upper: Any, *, reset: bool
+        self, X: Any, y: Any, X_upper: Any, *, reset: bool, sample_weight: Any = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        samples = super()._validate_samples(X, y, X_upper, reset=reset)
+        samples = super()._validate_samples(X, y, X_upper, reset=reset, sample_weight=sample_weight)
         if not reset:  # there may be new values
             _, self._model.owners = find_owners(known_categories(self))
         return samples

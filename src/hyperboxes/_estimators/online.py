@@ -48,7 +48,14 @@ class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
     _label_runs: LabelRuns
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, X_upper: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        X_upper: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Go on learning from more samples, in their order.
 
         The first call learns the features' ranges (``scaling="minmax"``), so its batch should
@@ -66,6 +73,9 @@ class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
             All labels that may ever appear. Needed in the first call, optional afterwards.
         X_upper : array-like of shape (n_samples, n_features), default=None
             The upper ends of interval samples.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, whole numbers: a sample with a weight of 2 counts as the sample twice in a row,
+            one with 0 is left out. None: every sample counts once.
 
         Returns
         -------
@@ -75,7 +85,9 @@ class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
         """
         with unchanged_on_error(self):
             is_first = not hasattr(self, "_model")
-            lower, upper, y = self._validate_samples(X, y, X_upper, reset=is_first)
+            lower, upper, y = self._validate_samples(
+                X, y, X_upper, reset=is_first, sample_weight=sample_weight
+            )
             _check_partial_fit_first_call(self, classes)
             check_known_classes(y, self.classes_, self.unlabeled, name="y", advice=_NAME_ALL)
             if is_first:

@@ -24,6 +24,7 @@ from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.registry import find_by_class
 from hyperboxes._estimators.scoring import IntervalClassifierMixin
+from hyperboxes._estimators.tables import CATEGORICAL_FEATURES, TakesCategories
 from hyperboxes._estimators.validation import check_upper, unchanged_on_error, validate_samples
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.members import (
@@ -64,7 +65,7 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 
 @shared_docs
-class RandomHyperboxes(IntervalClassifierMixin, BaseEstimator):
+class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
     """Many models of boxes, each on random samples and features, that vote.
 
     Each member draws some of the samples of every class and some of the features, and learns boxes
@@ -78,9 +79,9 @@ class RandomHyperboxes(IntervalClassifierMixin, BaseEstimator):
     estimator : estimator or list of estimators, default=None
         What members are: learners whose boxes cover samples, such as `ImprovedOnlineGFMM`, taken in
         turn if there are several. None: ``ImprovedOnlineGFMM(theta=0.1)`` and
-        ``AgglomerativeGFMM(theta=0.7)``. Their boxes are learned as these learn them, in a random
-        order of the samples drawn; how samples are scaled, and what probabilities are, is up to the
-        ensemble.
+        ``AgglomerativeGFMM(theta=0.7, algorithm="agglo2")``. Their boxes are learned as these learn
+        them, in a random order of the samples drawn; what columns hold, how they are scaled, and
+        what probabilities are, is up to the ensemble.
     n_estimators : int, default=100
         How many members there are.
     max_samples : int, float or "auto", default="auto"
@@ -102,6 +103,7 @@ class RandomHyperboxes(IntervalClassifierMixin, BaseEstimator):
         published, or shares it with those that tie.
     calibrate : bool, default=True
         Whether to learn what probabilities votes stand for. False: they are the votes.
+    {categorical}
     random_state : int, RandomState instance or None, default=None
         For all draws. The same number gives the same model.
     n_jobs : int, default=None
@@ -128,6 +130,7 @@ class RandomHyperboxes(IntervalClassifierMixin, BaseEstimator):
         How much members lose without each feature: the probability of the true class of samples
         that a member had not drawn, less the same with the feature's values shuffled, as a mean
         over the members that drew the feature. Negative ones are 0; they sum to 1.
+    {categories}
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -165,7 +168,7 @@ class RandomHyperboxes(IntervalClassifierMixin, BaseEstimator):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = RandomHyperboxes(random_state=0).fit(X[:400], y[:400])
     >>> print(f"{model.oob_score_:.2f} {model.score(X[400:], y[400:]):.2f}")
-    0.96 0.97
+    0.96 0.98
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -188,6 +191,7 @@ class RandomHyperboxes(IntervalClassifierMixin, BaseEstimator):
         "scaling": [StrOptions(set(SCALINGS))],
         "temperature": [Interval(Real, 0, None, closed="left")],
         "calibrate": ["boolean"],
+        "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
@@ -211,6 +215,7 @@ class RandomHyperboxes(IntervalClassifierMixin, BaseEstimator):
         scaling: str = "blend",
         temperature: float = 0.1,
         calibrate: bool = True,
+        categorical_features: Any = "from_dtype",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -222,6 +227,7 @@ class RandomHyperboxes(IntervalClassifierMixin, BaseEstimator):
         self.scaling = scaling
         self.temperature = temperature
         self.calibrate = calibrate
+        self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -267,7 +273,10 @@ class RandomHyperboxes(IntervalClassifierMixin, BaseEstimator):
         """Return the ways to learn a member, which are taken in turn."""
         learners = self.estimator
         if learners is None:
-            learners = [ImprovedOnlineGFMM(theta=0.1), AgglomerativeGFMM(theta=0.7)]
+            learners = [
+                ImprovedOnlineGFMM(theta=0.1),
+                AgglomerativeGFMM(theta=0.7, algorithm="agglo2"),
+            ]
         elif not isinstance(learners, list):
             learners = [learners]
         if not learners:

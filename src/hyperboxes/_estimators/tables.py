@@ -214,7 +214,10 @@ def learn_places(
         for j, (values, _) in coded.items():
             if j in learned:
                 _check_type(estimator, j, values, learned[j])
-        in_columns = {j: column.values for j, column in coded.items()}
+        in_columns = {
+            j: [values[code] for code in np.unique(codes[(codes >= 0) & (weights > 0)])]
+            for j, (values, codes) in coded.items()
+        }
         estimator._categories = number_categories(learned, in_columns)
         return look_up(estimator, coded)
     for j, (values, codes) in coded.items():

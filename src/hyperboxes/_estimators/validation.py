@@ -312,6 +312,18 @@ def warn_if_ranges_unknown(estimator: Any, lower: np.ndarray, upper: np.ndarray)
         )
 
 
+def check_counts(sample_weight: Any, X: np.ndarray) -> np.ndarray:
+    """Return weights as whole numbers, and refuse others: boxes count samples."""
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if (wrong := weights != np.floor(weights)).any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"sample_weight holds {weights[row]} in row {row}, but boxes count samples: weights "
+            "must be whole numbers, of which 2 is a sample twice. BoostedHyperboxes takes any."
+        )
+    return weights.astype(np.int64)
+
+
 def check_unlabeled(unlabeled: Any) -> None:
     """Refuse NaN and the like as the mark of samples without a label: they equal nothing."""
     try:

@@ -24,7 +24,7 @@ def write_ensemble(
     counts = np.concatenate([boxes.counts for boxes in members])
     places = [(m, b) for m, boxes in enumerate(members) for b in range(len(boxes))]
     order = np.argsort(-counts, kind="stable")[: max_rules or _MOST_RULES].tolist()
-    quality = _measure(model, members, samples)
+    quality = measure_ensemble(model, members, samples)
     paragraphs = [
         f"{len(members)} members with {len(counts):,} boxes, from {model.n_samples_:,} training "
         "samples. They vote:\nno rule decides alone. The boxes that hold the most samples:"
@@ -63,7 +63,7 @@ def tabulate_ensemble(
         "box of the member": np.concatenate([np.arange(size) for size in sizes]),
         "class": classes[labels],
         "support": np.concatenate([boxes.counts for boxes in members]),
-        **_measure(model, members, samples).measured(),
+        **measure_ensemble(model, members, samples).measured(),
     }
     ends = np.full((2, len(labels), len(features)), np.nan)
     start = 0
@@ -76,7 +76,9 @@ def tabulate_ensemble(
     return columns
 
 
-def _measure(model: Any, members: list[Hyperboxes], samples: GivenSamples | None) -> Quality:
+def measure_ensemble(
+    model: Any, members: list[Hyperboxes], samples: GivenSamples | None
+) -> Quality:
     """Measure which share of samples each box holds, and how many of them are of its class."""
     if samples is None:
         return Quality()

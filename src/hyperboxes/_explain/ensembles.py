@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._estimators.tables import known_categories
 from hyperboxes._estimators.validation import check_upper, validate_samples
+from hyperboxes._explain.categories import category_text, set_text
 from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.reading import json_value
 from hyperboxes._explain.sequences import ExplanationSequence
 from hyperboxes._explain.wording import name_classes, name_features
+from hyperboxes._models.categories import Categories
 from hyperboxes._models.ensemble import EnsembleModel
 from hyperboxes._models.members import Member
 
@@ -33,26 +37,51 @@ class Bounds:
 
     names: list[str]
     decimals: list[int]
+    categories: Mapping[int, Categories]
 
     @classmethod
     def of(cls, model: Any, feature_names: Any) -> Self:
         """Take what an ensemble knows of its features."""
         spans = (model.data_max_ - model.data_min_).tolist()
         decimals = [max(0, math.ceil(2.5 - math.log10(s))) if s > 0 else 2 for s in spans]
-        return cls(name_features(model, feature_names), decimals)
+        return cls(name_features(model, feature_names), decimals, known_categories(model))
+
+    def value(self, feature: int, number: float) -> str:
+        """Write a value of a sample."""
+        if math.isnan(number):
+            return "missing"
+        if feature in self.categories:
+            return category_text(self.categories[feature], number)
+        return f"{number:.6g}"
 
     def conditions(self, features: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> list[str]:
         """Write the bounds of a box, but for those beyond which nothing lies."""
-        texts = []
-        for j, low, high in zip(features.tolist(), lower.tolist(), upper.tolist(), strict=True):
-            ends = [f"{end:.{self.decimals[j]}f}" for end in (low, high)]
-            if np.isfinite(low) and np.isfinite(high):
-                texts.append(f"{self.names[j]} {ends[0]} to {ends[1]}")
-            elif np.isfinite(low):
-                texts.append(f"{self.names[j]} >= {ends[0]}")
-            elif np.isfinite(high):
-                texts.append(f"{self.names[j]} <= {ends[1]}")
-        return texts
+        return [f"{self.names[j]} {text}" for j, text in self.listed(features, lower, upper)]
+
+    def listed(
+        self, features: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    ) -> list[tuple[int, str]]:
+        """Return the same as pairs of a feature and what comes after its name."""
+        ends = zip(features.tolist(), lower.tolist(), upper.tolist(), strict=True)
+        return [
+            (j, self._condition(j, low, high))
+            for j, low, high in ends
+            if math.isfinite(low) or math.isfinite(high)
+        ]
+
+    def _condition(self, feature: int, low: float, high: float) -> str:
+        if feature in self.categories:
+            return set_text(self.categories[feature], low, high)
+        ends = [f"{end:.{self.decimals[feature]}f}" for end in (low, high)]
+        if not math.isfinite(low):
+            return f"<= {ends[1]}"
+        return f"{ends[0]} to {ends[1]}" if math.isfinite(high) else f">= {ends[0]}"
+
+    def plain(self, feature: int, low: float, high: float) -> list[Any]:
+        """Return the bounds of a box for JSON, None for infinite ones; or all categories in it."""
+        if feature in self.categories:
+            return self.categories[feature].held(low, high)
+        return [end if math.isfinite(end) else None for end in (low, high)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +106,8 @@ class SpeakingBox:
     features : ndarray of int
         The features that it knows.
     lower, upper : ndarray
-        Its bounds in them; infinite where nothing lies beyond.
+        Its bounds in them; infinite where nothing lies beyond. Of categories, places between 0
+        and 1 in the order of ``model.categories_``.
     """
 
     member: int
@@ -90,9 +120,10 @@ class SpeakingBox:
     features: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    _bounds: Bounds
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON; bounds that are infinite are None."""
+        """Return it for JSON; bounds that are infinite are None, those of categories are sets."""
         ends = zip(self.features.tolist(), self.lower.tolist(), self.upper.tolist(), strict=True)
         return {
             "member": self.member,
@@ -101,10 +132,7 @@ class SpeakingBox:
             "share": self.share,
             "distance": self.distance,
             "samples": self.count,
-            "bounds": {
-                j: [end if np.isfinite(end) else None for end in (low, high)]
-                for j, low, high in ends
-            },
+            "bounds": {j: self._bounds.plain(j, low, high) for j, low, high in ends},
         }
 
 
@@ -146,15 +174,25 @@ class EnsembleExplanation:
     def __str__(self) -> str:
         ranked = sorted(self.probabilities.items(), key=lambda item: -item[1])
         shares = ", ".join(f"{name} {p:.0%}" for name, p in ranked[:5])
-        lines = [
-            f"{self.prediction_name}: {shares}.",
-            f"It is the nearest class for {self.n_for} of {self.n_members} members, and has "
-            f"{self.votes[self.prediction_name]:.0%} of the votes.",
-        ]
+        lines = [f"{self.prediction_name}: {shares}.", f"It {self._support()}"]
         if self.rival_name is not None:
             lines += ["", f"For it against {self.rival_name}:", *self._features()]
         lines += ["", "Boxes that spoke the loudest:", *self._loudest()]
         return "\n".join([*lines, *([self._units] if self._units else [])])
+
+    def headline(self) -> str:
+        """Say how members decide, in a sentence."""
+        return f"{self.prediction_name} {self._support()}"
+
+    def _support(self) -> str:
+        return (
+            f"is the nearest class for {self.n_for} of {self.n_members} members, and has "
+            f"{self.votes[self.prediction_name]:.0%} of the votes."
+        )
+
+    def value_text(self, feature: int) -> str:
+        """Write the sample's value in a feature, the lower end if it is an interval."""
+        return self._bounds.value(feature, self._sample[feature])
 
     def _features(self) -> list[str]:
         """Write what features count, those that count most first."""
@@ -163,7 +201,7 @@ class EnsembleExplanation:
         rows: list[tuple[str, ...]] = [
             (
                 self._bounds.names[j],
-                f"{self._sample[j]:.6g}",
+                self.value_text(j),
                 f"{self.contributions[j]:+.4f}",
             )
             for j in order.tolist()
@@ -305,6 +343,7 @@ class _Context:
             member.features,
             lower[0],
             upper[0],
+            self.bounds,
         )
 
 

@@ -35,8 +35,8 @@ BOXES, SAMPLES = range(2)
 N_COUNTERS = 2
 
 # How to learn. `horizons` are the ages that each is below, the last of them beyond all;
-# `neighbors` in ascending order. `theta` and `max_boxes` as in the estimator; the others are the
-# constants of `_learning/adaptive.py`.
+# `neighbors` in ascending order, 16 at most. `theta` and `max_boxes` as in the estimator; what
+# follows are the constants of `_learning/adaptive.py`.
 Settings = namedtuple(
     "Settings",
     "theta max_boxes horizons neighbors score_memory sharpness scale_rate weighs weight_floor",

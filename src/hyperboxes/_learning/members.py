@@ -142,6 +142,7 @@ def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, leve
     drawn = Samples(xl, xu, None, y)
     membership = Membership(np.ones(xl.shape[1]), learner.membership_function)
     model = BoxModel(Boxes(xl.shape[1], n_classes), None, membership)
+    model.boxes.make_room(len(y))  # else the index is built anew each time that boxes get more
     learner.learn(drawn, model)
     boxes = model.boxes
     if len(np.unique(boxes.labels)) < samples.n_classes or boxes.labels.min() < 0:

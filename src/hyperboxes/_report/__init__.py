@@ -7,11 +7,18 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
+from hyperboxes._estimators.random import RandomHyperboxes
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import check_integer, is_voting, read_classifier
 from hyperboxes._report._contents import Contents
+from hyperboxes._report._ensembles import EnsembleContents
 from hyperboxes._report._memory import MemoryContents
-from hyperboxes._report._page import write_memory_page, write_page, write_vote_page
+from hyperboxes._report._page import (
+    write_ensemble_page,
+    write_memory_page,
+    write_page,
+    write_vote_page,
+)
 from hyperboxes._report._votes import VoteContents
 
 
@@ -35,10 +42,12 @@ def export_html(
 
     Of boxes that vote (`BoostedHyperboxes`) it also shows the importances of the features, and of
     each sample what each box adds to the scores. Of a memory (`AdaptiveGFMM`) it shows whom the
-    model trusts, and of each sample which boxes voted and when they were confirmed.
+    model trusts, and of each sample which boxes voted and when they were confirmed; of ensembles
+    (`RandomHyperboxes`) the importances, and of each sample what each feature speaks for, and which
+    boxes spoke the loudest.
 
     The values of a sample can be changed in the page, which predicts as the model does, but for
-    `AdaptiveGFMM` and models in which something else than the nearest box decides.
+    `AdaptiveGFMM`, ensembles, and models in which something else than the nearest box decides.
 
     Parameters
     ----------
@@ -100,6 +109,12 @@ def export_html(
             model, X, y, feature_names, class_names, max_samples, max_rules
         )
         return write_vote_page(voting, title)
+    if isinstance(model, RandomHyperboxes):
+        check_is_fitted(model)
+        ensemble = EnsembleContents.gather(
+            model, X, y, X_upper, feature_names, class_names, max_samples, max_rules
+        )
+        return write_ensemble_page(ensemble, title)
     if isinstance(model, AdaptiveGFMM):
         check_is_fitted(model)
         memory = MemoryContents.gather(

@@ -9,8 +9,11 @@ import numpy as np
 _MOST_BARS = 20
 
 
-def draw_bars(names: list[str], values: np.ndarray) -> str:
-    """Return bars for the largest values, the longest first, and how many more there are."""
+def draw_bars(names: list[str], values: np.ndarray, rest: str = "are not used") -> str:
+    """Return bars for the largest values, the longest first, and how many more there are.
+
+    `rest` says what is with those that are 0.
+    """
     n_used = np.count_nonzero(values)
     order = np.argsort(-values, kind="stable")[: min(n_used, _MOST_BARS)]
     largest = values.max(initial=0.0) or 1.0
@@ -25,5 +28,5 @@ def draw_bars(names: list[str], values: np.ndarray) -> str:
     if n_used > len(order):
         parts.append(f"{n_used - len(order):,} more have less")
     if n_used < len(values):
-        parts.append(f"{len(values) - n_used:,} others are not used")
+        parts.append(f"{len(values) - n_used:,} others {rest}")
     return f"{bars}<p>{'; '.join(parts)}.</p>" if parts else bars

@@ -28,7 +28,6 @@ class Results:
     """
 
     model: Any
-    boxes: Hyperboxes
     feature_names: list[str]
     labels: list[str]
     true: np.ndarray
@@ -57,6 +56,7 @@ class BoundedResults(Results):
     `ends` is the range of each feature, `needed` the features of each box that are told first.
     """
 
+    boxes: Hyperboxes
     ends: tuple[np.ndarray, np.ndarray]
     needed: list[np.ndarray]
     rounding: Rounding

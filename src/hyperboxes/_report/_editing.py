@@ -15,7 +15,7 @@ from hyperboxes._explain import text as words
 from hyperboxes._explain.exceptions import name_settlement
 from hyperboxes._explain.reading import read_learned_bounds, read_membership, read_scale
 from hyperboxes._explain.votes import number_text
-from hyperboxes._report._contents import Contents, Results
+from hyperboxes._report._contents import Contents
 from hyperboxes._report._votes import VoteContents
 
 # A slider has so many positions at least, if the values of its feature have the decimals for it.
@@ -77,7 +77,7 @@ def editing_of_votes(contents: VoteContents) -> dict[str, Any]:
     }
 
 
-def _reason(contents: Results) -> str:
+def _reason(contents: Contents | VoteContents) -> str:
     """Return why a page cannot predict; nothing if it can."""
     n_shown, n_boxes = len(contents.shown_boxes), len(contents.boxes)
     if n_shown < n_boxes:

@@ -15,6 +15,7 @@ from hyperboxes import __version__
 from hyperboxes._report._contents import Contents, Results
 from hyperboxes._report._data import page_data
 from hyperboxes._report._editing import editing_of_covers, editing_of_votes
+from hyperboxes._report._ensembles import EnsembleContents, ensemble_data
 from hyperboxes._report._memory import (
     MemoryContents,
     describe_horizons,
@@ -24,6 +25,7 @@ from hyperboxes._report._memory import (
 )
 from hyperboxes._report._summary import (
     describe_distance,
+    describe_ensemble,
     describe_memory,
     describe_model,
     describe_scores,
@@ -46,7 +48,14 @@ _SCRIPTS = {
         *("dom", "format", "model", "bounds", "rules", "strips", "memory"),
         *("samples", "editor", "start"),
     ),
-    "votes": ("dom", "format", "model", "votes", "voting", "rules", "samples", "editor", "start"),
+    "votes": (
+        *("dom", "format", "model", "bars", "votes", "voting", "rules"),
+        *("samples", "editor", "start"),
+    ),
+    "ensembles": (
+        *("dom", "format", "model", "bars", "ensembles", "rules"),
+        *("samples", "editor", "start"),
+    ),
 }
 
 
@@ -77,6 +86,15 @@ def write_memory_page(contents: MemoryContents, title: str) -> str:
         "weights": describe_weights(contents),
     }
     return _write("memory", title, contents, about, memory_data(contents))
+
+
+def write_ensemble_page(contents: EnsembleContents, title: str) -> str:
+    """Return the page on an ensemble."""
+    about = {
+        "model": describe_ensemble(contents),
+        "importances": describe_importances(contents, "do not help"),
+    }
+    return _write("ensembles", title, contents, about, ensemble_data(contents))
 
 
 def _write(

@@ -13,7 +13,8 @@ from hyperboxes._explain.exceptions import describe_regions
 from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.reading import is_voting, read_membership
 from hyperboxes._explain.scores import class_scores, overall_scores
-from hyperboxes._report._contents import Contents, Results
+from hyperboxes._report._contents import BoundedResults, Contents, Results
+from hyperboxes._report._ensembles import EnsembleContents
 from hyperboxes._report._memory import MemoryContents
 from hyperboxes._report._votes import VoteContents
 
@@ -45,7 +46,7 @@ def describe_memory(contents: MemoryContents) -> str:
     return _facts(contents, facts, {})
 
 
-def _count_learned(contents: Results) -> int:
+def _count_learned(contents: BoundedResults) -> int:
     """Return how many samples were learned, those of boxes that are forgotten included."""
     return int(getattr(contents.model, "n_samples_seen_", contents.boxes.counts.sum()))
 
@@ -58,6 +59,23 @@ def describe_voting_model(contents: VoteContents) -> str:
         "Boxes": f"{len(boxes):,}",
         "Conditions": f"{n_conditions:,}, {n_conditions / max(len(boxes), 1):.1f} a box",
     }
+    return _facts(contents, facts, {})
+
+
+def describe_ensemble(contents: EnsembleContents) -> str:
+    """Return the facts about an ensemble."""
+    model = contents.model
+    n_boxes, n_members = model.n_boxes_, len(model.estimators_features_)
+    facts = {
+        "Members": f"{n_members:,}",
+        "Boxes": f"{n_boxes:,}, {n_boxes / n_members:.0f} a member",
+        "Samples learned": f"{model.n_samples_:,}",
+    }
+    if not np.isnan(model.oob_score_):
+        facts["Out of bag"] = (
+            f"{model.oob_score_:.1%} of the training samples are right by the members that had "
+            "not drawn them"
+        )
     return _facts(contents, facts, {})
 
 
@@ -132,7 +150,7 @@ def describe_scores(contents: Results) -> str:
         ),
         "balanced-accuracy": (_percent(balanced_accuracy), "the mean of the classes' recalls"),
     }
-    if not is_voting(contents.model):
+    if contents.quality.held is not None and not is_voting(contents.model):
         about = "of the samples lie in a box, the others near one"
         tiles["held-by-boxes"] = (_percent(contents.quality.held), about)
     cards = "".join(

@@ -76,7 +76,7 @@ def vote_data(contents: VoteContents) -> dict[str, Any]:
         "nSamples": len(contents.true),
         "nBoxes": len(contents.boxes),
         "uncertain": UNCERTAIN,
-        "intercept": _rounded(contents.model.intercept_),
+        "intercept": rounded(contents.model.intercept_),
         "boxes": _boxes(contents),
         "samples": _samples(contents),
     }
@@ -90,15 +90,15 @@ def _boxes(contents: VoteContents) -> dict[str, Any]:
     return {
         "index": shown.tolist(),
         "label": boxes.labels[shown].tolist(),
-        "vote": _rounded(boxes.weights[shown].max(axis=1)),
+        "vote": rounded(boxes.weights[shown].max(axis=1)),
         "votes": [
             [[int(code), round(float(votes[code]), _DECIMALS)] for code in np.flatnonzero(votes)]
             for votes in boxes.weights[shown]
         ],
         "count": boxes.counts[shown].tolist(),
-        "share": _rounded(of_class / boxes.counts[shown]),
-        "coverage": _rounded(quality.coverage[shown]),
-        "precision": _rounded(quality.precision[shown]),
+        "share": rounded(of_class / boxes.counts[shown]),
+        "coverage": rounded(quality.coverage[shown]),
+        "precision": rounded(quality.precision[shown]),
         "conditions": [
             [[j, _after_name(contents.model, box, j)] for j in np.flatnonzero(constrains).tolist()]
             for box, constrains in zip(shown.tolist(), boxes.constrains[shown], strict=True)
@@ -141,13 +141,13 @@ def _explained(explanation: VoteExplanation, place: dict[int, int]) -> dict[str,
     told, rest = explanation.votes[:_MOST_VOTES], explanation.votes[_MOST_VOTES:]
     total = np.sum([vote.weights for vote in rest], axis=0) if rest else np.zeros(0)
     return {
-        "memberships": _rounded(explanation.probabilities),
-        "scores": _rounded(explanation.scores),
+        "memberships": rounded(explanation.probabilities),
+        "scores": rounded(explanation.scores),
         "nHeld": len(explanation.votes),
         "held": [
             {"box": place[vote.index], "conditions": explanation.conditions(vote)} for vote in told
         ],
-        "rest": _rounded(total),
+        "rest": rounded(total),
         "why": words.headline(explanation),
         "tie": "",
         "moves": _moves(explanation),
@@ -163,9 +163,9 @@ def _moves(explanation: VoteExplanation) -> list[list[Any]]:
     return [[j, float(change.values[j])] for j in change.features.tolist()]
 
 
-def describe_importances(contents: VoteContents) -> str:
-    """Return the importances of the features as bars."""
-    return draw_bars(contents.feature_names, contents.model.feature_importances_)
+def describe_importances(contents: Results, rest: str = "are not used") -> str:
+    """Return the importances of the features as bars, and say what is with those that have none."""
+    return draw_bars(contents.feature_names, contents.model.feature_importances_, rest)
 
 
 def describe_intercepts(contents: VoteContents) -> str:
@@ -174,6 +174,7 @@ def describe_intercepts(contents: VoteContents) -> str:
     return escape(f"Scores start with {', '.join(starts) or '0 for every class'}.")
 
 
-def _rounded(values: np.ndarray) -> list[float | None]:
+def rounded(values: np.ndarray) -> list[float | None]:
+    """Return numbers for scripts, None for NaN."""
     numbers = np.round(values, _DECIMALS).tolist()
     return [None if number != number else number for number in numbers]

@@ -110,17 +110,30 @@ def fit(
     array([0, 0, 0])
     """
     _check_can_be_fitted(model)
-    is_boosted = isinstance(model, BoostedHyperboxes)
-    model._validate_params()
     check_scalar(min_box_samples, "min_box_samples", Integral, min_val=1)
     check_scalar(n_repairs, "n_repairs", Integral, min_val=0)
-    if is_boosted and min_box_samples > 1:
+    if isinstance(model, BoostedHyperboxes) and min_box_samples > 1:
         raise ValueError("Boosted boxes are not merged: leave min_box_samples out.")
     partitions = partitions_of(X, y, X_upper)
     engine = Engine(client, progress)
+    fitted, _ = fit_partitions(engine, model, partitions, min_box_samples, n_repairs)
+    return fitted
+
+
+def fit_partitions(
+    engine: Engine,
+    model: Model,
+    partitions: list[Partition],
+    min_box_samples: int = 1,
+    n_repairs: int = 1,
+) -> tuple[Model, int]:
+    """Fit an estimator to partitions; return it, and how many samples it has learned."""
+    model._validate_params()
     survey = _survey(engine, model, partitions)
-    if is_boosted:
-        return _take_over(model, boost_partitions(engine, model, partitions, survey))
+    n_samples = sum(survey.n_rows.values())
+    if isinstance(model, BoostedHyperboxes):
+        fitted = boost_partitions(engine, model, partitions, survey)
+        return _take_over(model, fitted), n_samples
     unfitted = _prepared(model, survey)
     seeds = _seeds(model, len(partitions))
     n_asked, categories = _allot(survey, model), survey.categories
@@ -139,7 +152,7 @@ def fit(
     if was_merged and min_box_samples == 1 and can_repair(model):
         merged = _repaired(engine, merged, partitions, n_repairs)
     fitted = engine.compute(engine.task(finish, "model", _bare(model), merged))
-    return _take_over(model, fitted)
+    return _take_over(model, fitted), n_samples
 
 
 def partial_fit(

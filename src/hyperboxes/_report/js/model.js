@@ -7,8 +7,13 @@ function labelName(code) {
   return code < 0 ? NO_LABEL : report.labels[code];
 }
 
+/** What a box is called: a number, or that of its member and its own. */
+function boxName(box) {
+  return report.boxes.name?.[box] ?? String(report.boxes.index[box]);
+}
+
 function boxTitle(box) {
-  return `box ${report.boxes.index[box]}, ${labelName(report.boxes.label[box])}`;
+  return `box ${boxName(box)}, ${labelName(report.boxes.label[box])}`;
 }
 
 function boxEnds(box, feature) {

@@ -56,12 +56,12 @@ function exceptionList(box) {
 }
 
 function ruleRow(box) {
-  const { index, label } = report.boxes;
+  const { label } = report.boxes;
   const cell = (name, ...children) => element("td", { "data-name": name }, ...children);
   return element(
     "tr",
     {},
-    element("th", { scope: "row", "data-name": "Box" }, String(index[box])),
+    element("th", { scope: "row", "data-name": "Box" }, boxName(box)),
     cell("Class", labelName(label[box])),
     ...ruleCells(box).map(([name, text]) => cell(name, text)),
     cell("Conditions", conditionList(box), ...exceptionList(box)),

@@ -2,12 +2,6 @@
 
 const MOST_CLASSES = 5;
 const MOST_VOTES = 5;
-const BAR_WIDTH = 70;
-const BAR_HEIGHT = 8;
-
-function conditionsOf(box) {
-  return report.boxes.conditions[box];
-}
 
 function formatVote(vote) {
   return (vote < 0 ? "−" : "+") + Math.abs(vote).toFixed(2);
@@ -41,13 +35,6 @@ function isInNoBox(sample) {
   return sample.nHeld === 0;
 }
 
-function roleOfLabel(sample, code) {
-  if (code === sample.predicted) {
-    return "winning";
-  }
-  return code === sample.true && code >= 0 ? "true" : "other";
-}
-
 function changeLines(sample) {
   return [element("p", {}, sample.change), ...tryButton(sample.moves)];
 }
@@ -56,13 +43,6 @@ function changeLines(sample) {
 function shownClasses(sample) {
   const rank = (code) => (code === sample.predicted ? Infinity : sample.scores[code]);
   return [...sample.scores.keys()].sort((a, b) => rank(b) - rank(a) || a - b).slice(0, MOST_CLASSES);
-}
-
-function voteBar(vote, largest, role) {
-  const width = Math.max((Math.abs(vote) / largest) * (BAR_WIDTH - 2), 1).toFixed(1);
-  const kind = vote < 0 ? `hollow ${role}` : role;
-  const bar = svg("rect", { class: kind, x: 1, y: 1, width, height: BAR_HEIGHT - 2 });
-  return svg("svg", { width: BAR_WIDTH, height: BAR_HEIGHT, "aria-hidden": "true" }, bar);
 }
 
 function voteRow(sample, classes, name, votes, largest) {
@@ -101,5 +81,3 @@ function explainSample(sample) {
     numberRow("probability", classes, (code) => formatDegree(sample.memberships[code])),
   );
 }
-
-function startExplanations() {}
