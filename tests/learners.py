@@ -74,11 +74,12 @@ def models_and_samples(draw):
 
 @st.composite
 def models(draw):
-    """Draw a fitted model and its training data."""
+    """Draw a fitted model and its training data, without what probabilities need."""
     problem = draw(problems())
     learner = draw(st.sampled_from(LEARNERS))
     scaling = draw(st.sampled_from(["minmax", None]))
-    model = learner(theta=problem.theta, **problem.membership, scaling=scaling, unlabeled=-1)
+    params = {"scaling": scaling, "unlabeled": -1, "calibrate": False}
+    model = learner(theta=problem.theta, **problem.membership, **params)
     return model.fit(problem.xl, problem.y, X_upper=problem.xu), problem
 
 

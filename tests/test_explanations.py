@@ -279,7 +279,8 @@ def test_one_class_has_no_competitor(cls):
 
 @given(problems(), st.sampled_from(LEARNERS))
 def test_boxes_without_a_label_are_never_named(problem, cls):
-    model = cls(theta=problem.theta, **problem.membership, unlabeled=-1, scaling=None)
+    params = {"unlabeled": -1, "scaling": None, "calibrate": False}
+    model = cls(theta=problem.theta, **problem.membership, **params)
     model.fit(problem.xl, problem.y, X_upper=problem.xu)
     explanations = explain(model, problem.xl, X_upper=problem.xu)
     assert (model.hyperboxes_.labels[explanations.winning] >= 0).all()
