@@ -64,6 +64,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=400_000, help="training samples of covertype")
     parser.add_argument("--theta", type=float, default=0.5)
     parser.add_argument("--min-box-samples", type=int, default=1)
+    parser.add_argument("--repairs", type=int, default=1, help="passes to learn what was lost")
     parser.add_argument("--skip-alone", action="store_true", help="no fit in one process")
     parser.add_argument("--rows", type=int, default=1_000_000, help="the plan's partitions")
     options = parser.parse_args()
@@ -89,7 +90,7 @@ def bench_generated(options: argparse.Namespace, model: Any, spread: float) -> N
     n_parts = max(2, options.samples // options.partition)
     data = generated(options.samples, 8, n_parts, spread)
     runs = compare(data, model, options)
-    if options.min_box_samples > 1:
+    if options.min_box_samples > 1 or options.repairs != 1:
         return
     progress("costs")
     costs = measure(model, 8, options.partition, min(n_parts, 16), spread)
@@ -124,9 +125,17 @@ def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> dict[
         runs[0] = fit_alone(data, model)
     for n_workers in WORKERS:
         progress(f"{data.name}, {n_workers} workers")
-        runs[n_workers] = fit_on_workers(data, model, n_workers, options.min_box_samples)
+        runs[n_workers] = fit_on_workers(
+            data,
+            model,
+            n_workers,
+            min_box_samples=options.min_box_samples,
+            n_repairs=options.repairs,
+        )
     print(f"{data.name}, {data.n_parts} partitions, theta {model.theta}, boxes of at least")
-    print(f"{options.min_box_samples} samples, {N_TEST:,} test samples\n")
+    print(
+        f"{options.min_box_samples} samples, {options.repairs} repairs, {N_TEST:,} test samples\n"
+    )
     print(table(("", "seconds", "accuracy", "boxes", "MB, client", "MB, worker"), rows_of(runs)))
     print(f"\n{speedup(runs)}\n")
     shares = [(str(n), *shares_of(run)) for n, run in runs.items() if run.tasks]

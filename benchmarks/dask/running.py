@@ -47,9 +47,9 @@ def fit_alone(data: Partitioned, model: Any) -> Measured:
     return call_in_fresh_process(_fit_alone, data, model)
 
 
-def fit_on_workers(data: Partitioned, model: Any, n_workers: int, least: int = 1) -> Measured:
-    """Fit on worker processes, from a client of its own; `least` is `min_box_samples`."""
-    return call_in_fresh_process(_fit_on_workers, data, model, n_workers, least)
+def fit_on_workers(data: Partitioned, model: Any, n_workers: int, **options: int) -> Measured:
+    """Fit on worker processes, from a client of its own, with options of `hyperboxes.dask.fit`."""
+    return call_in_fresh_process(_fit_on_workers, data, model, n_workers, options)
 
 
 def fit_twice(n_workers: int) -> tuple[float, float]:
@@ -81,7 +81,9 @@ def _fit_alone(data: Partitioned, model: Any) -> Measured:
     return Measured(seconds, model.score(*data.test()), len(model.hyperboxes_), most)
 
 
-def _fit_on_workers(data: Partitioned, model: Any, n_workers: int, least: int) -> Measured:
+def _fit_on_workers(
+    data: Partitioned, model: Any, n_workers: int, options: dict[str, int]
+) -> Measured:
     with _cluster(n_workers) as client:
         make = dask.delayed(data.part, pure=False)
         parts = [make(number) for number in range(data.n_parts)]
@@ -89,9 +91,7 @@ def _fit_on_workers(data: Partitioned, model: Any, n_workers: int, least: int) -
         before = sum(client.run(time.process_time).values())
         with get_task_stream(client, plot=False) as stream:
             start = time.perf_counter()
-            model = hyperboxes.dask.fit(
-                clone(model), samples, labels, min_box_samples=least, client=client
-            )
+            model = hyperboxes.dask.fit(clone(model), samples, labels, **options, client=client)
             seconds = time.perf_counter() - start
         most = peak()
         work = sum(client.run(time.process_time).values()) - before
