@@ -163,11 +163,13 @@ COUNTS: dict[type, Callable[[Any], Size]] = {
 }
 
 
-def score(X: np.ndarray, y: np.ndarray, seconds: float) -> dict[str, Score]:
-    """Score the classifiers on a set."""
+def score(X: np.ndarray, y: np.ndarray, seconds: float, only: list[str]) -> dict[str, Score]:
+    """Score the classifiers on a set, or some of them."""
     folds = list(StratifiedKFold(2, shuffle=True, random_state=SPLIT).split(X, y))
     found = {}
     for name, model in contenders(len(np.unique(y))).items():
+        if only and name not in only:
+            continue
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -213,6 +215,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sets only")
     parser.add_argument("--samples", type=int, default=LIMIT, help="of a set, at most")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for each fit")
+    parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="classifiers")
     parser.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
     options = parser.parse_args()
     if not names_in(options.data / "authors"):
@@ -224,7 +227,7 @@ def main() -> None:
         sets = {
             n: d for n, d in read[title].items() if not options.quick or len(d[1]) <= QUICK_LIMIT
         }
-        tasks = (delayed(score)(X, y, options.seconds) for X, y in sets.values())
+        tasks = (delayed(score)(X, y, options.seconds, options.only) for X, y in sets.values())
         scores = []
         for name, found in zip(
             sets, Parallel(options.jobs, return_as="generator")(tasks), strict=True
