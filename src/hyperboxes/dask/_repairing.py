@@ -1,7 +1,7 @@
 """Learning again what merging has lost: samples that boxes held before they were cut back.
 
 Merging cuts boxes of different classes that overlap, and what is cut off is held by no box of its
-class any more: a fifth of all samples where classes overlap. Each partition learns its own such
+class any more. Each partition learns its own such
 samples on top of the merged model, and the boxes that are new, or have grown, are merged with it.
 """
 
