@@ -1,8 +1,8 @@
 """Learning again what merging has lost: samples that boxes held before they were cut back.
 
 Merging cuts boxes of different classes that overlap, and what is cut off is held by no box of its
-class any more. Each partition learns its own such
-samples on top of the merged model, and the boxes that are new, or have grown, are merged with it.
+class any more. Each partition learns its own such samples on top of the merged model, and the boxes
+that are new, or have grown, are merged with it.
 """
 
 from __future__ import annotations
