@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from hyperboxes._explain.ensemble_rules import measure_ensemble
 from hyperboxes._explain.ensembles import Bounds, EnsembleExplanation, SpeakingBox
-from hyperboxes._explain.explaining import explain
-from hyperboxes._explain.quality import GivenSamples
-from hyperboxes._explain.wording import name_classes
-from hyperboxes._report._contents import Results, choose_boxes, choose_samples, compare_labels
+from hyperboxes._report._contents import Results, ask, choose_boxes
 from hyperboxes._report._votes import UNCERTAIN, rounded
 
 # So many features and boxes are told of a sample.
@@ -46,32 +42,19 @@ class EnsembleContents(Results):
         max_rules: int | None,
     ) -> Self:
         """Ask the model about all samples, and choose what to show."""
-        names = {"feature_names": feature_names, "class_names": class_names}
-        members = model.members_
-        quality = measure_ensemble(model, members, GivenSamples.check(model, X, y, X_upper))
-        predicted = np.searchsorted(model.classes_, model.predict(X, X_upper))
-        true, unknown = compare_labels(model, y, len(predicted))
-        rows = choose_samples(true, predicted, max_samples)
-        upper = None if X_upper is None else _safe_indexing(X_upper, rows)
-        said = explain(model, _safe_indexing(X, rows), X_upper=upper, **names)
-        explanations = list(said)
+        asked = ask(model, X, y, X_upper, feature_names, class_names, max_samples)
+        members, explanations = model.members_, list(asked.explanations)
         first_boxes = np.cumsum([0, *(len(boxes) for boxes in members)])
         used = {first_boxes[box.member] + box.box for e in explanations for box in loudest(e)}
         counts = np.concatenate([boxes.counts for boxes in members])
-        bounds = Bounds.of(model, feature_names)
         return cls(
-            model=model,
-            feature_names=bounds.names,
-            labels=name_classes(model, class_names) + [f"{name} (unknown)" for name in unknown],
-            true=true,
-            predicted=predicted,
-            rows=rows,
+            **asked.told,
             shown_boxes=choose_boxes(counts, np.array(sorted(used), int), max_rules),
-            quality=quality,
+            quality=measure_ensemble(model, members, asked.samples),
             explanations=explanations,
-            probabilities=said.probabilities,
+            probabilities=asked.explanations.probabilities,
             first_boxes=first_boxes,
-            bounds=bounds,
+            bounds=Bounds.of(model, feature_names),
         )
 
 
