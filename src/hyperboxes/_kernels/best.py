@@ -11,10 +11,19 @@ import numpy as np
 
 from hyperboxes._kernels.geometry import copy_row, fits, larger, similarity, smaller
 from hyperboxes._kernels.jit import formula, subroutine
-from hyperboxes._kernels.lanes import HIGH, LANES, LEVEL, LOW, first_lane, gaps_of, up_to, within
+from hyperboxes._kernels.lanes import (
+    ALL_LANES,
+    HIGH,
+    LANES,
+    LEVEL,
+    LOW,
+    first_lane,
+    gaps_of,
+    up_to,
+    within,
+)
 from hyperboxes._kernels.records import LONGEST, WORK
 from hyperboxes._kernels.rivals import FREE, HOPELESS, try_growth
-from hyperboxes._kernels.rooms import keeps_rooms
 from hyperboxes._kernels.search import (
     facing,
     in_singles,
@@ -44,7 +53,6 @@ def find_best(
     """
     counters, search = boxes.counters, scratch.search
     ends, rooms, links = boxes.index.ends, boxes.index.rooms, boxes.index.links
-    has_rooms = keeps_rooms(boxes.index)
     floor, metric, inside = rule.floor, rule.metric, rule.measure == LONGEST
     theta = rule.theta if wanted != ALL else np.inf
     stack, least, gaps = search.stack, search.least, search.gaps
@@ -59,11 +67,10 @@ def find_best(
     is_near = limit < theta
     if is_near:
         set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
-    if has_rooms:
-        copy_row(xl, search.x_low)
-        copy_row(xu, search.x_high)
-        if own >= 0:
-            _stay_in_room(own, boxes, near, far)
+    copy_row(xl, search.x_low)
+    copy_row(xu, search.x_high)
+    if own >= 0:
+        _stay_in_room(own, boxes.index.places, rooms, near, far)
     most = ids.shape[0]
     n_found = n_tried = n_rivals = 0
     top = start(label, True, boxes, search)
@@ -75,8 +82,8 @@ def find_best(
         counters[WORK] += 1
         inner = links[block, LEVEL] > 0
         mask = within(ends, block + inner, True, near, far)
-        if mask and has_rooms:
-            mask &= within(rooms, block, False, search.x_low, search.x_high)
+        if mask:
+            mask &= _with_room(block, rooms, search)
         if mask and is_near:
             bounds = block + (inner and inside)
             mask &= within(ends, bounds, inside, search.best_near, search.best_far)
@@ -121,10 +128,19 @@ def find_best(
 
 
 @formula
-def _stay_in_room(box, boxes, near, far):
+def _with_room(block, rooms, search):
+    """Return the lanes of a block with room for the interval, as far as is known."""
+    if rooms is None:
+        return ALL_LANES
+    return within(rooms, block, False, search.x_low, search.x_high)
+
+
+@formula
+def _stay_in_room(box, places, rooms, near, far):
     """Leave out what is beyond the walls of a box."""
-    rooms, place = boxes.index.rooms, boxes.index.places[box]
-    block, lane = place // LANES, place % LANES
+    if rooms is None:
+        return
+    block, lane = places[box] // LANES, places[box] % LANES
     for j in range(near.shape[0]):
         near[j] = smaller(rooms[block, j, HIGH, lane], near[j])
         far[j] = larger(rooms[block, j, LOW, lane], far[j])

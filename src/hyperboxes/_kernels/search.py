@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.bitmaps import are_on, first_met
+from hyperboxes._kernels.bitmaps import are_on, first_met, weigh_walk
 from hyperboxes._kernels.geometry import (
     ROUNDING,
     distance,
@@ -20,7 +20,6 @@ from hyperboxes._kernels.index import STACK, n_classes
 from hyperboxes._kernels.jit import formula, step, subroutine
 from hyperboxes._kernels.lanes import ALL_LANES, LANES, LEVEL, first_lane, gaps_of, up_to, within
 from hyperboxes._kernels.records import CLOSED, MID_MAX, NO_LABEL, SHORTEST, WORK, Search
-from hyperboxes._kernels.rooms import keeps_rooms, weigh_walk
 
 # So many classes are searched at once: their trees' first nodes must have room on the stack.
 TOGETHER = 4
@@ -172,13 +171,14 @@ def find_rivals_by_age(v, w, label, everywhere, boxes, search, ids):
 @subroutine
 def first_rival(v, w, label, boxes, rule, search, bottom):
     """Return a box of another class that overlaps [v, w], or -1; use the stack from `bottom` on."""
+    bitmaps = boxes.index.bitmaps
     may_use_bitmaps = rule.overlap == CLOSED and not rule.everywhere
-    if may_use_bitmaps and are_on(boxes.index):
-        return first_met(v, w, label, boxes)
+    if may_use_bitmaps and are_on(bitmaps):
+        return first_met(v, w, label, boxes, bitmaps)
     work = boxes.counters[WORK]
     rival = _first_rival(v, w, label, boxes, rule, search, bottom)
-    if may_use_bitmaps and keeps_rooms(boxes.index):
-        weigh_walk(boxes.counters[WORK] - work, boxes)
+    if may_use_bitmaps:
+        weigh_walk(boxes.counters[WORK] - work, boxes, bitmaps)
     return rival
 
 

@@ -9,7 +9,7 @@ from hyperboxes._kernels.records import CLOSED, MergeLog, Rule
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.pair_tries import count_tries
 from hyperboxes._learning.rules import has_walls
-from hyperboxes._models.boxes import AT_ONCE, WORK_PER_CALL, Boxes, Samples
+from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples
 from hyperboxes._models.model import BoxModel
 
 # How many partners of a box are kept at hand: more cost memory, fewer cost searches.
@@ -31,7 +31,7 @@ class Agglo2:
         boxes.tidy()
         scratch = boxes.make_scratch()
         return agglomerative.merge_in_turn(
-            boxes.arrays, self._walk, self._rule, scratch, self._relabels, work
+            boxes.learnable, self._walk, self._rule, scratch, self._relabels, work
         )
 
     def count(self, samples: Samples) -> None:
@@ -64,7 +64,7 @@ class AggloSM:
         """Do a slice of the work; return whether it was the last."""
         boxes = self._boxes
         boxes.tidy()
-        state = boxes.arrays, self._queue, self._log, self._search_rule, boxes.make_scratch()
+        state = boxes.learnable, self._queue, self._log, self._search_rule, boxes.make_scratch()
         return pair_queue.merge_best_pairs(*state, *self._switches, work)
 
     def count(self, samples: Samples) -> None:
@@ -78,10 +78,13 @@ class AggloSM:
 
 
 def make_job(
-    algorithm: str, boxes: Boxes, rule: Rule, lemma_floor: float, patience: int | None = None
+    algorithm: str, boxes: Boxes, rule: Rule, lemma_floor: float, *, at_once: bool = False
 ) -> Agglo2 | AggloSM:
-    """Return the merging of boxes by an algorithm, to be done step by step."""
-    boxes.keep_rooms(has_walls(rule), patience)
+    """Return the merging of boxes by an algorithm, to be done step by step.
+
+    Rooms of boxes are kept `at_once`, or when some were refused.
+    """
+    boxes.keep_rooms(has_walls(rule), at_once=at_once)
     if algorithm == "agglo2":
         return Agglo2(boxes, rule)
     return AggloSM(boxes, rule, lemma_floor)
@@ -106,8 +109,8 @@ def agglomerate_boxes(boxes: Boxes, model: BoxModel, rule: Rule, algorithm: str)
 
     They have grown as far as they could, so most pairs will be refused.
     """
-    patience = None if rule.everywhere else AT_ONCE
-    job = make_job(algorithm, boxes, rule, model.membership.floor(rule.theta), patience)
+    floor = model.membership.floor(rule.theta)
+    job = make_job(algorithm, boxes, rule, floor, at_once=not rule.everywhere)
     while not job.step(WORK_PER_CALL):
         pass
     return boxes.settled()

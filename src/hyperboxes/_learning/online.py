@@ -190,6 +190,6 @@ def learn_some(
     while boxes.n_learned == start:  # again with more room if a sample makes many boxes
         boxes.make_room(n_needed)
         desk = Desk.take(boxes)
-        asked = desk.arrays, rule, desk.scratch, shrinking, joined, WORK_PER_CALL
+        asked = desk.learnable, rule, desk.scratch, shrinking, joined, WORK_PER_CALL
         n_needed = online.learn(xl, xu, y, *asked)
         desk.leave(boxes)
