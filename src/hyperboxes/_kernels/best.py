@@ -18,8 +18,6 @@ from hyperboxes._kernels.lanes import (
     LEVEL,
     LOW,
     first_lane,
-    gaps_of,
-    up_to,
     within,
 )
 from hyperboxes._kernels.records import LONGEST, WORK
@@ -28,6 +26,7 @@ from hyperboxes._kernels.search import (
     facing,
     in_singles,
     limit_of,
+    near_lanes_of,
     precedes,
     push_all,
     set_interval,
@@ -55,7 +54,7 @@ def find_best(
     ends, rooms, links = boxes.index.ends, boxes.index.rooms, boxes.index.links
     floor, metric, inside = rule.floor, rule.metric, rule.measure == LONGEST
     theta = rule.theta if wanted != ALL else np.inf
-    stack, least, gaps = search.stack, search.least, search.gaps
+    stack, least = search.stack, search.least
     near, far = search.window_near, search.window_far
     xl, xu = search.low, search.high
     x1, x2 = facing(xl, xu, rule.measure)
@@ -64,7 +63,7 @@ def find_best(
     bound = in_singles(limit, slack, xl.shape[0], metric)
     set_window(xl, xu, theta, near, far)
     # What fits is rarely farther away than the floor allows: that is the lemma.
-    is_near = limit < theta
+    is_near = limit < theta and not metric.mean  # in each feature it says little about the mean
     if is_near:
         set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
     copy_row(xl, search.x_low)
@@ -81,7 +80,11 @@ def find_best(
         block = stack[top]
         counters[WORK] += 1
         inner = links[block, LEVEL] > 0
-        mask = within(ends, block + inner, True, near, far)
+        mask = ALL_LANES
+        if metric.mean and not inner:
+            mask = near_lanes_of(block, inside, bound, boxes, metric, search)
+        if mask:
+            mask &= within(ends, block + inner, True, near, far)
         if mask:
             mask &= _with_room(block, rooms, search)
         if mask and is_near:
@@ -92,19 +95,15 @@ def find_best(
                 bounds = block + inside
                 top = push_all(block, bounds, inside, mask, bound, boxes, metric, search, top, top)
             continue
-        if mask and metric.mean:  # the reach in each feature says little about the mean
-            gaps_of(ends, block, inside, search.x1, search.x2, search.slopes, True, gaps)
-            mask &= up_to(gaps, bound)
         while mask:
             box = links[block, first_lane(mask)]
             mask &= mask - 1
-            if box < 0 or box == own:
+            if box < 0 or box == own or stamps[box] >= stamp:
                 continue
             counters[WORK] += 1
             value = similarity(xl, xu, boxes, box, rule)
             if not (
                 value >= floor
-                and stamps[box] < stamp
                 and precedes(after_value, after_box, value, box)
                 and (n_found < most or precedes(value, box, values[most - 1], ids[most - 1]))
                 and (wanted == ALL or fits(boxes, box, xl, xu, rule))
@@ -120,10 +119,11 @@ def find_best(
                     continue
             n_found = insert(box, value, n_found, ids, values)
             if n_found == most:
-                is_near, floor = True, values[most - 1]
+                is_near, floor = not metric.mean, values[most - 1]
                 limit = limit_of(floor)
                 bound = in_singles(limit, slack, xl.shape[0], metric)
-                set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
+                if is_near:
+                    set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
     return n_found, n_tried
 
 

@@ -12,8 +12,9 @@ from hyperboxes._learning.rules import has_walls
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes, Samples
 from hyperboxes._models.model import BoxModel
 
-# How many partners of a box are kept at hand: more cost memory, fewer cost searches.
-SHORTLIST = 16
+# How many partners of a box are kept at hand. More are found in vain, for partners are merged with
+# others; fewer cost searches, which take longer where every box is looked at.
+SHORTLIST, LONG_LIST = 4, 16
 
 
 class Agglo2:
@@ -50,7 +51,8 @@ class AggloSM:
         self._boxes = boxes
         self._rule = rule
         self._search_rule = rule._replace(floor=max(rule.floor, lemma_floor))
-        self._queue = pair_queue.make_queue(n_boxes, SHORTLIST)
+        n_partners = LONG_LIST if rule.everywhere else SHORTLIST
+        self._queue = pair_queue.make_queue(n_boxes, n_partners)
         self._log = MergeLog(
             np.zeros(1, np.int64),
             np.empty(n_boxes),
