@@ -12,7 +12,7 @@ KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
 PYTEST := -m pytest --numprocesses logical --dist loadfile
-BENCHMARKS := $(addprefix bench-, peers scale missing labels merging membership pruning order probabilities imbalance ensembles mixed readable boosted streams dask family)
+BENCHMARKS := $(addprefix bench-, defaults peers scale missing labels merging membership pruning order probabilities imbalance ensembles mixed readable boosted streams dask family)
 
 .PHONY: demo test test-oldest dist lint format docs $(BENCHMARKS) reproduce reproduce-quick clean
 

@@ -1,10 +1,11 @@
-"""Fixtures of the tests of the command line, and of the displays."""
+"""Fixtures of the tests of the command line, of the displays, and of the report in a browser."""
 
 import matplotlib.pyplot as plt
 import pytest
 
-from hyperboxes import ImprovedOnlineGFMM, save
+from hyperboxes import ImprovedOnlineGFMM, export_html, save
 from hyperboxes._cli import main
+from tests.browser import Window, start_browser
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 for helper in ("graphs", "learners", "model_files"):
@@ -72,3 +73,27 @@ def refuse(run):
         return lines[0]
 
     return refuse
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    """Start a browser."""
+    driver = start_browser(tmp_path_factory.mktemp("profile"))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def show(driver, tmp_path):
+    """Write a report and open it; at the end nobody has complained."""
+    windows = []
+
+    def show(model, X, y, *, width=1200, scheme="light", **options):
+        path = tmp_path / "report.html"
+        path.write_text(export_html(model, X, y, **options), "utf-8")
+        windows.append(Window(driver, path, width, scheme))
+        return windows[-1]
+
+    yield show
+    for window in windows:
+        assert window.complaints() == []

@@ -222,7 +222,7 @@ class Booster:
     def __init__(self, X, y, weights, settings, n_classes, random, rows=None):
         """Votes are fitted to all samples, boxes are found on `rows`, None for all."""
         codes = rank(X, np.arange(len(X)) if rows is None else rows)
-        self.unit = 2.0 ** (38 - math.ceil(math.log2(weights.sum())))
+        self.unit = 2.0 ** (38 - math.ceil(math.log2(math.fsum(weights))))
         if rows is None:
             self.samples = list(gather(codes, y, weights, self.unit))
             self.searched = {sample: place for place, sample in enumerate(self.samples)}

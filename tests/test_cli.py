@@ -1,6 +1,7 @@
 """The command line as a whole, training from files, progress, and the demonstration."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -182,9 +183,13 @@ def test_fit_works_without_rich(get, monkeypatch):
 def test_demo(get, folder):
     out = get("demo", "-o", "sub/demo")
     commands = [line for line in out.splitlines() if line.startswith("$ hyperboxes ")]
-    assert [line.split()[2] for line in commands] == ["fit", "evaluate", "rules", "explain"]
+    names = [line.split()[2] for line in commands]
+    assert names == ["fit", "evaluate", "rules", "explain", "report", "stream"]
     for passage in ("accuracy", "worst radius", "Why does the model say", "Now try"):
         assert passage in out
+    scores = dict(re.findall(r"^  (.+?) +(0\.\d{3})$", out, re.MULTILINE))
+    assert float(scores["boosted boxes, 20 rules"]) > float(scores["decision tree, 20 leaves"])
+    assert "</html>" in (folder / "sub/demo/report.html").read_text(encoding="utf-8")
     assert (folder / "sub/demo/demo.png").read_bytes().startswith(b"\x89PNG")
     # What it says to try works.
     tries = [line.split()[1:] for line in out.partition("== Now try\n")[2].splitlines()]

@@ -47,6 +47,16 @@ def test_files_are_learned_apart_and_predicted_each(get, parts, address):
     assert found["prediction"].tolist() == model.predict(TEST[FEATURES]).tolist()
 
 
+def test_boosted_boxes_are_those_of_all_rows(get, parts, address):
+    TRAIN.sample(frac=1, random_state=0).to_csv("all.csv", index=False)
+    options = ("--target", "species", "--learner", "boosted", "--max-boxes", 4, "-o")
+    get("fit", parts, *options, "parts.hyperboxes", "--dask", address)
+    get("fit", "all.csv", *options, "all.hyperboxes")
+    models = [load(f"{name}.hyperboxes").hyperboxes_ for name in ("parts", "all")]
+    assert models[0].lower.tolist() == models[1].lower.tolist()
+    assert models[0].weights.tolist() == models[1].weights.tolist()
+
+
 def test_columns_of_text_are_categories(get, folder, address):
     tables = [TRAIN[:50].assign(colour="red"), TRAIN[50:].assign(colour="blue")]
     for number, table in enumerate(tables):
@@ -65,7 +75,7 @@ def test_what_does_not_go_with_dask(refuse, parts, address):
     fit = ("fit", parts, "--target", "species", "-o", "new.hyperboxes", "--dask")
     predict = ("predict", "model.hyperboxes", "test.csv", "--dask", address)
     assert "no --chunk-size" in refuse(*fit, address, "--chunk-size", 10, code=2)
-    assert "boosted cannot be merged" in refuse(*fit, address, "--learner", "boosted", code=2)
+    assert "random cannot be merged" in refuse(*fit, address, "--learner", "random", code=2)
     assert "standard input is no partition" in refuse("fit", "-", *fit[2:], address, code=2)
     assert "No file is named no-*" in refuse("fit", "no-*", *fit[2:], address)
     assert "-o names a folder" in refuse(*predict, code=2)

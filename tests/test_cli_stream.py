@@ -143,6 +143,34 @@ def test_a_run_that_was_interrupted_goes_on(run, frame, n_rows):
     assert written("parts.csv") == written("whole.csv")
 
 
+@pytest.mark.parametrize("options", [[], ["-o", "model"]])
+def test_ctrl_c_before_anything_was_learned(run, options):
+    """It may come while a kernel is compiled for the first row."""
+    with patch("hyperboxes._estimators.adaptive.learn_row", side_effect=KeyboardInterrupt):
+        code, _, err = run("stream", "stream.csv", *OPTIONS, *options)
+    assert code == 130
+    assert "interrupted" in err
+    again = [*options, "--resume"] if options else []
+    assert run("stream", "stream.csv", *OPTIONS, *again)[0] == 0
+
+
+def test_ctrl_c_shows_the_scores_so_far(run):
+    learn_one, labels = AdaptiveGFMM.learn_one, []
+
+    def interrupted(self, x, y):
+        labels.append(y)
+        if len(labels) > 500:
+            raise KeyboardInterrupt
+        learn_one(self, x, y)
+
+    with patch.object(AdaptiveGFMM, "learn_one", interrupted):
+        code, out, _ = run("stream", "stream.csv", *OPTIONS, "--json")
+    assert code == 130
+    scores = json.loads(out)
+    assert scores["n_labels"] == len(labels) == 501
+    assert scores["accuracy"] > 0.8
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [

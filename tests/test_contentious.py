@@ -297,10 +297,15 @@ def test_cores_that_cannot_be_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("what", [hyperboxes.to_onnx, hyperboxes.export_sql])
-@pytest.mark.parametrize("resolution", ["compensate", "core", "levels"])
-def test_what_asks_only_the_nearest_box_is_refused(what, resolution):
+def test_powers_of_e_are_not_written(what):
+    with pytest.raises(TypeError, match="powers of e, whose last digits differ"):
+        what(fit(resolution="core"))
+
+
+@pytest.mark.parametrize("resolution", ["compensate", "levels"])
+def test_crisp_sql_needs_boxes_that_decide_alone(resolution):
     with pytest.raises(TypeError, match="Fit one with resolution='exclude'"):
-        what(fit(resolution=resolution))
+        hyperboxes.export_sql(fit(resolution=resolution), nearest=False)
 
 
 def test_pruning_needs_boxes_that_decide_alone():
@@ -356,3 +361,15 @@ def test_exceptions_are_sets_of_categories():
     text = hyperboxes.export_text(model)
     assert "except, with box 1 (class 1): colour = blue; size 2 to 3" in text
     assert model.is_contentious(frame)[:4].tolist() == [False, True, True, False]
+
+
+def test_pictures_hatch_regions_unless_a_feature_is_left_out():
+    draw = hyperboxes.BoxesDisplay.from_estimator
+    display = draw(fit())
+    np.testing.assert_array_equal(display.shared, [[[0.4, 0.3], [0.5, 0.5]]])
+    assert "shared by two" in [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert draw(fit(), boxes=[0]).shared.shape == (0, 2, 2)
+    assert draw(fit(), features=[0]).shared is None
+    assert draw(fit(np.hstack([X, X[:, :1]]))).shared is None
+    other = hyperboxes.ImprovedOnlineGFMM(theta=0.1, scaling=None).fit(X, Y)
+    assert draw(other).shared is None

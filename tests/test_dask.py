@@ -15,14 +15,15 @@ import hyperboxes.dask
 from hyperboxes import (
     AdaptiveGFMM,
     AgglomerativeGFMM,
-    BoostedHyperboxes,
     HyperboxClustering,
     ImprovedOnlineGFMM,
     OnlineGFMM,
+    RandomHyperboxes,
     load,
     merge,
     save,
 )
+from hyperboxes.dask._repairing import lower_counts
 from tests.learners import same_boxes
 
 X, Y = load_iris(return_X_y=True)
@@ -70,7 +71,7 @@ def test_one_partition_gives_the_model_of_fit(model):
 
 @every_learner
 def test_a_few_partitions_give_what_merge_makes_of_their_models(model):
-    fitted = hyperboxes.dask.fit(clone(model), *arrays(60, 50, 40))
+    fitted = hyperboxes.dask.fit(clone(model), *arrays(60, 50, 40), n_repairs=0)
     alike = clone(model).set_params(scaling=RANGES, calibrate=False)
     parts = [clone(alike).fit(X[rows], Y[rows]) for rows in np.split(np.arange(150), [60, 110])]
     assert same_boxes(fitted, merge(parts))
@@ -96,6 +97,42 @@ def test_partitions_in_a_tree_and_out_of_order(monkeypatch):
     assert same_boxes(models[0], models[2])
     assert models[0].hyperboxes_.counts.sum() == 150
     assert models[0].score(X, Y) > 0.9
+
+
+def overlapping(n_samples):
+    """Return samples of two classes that overlap."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=n_samples)
+    return rng.normal(y[:, np.newaxis], 1.0, size=(n_samples, 6)), y
+
+
+def test_partitions_learn_again_what_merging_has_lost():
+    data, y = overlapping(600)
+    parts = da.from_array(data, chunks=(150, 6)), da.from_array(y, chunks=150)
+    models = [
+        hyperboxes.dask.fit(ImprovedOnlineGFMM(0.5, random_state=0), *parts, n_repairs=n)
+        for n in range(3)
+    ]
+    held = [np.mean(m.membership(data)[np.arange(600), y] == 1.0) for m in models]
+    assert held[0] < held[1] - 0.05
+    assert held[1] < held[2]
+    for model in models:
+        boxes = model.hyperboxes_
+        totals = [boxes.counts[boxes.labels == label].sum() for label in range(2)]
+        assert totals == np.bincount(y).tolist()  # nothing is counted twice
+        assert boxes.counts.min() == 1
+        assert model._model.boxes.n_seen == 600
+    plain = OnlineGFMM(0.3, random_state=0)  # contracts boxes: what is lost, is
+    fitted = [hyperboxes.dask.fit(clone(plain), *parts, n_repairs=n) for n in range(2)]
+    assert same_boxes(*fitted)
+    with pytest.raises(ValueError, match="n_repairs == -1"):
+        hyperboxes.dask.fit(models[0], *parts, n_repairs=-1)
+
+
+def test_lost_samples_are_taken_off_counts_in_proportion():
+    labels, counts = np.array([0, 1, 0, 0, -1]), np.array([11, 4, 5, 1, 9])
+    assert lower_counts(labels, counts, np.array([7, 0])).tolist() == [6, 4, 3, 1, 9]
+    assert lower_counts(labels, counts, np.array([99, 2])).tolist() == [1, 2, 1, 1, 9]
 
 
 def test_the_result_needs_no_dask(tmp_path):
@@ -325,7 +362,7 @@ def test_errors_of_the_whole():
 @pytest.mark.parametrize(
     ("model", "data", "message"),
     [
-        (BoostedHyperboxes(), arrays(150), "BoostedHyperboxes cannot be learned apart"),
+        (RandomHyperboxes(), arrays(150), "RandomHyperboxes cannot be learned apart"),
         (AdaptiveGFMM(), arrays(150), "use hyperboxes.dask.partial_fit"),
         (LogisticRegression(), arrays(150), "Only estimators of this package"),
         (ImprovedOnlineGFMM(), (X, Y), "X must be a Dask array, .* not ndarray"),

@@ -1,13 +1,15 @@
 """Dask on a real cluster of processes, whose workers die, run out of memory or lose the scheduler.
 
 Workers are killed by their own hand, at a place that a test chooses. The nanny starts another in
-their stead, which knows nothing of that.
+their stead, which knows nothing of that. Nothing here hangs on which worker is first, or on how
+long anything takes; waits are bounded by `PATIENCE`, so that a test that fails ends.
 """
 
 import os
 import signal
 import threading
 import time
+from contextlib import contextmanager
 
 import dask
 import numpy as np
@@ -16,14 +18,16 @@ from distributed import Client, LocalCluster
 from sklearn.datasets import load_iris
 
 import hyperboxes.dask
-from hyperboxes import ImprovedOnlineGFMM
-from hyperboxes.dask import _training
+from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM
+from hyperboxes._learning import voting
+from hyperboxes.dask import _regions, _training
 from tests.learners import same_boxes
 from tests.marks import on_posix
 
 X, Y = load_iris(return_X_y=True)
 PARTS = [slice(start, None, 5) for start in range(5)]
-MEMORY = 1_000_000_000
+MEMORY = 1_500_000_000
+PATIENCE = 600  # seconds, on the busiest of machines
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +67,21 @@ def expected():
         return hyperboxes.dask.fit(ImprovedOnlineGFMM(0.3, random_state=0), *data())
 
 
-def die_in(place):
+def die_in(module, place):
     """Let this worker die as soon as it is to do something."""
 
     def die(*args):
         os.kill(os.getpid(), signal.SIGKILL)
 
-    die.__name__ = place
-    setattr(_training, place, die)
+    die.__name__, die.alive = place, getattr(module, place)
+    setattr(module, place, die)
+    return os.getpid()
+
+
+def stay_alive_in(module, place):
+    """Undo `die_in` where this worker has not come to it."""
+    function = getattr(module, place)
+    setattr(module, place, getattr(function, "alive", function))
     return os.getpid()
 
 
@@ -98,27 +109,65 @@ def test_errors_of_partitions_come_through(client):
         fit(client, *data(read))
 
 
+@contextmanager
+def dying(client, module, place):
+    """Have all workers die of something; at least one must come to it.
+
+    The first that does it is one of them, whichever it is, and each dies at most once.
+    """
+    before = set(client.run(die_in, module, place).values())
+    try:
+        yield
+    finally:
+        after = set(client.run(stay_alive_in, module, place).values())
+    assert before - after
+
+
 @on_posix
-def test_workers_that_die_in_training_or_merging_are_made_up_for(client, expected):
-    workers = list(client.scheduler_info()["workers"])
-    places = ("learn_partition", "merge_partitions")
-    before = {
-        client.run(die_in, place, workers=[worker])[worker]
-        for place, worker in zip(places, workers, strict=True)
-    }
-    assert same_boxes(fit(client, *data()), expected)
-    client.wait_for_workers(2, timeout=60)
-    assert not set(client.run(os.getpid).values()) & before
+@pytest.mark.parametrize("place", ["learn_partition", "merge_partitions"])
+def test_workers_that_die_are_made_up_for(client, expected, place):
+    with dying(client, _training, place):
+        assert same_boxes(fit(client, *data()), expected)
+
+
+@on_posix
+def test_samples_that_are_lost_while_boxes_vote_are_read_again(client, monkeypatch):
+    monkeypatch.setattr(voting, "MAX_SEARCHED", 50)
+    model = BoostedHyperboxes(3, random_state=0)
+    with dying(client, _regions, "count_cells"):
+        hyperboxes.dask.fit(model, *data(), client=client)
+    rows = np.concatenate([np.arange(len(X))[part] for part in PARTS])
+    expected = BoostedHyperboxes(3, random_state=0).fit(X[rows], Y[rows])
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+    np.testing.assert_array_equal(model.hyperboxes_.lower, expected.hyperboxes_.lower)
+
+
+def test_an_error_between_boxes_leaves_nothing_behind(client, monkeypatch):
+    monkeypatch.setattr(voting, "MAX_SEARCHED", 50)
+    calls = []
+
+    def fail_later(self, *args):
+        calls.append(self)
+        raise MemoryError
+
+    monkeypatch.setattr(_regions.SamplesOnWorkers, "count_classes", fail_later)
+    model = BoostedHyperboxes(3, random_state=0)
+    with pytest.raises(MemoryError):
+        hyperboxes.dask.fit(model, *data(), client=client)
+    assert calls
+    assert not hasattr(model, "classes_")
+    assert not [future for future in client.futures if str(future).startswith("hyperboxes")]
 
 
 class Hoard:
-    """Samples that take all memory there is."""
+    """Samples that take all memory that a worker has."""
 
     def __len__(self):
-        hoard = []
-        while True:  # until the nanny intervenes
-            hoard.append(np.ones(2_000_000))
-            time.sleep(0.01)
+        hoard = [np.ones(2_000_000) for _ in range(MEMORY // 16_000_000)]
+        deadline = time.monotonic() + PATIENCE
+        while hoard and time.monotonic() < deadline:
+            time.sleep(0.05)  # until the nanny intervenes
+        return 0
 
 
 @on_posix
@@ -136,30 +185,36 @@ STARTED, LOST = threading.Event(), threading.Event()
 
 
 def read_late(number):
-    """Wait until the scheduler is lost."""
+    """Wait until the client knows that the scheduler is lost."""
     STARTED.set()
-    LOST.wait(60)
+    LOST.wait(PATIENCE)
     return X[PARTS[number]]
 
 
 def test_a_lost_scheduler_is_reported_and_changes_nothing(monkeypatch):
-    monkeypatch.setitem(dask.config.get("distributed.comm.timeouts"), "connect", "2s")
     cluster = LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
     )
     client = Client(cluster, set_as_default=False)
+    # All are connected by now; connecting again will be in vain.
+    monkeypatch.setitem(dask.config.get("distributed.comm.timeouts"), "connect", "1s")
 
     def lose():
-        STARTED.wait(60)
+        STARTED.wait(PATIENCE)
         cluster.scheduler.loop.add_callback(cluster.scheduler.close)
-        LOST.set()
 
     loser = threading.Thread(target=lose)
     loser.start()
     model = ImprovedOnlineGFMM()
-    with pytest.raises(RuntimeError, match="connection to Dask's scheduler was lost"):
-        hyperboxes.dask.fit(model, *data(read_late), client=client)
-    loser.join()
-    client.close()
-    cluster.close()
+    try:
+        with pytest.raises(RuntimeError, match="connection to Dask's scheduler was lost"):
+            hyperboxes.dask.fit(model, *data(read_late), client=client)
+    finally:
+        STARTED.set()
+        LOST.set()
+        loser.join()
+        client.close()
+        cluster.close()
     assert not hasattr(model, "classes_")
+    with pytest.raises(RuntimeError, match="connection to Dask's scheduler was lost"):
+        hyperboxes.dask.fit(model, *data(), client=client)

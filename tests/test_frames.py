@@ -1,28 +1,28 @@
 """Data frames whose columns are no numbers: errors name column, row and value."""
 
-from datetime import date
+from datetime import date, time, timedelta
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from hyperboxes import AgglomerativeGFMM, HyperboxClustering
+from hyperboxes import AdaptiveGFMM, AgglomerativeGFMM, FuzzyMinMax, HyperboxClustering
 from tests.learners import ImprovedOnlineGFMM
 
 X = np.array([[0.1, 0.2], [0.3, 0.4], [0.8, 0.9]])
 Y = np.array([0, 0, 1])
 NUMBERS = pd.DataFrame(X, columns=["width", "height"])
 DAYS = pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03"])
-WORD = r"column 'height' holds 'Paris' in row 1, which is no number. Replace it or"
-DATE = r"column 'height' holds dates or times, such as 2020-01-01.* in row 0. Turn them into"
+WORD = r"column 'height' holds 'Paris' in row 1, which is no number. Replace it"
+DATE = r"column 'height' holds dates, such as 2020-01-01.* in row 0. Make numbers of them"
 
 BAD_COLUMNS = {
     "words": (["0.5", "Paris", "2"], WORD),
     "string": (pd.array(["0.5", "Paris", "2"], "string"), WORD),
     "day": (DAYS, DATE),
     "zone": (DAYS.tz_localize("UTC"), DATE),
-    "duration": (DAYS - DAYS[0], "holds dates or times, such as 0 days"),
+    "duration": (DAYS - DAYS[0], r"holds durations, such as 0 days.* seconds or days"),
     "date": ([0, date(2020, 1, 1), 0], r"column 'height' holds datetime.date\(2020, 1, 1\) in row"),
 }
 
@@ -44,6 +44,45 @@ def test_columns_that_are_no_numbers(cls, kind):
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ([None, *DAYS.date[1:]], "holds dates, such as 2020-01-02 in row 1"),
+        (DAYS.to_period("M"), "holds periods, such as 2020-01 in row 0"),
+        ([time(1), time(2), time(3)], "holds times, such as 01:00:00 in row 0.* the hour"),
+        (pd.Series([timedelta(1)] * 3, dtype=object), "holds durations, such as 1 day"),
+        (DAYS.strftime("%d.%m.%Y"), "holds '01.01.2020' in row 0.*pandas.to_datetime"),
+    ],
+    ids=["objects", "periods", "times", "durations", "text"],
+)
+def test_dates_of_every_kind(column, message):
+    with pytest.raises(ValueError, match=message):
+        ImprovedOnlineGFMM().fit(NUMBERS.assign(height=column), Y)
+    with pytest.raises(ValueError, match=message):
+        HyperboxClustering().fit(NUMBERS.assign(height=column))
+
+
+def test_arrays_of_dates():
+    """NumPy would take them for nanoseconds."""
+    table = np.column_stack([DAYS.to_numpy(), DAYS.to_numpy()])
+    with pytest.raises(ValueError, match="column 0 holds dates, such as 2020-01-01"):
+        ImprovedOnlineGFMM().fit(table, Y)
+    with pytest.raises(ValueError, match="column 0 holds durations"):
+        AgglomerativeGFMM().fit(table - table[0], Y)
+    objects = np.column_stack([X[:, 0].astype(object), DAYS.date])
+    with pytest.raises(ValueError, match="column 1 holds dates"):
+        ImprovedOnlineGFMM().fit(objects, Y)
+
+
+def test_advice_is_what_the_learner_can_do():
+    frame = NUMBERS.assign(height=["1", "Paris", "2"])
+    with pytest.raises(ValueError, match="name it in categorical_features"):
+        ImprovedOnlineGFMM().fit(frame, Y)
+    for model in (HyperboxClustering(), AdaptiveGFMM(), FuzzyMinMax()):
+        with pytest.raises(ValueError, match=r"Replace it, encode the column, or leave it out\.$"):
+            model.fit(frame, Y)
 
 
 def test_dates_alone_are_no_nanoseconds():

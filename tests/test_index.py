@@ -364,7 +364,7 @@ def test_room_for_blocks_is_made_as_needed():
         arrays = boxes.arrays
         boxes.start_batch()
         sample, scratch, founded = row[None], boxes.make_scratch(), np.empty(1, np.int64)
-        online.learn(sample, sample, label[None], arrays, rule, scratch, None, founded, 1)
+        online.learn(sample, sample, label[None], arrays, rule, scratch, None, None, founded, 1)
         sizes.append(len(arrays.index.ends))
     assert len(boxes) == 2000
     assert len(set(sizes)) > 5

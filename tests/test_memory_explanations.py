@@ -9,7 +9,6 @@ from hyperboxes import (
     AdaptiveGFMM,
     explain,
     export_frame,
-    export_html,
     export_sql,
     export_text,
     load,
@@ -82,7 +81,6 @@ def test_what_cannot_be_read_says_why(stream):
     for refused in (
         lambda: export_sql(model),
         lambda: to_onnx(model),
-        lambda: export_html(model, X, y),
         lambda: merge([model, model]),
         lambda: prune(model, X, y),
     ):

@@ -34,6 +34,7 @@ from hyperboxes import (
 )
 from tests.databases import databases
 from tests.learners import ImprovedOnlineGFMM
+from tests.tables import make_table
 
 pytestmark = pytest.mark.usefixtures("close_figures")
 
@@ -162,6 +163,32 @@ def test_steps_that_do_nothing_and_pipelines_in_pipelines():
     nested = fit(inner, make_pipeline(StandardScaler(), model))
     assert names_of(nested) == NAMES
     assert "as transformed by SimpleImputer, then StandardScaler." in export_text(nested)
+
+
+def test_categories_come_through_a_column_transformer():
+    """Names and text stay what they are where steps give data frames."""
+    table, y = make_table()
+    split = make_column_transformer(
+        (SimpleImputer(), ["size"]), remainder="passthrough", verbose_feature_names_out=False
+    )
+    model = BoostedHyperboxes(random_state=0)
+    pipeline = make_pipeline(split.set_output(transform="pandas"), model).fit(table, y)
+    assert list(pipeline[-1].categories_) == ["colour", "sold"]
+    assert pipeline[-1].feature_names_in_.tolist() == ["size", "colour", "sold"]
+    assert "colour in {" in export_text(pipeline)
+    assert explain(pipeline, table[:1])[0].feature_names == ["size", "colour", "sold"]
+    arrays = make_pipeline(split.set_output(transform="default"), model)
+    with pytest.raises(ValueError, match=r"column 1 holds .* in row 0, .*set_output"):
+        arrays.fit(table, y)
+    arrays[-1].set_params(categorical_features=[1, 2])
+    assert "colour in {" in export_text(arrays.fit(table, y))
+
+
+def test_table_vectorizer_keeps_names():
+    skrub = pytest.importorskip("skrub")
+    table, y = make_table()
+    pipeline = make_pipeline(skrub.TableVectorizer(), ImprovedOnlineGFMM()).fit(table, y)
+    assert "size" in names_of(pipeline, table)
 
 
 READERS = {

@@ -3,126 +3,21 @@
 Skipped where Chromium and its driver are not installed (Debian: chromium, chromium-driver).
 """
 
-import shutil
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
-from hyperboxes import BoostedHyperboxes, explain, export_html
+from hyperboxes import BoostedHyperboxes, explain
 from hyperboxes._explain.reading import learned_range
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.rules import conditions
+from tests.browser import needs_browser
 from tests.learners import ImprovedOnlineGFMM
 from tests.test_report import HOSTILE
 
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    BROWSER is None or DRIVER is None,
-    reason="no browser: install Chromium and its driver (apt-get install chromium chromium-driver)",
-)
-
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+pytestmark = needs_browser
 nan = float("nan")
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    """Start a browser with a profile of its own."""
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
-
-
-class Window:
-    """A report in the browser."""
-
-    def __init__(self, driver, path, width=1200, scheme="light"):
-        self.driver = driver
-        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
-        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-        driver.get(path.as_uri())
-
-    def find(self, selector):
-        """Return the one element."""
-        return self.driver.find_element("css selector", selector)
-
-    def all(self, selector):
-        """Return all such elements."""
-        return self.driver.find_elements("css selector", selector)
-
-    def text(self, selector):
-        """Return what is to be read."""
-        return self.find(selector).text
-
-    def texts(self, selector):
-        """Return what is to be read in each element, also out of sight."""
-        script = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
-        return self.driver.execute_script(script, selector)
-
-    def click(self, selector):
-        """Click with the mouse."""
-        self.driver.execute_script(
-            "arguments[0].scrollIntoView({block: 'center'})", self.find(selector)
-        )
-        self.find(selector).click()
-
-    def choose(self, selector, text):
-        """Choose an entry of a drop-down list."""
-        from selenium.webdriver.support.ui import Select
-
-        Select(self.find(selector)).select_by_visible_text(text)
-
-    def write(self, selector, text):
-        """Type into a field, over what is there, and press Enter."""
-        from selenium.webdriver.common.keys import Keys
-
-        self.find(selector).send_keys(Keys.CONTROL, "a", Keys.NULL, text, Keys.ENTER)
-
-    def evaluate(self, script, *args):
-        """Return what a script returns."""
-        return self.driver.execute_script(script, *args)
-
-    def complaints(self):
-        """Return what is in the console."""
-        return [entry["message"] for entry in self.driver.get_log("browser")]
-
-
-@pytest.fixture
-def show(driver, tmp_path):
-    """Write a report and open it; at the end nobody has complained."""
-    windows = []
-
-    def show(model, X, y, *, width=1200, scheme="light", **options):
-        path = tmp_path / "report.html"
-        path.write_text(export_html(model, X, y, **options), "utf-8")
-        windows.append(Window(driver, path, width, scheme))
-        return windows[-1]
-
-    yield show
-    for window in windows:
-        assert window.complaints() == []
-
 
 IRIS = load_iris(as_frame=True)
 X, Y = IRIS.data[1::2], IRIS.target[1::2]
@@ -263,11 +158,11 @@ def test_a_sample_is_explained(window, iris):
     explanation = explain(iris, X, class_names=NAMES)[row]
     window.write("#sample-row", str(row + 1))
     assert window.text("#sample-why") == "versicolor: box 3 (8 training samples) is the closest."
-    bars = window.texts(".bar span:first-child")
+    bars = window.texts("#sample-memberships .bar span:first-child")
     assert bars == ["versicolor (predicted, true)", "virginica", "setosa"]
     order = np.argsort(-explanation.memberships, kind="stable")
     widths = window.evaluate(
-        "const bars = [...document.querySelectorAll('.bar rect:last-child')];"
+        "const bars = [...byId('sample-memberships').querySelectorAll('rect:last-child')];"
         "return bars.map(bar => bar.width.baseVal.value)"
     )
     np.testing.assert_allclose(widths, 100 * explanation.memberships[order], atol=0.01)
@@ -278,7 +173,7 @@ def test_a_sample_is_explained(window, iris):
     label = window.find("#strip-table svg").get_attribute("aria-label")
     assert label.startswith("sample 1.7; box 3, versicolor 1.3 to 1.6; box 7, virginica 1.8 to 2.5")
     change = window.text("#sample-change")
-    assert change == "To get virginica:\npetal length (cm) 5.0 → 5.1"
+    assert change == "To get virginica:\npetal length (cm) 5.0 → 5.1\nTry it"
 
 
 def test_in_a_mean_no_feature_decides_alone(show):

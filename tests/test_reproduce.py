@@ -20,6 +20,7 @@ from benchmarks.reproduce import (
 )
 from benchmarks.reproduce.cells import Cell
 from benchmarks.reproduce.counts_report import compare, is_met, nearness
+from benchmarks.reproduce.family_published import FOLDS, write_folds
 from benchmarks.reproduce.learners import ALGORITHMS, AS_PUBLISHED
 from benchmarks.reproduce.loading import NoDataError, Source
 from benchmarks.reproduce.protocol import halves
@@ -142,3 +143,16 @@ def test_without_data_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatc
 
 def test_markdown_aligns_columns():
     assert markdown(("a", "b"), [("long", "1")]) == "| a    |  b |\n| ---- | -: |\n| long |  1 |"
+
+
+def test_results_by_fold_of_the_family(tmp_path: Path) -> None:
+    assert "--fold-data" in write_folds(None, tmp_path)
+    assert "--fold-data" in write_folds(tmp_path, tmp_path)
+    rng = np.random.default_rng(0)
+    for fold in range(1, 5):
+        y = rng.integers(1, 3, (20, 1))
+        table = np.hstack([rng.random((20, 3)), y])
+        np.savetxt(tmp_path / f"heart_dps_{fold}.dat", table, delimiter=",")
+    page = write_folds(tmp_path, tmp_path)
+    assert page.count("heart") == sum(map(len, FOLDS["heart"].values()))
+    assert "0 of 12 are the same." in page

@@ -36,7 +36,15 @@ from hyperboxes import ImprovedOnlineGFMM, merge
 from hyperboxes._estimators import merge as merging
 
 WORKERS = (1, 2)
-KINDS = ("read", "look_at_partition", "learn_partition", "merge_partitions", "finish")
+KINDS = (
+    "read",
+    "look_at_partition",
+    "learn_partition",
+    "merge_partitions",
+    "learn_lost",
+    "repair",
+    "finish",
+)
 SECTIONS = ("apart", "overlapping", "covertype", "memory", "cold", "merging", "plan")
 
 

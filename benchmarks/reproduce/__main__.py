@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.data import add_data_option
 from benchmarks.reproduce import accuracy, counts, published, published_order, times
 from benchmarks.reproduce.cells import Cell
-from benchmarks.reproduce.family_published import write_family
+from benchmarks.reproduce.family_published import write_family, write_folds
 from benchmarks.reproduce.learners import ALGORITHMS
 from benchmarks.reproduce.loading import NoDataError, Source
 from benchmarks.reproduce.running import run, warm_up
@@ -89,6 +89,13 @@ def parse() -> argparse.Namespace:
         help="folder `dataset` of hyperbox-brain's repository, for the FMNN family's published "
         "numbers",
     )
+    parser.add_argument(
+        "--fold-data",
+        type=Path,
+        metavar="DIR",
+        help="folder with the four folds of each set of the IOL-GFMM paper (NAME_dps_1.dat, ...), "
+        "for the FMNN family's published results by fold",
+    )
     options = parser.parse_args()
     options.is_whole = not (
         options.quick or options.only or options.sets != names or options.learners != LEARNERS
@@ -118,6 +125,7 @@ def reproduce(options: argparse.Namespace) -> list[str]:
     write_reports([(cell, store[cell]) for cell in finished], folder, pictures, facts)
     progress(f"tables are in {folder}, pictures in {pictures}")
     print(write_family(options.peer_data, folder))
+    print(write_folds(options.fold_data, folder))
     return failures
 
 

@@ -4,8 +4,8 @@
 by sample, first on streams that nothing was chosen by. Slow learners stop after `--limit` seconds a
 stream, and ours is then compared on as many samples. With `--keep FOLDER` runs are kept there, and
 those that are there already are not repeated, so that it can be done bit by bit. `--pieces` prints
-what each piece of `AdaptiveGFMM` earns, and what late labels cost, `--budgets` what a budget of
-boxes does to the other online learners; `--picture FILE` draws accuracy around drifts.
+what each piece of `AdaptiveGFMM` earns, and what late and rare labels cost, `--budgets` what a
+budget of boxes does to the other online learners; `--picture FILE` draws accuracy around drifts.
 """
 
 from __future__ import annotations
@@ -121,11 +121,17 @@ def against(runs: Runs, other: str) -> str:
         for stream, of in runs.items()
     }
     worst = min(gains, key=gains.__getitem__)
-    ratio = np.median([of[OURS].speed / of[other].speed for of in runs.values()])
+    ours = {stream: of[OURS] for stream, of in runs.items()}
     return (
         f"{OURS} against {other}: {np.mean(list(gains.values())):+.1f} points, at worst "
-        f"{gains[worst]:+.1f} ({worst}), {ratio:.1f} times as fast"
+        f"{gains[worst]:+.1f} ({worst}), {times_as_fast(ours, runs, other)}"
     )
+
+
+def times_as_fast(ours: dict[str, Run], runs: Runs, other: str) -> str:
+    """Return how many times as fast ours is: median, least and most of the streams."""
+    ratios = [run.speed / runs[stream][other].speed for stream, run in ours.items()]
+    return f"{np.median(ratios):.1f} times as fast ({min(ratios):.1f} to {max(ratios):.1f})"
 
 
 def pieces_table(
@@ -192,6 +198,8 @@ def compare(streams: list[Stream], options: argparse.Namespace) -> None:
     for other in (HAT, ARF, NO_CHANGE):
         if other not in options.without:
             print(against(runs, other))
+    if HAT not in options.without:
+        print(f"in batches of 1,000 against {HAT}: {times_as_fast(batches, runs, HAT)}")
     print(flush=True)
 
 

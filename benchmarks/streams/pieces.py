@@ -46,7 +46,7 @@ def settings(changes: dict[str, Any]) -> Iterator[None]:
 
 
 def accuracies(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """Return the accuracy without each piece, with other parameters, and with late labels."""
+    """Return the accuracy without each piece, with other parameters, with late and rare labels."""
     found = {}
     for name, changes in PIECES.items():
         with settings(changes):
@@ -56,6 +56,9 @@ def accuracies(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
     for late in (1, 10, 50, 500):
         run = prequential(AdaptiveGFMM(), X, y, limit=60, late=late)
         found[f"labels {late} samples late"] = run.accuracy()
+    for every in (2, 5, 20):
+        run = prequential(AdaptiveGFMM(), X, y, limit=60, every=every)
+        found[f"one label in {every}"] = run.accuracy()
     return found
 
 

@@ -14,7 +14,6 @@ or nearly so, and a model that tells where it is in doubt.
 # hatched.
 
 import matplotlib.pyplot as plt
-from matplotlib.patches import Rectangle
 from sklearn.datasets import make_moons
 
 from hyperboxes import BoxesDisplay, ContentiousFuzzyMinMax, MultiGranularGFMM
@@ -39,8 +38,6 @@ figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained", sharex=T
 for ax, (resolution, name) in zip(axes.flat, resolutions.items(), strict=True):
     model = ContentiousFuzzyMinMax(resolution, 0.3, random_state=0).fit(X, y)
     BoxesDisplay.from_estimator(model, X, y, ax=ax)
-    for low, high in zip(model.regions_.lower, model.regions_.upper, strict=True):
-        ax.add_patch(Rectangle(low, *(high - low), fill=False, hatch="////", linewidth=0.8))
     n_boxes, n_regions = len(model.hyperboxes_), len(model.regions_)
     ax.set_title(f'"{resolution}" ({name}): {n_boxes} boxes, {n_regions} regions', size="medium")
     ax.get_legend().remove()

@@ -36,7 +36,7 @@ BATCH = 50
 def run(theta, react):
     """Return the accuracy on each batch, and the number of boxes in the end."""
     new = ImprovedOnlineGFMM(theta=theta, scaling=[[0] * 64, [16] * 64])
-    new = AdaptiveGFMM() if react == "adaptive" else new
+    new = AdaptiveGFMM() if react == "AdaptiveGFMM" else new
     model = clone(new).partial_fit(X[:BATCH], y[:BATCH], classes=range(10))
     scores, best = [], 0.0
     for start in range(BATCH, len(X), BATCH):
@@ -63,7 +63,7 @@ def run(theta, react):
 # hurts: were images inverted instead, small boxes would do as well left alone.
 
 looks = {"leave alone": ("#D55E00", "-"), "prune": ("#009E73", "--"), "restart": ("#0072B2", ":")}
-looks["adaptive"] = "#444444", "-."
+looks["AdaptiveGFMM"] = "#444444", "-."
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", sharey=True)
 for ax, theta in zip(axes, (0.5, 0.9), strict=True):
     for react, (colour, line) in looks.items():
@@ -71,7 +71,7 @@ for ax, theta in zip(axes, (0.5, 0.9), strict=True):
         smooth = np.convolve(scores, np.ones(4) / 4, "valid")
         ax.plot(BATCH * np.arange(5, 5 + len(smooth)), smooth, line, c=colour, label=react, lw=2)
         after = scores[900 // BATCH :].mean()
-        print(f"theta {theta}, {react:11}: {after:.3f} after the drift, {n_boxes} boxes")
+        print(f"theta {theta}, {react:12}: {after:.3f} after the drift, {n_boxes} boxes")
     ax.axvline(900, c="0.6", lw=1, zorder=0)
     ax.set(title=f"theta={theta}", xlabel="images seen")
 axes[0].set_ylabel("accuracy, mean of 4 batches")

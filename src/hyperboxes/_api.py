@@ -9,6 +9,7 @@ from hyperboxes._estimators.contentious import ContentiousFuzzyMinMax
 from hyperboxes._estimators.fuzzy_min_max import FuzzyMinMax
 from hyperboxes._estimators.granular import MultiGranularGFMM
 from hyperboxes._estimators.merge import merge
+from hyperboxes._estimators.mixed import MixedGFMM
 from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
 from hyperboxes._estimators.prune import Pruning, prune
 from hyperboxes._estimators.random import RandomHyperboxes
@@ -67,6 +68,7 @@ __all__ = [
     "MemoryDisplay",
     "MemoryExplanation",
     "MemoryExplanations",
+    "MixedGFMM",
     "ModelFileError",
     "MultiGranularGFMM",
     "OnlineGFMM",

@@ -14,7 +14,7 @@ import numpy as np
 from hyperboxes._cli._common import arrow, listing
 from hyperboxes._cli._tables import Chunk
 from hyperboxes._extras import need
-from hyperboxes._models.categories import are_categories
+from hyperboxes._models.categories import are_categories, looks_like_a_date
 
 # Cells of features that say that a value is missing, in lower case.
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "?")
@@ -53,10 +53,14 @@ def read_frame(chunk: Chunk, columns: Sequence[str], categorical: Sequence[str])
     numeric = [column for column in columns if column not in categorical]
     frame = pandas.DataFrame(read_numbers(chunk, numeric), columns=numeric)
     for column in categorical:
-        texts = read_labels(chunk, column).tolist()
-        cells = [None if text.lower() in MISSING else text for text in texts]
-        frame[column] = pandas.Series(cells, dtype=object)
+        frame[column] = pandas.Series(read_categories(chunk, column), dtype=object)
     return frame[list(columns)]
+
+
+def read_categories(chunk: Chunk, column: str) -> list[str | None]:
+    """Return the texts of a column, None where a cell is missing."""
+    texts = read_labels(chunk, column).tolist()
+    return [None if text.lower() in MISSING else text for text in texts]
 
 
 def find_categorical(chunk: Chunk, columns: Sequence[str]) -> list[str]:
@@ -75,6 +79,11 @@ def _holds_categories(chunk: Chunk, column: str) -> bool:
 
 def _advice(text: str, decimal: str) -> str:
     """Say what to do about a cell that is no number."""
+    if looks_like_a_date(text):
+        return (
+            "Make numbers of dates and times first, such as the days since a date, the weekday or "
+            "the hour, or train without such columns (fit --drop)"
+        )
     other = "," if decimal == "." else "."
     if re.fullmatch(rf"[+-]?\d*{re.escape(other)}\d+", text.strip()):
         return f"If that is a number with decimals, add --decimal {other}"

@@ -7,6 +7,7 @@ import copy
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ def fit_in_chunks(
     else:
         found = checkpoint.begin(survey_file)
     survey = Survey.from_json(found)
+    columns = replace(columns, places=survey.place())
     if learned is None:
         _set_scaling(model, survey.ranges)
     else:
@@ -86,6 +88,8 @@ def _learn(
 
     done = n_learned(model)
     unfitted = clone(model)
+    if columns.categorical:
+        unfitted.set_params(categorical_features=None)
     _set_scaling(unfitted, survey.ranges)
 
     def find_order(block: int, X: np.ndarray, y: np.ndarray) -> Any:
@@ -101,7 +105,7 @@ def _learn(
                 # The boxes' trees become those of a model read from a checkpoint, so that an
                 # interrupted run goes on exactly like one that was not.
                 model = copy.deepcopy(model)
-                with _noting_warnings(args):
+                with _noting_warnings(args), _knowing_places(model, columns):
                     model.partial_fit(_frame(X, columns), y, classes=survey.classes)
                 _set_scaling(model, "minmax")  # which the ranges were, of the whole file
                 done += len(y)
@@ -113,6 +117,22 @@ def _learn(
         _save_interrupted(args, checkpoint, model)
         raise
     return model
+
+
+@contextmanager
+def _knowing_places(model: Any, columns: Columns) -> Iterator[None]:
+    """Have a model learn the places of categories as numbers, and know afterwards what they are."""
+    if not columns.categorical:
+        yield
+        return
+    vars(model).pop("_categories", None)
+    chosen = model.categorical_features
+    model.set_params(categorical_features=None)
+    try:
+        yield
+    finally:
+        model.set_params(categorical_features=chosen)
+        model._categories = dict(columns.places)
 
 
 @contextmanager

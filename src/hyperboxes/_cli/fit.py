@@ -181,7 +181,7 @@ def run(args: argparse.Namespace) -> None:
     if wants_dask(args):
         model = fit_on_dask(args, model, columns)
         n_samples = n_learned(model)
-    elif learner.reads_in_chunks(args.learner) and not columns.categorical:
+    elif _reads_in_chunks(args, learner, columns):
         checkpoint = _make_checkpoint(args, options)
         model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
         n_samples = n_learned(model)
@@ -192,6 +192,12 @@ def run(args: argparse.Namespace) -> None:
         checkpoint.remove()
     compiled = compiling.seconds - compiled
     _print_summary(args, model, n_samples, time.monotonic() - began - compiled, compiled)
+
+
+def _reads_in_chunks(args: argparse.Namespace, learner: Learner, columns: Columns) -> bool:
+    """Whether a file is learned in pieces; not where boxes count categories."""
+    is_counting = learner.boxes == "count" and bool(columns.categorical)
+    return learner.reads_in_chunks(args.learner) and not is_counting
 
 
 def _check_options(args: argparse.Namespace) -> None:
@@ -205,7 +211,7 @@ def _check_options(args: argparse.Namespace) -> None:
         )
     if wants_dask(args) and about_chunks:
         raise UsageError("on Dask each file is a partition: no --chunk-size, no checkpoints")
-    if wants_dask(args) and commands()[args.learner].merge_settings is None:
+    if wants_dask(args) and not commands()[args.learner].learns_partitions:
         raise UsageError(
             f"models of --learner {args.learner} cannot be merged, so no --dask and no --workers"
         )
@@ -252,12 +258,14 @@ def _find_categorical(
     if not categorical:
         return columns
     note(args, f"Categories: {listing(categorical)} (--numeric and --drop choose otherwise)")
-    if args.chunk_size or args.resume or _wants_checkpoints(args):
+    columns = replace(columns, categorical=tuple(categorical))
+    about_chunks = args.chunk_size or args.resume or _wants_checkpoints(args)
+    if about_chunks and not _reads_in_chunks(args, learner, columns):
         raise UsageError(
-            "a file with categories is learned as a whole: leave out --chunk-size, "
-            "--checkpoint-every and --resume, or the categories with --drop"
+            f"--learner {args.learner} learns a file with categories as a whole: leave out "
+            "--chunk-size, --checkpoint-every and --resume, or the categories with --drop"
         )
-    return replace(columns, categorical=tuple(categorical))
+    return columns
 
 
 def _default_features(args: argparse.Namespace, table: Table) -> list[str]:
@@ -298,6 +306,7 @@ def _make_model(
         "target": columns.target,
         "features": columns.features,
         "unlabeled": columns.unlabeled,
+        "categorical": list(columns.categorical),
         "version": __version__,
     }
 

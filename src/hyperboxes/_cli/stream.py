@@ -4,8 +4,9 @@ Rows are taken in their order, of a file or as they arrive on standard input. Ea
 what was learned before, and then learned; where the target is empty, it is only predicted. The
 boxes follow the drift of the data (AdaptiveGFMM): the number of boxes is bounded.
 
-With -o the model is saved, for a file with checkpoints on the way: after a crash or Ctrl-C the same
-command with --resume goes on, to the same model and the same predictions.
+Ctrl-C ends a stream that has no end, and prints the scores so far. With -o the model is saved, for
+a file with checkpoints on the way: after a crash or Ctrl-C the same command with --resume goes on,
+to the same model and the same predictions.
 """
 
 from __future__ import annotations
@@ -113,10 +114,16 @@ def run(args: argparse.Namespace) -> None:
         model = checkpoint.resume()[1] or model
     elif checkpoint is not None:
         checkpoint.begin(lambda: None)
-    tally = _go_through(args, model, table, columns, checkpoint)
+    tally = Tally()
+    try:
+        _go_through(args, model, table, columns, checkpoint, tally)
+    except KeyboardInterrupt:
+        if tally.n_rows:
+            _print_scores(args, tally, model)
+        raise
     if tally.n_rows == 0:
         raise ValueError(f"{table.name} has no rows")
-    if args.output and hasattr(model, "classes_"):
+    if args.output and _n_boxes(model):
         save(model, args.output)
     if checkpoint is not None:
         checkpoint.remove()
@@ -162,10 +169,10 @@ def _go_through(
     table: Table,
     columns: Columns,
     checkpoint: Checkpoint | None,
-) -> Tally:
+    tally: Tally,
+) -> None:
     """Predict and learn all rows that are not learned yet."""
-    tally = Tally()
-    n_learned = model.n_samples_seen_ if hasattr(model, "classes_") else 0
+    n_learned = model.n_samples_seen_ if _n_boxes(model) else 0
     if n_learned:
         note(args, f"Going on after {n_learned:,} rows with a label")
     chunks = _split(live_chunks(table, columns.all, _ROWS_AT_ONCE), n_learned, columns)
@@ -181,7 +188,7 @@ def _go_through(
                 writer.writerows(_test_then_train(model, chunk, columns, tally))
                 if args.predictions == STDIO:
                     sys.stdout.flush()
-                n_boxes = len(model._memory) if hasattr(model, "classes_") else 0
+                n_boxes = _n_boxes(model)
                 if update is not None:
                     update(tally.n_rows, tally.remark(n_boxes))
                 if checkpoint is not None and n_boxes:
@@ -189,7 +196,11 @@ def _go_through(
     except BaseException:
         _save_interrupted(args, checkpoint, model)
         raise
-    return tally
+
+
+def _n_boxes(model: Any) -> int:
+    """Return how many boxes there are: none before a sample was learned."""
+    return len(model._memory) if hasattr(model, "_memory") else 0
 
 
 def _split(chunks: Iterator[Chunk], n_learned: int, columns: Columns) -> Iterator[Chunk]:
@@ -283,7 +294,7 @@ def _save_interrupted(args: argparse.Namespace, checkpoint: Checkpoint | None, m
     """Keep what an interrupted run has learned."""
     from hyperboxes import save
 
-    if not (args.output and hasattr(model, "classes_")):
+    if not (args.output and _n_boxes(model)):
         return
     if checkpoint is None:
         save(model, args.output)
@@ -298,16 +309,15 @@ def _save_interrupted(args: argparse.Namespace, checkpoint: Checkpoint | None, m
 
 
 def _print_scores(args: argparse.Namespace, tally: Tally, model: Any) -> None:
-    n_boxes = len(model.hyperboxes_) if hasattr(model, "classes_") else 0
     if args.json:
-        print_json(tally.to_dict() | {"n_boxes": n_boxes})
+        print_json(tally.to_dict() | {"n_boxes": _n_boxes(model)})
         return
     lines = [
         f"rows                  {tally.n_rows:,}",
         f"accuracy              {tally.accuracy:.4f}",
         f"kappa                 {tally.kappa:.4f}",
         f"repeat the last label {tally.repeat_accuracy:.4f}",
-        f"boxes                 {n_boxes:,}",
+        f"boxes                 {_n_boxes(model):,}",
         f"rows per second       {tally.speed:,.0f}",
     ]
     if tally.n_labels < tally.n_rows:

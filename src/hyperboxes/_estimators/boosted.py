@@ -21,7 +21,7 @@ from hyperboxes._estimators.validation import unchanged_on_error, validate_sampl
 from hyperboxes._kernels import votes
 from hyperboxes._learning.bins import in_batches
 from hyperboxes._learning.boosting import Settings
-from hyperboxes._learning.voting import Course, Training, learn_votes
+from hyperboxes._learning.voting import Course, Training, VotingModel, learn_votes
 from hyperboxes._models.voting import VotingHyperboxes, list_conditions
 
 _NUMBERS = {"dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": "allow-nan"}
@@ -186,18 +186,37 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            X, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **_NUMBERS)
-            check_classification_targets(y)
+            X, y = self._validate(X, y, sample_weight)
             classes, training = self._weigh(X, y, sample_weight)
             settings, n_bags = self._settings(len(classes))
             random = check_random_state(self.random_state)
             model = learn_votes(training, settings, n_bags, random, effective_n_jobs(self.n_jobs))
+        self._take(model, classes, len(training.X))
+        return self
+
+    def _validate(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
+        X, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **_NUMBERS)
+        check_classification_targets(y)
+        return X, y
+
+    def _validate_part(
+        self, X: Any, y: Any, X_upper: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return samples, which have no upper ends of their own, and labels for learning apart."""
+        if X_upper is not None:
+            raise ValueError("BoostedHyperboxes takes no intervals: leave X_upper out.")
+        if y is None:
+            raise ValueError("BoostedHyperboxes needs labels: y is missing.")
+        X, y = self._validate(X, y, None)
+        return X, X, y
+
+    def _take(self, model: VotingModel, classes: np.ndarray, n_samples: int) -> None:
+        """Become the model that was learned from so many samples."""
         self.classes_ = classes
         self.hyperboxes_ = model.boxes
         self.intercept_ = model.intercepts
-        self.feature_importances_ = _importances(model.boxes, len(training.X))
+        self.feature_importances_ = _importances(model.boxes, n_samples)
         self._courses = model.courses
-        return self
 
     def _weigh(
         self, X: np.ndarray, y: np.ndarray, sample_weight: Any

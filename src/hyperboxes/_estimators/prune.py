@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.granular import MultiGranularGFMM
-from hyperboxes._estimators.refusals import refuse_settled, refuse_votes
+from hyperboxes._estimators.refusals import refuse_counts, refuse_settled, refuse_votes
 from hyperboxes._estimators.validation import check_known_classes
 from hyperboxes._models.boxes import frozen, slices
 from hyperboxes._models.membership import closeness
@@ -101,6 +101,7 @@ def prune(
         raise TypeError(f"Only classifiers of this package can be pruned, not {model!r}.")
     model._check_can_predict()
     refuse_settled(model, "prune")
+    refuse_counts(model, "prune")
     if isinstance(model, MultiGranularGFMM):
         raise TypeError("Levels are pruned one by one: pass one of levels_.")
     y_val = column_or_1d(y_val)

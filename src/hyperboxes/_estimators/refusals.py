@@ -11,10 +11,12 @@ from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.contentious import ContentiousFuzzyMinMax
 from hyperboxes._estimators.granular import MultiGranularGFMM
+from hyperboxes._estimators.mixed import MixedGFMM
 from hyperboxes._estimators.random import RandomHyperboxes
+from hyperboxes._estimators.tables import known_categories
 
-_READ = "Read them with export_text, explain, BoxesDisplay or VotesDisplay."
-_READ_MEMORY = "Read them with export_text, explain, BoxesDisplay or MemoryDisplay."
+_READ = "Read them with export_text, explain, export_html or VotesDisplay."
+_READ_MEMORY = "Read them with export_text, explain, export_html or MemoryDisplay."
 
 
 def refuse_votes(model: Any, what: str, instead: str | None = None) -> None:
@@ -47,13 +49,28 @@ def refuse_ensemble(model: Any, what: str) -> None:
         )
 
 
+def is_settled(model: Any) -> bool:
+    """Whether something else than the nearest box decides where classes overlap."""
+    return isinstance(model, ContentiousFuzzyMinMax) and model._model.resolution != "exclude"
+
+
 def refuse_settled(model: Any, what: str) -> None:
     """Refuse models for `what` whose boxes do not decide by their memberships alone."""
-    if isinstance(model, ContentiousFuzzyMinMax) and model._model.resolution != "exclude":
+    if is_settled(model):
         raise TypeError(
             f"{what} is for models in which the nearest box decides; with "
             f"resolution={model._model.resolution!r} it does not where classes overlap. Fit one "
             "with resolution='exclude', or save the model and predict in Python."
+        )
+
+
+def refuse_powers(model: Any, what: str) -> None:
+    """Refuse models for `what` whose memberships are powers of e, of which last digits differ."""
+    if is_settled(model) and model._model.resolution == "core":
+        raise TypeError(
+            f"{what} gives the answers of predict to the last bit; with resolution='core' "
+            "memberships are powers of e, whose last digits differ from one program to the next. "
+            "Fit one with another resolution, or save the model and predict in Python."
         )
 
 
@@ -63,4 +80,14 @@ def refuse_levels(model: Any, what: str) -> None:
         raise TypeError(
             f"{what} is for one set of boxes, and here all levels vote. Take one of them, such as "
             "model.levels_[-1], or fit with level=-1."
+        )
+
+
+def refuse_counts(model: Any, what: str) -> None:
+    """Refuse models for `what` whose boxes count categories, so that bounds are not all."""
+    if isinstance(model, MixedGFMM) and known_categories(model):
+        raise TypeError(
+            f"{what} is for boxes that bounds describe; those of {type(model).__name__} count "
+            "categories. Read them with export_text, export_frame or category_counts_, or fit "
+            "ImprovedOnlineGFMM, whose boxes hold sets of categories."
         )

@@ -43,7 +43,7 @@ class Learner:
         What saved models call it. It must never change, or files can no longer be loaded.
     summary : str
         What the report says of it: how it learns, in a few words.
-    boxes : "cover", "granular", "contend", "vote", "remember" or "ensemble"
+    boxes : "cover", "granular", "contend", "count", "vote", "remember" or "ensemble"
         What its boxes do: which kind of model files hold.
     commands : mapping of str to mapping
         Its names in ``hyperboxes fit --learner``, each with the parameters that it stands for.
@@ -62,7 +62,9 @@ class Learner:
     class_name: str
     file_name: str
     summary: str
-    boxes: Literal["cover", "granular", "contend", "vote", "remember", "ensemble"] = "cover"
+    boxes: Literal["cover", "granular", "contend", "count", "vote", "remember", "ensemble"] = (
+        "cover"
+    )
     commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     learns_in_chunks: bool = False
     at_once: frozenset[str] = frozenset()
@@ -72,6 +74,11 @@ class Learner:
     def reads_in_chunks(self, command: str) -> bool:
         """Whether it goes on learning under this name in the command line."""
         return self.learns_in_chunks and command not in self.at_once
+
+    @property
+    def learns_partitions(self) -> bool:
+        """Whether it learns partitions on Dask: models are merged, or sums over samples added."""
+        return self.merge_settings is not None or self.boxes == "vote"
 
     @property
     def estimator(self) -> Any:
@@ -157,6 +164,17 @@ _LEARNERS = [
         at_once=frozenset({"levels"}),
         learns_in_chunks=True,
         default_theta=0.3,
+        merge_settings=None,
+    ),
+    Learner(
+        module="hyperboxes._estimators.mixed",
+        class_name="MixedGFMM",
+        file_name="MixedGFMM",
+        summary="learns sample by sample; boxes grow in numbers, and count categories",
+        boxes="count",
+        commands={"mixed": _REPEATABLE},
+        learns_in_chunks=True,
+        default_theta=0.5,
         merge_settings=None,
     ),
     Learner(

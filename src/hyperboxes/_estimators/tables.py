@@ -12,7 +12,12 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from hyperboxes._learning.categories import Column, add_categories, learn_categories
+from hyperboxes._learning.categories import (
+    Column,
+    add_categories,
+    learn_categories,
+    number_categories,
+)
 from hyperboxes._models.categories import Categories, are_categories
 
 FROM_DTYPE = "from_dtype"
@@ -28,6 +33,8 @@ CATEGORICAL_FEATURES = ["array-like", StrOptions({FROM_DTYPE}), None]
 
 class TakesCategories:
     """Part of estimators that take tables with categories."""
+
+    _counts_categories = False  # or they get places on a line
 
     @property
     def categories_(self) -> dict[Any, list[Any]]:
@@ -203,6 +210,13 @@ def learn_places(
     has_label = ~np.ma.getmaskarray(y)
     classes, labels[has_label] = np.unique(np.ma.getdata(y)[has_label], return_inverse=True)
     learned = dict(known_categories(estimator))
+    if getattr(estimator, "_counts_categories", False):
+        for j, (values, _) in coded.items():
+            if j in learned:
+                _check_type(estimator, j, values, learned[j])
+        in_columns = {j: column.values for j, column in coded.items()}
+        estimator._categories = number_categories(learned, in_columns)
+        return look_up(estimator, coded)
     for j, (values, codes) in coded.items():
         column = Column(values, codes, labels, classes.tolist(), weights).without_unweighted()
         if j in learned:

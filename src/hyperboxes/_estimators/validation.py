@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from hyperboxes._estimators.dates import refuse_dates
 from hyperboxes._estimators.tables import (
     code_columns,
     find_categorical,
@@ -26,6 +27,7 @@ from hyperboxes._estimators.tables import (
     with_columns,
 )
 from hyperboxes._kernels.records import NO_LABEL
+from hyperboxes._models.categories import looks_like_a_date
 
 # What scikit-learn's MinMaxScaler may leave beyond [0, 1], and more.
 _ROUNDING = 1e-12
@@ -79,13 +81,14 @@ def validate_samples(
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     if reset:
         vars(estimator).pop("_categories", None)
+    refuse_dates(X)
     columns = find_categorical(estimator, X, reset=reset)
     coded = code_columns(X, columns) if columns and _is_table(X) else {}
     if coded and y:
         X = with_columns(X, {j: column.codes for j, column in coded.items()})
     elif coded:
         X = with_columns(X, look_up(estimator, coded))
-    with _naming_cells(X):
+    with _naming_cells(estimator, X):
         checked = validate_data(estimator, X, *y, reset=reset, **checks)
     if coded and y:
         numbers, labels = checked
@@ -106,42 +109,60 @@ def _mask(estimator: Any, y: np.ndarray) -> np.ndarray:
 
 
 @contextmanager
-def _naming_cells(X: Any) -> Iterator[None]:
-    """Have errors about a data frame that is made an array say which cell is to blame.
-
-    Dates are refused: NumPy takes them for nanoseconds, unless there are numbers beside them.
-    """
-    if not is_frame(X):
-        yield
-        return
-    _refuse_dates(X)
+def _naming_cells(estimator: Any, X: Any) -> Iterator[None]:
+    """Have errors about a data frame that is made an array say which cell is to blame."""
     try:
         yield
     except (TypeError, ValueError) as error:
-        _refuse_words(X, error)
+        if is_frame(X):
+            _refuse_words(estimator, X, error)
+        elif isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
+            _refuse_texts(estimator, X, error)
         raise
 
 
-def _refuse_dates(frame: Any) -> None:
-    for name, values in list_columns(frame):
-        kind = getattr(values.dtype, "kind", None) or np.asarray(values[:0]).dtype.kind
-        if kind in "mM" and len(values) > 0:
-            raise ValueError(
-                f"{name} holds dates or times, such as {next(iter(values))} in row 0. Turn them "
-                "into numbers, such as days since a date, or leave the column out."
-            )
-
-
-def _refuse_words(frame: Any, error: Exception) -> None:
+def _refuse_words(estimator: Any, frame: Any, error: Exception) -> None:
     """Raise an error about the first cell that is no number, if there is one."""
     for name, values in list_columns(frame):
         for row, value in enumerate([] if _are_numbers(values) else values):
             if not _are_numbers([value]):
                 raise ValueError(
-                    f"{name} holds {value!r} in row {row}, which is no number. Replace it or, if "
-                    "the column holds categories, name it in categorical_features where the "
-                    "learner has that; else encode the column or leave it out."
+                    f"{name} holds {value!r} in row {row}, which is no number. "
+                    f"{_advise(estimator, value)}"
                 ) from error
+
+
+def _refuse_texts(estimator: Any, table: np.ndarray, error: Exception) -> None:
+    """Raise an error about the first text in an array of objects that is no number."""
+    for j in range(table.shape[1]):
+        for row, value in enumerate(table[:, j]):
+            if isinstance(value, str) and not _are_numbers([value]):
+                message = f"column {j} holds {value!r} in row {row}, which is no number. "
+                if "categorical_features" in estimator.get_params(deep=False):
+                    message += (
+                        "If it is a category, pass a data frame (of a transformer before the "
+                        'model: set_output(transform="pandas")), or the indices of such columns '
+                        "as categorical_features."
+                    )
+                else:
+                    message += _advise(estimator, value)
+                raise ValueError(message) from error
+
+
+def _advise(estimator: Any, value: Any) -> str:
+    """Say what to do about a cell that is no number."""
+    if isinstance(value, str) and looks_like_a_date(value):
+        return (
+            "If these are dates or times, make numbers of them, such as the days since a date, the "
+            "month, the weekday or the hour (pandas.to_datetime reads them), or leave the column "
+            "out."
+        )
+    if "categorical_features" in estimator.get_params(deep=False):
+        return (
+            "Replace it or, if the column holds categories, name it in categorical_features; else "
+            "encode the column or leave it out."
+        )
+    return "Replace it, encode the column, or leave it out."
 
 
 def _are_numbers(values: Any) -> bool:
@@ -159,9 +180,10 @@ def check_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
     if type(X_upper) is CheckedSamples:
         return X_upper.view(np.ndarray)
     validate_data(estimator, X_upper, reset=False, skip_check_array=True)  # names of columns
+    refuse_dates(X_upper)
     if (coded := known_categories(estimator)) and _is_table(X_upper):
         X_upper = with_columns(X_upper, look_up(estimator, code_columns(X_upper, list(coded))))
-    with _naming_cells(X_upper):
+    with _naming_cells(estimator, X_upper):
         X_upper = check_array(
             X_upper,
             dtype=np.float64,

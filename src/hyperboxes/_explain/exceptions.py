@@ -46,9 +46,15 @@ def describe_regions(model: Any) -> str:
 
 def describe_settling(model: Any, is_contentious: bool) -> str:
     """Return what has settled the class of a sample; nothing if it is in no region, or a tie."""
-    if not is_contentious or model._model.resolution == "exclude":
+    settlement = name_settlement(model) if is_contentious else ""
+    return f"Boxes of several classes hold it: {settlement}." if settlement else ""
+
+
+def name_settlement(model: Any) -> str:
+    """Return what decides in the regions that boxes share; nothing if the nearest box does."""
+    if not keeps_overlaps(model) or model._model.resolution == "exclude":
         return ""
-    return f"Boxes of several classes hold it: {_SETTLED[model._model.resolution]}."
+    return _SETTLED[model._model.resolution]
 
 
 def _list_overlaps(regions: ContentiousRegions, n_boxes: int) -> list[list[tuple[int, int]]]:
@@ -79,7 +85,6 @@ class Exceptions:
         rounding: Rounding,
         features: list[str],
         classes: list[str],
-        width: int,
     ) -> None:
         self.boxes: Hyperboxes = model.hyperboxes_
         self.regions = read_regions(model)
@@ -87,30 +92,28 @@ class Exceptions:
             [] if self.regions is None else _list_overlaps(self.regions, len(self.boxes))
         )
         self.rounding, self.features, self.classes = rounding, features, classes
-        self.width = width
 
-    def lines(self, box: int, indent: str) -> list[str]:
+    def lines(self, box: int, indent: str, width: int) -> list[str]:
         """Return the exceptions of a rule, a line or more for each."""
-        if not self.overlaps:
-            return []
-        found = self.overlaps[box]
-        texts = [self._text(box, *overlap) for overlap in found[:_MOST_EXCEPTIONS]]
+        found = self.found_in(box)
+        texts = [_text(*exception) for exception in found[:_MOST_EXCEPTIONS]]
         if len(found) > len(texts):
             texts.append(f"except in {len(found) - len(texts)} more regions")
         return [
             line
             for text in texts
             for line in textwrap.wrap(
-                text, self.width, initial_indent=indent, subsequent_indent=2 * indent
+                text, width, initial_indent=indent, subsequent_indent=2 * indent
             )
         ]
 
-    def _text(self, box: int, region: int, other: int) -> str:
-        rival = f"box {other} ({self.classes[self.boxes.labels[other]]})"
-        conditions = self._conditions(box, region)
-        if not conditions:
-            return f"except everywhere: {rival} holds it all"
-        return f"except, with {rival}: {'; '.join(conditions)}"
+    def found_in(self, box: int) -> list[tuple[str, list[str]]]:
+        """Return which other boxes hold parts of a box, and what such a part demands beyond it."""
+        found = self.overlaps[box] if self.overlaps else []
+        return [(self._name(other), self._conditions(box, region)) for region, other in found]
+
+    def _name(self, box: int) -> str:
+        return f"box {box} ({self.classes[self.boxes.labels[box]]})"
 
     def _conditions(self, box: int, region: int) -> list[str]:
         """Return what a region demands beyond the box."""
@@ -126,3 +129,9 @@ class Exceptions:
         first = self.rounding.low(j, low[j], high[j])
         last = self.rounding.high(j, low[j], high[j])
         return f"= {first}" if first == last else f"{first} to {last}"
+
+
+def _text(rival: str, conditions: list[str]) -> str:
+    if not conditions:
+        return f"except everywhere: {rival} holds it all"
+    return f"except, with {rival}: {'; '.join(conditions)}"

@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from hyperboxes._estimators.refusals import refuse_ensemble, refuse_levels, refuse_votes
+from hyperboxes._estimators.refusals import (
+    refuse_counts,
+    refuse_ensemble,
+    refuse_levels,
+    refuse_votes,
+)
+from hyperboxes._models.contention import Levels
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.scaling import MinMaxScale
@@ -22,6 +28,7 @@ def read_boxes(model: Any, what: str) -> Hyperboxes:
     """Return the boxes of a fitted model that cover samples, for `what`, which an error names."""
     boxes = read_any_boxes(model, what)
     refuse_votes(model, what)
+    refuse_counts(model, what)
     return boxes
 
 
@@ -74,6 +81,21 @@ def read_membership(model: Any) -> Membership:
     """
     membership = model._model.membership
     return replace(membership, gamma=membership.gamma.copy())
+
+
+def read_levels(model: Any) -> Levels | None:
+    """Return the networks for regions that boxes of two classes share, where there are any."""
+    levels: Levels | None = model._model.levels
+    return levels
+
+
+def read_learned_bounds(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return both ends of the boxes as the model compares them, in its own units.
+
+    Those of `hyperboxes_` are in the data's, which may lack a number that scales to the same.
+    """
+    boxes = model._model.boxes
+    return boxes.lower.copy(), boxes.upper.copy()
 
 
 def learned_range(model: Any) -> tuple[np.ndarray, np.ndarray]:

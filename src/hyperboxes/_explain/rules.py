@@ -26,6 +26,12 @@ from hyperboxes._explain.reading import (
 )
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.short_rules import find_short_rules
+from hyperboxes._explain.tallies import (
+    count_lines,
+    describe_counts,
+    refuse_given,
+    tabulate_counts,
+)
 from hyperboxes._explain.votes import tabulate_votes, write_votes
 from hyperboxes._explain.wording import name_classes, name_features, name_no_label
 from hyperboxes._extras import need
@@ -64,7 +70,8 @@ def export_text(
     and their bounds are written in full: a sample satisfies a rule if and only if the box holds it,
     and a missing value does only where the rule says so.
 
-    Where boxes of another class hold samples, too (`ContentiousFuzzyMinMax`), rules name these
+    Boxes that count categories (`MixedGFMM`) say how many of their samples have each. Where boxes
+    of another class hold samples, too (`ContentiousFuzzyMinMax`), rules name these
     exceptions, and the text says what decides there.
 
     The boxes of ensembles (`RandomHyperboxes`) are those of all members, and the largest 20 are
@@ -157,6 +164,7 @@ def export_text(
         samples = GivenSamples.check(model, X, y, X_upper)
         return write_ensemble(model, feature_names, class_names, samples, max_rules)
     boxes = read_any_boxes(model, "export_text")
+    refuse_given(model, X)
     features = name_features(model, feature_names)
     samples = GivenSamples.check(model, X, y, X_upper)
     if isinstance(boxes, VotingHyperboxes):
@@ -175,7 +183,7 @@ def export_text(
     n_held = boxes.counts.sum()
     n_forgotten = getattr(model, "n_samples_seen_", n_held) - n_held
     summary = _summary(boxes, n_forgotten, all_bounds, samples, quality)
-    for more in (describe_units(model), describe_regions(model)):
+    for more in (describe_units(model), describe_regions(model), describe_counts(model)):
         summary += f"\n{textwrap.fill(more, width)}" if more else ""
     left_out = [0] * len(rules)
     if not all_conditions and ends[0] is not None and _has_labels(samples):
@@ -185,8 +193,11 @@ def export_text(
         left_out = [len(rule) - len(few) for rule, few in zip(rules, short, strict=True)]
         rules = short
     headers = _headers(boxes, order, classes, quality)
-    written = Exceptions(model, rounding, features, classes, width)
-    exceptions = [written.lines(box, _INDENT) for box in order.tolist()]
+    written = Exceptions(model, rounding, features, classes)
+    exceptions = [
+        [*written.lines(box, _INDENT, width), *count_lines(model, box, features, _INDENT, width)]
+        for box in order.tolist()
+    ]
     paragraphs = [summary, *_paragraphs(headers, rules, left_out, exceptions, features, width)]
     if len(order) < len(boxes):
         paragraphs.append(_left_out(boxes, order))
@@ -225,7 +236,8 @@ def export_frame(
         the conditions of `export_text` that keep out samples of other classes; for each feature
         "<name> lower" and "<name> upper", the exact bounds, NaN where the box does not know the
         feature. If boxes of two classes may overlap, "overlaps" has the indices of those that a box
-        overlaps.
+        overlaps; if they count categories (`MixedGFMM`), "<name> counts" has how many of their
+        samples have each.
 
         Of boxes that vote, "class" is the one that a box votes for most, and "support" counts the
         training samples that it holds. There are also "training precision", the share of these that
@@ -266,6 +278,7 @@ def export_frame(
         frame = pandas.DataFrame(tabulate_ensemble(model, features, class_names, samples))
         return frame.rename_axis("box")
     boxes = read_any_boxes(model, "export_frame")
+    refuse_given(model, X)
     features = name_features(model, feature_names)
     samples = GivenSamples.check(model, X, y, X_upper)
     columns = {"class": _box_classes(model, class_names), "support": boxes.counts}
@@ -277,6 +290,7 @@ def export_frame(
         if _has_labels(samples):
             columns["short rule"] = _short_rules(model, samples, features)
         columns |= tabulate_overlaps(model)
+    columns |= tabulate_counts(model, features)
     for j, name in enumerate(features):
         columns[f"{name} lower"] = boxes.lower[:, j]
         columns[f"{name} upper"] = boxes.upper[:, j]

@@ -12,7 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._estimators.refusals import refuse_settled
+from hyperboxes._estimators.refusals import (
+    is_settled,
+    refuse_counts,
+    refuse_powers,
+    refuse_settled,
+)
 from hyperboxes._explain.nearest_sql import write_nearest_sql
 from hyperboxes._explain.pipelines import split_pipeline
 from hyperboxes._explain.quality import rows_between
@@ -23,6 +28,7 @@ from hyperboxes._explain.reading import (
     read_membership,
     read_scale,
 )
+from hyperboxes._explain.settled_sql import write_settled_sql
 from hyperboxes._explain.sql_categories import CategoryWriter
 from hyperboxes._explain.sql_parts import (
     CLOSING_QUOTES,
@@ -56,6 +62,9 @@ def export_sql(
     Every row gets the answer of `predict`, to the last bit. With ``nearest=False`` only those do
     that a box holds (the membership is 1), ties between classes included, and others get `default`:
     that is the crisp part of the model, in SQL that any database understands.
+
+    Where boxes of two classes overlap (`ContentiousFuzzyMinMax`), the SQL settles it as `predict`
+    does; with ``resolution="core"`` it cannot, and is refused.
 
     Boxes that vote (`BoostedHyperboxes`) give every row a class, that of `predict`: votes are added
     up in the same order.
@@ -130,7 +139,8 @@ def export_sql(
         raise ValueError(f"quote must be one of {', '.join(CLOSING_QUOTES)}, got {quote!r}.")
     steps, model = split_pipeline(model)
     read_any_boxes(model, "export_sql")
-    refuse_settled(model, "export_sql")
+    refuse_powers(model, "export_sql")
+    refuse_counts(model, "export_sql")
     names = name_features(steps[0] if steps else model, column_names, "column_names")
     columns = write_steps_sql(steps, [identifier(name, quote) for name in names])
     categories = CategoryWriter(model, quote)
@@ -146,8 +156,10 @@ def export_sql(
             categories.place(column, j) if j in categories else column
             for j, column in enumerate(columns)
         ]
-        expression = write_nearest_sql(model, columns, _labels(model, class_names, quote))
+        write = write_settled_sql if is_settled(model) else write_nearest_sql
+        expression = write(model, columns, _labels(model, class_names, quote))
     else:
+        refuse_settled(model, "export_sql(nearest=False)")
         expression = _write_covers(model, columns, class_names, default, nullable, quote)
     return expression if table is None else _query(expression, table, quote)
 

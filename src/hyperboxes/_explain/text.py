@@ -15,6 +15,13 @@ WIDTH = 79
 
 NO_CHANGE = "No change to values of other boxes was found that gives another class."
 
+# Where the box that decides lies.
+PLACES = {
+    "inside": "holds the sample",
+    "near": "is the closest",
+    "far": "is the nearest, beyond the reach of all boxes",
+}
+
 # No line is broken at these spaces.
 ARROW = "\xa0->\xa0"
 
@@ -43,10 +50,8 @@ def wrapped(texts: list[str]) -> list[str]:
 def headline(explanation: Explanation) -> str:
     """Return what is predicted, and by which box."""
     box = explanation.winning
-    if box.membership == 0:
-        place = "is the nearest, beyond the reach of all boxes"
-    else:
-        place = "holds the sample" if box.membership == 1 else "is the closest"
+    is_held = box.membership == 1.0 or explanation._settled
+    place = PLACES["inside" if is_held else "far" if box.membership == 0.0 else "near"]
     samples = "1 training sample" if box.count == 1 else f"{box.count} training samples"
     return f"{explanation.class_name}: box {box.index} ({samples}) {place}."
 
@@ -69,16 +74,20 @@ def tie(explanation: Explanation) -> str:
         return explanation._settled
     largest = explanation.memberships.max()
     tied = largest > 0 and (explanation.memberships == largest).sum() > 1
-    return f"A tie: {_reason(explanation)}." if tied else ""
+    by_single = explanation.winning.membership == 1 and explanation.winning.count == 1
+    return tie_text(explanation.ties, by_single=by_single) if tied else ""
 
 
-def _reason(explanation: Explanation) -> str:
-    if explanation.ties != "counts":
-        part = {"centre": "centre is", "corners": "corners are"}[explanation.ties]
-        return f"the box wins whose {part} nearest, then the oldest"
-    if explanation.winning.membership == 1 and explanation.winning.count == 1:
-        return "the oldest box of a single training sample wins"
-    return "the class wins whose closest boxes have the most training samples, then the first"
+def tie_text(ties: str, *, by_single: bool) -> str:
+    """Return what settles a tie; a box of a single training sample may."""
+    if ties != "counts":
+        part = {"centre": "centre is", "corners": "corners are"}[ties]
+        return f"A tie: the box wins whose {part} nearest, then the oldest."
+    if by_single:
+        return "A tie: the oldest box of a single training sample wins."
+    return (
+        "A tie: the class wins whose closest boxes have the most training samples, then the first."
+    )
 
 
 def format_membership(membership: float) -> str:

@@ -105,7 +105,7 @@ class Memories(Kind):
             "labels": appeared[own["labels"]],
             "histograms": np.ascontiguousarray(own["histograms"][:, :, places]),
             "scores": own["scores"].ravel(),
-            "order": np.argsort(own["confirmed"]),
+            "order": np.argsort(-own["confirmed"]),
             "counters": np.array([len(own["labels"]), header["n_learned"]]),
         }
         classes = arrays["classes"]

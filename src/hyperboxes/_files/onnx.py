@@ -15,10 +15,24 @@ from sklearn.utils.validation import check_is_fitted
 import hyperboxes
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.classifier import BaseGFMM
-from hyperboxes._estimators.refusals import refuse_levels, refuse_memory, refuse_settled
+from hyperboxes._estimators.refusals import (
+    refuse_counts,
+    refuse_levels,
+    refuse_memory,
+    refuse_powers,
+)
 from hyperboxes._extras import need
 from hyperboxes._files import onnx_votes
 from hyperboxes._files.onnx_categories import take_categories
+from hyperboxes._files.onnx_settled import (
+    BY_AGE,
+    COMPENSATION,
+    RANK_BY_LEVELS,
+    list_networks,
+    list_neurons,
+    write_asking,
+)
+from hyperboxes._models.contention import ContentiousModel, Levels
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -48,15 +62,22 @@ hyperboxes (double[n_samples, {n_features}] X)
     n_rows = Slice (rows, start, next)
     pairs = Concat <axis = 0> (n_rows, n_boxes)
     together = ConstantOfShape <value = double[1] {{0.0}}> (pairs)
-    {distance}
+    {ranking}
+
+    {deciding}
+}}
+"""
+
+# Ranks, the largest for the nearest box, and what is decided by them.
+_RANKING = """{distance}
 
     is_within = Less (gap, one)
     degree = Sub (one, gap)
     away = Neg (gap)
     rank = Where (is_within, degree, away)
     top = ReduceMax <axes = [1]> (rank)
-    is_tied = Equal (rank, top)
-    best, votes = Scan <num_scan_inputs = 2, scan_output_axes = [1, 1], body = ask (
+    is_tied = Equal (rank, top)"""
+_DECIDING = """best, votes = Scan <num_scan_inputs = 2, scan_output_axes = [1, 1], body = ask (
         int64[1] first, int64[1] stop
     ) => (double[n_samples] class_best, int64[n_samples] class_votes) {{
         class_rank = Slice (rank, first, stop, last)
@@ -78,9 +99,7 @@ hyperboxes (double[n_samples, {n_features}] X)
     oldest = ReduceMin <axes = [1], keepdims = 0> (tied_ages)
     oldest_class = Gather (classes_by_age, oldest)
     winner = Where (is_settled, oldest_class, most_votes)
-    label = Gather (labels, winner)
-}}
-"""
+    label = Gather (labels, winner)"""
 
 # What settles ties before votes do: the oldest box that holds a single sample, and the sample asked
 # about; or, within reach, the oldest of those with the nearest centre or corners.
@@ -157,7 +176,8 @@ def to_onnx(model: Any) -> ModelProto:
     Parameters
     ----------
     model : ImprovedOnlineGFMM, OnlineGFMM, FuzzyMinMax, AgglomerativeGFMM or BoostedHyperboxes
-        The fitted model.
+        The fitted model; also ContentiousFuzzyMinMax, unless with ``resolution="core"``, and
+        MultiGranularGFMM with one level.
 
     Returns
     -------
@@ -222,8 +242,9 @@ def _graph(model: Any) -> tuple[str, dict[str, np.ndarray]]:
             "pipeline or a search take the model in it, such as pipeline[-1]."
         )
     model._check_can_predict()
-    refuse_settled(model, "to_onnx")
+    refuse_powers(model, "to_onnx")
     refuse_levels(model, "to_onnx")
+    refuse_counts(model, "to_onnx")
     if 2 * model._model.boxes.lower.nbytes > _MAX_BYTES:
         raise ValueError("The boxes take more than 2 GiB, for which an ONNX file has no room.")
     constants = _constants(model)
@@ -238,14 +259,37 @@ def _text(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
         n_classes=len(model.classes_),
         label_type=_label_type(constants["labels"]),
         scaling=_NO_SCALING if model._model.scale is None else _SCALING,
-        distance=_distance(model, constants),
-        settling=_settling(model, constants),
+        ranking=_ranking(model, constants),
+        deciding=_deciding(model, constants),
     )
+
+
+def _ranking(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
+    """Return the part of the graph that ranks boxes."""
+    levels = _levels(model)
+    if levels is None:
+        return _RANKING.format(distance=_distance(model, constants))
+    return RANK_BY_LEVELS.format(asking=write_asking(levels), **_gaps(constants))
+
+
+def _deciding(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
+    """Return the part of the graph that decides by the ranks."""
+    if "contenders" in constants:
+        return COMPENSATION.format(n_contenders=constants["n_contenders"][0])
+    return _DECIDING.format(settling=_settling(model, constants))
+
+
+def _levels(model: BaseGFMM) -> Levels | None:
+    """Return the networks for regions, where a model has any."""
+    contention = model._model
+    return contention.levels if isinstance(contention, ContentiousModel) else None
 
 
 def _settling(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
     """Return the part of the graph that settles ties."""
     ties = model._model.membership.ties
+    if _levels(model) is not None:
+        return BY_AGE
     if ties == "counts":
         return _BY_COUNTS
     return _BY_PLACE.format(n_boxes=constants["n_boxes"][0], away=_AWAY[ties])
@@ -260,15 +304,22 @@ def _label_type(labels: np.ndarray) -> str:
 
 def _distance(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
     """Return the part of the graph that combines the features."""
+    knows_all = not np.isnan(constants["lower"]).any()
+    new_gap = _at_least("new_gap", "old_gap", knows_all)
+    text = _MEAN if model._model.membership.is_mean else _LARGEST
+    return text.format(new_gap=new_gap, **_gaps(constants))
+
+
+def _gaps(constants: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Return the pieces of a loop over the features that finds gaps."""
     n_boxes = constants["n_boxes"][0]
     knows_all = not np.isnan(constants["lower"]).any()
-    return (_MEAN if model._model.membership.is_mean else _LARGEST).format(
-        n_boxes=n_boxes,
-        scanned=_SCANNED.format(n_boxes=n_boxes),
-        apart=_APART,
-        new_gap=_at_least("new_gap", "old_gap", knows_all),
-        slope=_at_least("slope", "zero", knows_all),
-    )
+    return {
+        "n_boxes": n_boxes,
+        "scanned": _SCANNED.format(n_boxes=n_boxes),
+        "apart": _APART,
+        "slope": _at_least("slope", "zero", knows_all),
+    }
 
 
 def _at_least(result: str, least: str, knows_all: bool) -> str:
@@ -284,18 +335,18 @@ def _at_least(result: str, least: str, knows_all: bool) -> str:
 
 def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
     """Return all that the graph refers to by name, with the labelled boxes sorted by class."""
-    boxes, n_classes = model._model.boxes, len(model.classes_)
-    order = np.argsort(boxes.labels, kind="stable")
-    order = order[boxes.labels[order] >= 0]
-    firsts, stops = _ranges(boxes.labels[order], n_classes)
+    lower, upper, labels, counts = _rows(model)
+    order = np.argsort(labels, kind="stable")
+    order = order[labels[order] >= 0]
+    firsts, stops = _ranges(labels[order], len(model.classes_))
     constants = {
-        "lower": np.ascontiguousarray(boxes.lower[order].T),
-        "upper": np.ascontiguousarray(boxes.upper[order].T),
+        "lower": np.ascontiguousarray(lower[order].T),
+        "upper": np.ascontiguousarray(upper[order].T),
         "gamma": model._model.membership.gamma,
-        "counts": boxes.counts[order],
+        "counts": counts[order],
         "n_boxes": np.array([len(order)]),
-        "no_box": np.array([len(boxes)]),
-        "classes_by_age": np.append(boxes.labels, 0),
+        "no_box": np.array([len(labels)]),
+        "classes_by_age": np.append(labels, 0),
         # A class without boxes borrows one, and is then ignored.
         "firsts": np.where(firsts < stops, firsts, 0)[:, None],
         "stops": np.where(firsts < stops, stops, 1)[:, None],
@@ -310,8 +361,11 @@ def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
         "next": np.array([1]),
         "last": np.array([-1]),
     }
-    if model._model.membership.ties == "counts":
-        constants["single_ages"] = np.where(boxes.counts[order] == 1, order, len(boxes))
+    if _levels(model) is not None:
+        constants["always"] = np.array(True)
+        constants["ages"] = order
+    elif model._model.membership.ties == "counts":
+        constants["single_ages"] = np.where(counts[order] == 1, order, len(labels))
     else:
         constants["ages"] = order
     if model._model.membership.ties == "centre":
@@ -320,7 +374,29 @@ def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
         constants["n_features"] = np.array(float(model.n_features_in_))
     if model._model.scale is not None:
         constants |= {"low": model._model.scale.low, "span": model._model.scale.span}
-    return constants
+    return constants | _settling_constants(model, order)
+
+
+def _rows(model: BaseGFMM) -> tuple[np.ndarray, ...]:
+    """Return the corners, labels and counts of all boxes, those of networks for regions last."""
+    rows, levels = model._model.boxes.rows, _levels(model)
+    if levels is None:
+        return rows
+    more = levels.box_lower, levels.box_upper, levels.box_labels, levels.box_counts
+    return tuple(np.concatenate(both) for both in zip(rows, more, strict=True))
+
+
+def _settling_constants(model: BaseGFMM, order: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what is needed to settle overlaps of classes."""
+    contention = model._model
+    if not isinstance(contention, ContentiousModel) or contention.resolution == "exclude":
+        return {}
+    n_features = np.array(float(model.n_features_in_))
+    if contention.levels is None:
+        neurons = list_neurons(contention, order, _MAX_BYTES)
+        return {**neurons, "n_features": n_features} if neurons else {}
+    networks = list_networks(len(contention.boxes), contention.levels, order)
+    return {**networks, "gamma": np.ones(model.n_features_in_), "n_features": n_features}
 
 
 def _ranges(labels: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:

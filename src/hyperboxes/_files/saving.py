@@ -29,6 +29,7 @@ from hyperboxes._files.granules import Granules
 from hyperboxes._files.kinds import Arrays, Kind
 from hyperboxes._files.memories import Memories
 from hyperboxes._files.parameters import from_json, to_json
+from hyperboxes._files.tallies import Tallied
 from hyperboxes._files.votes import Votes
 
 _FORMAT = "hyperboxes"
@@ -37,6 +38,7 @@ _FORMAT_VERSION = 2
 _KINDS: dict[str, Kind] = {
     "cover": Covers(),
     "contend": Contentions(),
+    "count": Tallied(),
     "granular": Granules(),
     "vote": Votes(),
     "remember": Memories(),

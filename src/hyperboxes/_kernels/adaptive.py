@@ -12,14 +12,18 @@ from __future__ import annotations
 import math
 from collections import namedtuple
 
+import numpy as np
+
 from hyperboxes._kernels.geometry import is_known, larger, lowest, smaller, upmost
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step
+from hyperboxes._kernels.lanes import LANES, first_lane
+from hyperboxes._kernels.ranking import at, below, move_up, put_in_order
 
 # Boxes by column: `lower[feature, box]` and `upper`, `labels`, `counts` of samples, the samples at
-# which each was `born` and last `confirmed`, and in `order` of that, oldest first. By feature: how
-# many values were `seen`, their `mean`
-# and `variance`, its `scale` (1 / range) and `weight`, and `histograms[feature, bin, label]`.
-# `scores` of the experts, horizon by horizon. `counters`, see below.
+# which each was `born` and last `confirmed`, and in `order` of that, youngest first. By feature:
+# how many values were `seen`, their `mean` and `variance`, its `scale` (1 / range) and `weight`,
+# and `histograms[feature, bin, label]`. `scores` of the experts, horizon by horizon. `counters`,
+# see below.
 Memory = namedtuple(
     "Memory",
     "lower upper labels counts born confirmed order seen mean variance scale weight histograms"
@@ -38,13 +42,15 @@ Settings = namedtuple(
     "theta max_boxes horizons neighbors score_memory sharpness scale_rate weighs weight_floor",
 )
 
-# Working arrays: the sample `x` (both ends) that was asked about last, and `asked_at`, after how
-# many samples learned, or -1; the `distances` of all boxes; the nearest ones and their `gaps`,
-# likewise those that are to grow; `sums` of votes by class; what each expert says,
-# `votes[expert, label]` in shares, and its weight.
+# Working arrays: the sample `x` (both ends) that was asked about last, the features' `scale` then,
+# and `asked_at`, after how many samples learned, or -1; the `distances` of all boxes, and the same
+# in their `order`, `recent` ones first; the places in that order of the nearest and their `gaps`,
+# likewise of those that are to grow; `sums` of votes by class; what each expert says,
+# `votes[expert, label]`, the `totals` of these, and its weight.
 Workspace = namedtuple(
     "Workspace",
-    "x asked_at distances near gaps growable growable_gaps sums answers votes weights",
+    "x scale asked_at distances recent near gaps growable growable_gaps sums answers"
+    " votes totals weights",
 )
 
 N_BINS = 8
@@ -60,9 +66,10 @@ HISTOGRAM_FADE = 0.93
 def predict(xl, xu, start, stop, memory, settings, work, shares):
     """Write the shares of the classes in the vote for samples `start` to `stop`."""
     memory, settings, work = by_reference(memory), by_reference(settings), by_reference(work)
+    total = weigh_experts(memory, settings, work)
     for row in range(start, stop):
         ask(xl[row], xu[row], memory, settings, work)
-        add_up(memory, settings, work, shares[row])
+        add_up(work, total, shares[row])
 
 
 @kernel
@@ -88,9 +95,11 @@ def ask(xl, xu, memory, settings, work):
     """Have all experts answer, unless this was the last thing they were asked."""
     if work.asked_at[0] != memory.counters[SAMPLES] or not is_last(xl, xu, work.x):
         set_distances(xl, xu, memory, work.distances)
+        sort_by_age(memory, work.distances, work.recent)
         answer(memory, settings, work)
         for j in range(xl.size):
             work.x[0, j], work.x[1, j] = xl[j], xu[j]
+            work.scale[j] = memory.scale[j]
         work.asked_at[0] = memory.counters[SAMPLES]
 
 
@@ -118,36 +127,30 @@ def set_distances(xl, xu, memory, distances):
 
 
 @formula
-def put_in_order(box, gap, boxes, gaps, n_boxes):
-    """Put a box into a list of the nearest ones; return its length.
-
-    It was confirmed before those in the list, and comes after those that are as near.
-    """
-    place = smaller(n_boxes, boxes.size - 1)
-    while place > 0 and gap < gaps[place - 1]:
-        boxes[place], gaps[place] = boxes[place - 1], gaps[place - 1]
-        place -= 1
-    boxes[place], gaps[place] = box, gap
-    return smaller(n_boxes + 1, boxes.size)
+def sort_by_age(memory, distances, recent):
+    """Write the distances of the boxes, those confirmed last first."""
+    order = memory.order
+    for place in range(memory.counters[BOXES]):
+        recent[place] = at(distances, order[place])
 
 
 @formula
-def place_of(time, memory):
-    """Return the first place in `order` of a box that was confirmed at a time or later."""
-    low, high = 0, memory.counters[BOXES]
+def n_confirmed_since(time, most, memory):
+    """Return how many boxes were confirmed at a time or later, if they are at most so many."""
+    low, high = 0, smaller(most, memory.counters[BOXES])
     while low < high:
         middle = (low + high) // 2
         if memory.confirmed[memory.order[middle]] < time:
-            low = middle + 1
-        else:
             high = middle
+        else:
+            low = middle + 1
     return low
 
 
 @formula
-def first_in_horizon(horizon, memory):
-    """Return the first place in `order` of a box whose age is below the horizon."""
-    return place_of(memory.counters[SAMPLES] - horizon, memory)
+def n_in_horizon(horizon, memory):
+    """Return how many boxes have an age below the horizon; a sample confirms one at most."""
+    return n_confirmed_since(memory.counters[SAMPLES] - horizon, horizon, memory)
 
 
 @formula
@@ -157,34 +160,46 @@ def answer(memory, settings, work):
     Boxes are put into the list of the nearest ones from the last confirmed one on; at the end of
     each horizon it holds the nearest of that horizon.
     """
-    order, distances, near, gaps = memory.order, work.distances, work.near, work.gaps
-    stop, n_near, n_counts = memory.counters[BOXES], 0, settings.neighbors.size
+    recent, near, gaps, n_counts = work.recent, work.near, work.gaps, settings.neighbors.size
+    most = settings.neighbors[n_counts - 1]
+    gaps[:] = np.inf
+    start = 0
     for band in range(settings.horizons.size):
-        start = first_in_horizon(settings.horizons[band], memory)
-        for place in range(stop - 1, start - 1, -1):
-            box = order[place]
-            if n_near < near.size or distances[box] < gaps[-1]:
-                n_near = put_in_order(box, distances[box], near, gaps, n_near)
-        stop = start
-        count_votes(band * n_counts, n_near, memory, settings, work)
+        stop = n_in_horizon(settings.horizons[band], memory)
+        while start < stop:
+            lanes = below(recent, start, gaps[most - 1]) & lanes_up_to(stop - start)
+            if lanes != 0:
+                put_in_order(near, gaps, recent, start, lanes)
+            start += LANES
+        start = stop
+        count_votes(band * n_counts, smaller(most, stop), memory, settings, work)
+
+
+@formula
+def lanes_up_to(n_lanes):
+    """Return a mask of so many lanes."""
+    return (1 << smaller(n_lanes, LANES)) - 1
 
 
 @formula
 def count_votes(expert, n_near, memory, settings, work):
     """Write what the experts of a horizon say, from the first of them on."""
-    sums = work.sums
+    sums, order, labels = work.sums, memory.order, memory.labels
     sums[:] = 0.0
     total, place = 0.0, 0
     for count in range(settings.neighbors.size):
         while place < smaller(settings.neighbors[count], n_near):
             vote = 1.0 / (work.gaps[place] + SMALLEST_GAP)
-            sums[memory.labels[work.near[place]]] += vote
+            sums[at(labels, at(order, work.near[place]))] += vote
             total += vote
             place += 1
-        best = 0
+        best, most = 0, sums[0]
         for label in range(sums.size):
-            work.votes[expert + count, label] = sums[label] / total
-            best = label if sums[label] > sums[best] else best
+            is_more = sums[label] > most
+            best = label if is_more else best
+            most = sums[label] if is_more else most
+            work.votes[expert + count, label] = sums[label]
+        work.totals[expert + count] = total
         work.answers[expert + count] = best
 
 
@@ -198,18 +213,25 @@ def first_largest(values):
 
 
 @formula
-def add_up(memory, settings, work, shares):
-    """Write the weights of the experts, and the sum of their votes, in shares."""
+def weigh_experts(memory, settings, work):
+    """Write the weights of the experts, and return their sum."""
     scores = memory.scores
     best = scores[first_largest(scores)]
-    shares[:] = 0.0
     total = 0.0
     for expert in range(scores.size):
-        weight = math.exp(settings.sharpness * (scores[expert] - best))
-        work.weights[expert] = weight
-        total += weight
+        work.weights[expert] = math.exp(settings.sharpness * (scores[expert] - best))
+        total += work.weights[expert]
+    return total
+
+
+@formula
+def add_up(work, total, shares):
+    """Write the sum of the experts' votes, in shares."""
+    shares[:] = 0.0
+    for expert in range(work.weights.size):
+        weight, sum_of_votes = work.weights[expert], work.totals[expert]
         for label in range(shares.size):
-            shares[label] += weight * work.votes[expert, label]
+            shares[label] += weight * (work.votes[expert, label] / sum_of_votes)
     for label in range(shares.size):
         shares[label] /= total
 
@@ -263,7 +285,8 @@ def store(xl, xu, label, memory, settings, work):
     box = find_growable(xl, xu, label, horizon, memory, settings, work)
     if box >= 0:
         memory.counts[box] += 1
-        renew(place_of(memory.confirmed[box], memory), memory)
+        place = n_confirmed_since(memory.confirmed[box], memory.counters[BOXES], memory) - 1
+        renew(place, memory)
     else:
         box = find_room(memory, settings)
         memory.labels[box] = label
@@ -284,23 +307,57 @@ def find_growable(xl, xu, label, horizon, memory, settings, work):
     It is as young as the horizon that is trusted most, stays within `theta`, and then meets no box
     of another class that was confirmed within the horizon.
     """
-    boxes, gaps, n_boxes = work.growable, work.growable_gaps, 0
-    for place in range(memory.counters[BOXES] - 1, -1, -1):
-        box = memory.order[place]
-        gap = work.distances[box]
-        # The class is asked for last: it is what a processor cannot foresee.
-        if (n_boxes < N_TRIES or gap < gaps[-1]) and memory.labels[box] == label:
-            n_boxes = put_in_order(box, gap, boxes, gaps, n_boxes)
-    for place in range(n_boxes):
-        box = boxes[place]
+    limit = reach(memory, settings.theta, work.scale)
+    find_nearest_of(label, limit, memory, work)
+    for place in range(N_TRIES):
+        if work.growable_gaps[place] == np.inf:
+            break
+        box = memory.order[work.growable[place]]
         is_young = memory.counters[SAMPLES] - memory.born[box] < horizon
         if (
             is_young
             and fits(xl, xu, box, memory, settings.theta)
-            and not meets_any(xl, xu, label, box, horizon, memory)
+            and not meets_any(xl, xu, label, box, horizon, limit, memory, work.recent)
         ):
             return box
     return -1
+
+
+@formula
+def reach(memory, theta, scale):
+    """Return a limit: boxes that are not below it meet no box within `theta` around the sample.
+
+    None of the features of a box that does can be more than `theta` away from the sample. Scales
+    have changed since the distances were found. What is lost by rounding is far less than what is
+    added here.
+    """
+    limit = 0.0
+    for j in range(scale.size):
+        gap = 1.0
+        if memory.scale[j] > 0.0:
+            gap = smaller(theta * (scale[j] / memory.scale[j]), 1.0)
+        limit += memory.weight[j] * gap
+    return limit * (1.0 + 1e-9) + 1e-300
+
+
+@formula
+def find_nearest_of(label, limit, memory, work):
+    """Write the nearest boxes of a class, below a limit, into a list; infinite gaps at its end.
+
+    Those after the first `N_TRIES` are of no interest.
+    """
+    recent, gaps, n_boxes = work.recent, work.growable_gaps, memory.counters[BOXES]
+    gaps[:] = np.inf
+    for start in range(0, n_boxes, LANES):
+        nearest = smaller(gaps[N_TRIES - 1], limit)
+        lanes = below(recent, start, nearest) & lanes_up_to(n_boxes - start)
+        own = 0
+        while lanes != 0:
+            lane = first_lane(lanes)
+            own |= (memory.labels[memory.order[start + lane]] == label) << lane
+            lanes &= lanes - 1
+        if own != 0:
+            put_in_order(work.growable, gaps, recent, start, own)
 
 
 @formula
@@ -314,21 +371,30 @@ def fits(xl, xu, box, memory, theta):
 
 
 @formula
-def meets_any(xl, xu, label, box, horizon, memory):
-    """Whether a box, once it holds the sample, meets a recent one of another class."""
-    for place in range(first_in_horizon(horizon, memory), memory.counters[BOXES]):
-        other = memory.order[place]
-        if memory.labels[other] != label:
-            meets = True
-            for j in range(xl.size):
-                high = upmost(xu[j], memory.upper[j, box])
-                low = lowest(xl[j], memory.lower[j, box])
-                if memory.lower[j, other] > high or memory.upper[j, other] < low:
-                    meets = False
-                    break
-            if meets:
+def meets_any(xl, xu, label, box, horizon, limit, memory, recent):
+    """Whether a box, once it holds the sample, meets a recent one of another class.
+
+    It is within `theta` then, so that only boxes below the limit need to be looked at.
+    """
+    n_recent = n_in_horizon(horizon, memory)
+    for start in range(0, n_recent, LANES):
+        lanes = below(recent, start, limit) & lanes_up_to(n_recent - start)
+        while lanes != 0:
+            other = memory.order[start + first_lane(lanes)]
+            lanes &= lanes - 1
+            if memory.labels[other] != label and meet(xl, xu, box, other, memory):
                 return True
     return False
+
+
+@formula
+def meet(xl, xu, box, other, memory):
+    """Whether a box, once it holds the sample, meets another one."""
+    for j in range(xl.size):
+        high, low = upmost(xu[j], memory.upper[j, box]), lowest(xl[j], memory.lower[j, box])
+        if memory.lower[j, other] > high or memory.upper[j, other] < low:
+            return False
+    return True
 
 
 @formula
@@ -338,19 +404,17 @@ def find_room(memory, settings):
     if n_boxes < settings.max_boxes:
         memory.order[n_boxes] = n_boxes
         memory.counters[BOXES] += 1
-    else:
-        renew(0, memory)
-    return memory.order[memory.counters[BOXES] - 1]
+    renew(memory.counters[BOXES] - 1, memory)
+    return memory.order[0]
 
 
 @formula
 def renew(place, memory):
-    """Move the box at a place of `order` to the end: it is the one confirmed last."""
-    order, last = memory.order, memory.counters[BOXES] - 1
+    """Move the box at a place of `order` to its beginning: it is the one confirmed last."""
+    order = memory.order
     box = order[place]
-    for later in range(place, last):
-        order[later] = order[later + 1]
-    order[last] = box
+    move_up(order, place)
+    order[0] = box
 
 
 @formula

@@ -54,7 +54,7 @@ def find_best(
     ends, rooms, links = boxes.index.ends, boxes.index.rooms, boxes.index.links
     floor, metric, inside = rule.floor, rule.metric, rule.measure == LONGEST
     theta = rule.theta if wanted != ALL else np.inf
-    stack, least = search.stack, search.least
+    stack, least, gaps = search.stack, search.least, search.gaps
     near, far = search.window_near, search.window_far
     xl, xu = search.low, search.high
     x1, x2 = facing(xl, xu, rule.measure)
@@ -62,8 +62,9 @@ def find_best(
     limit = limit_of(floor)
     bound = in_singles(limit, slack, xl.shape[0], metric)
     set_window(xl, xu, theta, near, far)
-    # What fits is rarely farther away than the floor allows: that is the lemma.
-    is_near = limit < theta and not metric.mean  # in each feature it says little about the mean
+    # What fits is rarely farther away than the floor allows: that is the lemma. The reach in each
+    # feature says little about a mean.
+    is_near = limit < theta and not metric.mean
     if is_near:
         set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
     copy_row(xl, search.x_low)
@@ -83,7 +84,7 @@ def find_best(
         mask = ALL_LANES
         if metric.mean and not inner:
             mask = near_lanes_of(block, inside, bound, boxes, metric, search)
-        if mask:
+        if mask and wanted != ALL:
             mask &= within(ends, block + inner, True, near, far)
         if mask:
             mask &= _with_room(block, rooms, search)
@@ -96,9 +97,15 @@ def find_best(
                 top = push_all(block, bounds, inside, mask, bound, boxes, metric, search, top, top)
             continue
         while mask:
-            box = links[block, first_lane(mask)]
+            lane = first_lane(mask)
+            box = links[block, lane]
             mask &= mask - 1
-            if box < 0 or box == own or stamps[box] >= stamp:
+            if (
+                box < 0
+                or box == own
+                or stamps[box] >= stamp
+                or (metric.mean and gaps[lane] > bound)
+            ):
                 continue
             counters[WORK] += 1
             value = similarity(xl, xu, boxes, box, rule)

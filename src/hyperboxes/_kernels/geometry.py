@@ -167,7 +167,7 @@ def _centre_distance(v, w, lower, upper, box):
     return total
 
 
-@step
+@formula
 def as_membership(gap):
     """Return 1 less a distance, at least 0."""
     return 1.0 - smaller(gap, 1.0)

@@ -106,10 +106,10 @@ def _within_in_one(typing: Any, ends: Any, near: Any, far: Any, p: Any, q: Any) 
         near_lanes = _load(context, builder, signature.args[0], args[0], args[1])
         far_lanes = _load(context, builder, signature.args[0], args[0], args[2])
         both = builder.and_(
-            builder.fcmp_unordered("<=", near_lanes, _splat(builder, args[3])),
-            builder.fcmp_unordered(">=", far_lanes, _splat(builder, args[4])),
+            builder.fcmp_unordered("<=", near_lanes, splat(builder, args[3])),
+            builder.fcmp_unordered(">=", far_lanes, splat(builder, args[4])),
         )
-        return _as_mask(builder, both)
+        return as_mask(builder, both)
 
     place, number = types.int64, types.float32
     return types.int64(ends, place, place, number, number), generate
@@ -146,13 +146,13 @@ def _add_gaps(
 
         def keep(folded: Any, distances: Any) -> None:
             builder.store(builder.select(is_last, distances, folded), place, align=4)
-            is_near = builder.fcmp_ordered("<=", distances, _splat(builder, args[10]))
-            builder.store(_as_mask(builder, is_near), mask)
+            is_near = builder.fcmp_ordered("<=", distances, splat(builder, args[10]))
+            builder.store(as_mask(builder, is_near), mask)
 
         with builder.if_else(args[9]) as (then, otherwise):
             with then:
                 total = _fold_gaps(context, builder, kinds, args, before, _add_clipped)
-                number = _splat(builder, builder.sitofp(args[5], ir.FloatType()))
+                number = splat(builder, builder.sitofp(args[5], ir.FloatType()))
                 keep(total, builder.fdiv(total, number))
             with otherwise:
                 largest = _fold_gaps(context, builder, kinds, args, before, _larger)
@@ -178,7 +178,7 @@ def _fold_gaps(context: Any, builder: Any, kinds: Any, args: Any, before: Any, c
             for start in args[1:3]
         )
         first, second, slope = (
-            _splat(builder, builder.load(pointer_to(context, builder, kind, array, j)))
+            splat(builder, builder.load(pointer_to(context, builder, kind, array, j)))
             for kind, array in zip(kinds[6:9], args[6:9], strict=True)
         )
         before, beyond = builder.fsub(near_lanes, first), builder.fsub(second, far_lanes)
@@ -199,7 +199,7 @@ def _where_known(builder: Any, values: Any, gap: Any) -> Any:
     return builder.select(builder.fcmp_ordered("<", gap, infinite), values, _ZEROS)
 
 
-def _as_mask(builder: Any, lanes: Any) -> Any:
+def as_mask(builder: Any, lanes: Any) -> Any:
     """Turn the truth of 16 comparisons into a number."""
     return builder.zext(builder.bitcast(lanes, ir.IntType(LANES)), _MASK)
 
@@ -222,9 +222,9 @@ def pointer_to(context: Any, builder: Any, kind: Any, array: Any, start: Any = N
     return place if start is None else builder.gep(place, [start], inbounds=True)
 
 
-def _splat(builder: Any, number: Any) -> Any:
+def splat(builder: Any, number: Any, kind: Any = _FLOATS) -> Any:
     """Repeat a number in all lanes."""
-    undefined = ir.Constant(_FLOATS, ir.Undefined)
+    undefined = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(undefined, number, ir.Constant(ir.IntType(32), 0))
     lanes = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
     return builder.shuffle_vector(first, undefined, lanes)

@@ -22,6 +22,7 @@ from hyperboxes._kernels.index import (
     update_box,
 )
 from hyperboxes._kernels.jit import by_reference, kernel, step, subroutine
+from hyperboxes._kernels.mixed import choose_mixed, count_categories, start_sample
 from hyperboxes._kernels.records import (
     BLOCKS,
     BOXES,
@@ -42,11 +43,12 @@ from hyperboxes._kernels.selection import choose
 
 
 @kernel
-def learn(xl, xu, y, boxes, rule, scratch, shrinking, joined, work):
+def learn(xl, xu, y, boxes, rule, scratch, shrinking, mixed, joined, work):
     """Learn the samples from `counters[SAMPLES]` on.
 
-    `shrinking` is None for learners whose boxes only grow, so that nothing else is compiled for
-    them. `joined` receives for each sample the box that it has become, or -1 less the box that has
+    `shrinking` is None for learners whose boxes only grow, and `mixed`, which is `Tallies` and
+    `Mixture`, for those that know numbers only, so that nothing else is compiled for them.
+    `joined` receives for each sample the box that it has become, or -1 less the box that has
     absorbed it. When there are as many boxes as there may be, a new one takes the place of the one
     that was confirmed longest ago.
 
@@ -64,7 +66,11 @@ def learn(xl, xu, y, boxes, rule, scratch, shrinking, joined, work):
         i = counters[SAMPLES]
         copy_row(xl[i], search.low)
         copy_row(xu[i], search.high)
-        box, n_tried = choose(y[i], -1, boxes, rule, scratch)
+        if mixed is None:
+            box, n_tried = choose(y[i], -1, boxes, rule, scratch)
+        else:
+            start_sample(mixed[0], search)
+            box, n_tried = choose_mixed(y[i], boxes, rule, mixed[0], mixed[1], scratch)
         n_split = 0
         if shrinking is not None and box < 0 and rule.resolution == SPLIT and y[i] != NO_LABEL:
             n_split = _find_holders(y[i], boxes, rule, scratch)
@@ -87,6 +93,8 @@ def learn(xl, xu, y, boxes, rule, scratch, shrinking, joined, work):
                     _split(scratch.rivals[r], boxes, search)
                 if rule.resolution == PART and y[i] != NO_LABEL:
                     _part_all(box, boxes, rule, scratch)
+        if mixed is not None:
+            count_categories(box, joined[i] >= 0, mixed[0])
         if shrinking is None and (n_tried > 0 or joined[i] >= 0):
             find_walls(box, rule.theta, boxes, boxes.index.bitmaps, scratch)
         boxes.confirmed[box] = counters[SEEN]

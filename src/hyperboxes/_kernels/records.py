@@ -88,3 +88,18 @@ Scratch = namedtuple("Scratch", "ids values growable rivals v w search")
 # What is left to do of AGGLO-SM (`pair_queue.py`), and the merges done so far.
 Queue = namedtuple("Queue", "todo partners similarities lists frontier stamps tree witness")
 MergeLog = namedtuple("MergeLog", "n_merged similarity earlier later")
+
+# What boxes know of categories, in the given `features`. Values are numbered, those of all features
+# together: `values[starts[k] : starts[k + 1]]` are those of the k-th. `counts[box, value]`: how
+# many samples of a box have a value, `known[box, k]` how many have any. `codes` is room for those
+# of one sample, -1 where one is missing.
+Tallies = namedtuple("Tallies", "features values starts counts known codes")
+
+# How they decide. A membership is `alpha` times that of the numbers, of which there are `n_numbers`
+# features, and the rest that of the categories. A sample may raise the entropy of a box by `delta`,
+# in `each` feature or on average. Boxes of two classes overlap where categories are common to both,
+# or, with `frequencies`, equally frequent in both.
+Mixture = namedtuple("Mixture", "alpha n_numbers delta each frequencies")
+
+# What stands for a category in such samples is its number times this.
+UNIT = 2.0**-20

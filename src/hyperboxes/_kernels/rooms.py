@@ -43,9 +43,18 @@ from hyperboxes._kernels.bitmaps import (
 from hyperboxes._kernels.geometry import is_known, larger, smaller
 from hyperboxes._kernels.jit import formula, subroutine
 from hyperboxes._kernels.lanes import HIGH, LANES, LOW, PARENT
-from hyperboxes._kernels.records import BOXES, NO_LABEL
+from hyperboxes._kernels.records import BOXES, NO_LABEL, Index
 
 _INFINITY = np.float32(np.inf)
+
+
+def make_rooms(index: Index, n_blocks: int) -> np.ndarray:
+    """Return rooms without a wall, and none where there is no box."""
+    is_taken = index.links[:n_blocks, None, :LANES] >= 0
+    rooms = np.empty_like(index.ends)
+    rooms[:n_blocks, :, LOW] = np.where(is_taken, -np.inf, np.inf)
+    rooms[:n_blocks, :, HIGH] = np.where(is_taken, np.inf, -np.inf)
+    return rooms
 
 
 @formula

@@ -77,22 +77,37 @@ def choose(label, own, boxes, rule, scratch):
     bitmaps = boxes.index.bitmaps
     if rule.measure == MEMBERSHIP and _are_marked(label, boxes, bitmaps):
         return _choose_marked(label, boxes, bitmaps, rule, scratch)
+    if rule.most < EVERY:
+        return _choose_of_best(label, own, boxes, rule, scratch)
     if rule.measure == MEMBERSHIP:
         holder = _find_holder(label, boxes, rule, scratch)
         if holder >= 0:
             return holder, 0
-    is_bounded, wanted, n_wanted = rule.most < EVERY, GROWING, 1
-    if is_bounded:
-        wanted, n_wanted = ALL, rule.most  # whether they fit or not
-    elif grows_freely(rule):
-        wanted = FITTING  # the first is as good as any
-    ids, values = scratch.ids[:n_wanted], scratch.values
+    # If nothing is in their way the first that fits is as good as any.
+    wanted = FITTING if grows_freely(rule) else GROWING
+    ids = scratch.ids[:1]
     n_found, n_tried = find_best(
-        label, own, np.inf, -1, boxes.labels, EVERY, wanted, boxes, rule, scratch, ids, values
-    )
-    if is_bounded:
-        return _choose_of_list(ids, n_found, label, own, boxes, rule, scratch)
+        label, own, np.inf, -1, boxes.labels, EVERY, wanted, boxes, rule, scratch, ids,
+        scratch.values,
+    )  # fmt: skip
     return ids[0] if n_found > 0 else NONE, n_tried if wanted == GROWING else n_found
+
+
+@step
+def _choose_of_best(label, own, boxes, rule, scratch):
+    """Choose from the best boxes alone, so many of them, whether they fit or not.
+
+    One that holds the interval has a membership of 1, so none does where the best has less.
+    """
+    ids, values = scratch.ids[: rule.most], scratch.values
+    n_found, _ = find_best(
+        label, own, np.inf, -1, boxes.labels, EVERY, ALL, boxes, rule, scratch, ids, values
+    )
+    if rule.measure == MEMBERSHIP and n_found > 0 and values[0] == 1.0:
+        holder = _find_holder(label, boxes, rule, scratch)
+        if holder >= 0:
+            return holder, 0
+    return _choose_of_list(ids, n_found, label, own, boxes, rule, scratch)
 
 
 @step
@@ -124,7 +139,7 @@ def _choose_of_all(label, own, boxes, rule, scratch):
     best, _ = _try_in_order(n_candidates, n_growable, label, own, boxes, rule, scratch)
     if best == NONE:
         return NONE, smaller(n_candidates, rule.most)
-    return ids[best], _rank(values, ids, n_candidates, best)
+    return ids[best], rank(values, ids, n_candidates, best)
 
 
 @subroutine
@@ -135,11 +150,11 @@ def _try_in_order(n_listed, n_growable, label, own, boxes, rule, scratch):
     """
     ids, values, growable = scratch.ids, scratch.values, scratch.growable
     for g in range(n_growable // 2 - 1, -1, -1):
-        _sift_down(values, ids, growable, g, n_growable)
+        sift_down(values, ids, growable, g, n_growable)
     n_rivals = n_tried = 0
     while n_growable > 0 and n_rivals != HOPELESS:
         best = growable[0]
-        if rule.most < n_listed and _rank(values, ids, n_listed, best) > rule.most:
+        if rule.most < n_listed and rank(values, ids, n_listed, best) > rule.most:
             break
         n_tried += 1
         n_rivals = try_growth(ids[best], own, label, n_rivals, 0, boxes, rule, scratch)
@@ -147,7 +162,7 @@ def _try_in_order(n_listed, n_growable, label, own, boxes, rule, scratch):
             return best, n_tried
         n_growable -= 1
         growable[0] = growable[n_growable]
-        _sift_down(values, ids, growable, 0, n_growable)
+        sift_down(values, ids, growable, 0, n_growable)
     return NONE, n_tried
 
 
@@ -277,7 +292,7 @@ def _find_holder(label, boxes, rule, scratch):
 
 
 @subroutine
-def _sift_down(values, ids, heap, g, size):
+def sift_down(values, ids, heap, g, size):
     """Restore a heap of places below g: the largest value on top, the oldest of equals."""
     place = heap[g]
     while 2 * g + 1 < size:
@@ -298,7 +313,7 @@ def _beats(values, ids, place, other):
 
 
 @subroutine
-def _rank(values, ids, n_candidates, best):
+def rank(values, ids, n_candidates, best):
     """Count the candidates tried up to `best`: those that beat it, and itself."""
     rank = 1
     for place in range(n_candidates):

@@ -27,16 +27,15 @@ class Bins:
     n_thresholds: np.ndarray
 
     @classmethod
-    def learn(cls, X: np.ndarray, weights: np.ndarray, rows: Any, pool: Executor) -> Self:
+    def learn(cls, X: np.ndarray, weights: np.ndarray | None, rows: Any, pool: Executor) -> Self:
         """Place thresholds so that bins have about equal weight; few values have a bin each.
 
-        Only the given rows are looked at.
+        Only the given rows are looked at. Weights are None if they are equal.
         """
-        is_weighted = bool((weights != weights[0]).any())
 
         def find(feature: int) -> np.ndarray:
             column = X[rows, feature].astype(np.float64)
-            return find_thresholds(column, weights[rows] if is_weighted else None)
+            return find_thresholds(column, None if weights is None else weights[rows])
 
         found = list(pool.map(find, range(X.shape[1])))
         thresholds = np.full((len(found), MAX_BINS), np.inf)

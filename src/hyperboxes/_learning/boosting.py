@@ -6,6 +6,7 @@ What is searched, how votes are corrected and when it ends is described in `docs
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,7 +15,7 @@ import numpy as np
 
 from hyperboxes._kernels import binning, boosting, drawing, votes
 from hyperboxes._learning.bins import Bins, in_batches
-from hyperboxes._learning.regions import Regions
+from hyperboxes._learning.regions import Everyone, SamplesHere
 
 _MOST_FOR_ENDS = 100_000  # samples to fit the ends of a box
 _FEWEST_COLUMNS = 4
@@ -98,15 +99,13 @@ class Path:
 
 
 class Population(NamedTuple):
-    """Samples for the kernels: all that vote are fitted to, and those that boxes are found on.
+    """Samples for the kernels: those that boxes are found on, and all that votes are fitted to.
 
-    `places` tells where the latter are among all, None if they are the same. `unit` is how much a
-    weight of 1 is.
+    `unit` is how much a weight of 1 is.
     """
 
-    samples: drawing.Samples
     searched: drawing.Samples
-    places: np.ndarray | None
+    everyone: Everyone
     unit: float
 
 
@@ -119,11 +118,11 @@ def gather(
     pool: Executor,
 ) -> Population:
     """Return the samples for the kernels. Boxes are found on the given rows, None for all."""
-    unit = 2.0 ** min(drawing.UNIT_BITS - int(np.ceil(np.log2(weights.sum()))), 1000)
+    unit = unit_of(total_of(weights))
     n_bins = bins.n_thresholds + 1
     if rows is None:
         samples, _ = merge_equal(codes, n_bins, labels, weights, unit, pool)
-        return Population(samples, samples, None, unit)
+        return Population(samples, SamplesHere(samples, None, pool), unit)
     searched, places = merge_equal(
         np.ascontiguousarray(codes[:, rows]), n_bins, labels[rows], weights[rows], unit, pool
     )
@@ -131,7 +130,19 @@ def gather(
     samples = drawing.Samples(
         codes, n_bins, labels, in_units(weights, unit), counts, np.empty(0, np.uint64)
     )
-    return Population(samples, searched, rows[places], unit)
+    return Population(searched, SamplesHere(samples, rows[places], pool), unit)
+
+
+def total_of(weights: np.ndarray) -> float:
+    """Return the sum of weights, the same in whatever order they are."""
+    if (weights == weights[0]).all():
+        return len(weights) * float(weights[0])
+    return math.fsum(weights)
+
+
+def unit_of(total: float) -> float:
+    """Return how much a weight of 1 is among whole numbers, given the sum of all weights."""
+    return float(2.0 ** min(drawing.UNIT_BITS - int(np.ceil(np.log2(total))), 1000))
 
 
 def merge_equal(
@@ -162,17 +173,6 @@ def in_units(weights: np.ndarray, unit: float) -> np.ndarray:
     return np.rint(weights * unit).astype(np.int64)
 
 
-def find_held(samples: drawing.Samples, box: boosting.Box, pool: Executor) -> np.ndarray:
-    """Return which samples a box holds."""
-    held = np.empty(len(samples.labels), np.bool_)
-
-    def mark(start: int, stop: int) -> None:
-        votes.mark_held(samples.codes, box, start, stop, held)
-
-    in_batches(mark, len(held), pool)
-    return held
-
-
 class Booster:
     """One run of boosting over the samples."""
 
@@ -184,11 +184,11 @@ class Booster:
         random: np.random.RandomState,
         pool: Executor,
     ) -> None:
-        self.samples, self.searched, self._places, self._unit = population
+        self.searched, everyone, self._unit = population
         self.settings = settings
         self._random = random
         self._pool = pool
-        self._regions = Regions(self.samples, n_classes)
+        self._regions = everyone.new_regions(n_classes)
         masses = self._regions.table.masses
         self._intercepts = np.log(masses[0] / masses.sum())
         self._regions.table.scores[:] = self._intercepts
@@ -370,17 +370,14 @@ class Booster:
         self.path.boxes.append(best.box)
         self.path.intercepts.append(self._intercepts)
         if self.path.corrected:
-            self._regions.add(self._held(best.box))
+            self._regions.add(best.box)
             self._n_found.append(1)
             self._voters.append(len(self.path.boxes) - 1)
             self.path.places.append(self._voters.copy())
             self.path.votes.append(self._vote_for_group(best))
         else:
-            self.path.votes.append(self._vote_for_all(self._regions.split(self._held(best.box))))
+            self.path.votes.append(self._vote_for_all(self._regions.split(best.box)))
         self._end_round()
-
-    def _held(self, box: boosting.Box) -> np.ndarray:
-        return find_held(self.samples, box, self._pool)
 
     def _change_previous(self) -> None:
         """Find the ends of the last box but one anew, now that another explains part of it.
@@ -406,7 +403,7 @@ class Booster:
     def _replace(self, voter: int, box: boosting.Box) -> None:
         """Let a box vote instead of another, and correct what all boxes vote."""
         table = self.path.votes[-1].copy()
-        self._regions.replace(voter, self._held(box))
+        self._regions.replace(voter, box)
         self._regions.table.scores[:] = self._regions.add_up(self._intercepts, table)
         self.path.boxes.append(box)
         self._voters[voter] = len(self.path.boxes) - 1
@@ -452,5 +449,4 @@ class Booster:
         scores = self._regions.table.scores if scores is None else scores
         self._probabilities = np.empty(scores.shape, np.int64)
         votes.set_probabilities(scores, self._probabilities)
-        regions = self._regions.of_samples
-        self._searched_regions = regions if self._places is None else regions[self._places]
+        self._searched_regions = self._regions.of_searched

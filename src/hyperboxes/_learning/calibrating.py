@@ -81,7 +81,7 @@ def cross_fit(
     best, winners, labels = [], [], []
     if n_classes > 1:
         for part, xl, xu, y in _folds(samples):
-            boxes = Boxes(xl.shape[1], n_classes)
+            boxes = type(model.boxes)(xl.shape[1], n_classes)
             trial = replace(model, boxes=boxes, calibration=None)
             learn(part, trial)
             if trial.boxes.has_labels:

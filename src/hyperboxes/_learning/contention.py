@@ -8,10 +8,12 @@ import numpy as np
 
 from hyperboxes._kernels import compensation
 from hyperboxes._kernels.records import NO_LABEL
+from hyperboxes._learning.mixed import ask_mixed
 from hyperboxes._learning.nearest import Nearest, ask_nearest
 from hyperboxes._models.boxes import WORK_PER_CALL, frozen, slices
 from hyperboxes._models.contention import ContentiousModel, Cores, Levels, region_bounds
 from hyperboxes._models.membership import closeness, sum_in_order
+from hyperboxes._models.mixed import MixedModel
 from hyperboxes._models.model import BoxModel
 
 # Where the oldest box wins ties, a box has this many votes less its place.
@@ -27,6 +29,8 @@ def find_nearest(
     """Return what the nearest boxes of each class say, after overlaps of classes are settled."""
     if isinstance(model, ContentiousModel) and model.resolution in _SETTLERS:
         return _SETTLERS[model.resolution](model, xl, xu)
+    if isinstance(model, MixedModel):
+        return ask_mixed(model, xl, xu)[:3]
     return ask_nearest(model, xl, xu, winners_only=winners_only)
 
 

@@ -7,8 +7,8 @@ seed, and draws from it in a fixed order, so that it does not matter which threa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -33,6 +33,14 @@ class CodedSamples(NamedTuple):
     high: np.ndarray
     y: np.ndarray
     n_classes: int
+
+    def take(self, rows: np.ndarray, features: np.ndarray) -> Self:
+        """Return some features of some samples; points still share one array."""
+        low = np.take(self.low.T[features], rows, axis=1).T
+        high = low
+        if self.high is not self.low:
+            high = np.take(self.high.T[features], rows, axis=1).T
+        return self._replace(low=low, high=high, y=self.y[rows])
 
 
 class MemberLearner(NamedTuple):
@@ -117,23 +125,23 @@ def learn_member(
     is_drawn = np.zeros(len(samples.y), bool)
     is_drawn[draw.rows] = True
     left_out = np.flatnonzero(~is_drawn)
-    packed = pack([member], samples.n_classes, voting)
-    low, high = samples.low[left_out], samples.high[left_out]
-    votes = ask(packed, low, high, samples.n_classes)
+    alone = replace(member, features=np.arange(len(draw.features)))
+    packed = pack([alone], samples.n_classes, voting)
+    asked = samples.take(left_out, draw.features)
+    votes = ask(packed, asked.low, asked.high, samples.n_classes)
     few = random.permutation(len(left_out))[:_ENOUGH_FOR_IMPORTANCE]
-    asked = CodedSamples(low[few], high[few], samples.y[left_out[few]], samples.n_classes)
-    return Lesson(member, left_out, votes, _find_drops(packed, draw.features, asked, random))
+    asked = asked.take(few, alone.features)
+    return Lesson(member, left_out, votes, _find_drops(packed, asked, votes[few], random))
 
 
 def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int) -> Member:
-    table = np.ix_(draw.rows, draw.features)
-    low, high = samples.low[table], samples.high[table]
+    low, high, y, n_classes = samples.take(draw.rows, draw.features)
     is_missing = low > high
     xl = np.where(is_missing, np.nan, low / levels)
     xu = xl if np.array_equal(low, high) else np.where(is_missing, np.nan, high / levels)
-    drawn = Samples(xl, xu, None, samples.y[draw.rows])
+    drawn = Samples(xl, xu, None, y)
     membership = Membership(np.ones(xl.shape[1]), learner.membership_function)
-    model = BoxModel(Boxes(xl.shape[1], samples.n_classes), None, membership)
+    model = BoxModel(Boxes(xl.shape[1], n_classes), None, membership)
     learner.learn(drawn, model)
     boxes = model.boxes
     if len(np.unique(boxes.labels)) < samples.n_classes or boxes.labels.min() < 0:
@@ -158,21 +166,23 @@ def _round(lower: np.ndarray, upper: np.ndarray, levels: int) -> tuple[np.ndarra
 
 
 def _find_drops(
-    member: Members, features: np.ndarray, asked: CodedSamples, random: np.random.RandomState
+    member: Members, asked: CodedSamples, votes: np.ndarray, random: np.random.RandomState
 ) -> np.ndarray:
     """Shuffle the values of one feature after the other, and ask again."""
     low, high, y, n_classes = asked
     rows = np.arange(len(y))
-
-    def score(low: np.ndarray, high: np.ndarray) -> float:
-        return float(ask(member, low, high, n_classes)[rows, y].sum())
-
-    before = score(low, high)
-    drops = np.zeros(len(features))
-    for j, feature in enumerate(features):
+    before = votes[rows, y].sum()
+    drops = np.zeros(low.shape[1])
+    for j in range(len(drops)):
         order = random.permutation(len(y))
-        shuffled = [end.copy() for end in (low, high)]
-        for end in shuffled:
-            end[:, feature] = end[order, feature]
-        drops[j] = (before - score(*shuffled)) / max(len(y), 1)
+        shuffled = [_reordered(end, j, order) for end in (low, high)[: 1 if low is high else 2]]
+        after = ask(member, shuffled[0], shuffled[-1], n_classes)[rows, y].sum()
+        drops[j] = (before - after) / max(len(y), 1)
     return drops
+
+
+def _reordered(codes: np.ndarray, feature: int, order: np.ndarray) -> np.ndarray:
+    """Return codes with those of one feature in another order."""
+    codes = codes.copy(order="F")
+    codes[:, feature] = codes[order, feature]
+    return codes

@@ -132,7 +132,7 @@ def _learn_rows(
     """Learn the samples that are left of a batch."""
     boxes = model.boxes
     while (start := boxes.n_learned) < len(y):
-        learn_some(boxes, rule, xl, xu, y, joined)
+        learn_some(boxes, rule, xl, xu, y, joined, model)
         done = slice(start, boxes.n_learned)
         model.take_in(xl[done], xu[done], joined[done])
 
@@ -182,14 +182,24 @@ class _Lesson:
 
 
 def learn_some(
-    boxes: Boxes, rule: Rule, xl: np.ndarray, xu: np.ndarray, y: np.ndarray, joined: np.ndarray
+    boxes: Boxes,
+    rule: Rule,
+    xl: np.ndarray,
+    xu: np.ndarray,
+    y: np.ndarray,
+    joined: np.ndarray,
+    model: BoxModel | None = None,
 ) -> None:
-    """Learn a slice of the samples, from where the boxes have got to."""
+    """Learn a slice of the samples, from where the boxes have got to.
+
+    Given their model, they learn what it knows beside boxes, too.
+    """
     shrinking = True if rule.resolution >= SPLIT else None
     start, n_needed = boxes.n_learned, 1
     while boxes.n_learned == start:  # again with more room if a sample makes many boxes
         boxes.make_room(n_needed)
         desk = Desk.take(boxes)
-        asked = desk.learnable, rule, desk.scratch, shrinking, joined, WORK_PER_CALL
+        mixed = None if model is None else model.mixed
+        asked = desk.learnable, rule, desk.scratch, shrinking, mixed, joined, WORK_PER_CALL
         n_needed = online.learn(xl, xu, y, *asked)
         desk.leave(boxes)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
 from hyperboxes._kernels import boosting, votes
 from hyperboxes._learning.bins import Bins
-from hyperboxes._learning.boosting import Booster, Path, Settings, conditions_of, find_held, gather
+from hyperboxes._learning.boosting import Booster, Path, Population, Settings, conditions_of, gather
 from hyperboxes._models.voting import VotingHyperboxes, list_conditions
 
 # Thresholds and boxes are found on as many samples; more would not move them visibly. Votes are
@@ -48,17 +48,26 @@ def learn_votes(
     with ThreadPoolExecutor(n_jobs) as pool:
         X, labels, weights, n_classes = training
         rows = draw_rows(len(X), random)
-        bins = Bins.learn(X, weights, slice(None) if rows is None else rows, pool)
+        unequal = None if (weights == weights[0]).all() else weights
+        bins = Bins.learn(X, unequal, slice(None) if rows is None else rows, pool)
         population = gather(bins.encode(X, pool), bins, labels, weights, rows, pool)
-        paths = [
-            Booster(population, n_classes, settings, random, pool).run() for _ in range(n_bags)
-        ]
-        samples = population.samples
-        boxes, table = join(paths)
-        table = signed(table)
-        class_counts = np.zeros(table.shape, np.int64)
-        for box, counts in zip(boxes, class_counts, strict=True):
-            votes.count_classes(samples, find_held(samples, box, pool), counts)
+        return boost(population, bins, n_classes, settings, n_bags, random, pool)
+
+
+def boost(
+    population: Population,
+    bins: Bins,
+    n_classes: int,
+    settings: Settings,
+    n_bags: int,
+    random: np.random.RandomState,
+    pool: Executor,
+) -> VotingModel:
+    """Boost boxes of samples that are in bins."""
+    paths = [Booster(population, n_classes, settings, random, pool).run() for _ in range(n_bags)]
+    boxes, table = join(paths)
+    table = signed(table)
+    class_counts = population.everyone.count_classes(boxes, n_classes)
     lower, upper, missing = in_data_units(boxes, bins)
     labels, counts = table.argmax(axis=1), class_counts.sum(axis=1)
     return VotingModel(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from hyperboxes._kernels.records import (
     SEEN,
     WIDTH,
 )
+from hyperboxes._kernels.rooms import make_rooms
 from hyperboxes._kernels.search import make_search
 from hyperboxes._kernels.selection import make_scratch
 from hyperboxes._models.scaling import MinMaxScale
@@ -36,8 +37,10 @@ WORK_PER_CALL = 50_000_000
 # Room to begin with: building trees anew takes longer than learning some more samples.
 _MIN_CAPACITY = 256
 
-# The trees are built anew, and there is room again, when there are so many times as many boxes.
+# The trees are built anew, and there is room again, when there are so many times as many boxes:
+# twice as many as long as they are few, which is faster; beyond, memory matters more.
 _GROWTH = 1.3
+_FEW_BOXES = 4_096
 
 # So many refusals, and it pays to keep where boxes may grow.
 _PATIENCE = 1_000
@@ -45,15 +48,13 @@ _PATIENCE = 1_000
 # So many searches for rivals tell whether bitmaps are faster than trees; so many boxes are compared
 # by bitmaps as quickly in any case.
 _WALKS = 32
-_FEW_BOXES = 16 * CHUNK
+_FEW_FOR_BITMAPS = 16 * CHUNK
 
 # Bitmaps are made anew, with other marks, when there are so many times as many boxes.
 _MANY = 4
 
 # Lanes of a block that are used; tests use fewer, which makes trees deep.
 _WIDTH = LANES
-
-_ROWS = ("_lower", "_upper", "_labels", "_counts", "_confirmed")
 
 # Which rows of an array: consecutive ones, or any in any order.
 Rows = slice | np.ndarray
@@ -135,6 +136,7 @@ class Boxes:
     """
 
     desk: Any  # of `Desk`, which is not part of copies
+    _rows: ClassVar[tuple[str, ...]] = ("_lower", "_upper", "_labels", "_counts", "_confirmed")
     _index: records.Index
 
     def __init__(self, n_features: int, n_classes: int) -> None:
@@ -299,9 +301,9 @@ class Boxes:
         self._heed_patience()
 
     def _grow_rows(self, n_boxes: int) -> None:
-        capacity = max(int(_GROWTH * len(self)), _MIN_CAPACITY, len(self) + n_boxes)
+        capacity = max(int(_growth(len(self)) * len(self)), _MIN_CAPACITY, len(self) + n_boxes)
         rows = {}
-        for name in _ROWS:
+        for name in self._rows:
             old = getattr(self, name)
             rows[name] = np.empty((capacity, *old.shape[1:]), old.dtype)
             rows[name][: len(self)] = old[: len(self)]
@@ -331,7 +333,7 @@ class Boxes:
             self._index = self._index._replace(rooms=None, bitmaps=None, patience=patience)
         if is_wanted and at_once:
             patience[0] = 0
-            self._heed_patience(0 if len(self) <= _FEW_BOXES else _WALKS)
+            self._heed_patience(0 if len(self) <= _FEW_FOR_BITMAPS else _WALKS)
 
     def _heed_patience(self, n_walks: int | None = None) -> None:
         """Begin to keep rooms after enough refusals; or forget them, if a box was forgotten.
@@ -344,16 +346,8 @@ class Boxes:
             self._index = index._replace(rooms=None, bitmaps=None)
         elif not is_patient and index.rooms is None:
             bitmaps = self._new_bitmaps(None, _WALKS if n_walks is None else n_walks)
-            self._index = index._replace(rooms=self._all_room(), bitmaps=bitmaps)
-
-    def _all_room(self) -> np.ndarray:
-        """Return rooms without a wall, and none where there is no box."""
-        n_blocks = self._counters[BLOCKS]
-        is_taken = self._index.links[:n_blocks, None, :LANES] >= 0
-        rooms = np.empty_like(self._index.ends)
-        rooms[:n_blocks, :, LOW] = np.where(is_taken, -np.inf, np.inf)
-        rooms[:n_blocks, :, HIGH] = np.where(is_taken, np.inf, -np.inf)
-        return rooms
+            rooms = make_rooms(index, self._counters[BLOCKS])
+            self._index = index._replace(rooms=rooms, bitmaps=bitmaps)
 
     def _new_bitmaps(self, old: records.Bitmaps | None, n_walks: int) -> records.Bitmaps:
         """Return bitmaps: old ones that are in use, unless there are many more boxes by now."""
@@ -401,7 +395,7 @@ class Boxes:
 
     def take(self, kept: np.ndarray) -> Self:
         """Return a copy of some boxes, in their order."""
-        rows = {name: getattr(self, name)[: len(self)][kept] for name in _ROWS}
+        rows = {name: getattr(self, name)[: len(self)][kept] for name in self._rows}
         return self._with_rows(rows, len(rows["_labels"]))
 
     def forget(self, max_boxes: int) -> None:
@@ -435,7 +429,7 @@ class Boxes:
         """
         is_full = len(self) == len(self._labels)
         if fill is None:
-            fill = _WIDTH if is_full else round(_WIDTH / _GROWTH)
+            fill = _WIDTH if is_full else round(_WIDTH / _growth(len(self)))
         trees = np.where(self.labels == NO_LABEL, self._n_classes, self.labels)
         alive = np.flatnonzero(self.counts > 0)
         order = alive[np.argsort(trees[alive], kind="stable")]
@@ -477,12 +471,12 @@ class Boxes:
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the rows in use; the rest follows from them."""
-        state = {name: getattr(self, name)[: len(self)] for name in _ROWS}
+        state = {name: getattr(self, name)[: len(self)] for name in self._rows}
         return state | {"_n_classes": self._n_classes, "_counters": self._counters}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Copy the rows, which may be read-only and memory-mapped, and lay out the search."""
-        for name in (*_ROWS, "_counters"):
+        for name in (*self._rows, "_counters"):
             setattr(self, name, np.array(state[name]))
         self._n_classes = state["_n_classes"]
         self._build_index()
@@ -494,6 +488,11 @@ class _Rooms(NamedTuple):
     patience: np.ndarray
     of_boxes: np.ndarray | None = None
     bitmaps: records.Bitmaps | None = None
+
+
+def _growth(n_boxes: int) -> float:
+    """Return how many times as many boxes to make room for."""
+    return 2.0 if n_boxes < _FEW_BOXES else _GROWTH
 
 
 def _endless_patience() -> np.ndarray:

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-# Text that was meant as a number: with a decimal comma, a date or a time.
-_LIKE_A_NUMBER = re.compile(
-    r"[+-]?\d*,\d+|"
-    r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}:\d{2}(:[\d.]+)?"
+# Text that was meant as a number: with a decimal comma, or a date or a time, at times after days.
+_DECIMAL = re.compile(r"[+-]?\d*,\d+")
+_DATE = re.compile(
+    r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}( .*)?|"
+    r"(-?\d+ days?,? )?\d{1,2}:\d{2}(:[\d.]+)?"
 )
 
 # A column of text with more of them among its values was meant to hold numbers.
@@ -38,8 +39,13 @@ def _is_like_a_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
-        return _LIKE_A_NUMBER.fullmatch(text.strip()) is not None
+        return _DECIMAL.fullmatch(text.strip()) is not None or looks_like_a_date(text)
     return True
+
+
+def looks_like_a_date(text: str) -> bool:
+    """Tell whether a text may be a date, a time or a duration."""
+    return _DATE.fullmatch(text.strip()) is not None
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 
+from hyperboxes._kernels import binning
+from hyperboxes._kernels.binning import MISSING
+from hyperboxes._models.boxes import frozen
 from hyperboxes._models.scaling import MinMaxScale
 
 # How values are spread over the codes: by their place in the range, by how many are smaller, or
@@ -28,6 +31,13 @@ class Codes:
     thresholds: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    _ends: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # The kernel counts thresholds below a value, of which it expects some number.
+        ends = np.full((len(self.thresholds), MISSING), np.inf)
+        ends[:, : self.levels] = np.nextafter(self.thresholds, -np.inf)
+        object.__setattr__(self, "_ends", ends)
 
     @classmethod
     def learn(cls, lower: np.ndarray, upper: np.ndarray, scaling: str, levels: int) -> Self:
@@ -56,10 +66,9 @@ class Codes:
         return low, high
 
     def _encode(self, values: np.ndarray) -> np.ndarray:
-        codes = np.empty(values.shape, np.uint8)
-        for j, thresholds in enumerate(self.thresholds):
-            codes[:, j] = np.searchsorted(thresholds, values[:, j], side="right")
-        return codes
+        codes = np.empty(values.shape[::-1], np.uint8)
+        binning.encode(frozen(np.ascontiguousarray(values)), self._ends, 0, len(values), codes)
+        return codes.T
 
     def decode(
         self, lower: np.ndarray, upper: np.ndarray, features: np.ndarray

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from hyperboxes._kernels import members as kernels
-from hyperboxes._kernels.members import LANES, Members
+from hyperboxes._kernels.members import LANES, SAMPLES, Members
 from hyperboxes._models.codes import Codes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.members import Member, Voting, pack
@@ -75,10 +75,10 @@ class EnsembleModel:
 def ask(members: Members, low: np.ndarray, high: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the members' votes on samples in codes, added up in the order of the members."""
     votes = np.zeros((len(low), n_classes))
-    x = np.empty((2, np.diff(members.first_features).max()), np.uint8)
-    room = x, np.empty(LANES, np.uint16), np.empty(n_classes, np.uint16)
+    room = (np.empty((SAMPLES, size), np.uint16) for size in (LANES, n_classes))
     n_members = len(members.first_groups) - 1
-    kernels.add_votes(low, high, members, 0, n_members, 0, len(low), *room, votes)
+    codes = [np.ascontiguousarray(end.T) for end in ((low,) if low is high else (low, high))]
+    kernels.add_votes(codes[0], codes[-1], members, 0, n_members, 0, len(low), *room, votes)
     return votes
 
 

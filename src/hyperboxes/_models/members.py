@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hyperboxes._kernels.members import DEPTH, LANES, Members
+from hyperboxes._kernels.members import DEPTH, LANES, STRIDES, Members
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +73,7 @@ def pack(members: Sequence[Member], n_classes: int, voting: Voting) -> Members:
         ends=np.concatenate([ends.ravel() for ends in groups]),
         starts=_starts([ends.size for ends in groups])[:-1],
         layers=np.array([len(ends) for ends in groups]),
+        walls=np.array([walls for layout in layouts for walls in layout.walls]),
         first_groups=_starts([len(layout.ends) for layout in layouts]),
         runs=np.concatenate(runs),
         first_runs=_starts([len(run) for run in runs]),
@@ -90,7 +91,7 @@ def _starts(sizes: Sequence[int]) -> np.ndarray:
 
 
 class _Layout:
-    """The boxes of a member in lanes: `ends[group, layer, feature, LOW or HIGH, depth, lane]`."""
+    """The boxes of a member in lanes: `ends[group]` as kernels expect it."""
 
     def __init__(self, member: Member, n_classes: int, levels: int) -> None:
         n_boxes = np.bincount(member.labels, minlength=n_classes)
@@ -105,12 +106,16 @@ class _Layout:
         lower, upper = np.full(shape, levels, np.uint8), np.zeros(shape, np.uint8)
         lower[place % length, lanes] = member.lower[by_class]
         upper[place % length, lanes] = member.upper[by_class]
-        # From (side, layer, depth, group, lane, feature).
+        # From (LOW or HIGH, layer, side, group, lane, feature).
         ends = np.stack([lower, upper]).reshape(
             2, length // DEPTH, DEPTH, n_groups, LANES, len(member.features)
         )
-        self.ends = np.ascontiguousarray(ends.transpose(3, 1, 5, 0, 2, 4))
-        self.runs = [_find_runs(first_lanes, group) for group in range(n_groups)]
+        self.ends = np.ascontiguousarray(ends.transpose(3, 1, 5, 0, 4, 2))
+        # Lanes of no class are as if the last class had them: as far away as can be.
+        last = np.full(n_groups * LANES - first_lanes[-1], n_classes - 1)
+        classes = np.append(np.repeat(np.arange(n_classes), n_lanes), last).reshape(n_groups, LANES)
+        self.runs = [_find_runs(lanes) for lanes in classes]
+        self.walls = [_find_walls(lanes) for lanes in classes]
 
 
 def _find_length(n_boxes: np.ndarray, n_lanes: int) -> int:
@@ -125,8 +130,15 @@ def _find_length(n_boxes: np.ndarray, n_lanes: int) -> int:
     return fewest * DEPTH
 
 
-def _find_runs(first_lanes: np.ndarray, group: int) -> np.ndarray:
-    """Return the classes that have lanes in a group, each with its first lane and the next."""
-    lanes = np.clip(first_lanes - group * LANES, 0, LANES)
-    classes = np.flatnonzero(lanes[:-1] < lanes[1:])
-    return np.column_stack([classes, lanes[classes], lanes[classes + 1]])
+def _find_runs(lanes: np.ndarray) -> np.ndarray:
+    """Return the classes that have lanes in a group, and the last lane of each."""
+    lasts = np.flatnonzero(np.append(lanes[1:] != lanes[:-1], True))
+    return np.column_stack([lanes[lasts], lasts])
+
+
+def _find_walls(lanes: np.ndarray) -> np.ndarray:
+    """Return, for each stride, where the lane before a lane is of another class, or none."""
+    walls = np.full((len(STRIDES), LANES), 0xFFFF, np.uint16)
+    for wall, stride in zip(walls, STRIDES, strict=True):
+        wall[stride:][lanes[stride:] == lanes[:-stride]] = 0
+    return walls

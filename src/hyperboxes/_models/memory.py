@@ -10,13 +10,13 @@ from hyperboxes._kernels.adaptive import (
     BOXES,
     N_BINS,
     N_COUNTERS,
-    N_TRIES,
     SAMPLES,
     SMALLEST_GAP,
     Memory,
     Settings,
     Workspace,
 )
+from hyperboxes._kernels.lanes import LANES
 from hyperboxes._models.hyperboxes import Hyperboxes
 
 # How long ago a box may have been confirmed to have a say, in samples; the last horizon has no end.
@@ -109,6 +109,8 @@ class BoxMemory:
 
     def add_labels(self, n_labels: int) -> None:
         """Make room for classes that have not appeared before."""
+        if n_labels == 0:
+            return
         room = ((0, 0), (0, 0), (0, n_labels))
         self.arrays = self.arrays._replace(histograms=np.pad(self.arrays.histograms, room))
 
@@ -140,7 +142,7 @@ class BoxMemory:
         if len(self) > max_boxes:
             kept = np.sort(np.argsort(-self.arrays.confirmed[: len(self)])[:max_boxes])
             self._replace_boxes(lambda array: np.ascontiguousarray(array[..., kept]))
-            self.arrays.order[:] = np.argsort(self.arrays.confirmed)
+            self.arrays.order[:] = np.argsort(-self.arrays.confirmed)
             self.arrays.counters[BOXES] = max_boxes
 
     def _replace_boxes(self, change: Any) -> None:
@@ -149,18 +151,21 @@ class BoxMemory:
 
     def make_workspace(self, settings: Settings) -> Workspace:
         """Return working arrays for these boxes and classes."""
-        n_near, n_experts = int(settings.neighbors[-1]), self.arrays.scores.size
+        n_experts = self.arrays.scores.size
         return Workspace(
             x=np.zeros((2, self.arrays.mean.size)),
+            scale=np.empty(self.arrays.mean.size),
             asked_at=np.full(1, -1),
             distances=np.empty(self.arrays.labels.size),
-            near=np.empty(n_near, np.int64),
-            gaps=np.empty(n_near),
-            growable=np.empty(N_TRIES, np.int64),
-            growable_gaps=np.empty(N_TRIES),
+            recent=np.empty(self.arrays.labels.size + LANES),
+            near=_lanes(np.int32),
+            gaps=_lanes(np.float64),
+            growable=_lanes(np.int32),
+            growable_gaps=_lanes(np.float64),
             sums=np.empty(self.n_labels),
             answers=np.empty(n_experts, np.int64),
             votes=np.empty((n_experts, self.n_labels)),
+            totals=np.empty(n_experts),
             weights=np.empty(n_experts),
         )
 
@@ -184,3 +189,10 @@ def expert_weights(scores: np.ndarray) -> np.ndarray:
     """Return what share in the votes experts have that were right so often; they add up to 1."""
     weights = np.exp(SHARPNESS * (scores - scores.max()))
     return weights / weights.sum()
+
+
+def _lanes(kind: type) -> np.ndarray:
+    """Return zeros for vector lanes, at an address that takes no processor two looks."""
+    numbers: np.ndarray = np.zeros(2 * LANES, kind)
+    start = -numbers.ctypes.data % (LANES * numbers.itemsize) // numbers.itemsize
+    return numbers[start : start + LANES]

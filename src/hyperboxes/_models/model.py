@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -30,6 +30,11 @@ class BoxModel:
     def with_boxes(self, boxes: Boxes) -> Self:
         """Return a model that differs in its boxes."""
         return replace(self, boxes=boxes)
+
+    @property
+    def mixed(self) -> Any:
+        """What kernels are told of categories beside boxes: nothing, None."""
+        return None
 
     def take_in(self, xl: np.ndarray, xu: np.ndarray, joined: np.ndarray) -> None:
         """Keep what there is to keep of samples beside boxes; `joined` is that of the kernel."""

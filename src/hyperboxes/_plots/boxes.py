@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from hyperboxes._estimators.refusals import refuse_counts
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import (
     check_integer,
@@ -22,7 +23,13 @@ from hyperboxes._plots.categories import axis_categories, draw_categories
 from hyperboxes._plots.common import Display, axis_names, gaps_to
 from hyperboxes._plots.intervals import draw_row, name_rows, rectangles
 from hyperboxes._plots.planes import find_boxes, find_columns, find_limits, read_data, read_others
-from hyperboxes._plots.regions import draw_regions, find_regions, label_regions
+from hyperboxes._plots.regions import (
+    draw_regions,
+    draw_shared,
+    find_regions,
+    find_shared,
+    label_regions,
+)
 from hyperboxes._plots.styles import (
     COLOURS,
     NO_LABEL,
@@ -97,6 +104,10 @@ class BoxesDisplay(Display):
         meet. None: say nothing.
     categories : dict, default={}
         The names of the categories on an axis (0 or 1) and where they are, if it has any.
+    shared : ndarray of shape (n_regions, 2, 2), default=None
+        What boxes of two classes share, by design (`ContentiousFuzzyMinMax`): lower and upper
+        corner of each region, which is hatched. None if another feature, which is not shown, may
+        part them, or in a single feature.
 
     Attributes
     ----------
@@ -139,6 +150,7 @@ class BoxesDisplay(Display):
     no_label: str = NO_LABEL
     n_features: int | None = None
     categories: dict[int, dict[str, float]] = field(default_factory=dict)
+    shared: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if len(self.limits) == 1 and self.samples is not None and self.sample_labels is None:
@@ -212,6 +224,7 @@ class BoxesDisplay(Display):
         at = read_pipeline(model, at)[1]
         model, X, _ = read_pipeline(model, X)
         all_boxes = read_any_boxes(model, cls.__name__)
+        refuse_counts(model, cls.__name__)
         chosen = find_boxes(all_boxes, boxes)
         check_integer("max_boxes", max_boxes, 1)
         check_integer("max_samples", max_samples, 1, optional=False)
@@ -241,6 +254,7 @@ class BoxesDisplay(Display):
             no_label=name_no_label(model),
             n_features=model.n_features_in_,
             categories=axis_categories(model, columns),
+            shared=find_shared(model, columns, chosen),
             **data,
         )
         return display.plot(ax, legend=legend, box_kwargs=box_kwargs, scatter_kwargs=scatter_kwargs)
@@ -293,6 +307,8 @@ class BoxesDisplay(Display):
         ax.set_ylabel(escape_math(shorten(self.feature_names[1], 40)))
         if self.regions is not None:
             draw_regions(ax, self.regions, self.limits, self.limits[0])
+        if self.shared is not None and len(self.shared):
+            draw_shared(ax, self.shared)
         if self.samples is not None:
             for label, rows in self._samples_by_class():
                 style = style_of(label)

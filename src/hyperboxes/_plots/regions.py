@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperboxes._estimators.validation import checked
+from hyperboxes._explain.exceptions import read_regions
 from hyperboxes._explain.reading import is_classifier
+from hyperboxes._plots.intervals import rectangles
 from hyperboxes._plots.styles import (
     COLOURS,
     has_dark_background,
@@ -42,6 +44,31 @@ def find_regions(
     labels = np.concatenate(parts)
     codes = np.searchsorted(model.classes_, labels) if is_classifier(model) else labels
     return codes.reshape((resolution,) * len(columns))
+
+
+def find_shared(model: Any, columns: list[int], chosen: np.ndarray) -> np.ndarray | None:
+    """Return the corners of what boxes of two classes share, of those to draw.
+
+    None if the picture leaves a feature out, or the model keeps no overlaps.
+    """
+    shared = read_regions(model)
+    if shared is None or len(columns) < 2 or len(columns) < model.n_features_in_:
+        return None
+    corners = np.stack([shared.lower, shared.upper], axis=1)[:, :, columns]
+    is_drawn = np.isin(shared.boxes, chosen).all(axis=1)
+    is_known = ~np.isnan(corners).any(axis=(1, 2))
+    return np.asarray(corners[is_drawn & is_known])
+
+
+def draw_shared(ax: Axes, shared: np.ndarray) -> None:
+    """Hatch what boxes of two classes share."""
+    from matplotlib.collections import PolyCollection
+
+    (left, low), (right, high) = shared[:, 0].T, shared[:, 1].T
+    look = {"facecolors": "none", "edgecolors": text_colour(), "linewidths": 0.6, "alpha": 0.6}
+    corners = list(rectangles((left, low), (right, high)))
+    overlaps = PolyCollection(corners, hatch="////", zorder=1.1, label="shared by two", **look)
+    ax.add_collection(overlaps, autolim=False)
 
 
 def draw_regions(ax: Axes, regions: np.ndarray, limits: np.ndarray, heights: np.ndarray) -> None:

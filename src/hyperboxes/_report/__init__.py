@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
+from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import check_integer, is_voting, read_classifier
 from hyperboxes._report._contents import Contents
-from hyperboxes._report._page import write_page, write_vote_page
+from hyperboxes._report._memory import MemoryContents
+from hyperboxes._report._page import write_memory_page, write_page, write_vote_page
 from hyperboxes._report._votes import VoteContents
 
 
@@ -30,7 +34,11 @@ def export_html(
     needs nothing but a browser: no network, no other files.
 
     Of boxes that vote (`BoostedHyperboxes`) it also shows the importances of the features, and of
-    each sample what each box adds to the scores.
+    each sample what each box adds to the scores. Of a memory (`AdaptiveGFMM`) it shows whom the
+    model trusts, and of each sample which boxes voted and when they were confirmed.
+
+    The values of a sample can be changed in the page, which predicts as the model does, but for
+    `AdaptiveGFMM` and models in which something else than the nearest box decides.
 
     Parameters
     ----------
@@ -92,6 +100,12 @@ def export_html(
             model, X, y, feature_names, class_names, max_samples, max_rules
         )
         return write_vote_page(voting, title)
+    if isinstance(model, AdaptiveGFMM):
+        check_is_fitted(model)
+        memory = MemoryContents.gather(
+            model, X, y, X_upper, feature_names, class_names, max_samples, max_rules
+        )
+        return write_memory_page(memory, title)
     read_classifier(model, "export_html")
     contents = Contents.gather(
         model, X, y, X_upper, feature_names, class_names, max_samples, max_rules

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from hyperboxes._estimators.tables import known_categories
 from hyperboxes._explain.explaining import explain
 from hyperboxes._explain.explanation import Explanation
 from hyperboxes._explain.quality import GivenSamples, Quality
@@ -50,13 +51,22 @@ class Results:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Contents(Results):
-    """All that a page on boxes that cover samples is made from."""
+class BoundedResults(Results):
+    """The same for boxes with bounds in all features.
 
-    explanations: list[Explanation]
+    `ends` is the range of each feature, `needed` the features of each box that are told first.
+    """
+
     ends: tuple[np.ndarray, np.ndarray]
     needed: list[np.ndarray]
     rounding: Rounding
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Contents(BoundedResults):
+    """All that a page on boxes that cover samples is made from."""
+
+    explanations: list[Explanation]
 
     @classmethod
     def gather(
@@ -96,6 +106,15 @@ class Contents(Results):
             needed=find_short_rules(model, samples, *learned_range(model)),
             rounding=Rounding.of(model, samples.lower, samples.upper),
         )
+
+
+def list_categories(model: Any, feature: int) -> dict[str, Any]:
+    """Return the categories of a feature with their places, in order; nothing if it has none."""
+    categories = known_categories(model).get(feature)
+    if categories is None:
+        return {}
+    names = [str(value) for value in categories.values]
+    return {"categories": list(zip(names, categories.places.tolist(), strict=True))}
 
 
 def compare_labels(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[Any]]:

@@ -7,22 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._estimators.tables import known_categories
+from hyperboxes._estimators.validation import checked
 from hyperboxes._explain import text as words
+from hyperboxes._explain.exceptions import Exceptions, keeps_overlaps
 from hyperboxes._explain.explanation import Change, Explanation
 from hyperboxes._explain.reading import read_membership
 from hyperboxes._explain.rounding import Rounding
-from hyperboxes._report._contents import Contents
+from hyperboxes._report._contents import BoundedResults, Contents, list_categories
 
 _MEMBERSHIP_DECIMALS = 9
 # A lead of one membership over the next below which a prediction is called uncertain.
 _UNCERTAIN = 0.05
 
+_BOTH = ("lower", "upper")
+
 
 def page_data(contents: Contents) -> dict[str, Any]:
     """Return what the scripts need; `null` stands for what is not known."""
+    shown = contents.explanations
     return {
-        "features": _features(contents),
+        "features": list_features(contents, [e.lower for e in shown], [e.upper for e in shown]),
         "labels": contents.labels,
         "nClasses": contents.n_classes,
         "nSamples": len(contents.true),
@@ -30,16 +34,20 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "uncertain": _UNCERTAIN,
         "noChange": words.NO_CHANGE,
         "roleOfDeciding": words.name_of_deciding(read_membership(contents.model).function),
-        "boxes": _boxes(contents),
+        "boxes": list_boxes(contents) | _exceptions(contents),
         "samples": _samples(contents),
     }
 
 
-def _features(contents: Contents) -> list[dict[str, Any]]:
-    """Return names and decimals, the range to draw and the range of what was learned."""
-    shown = contents.explanations
-    lowest = np.fmin.reduce([contents.ends[0], *(e.lower for e in shown)])
-    highest = np.fmax.reduce([contents.ends[1], *(e.upper for e in shown)])
+def list_features(
+    contents: BoundedResults, lower: Sequence[np.ndarray], upper: Sequence[np.ndarray]
+) -> list[dict[str, Any]]:
+    """Return names and decimals, the range to draw and the range of what was learned.
+
+    `lower` and `upper` are the ends of the samples shown.
+    """
+    lowest = np.fmin.reduce([contents.ends[0], *lower])
+    highest = np.fmax.reduce([contents.ends[1], *upper])
     least, most = _ends([end[None] for end in contents.ends], contents.rounding)
     low, high = _ends([lowest[None], highest[None]], contents.rounding)
     return [
@@ -56,16 +64,8 @@ def _features(contents: Contents) -> list[dict[str, Any]]:
     ]
 
 
-def list_categories(model: Any, feature: int) -> dict[str, Any]:
-    """Return the categories of a feature with their places, in order; nothing if it has none."""
-    categories = known_categories(model).get(feature)
-    if categories is None:
-        return {}
-    names = [str(value) for value in categories.values]
-    return {"categories": list(zip(names, categories.places.tolist(), strict=True))}
-
-
-def _boxes(contents: Contents) -> dict[str, Any]:
+def list_boxes(contents: BoundedResults) -> dict[str, Any]:
+    """Return the boxes that the page shows, by what is told of them."""
     boxes, shown = contents.boxes, contents.shown_boxes
     quality = contents.quality
     assert quality.coverage is not None
@@ -75,18 +75,28 @@ def _boxes(contents: Contents) -> dict[str, Any]:
         "index": shown.tolist(),
         "label": boxes.labels[shown].tolist(),
         "count": boxes.counts[shown].tolist(),
-        "coverage": _plain(np.round(quality.coverage[shown], _MEMBERSHIP_DECIMALS)),
-        "precision": _plain(np.round(quality.precision[shown], _MEMBERSHIP_DECIMALS)),
+        "coverage": plain(np.round(quality.coverage[shown], _MEMBERSHIP_DECIMALS)),
+        "precision": plain(np.round(quality.precision[shown], _MEMBERSHIP_DECIMALS)),
         "needed": [contents.needed[box].tolist() for box in shown],
         "lower": lower,
         "upper": upper,
     }
 
 
+def _exceptions(contents: Contents) -> dict[str, Any]:
+    """Return where boxes of other classes hold parts of boxes; nothing for models without such."""
+    if not keeps_overlaps(contents.model):
+        return {}
+    exceptions = Exceptions(
+        contents.model, contents.rounding, contents.feature_names, contents.labels
+    )
+    return {"exceptions": [exceptions.found_in(box) for box in contents.shown_boxes.tolist()]}
+
+
 def _ends(ends: Sequence[np.ndarray], rounding: Rounding) -> tuple[list[Any], list[Any]]:
     """Return lower and upper ends as the numbers that the page writes."""
-    return [_plain(row) for row in rounding.lower(*ends)], [
-        _plain(row) for row in rounding.upper(*ends)
+    return [plain(row) for row in rounding.lower(*ends)], [
+        plain(row) for row in rounding.upper(*ends)
     ]
 
 
@@ -99,14 +109,24 @@ def _samples(contents: Contents) -> list[dict[str, Any]]:
         strict=True,
     )
     ends = _ends_of(contents.explanations, contents.rounding)
+    shared = _are_shared(contents)
     return [
         {"row": row + 1, "true": true, "predicted": predicted}
         | _explained(explanation, place, *ends[:, i])
-        | {"change": _change(explanation.change)}
+        | {"change": _change(explanation.change), "isShared": bool(shared[i])}
         for i, ((row, true, predicted), explanation) in enumerate(
             zip(labels, contents.explanations, strict=True)
         )
     ]
+
+
+def _are_shared(contents: Contents) -> np.ndarray:
+    """Return which samples boxes of several classes hold."""
+    shown = contents.explanations
+    if keeps_overlaps(contents.model):
+        lower, upper = (checked(np.stack([getattr(e, end) for e in shown])) for end in _BOTH)
+        return contents.model.is_contentious(lower, upper)
+    return np.array([(e.memberships == 1.0).sum() > 1 for e in shown])
 
 
 def _ends_of(samples: Sequence[Explanation], rounding: Rounding) -> np.ndarray:
@@ -121,8 +141,8 @@ def _explained(
     """Return an explanation; boxes are named by their place among those shown."""
     competing = explanation.competing
     values = {
-        "lower": _plain(lower),
-        "memberships": _plain(np.round(explanation.memberships, _MEMBERSHIP_DECIMALS)),
+        "lower": plain(lower),
+        "memberships": plain(np.round(explanation.memberships, _MEMBERSHIP_DECIMALS)),
         "winning": place[explanation.winning.index],
         "competing": None if competing is None else place[competing.index],
         "deciding": explanation.deciding,
@@ -132,7 +152,7 @@ def _explained(
         "tie": words.tie(explanation),
     }
     is_point = np.array_equal(lower, upper, equal_nan=True)
-    return values if is_point else values | {"upper": _plain(upper)}
+    return values if is_point else values | {"upper": plain(upper)}
 
 
 def _change(change: Change | None) -> dict[str, Any] | None:
@@ -142,12 +162,13 @@ def _change(change: Change | None) -> dict[str, Any] | None:
     ends = np.stack([change.lower, change.upper])[:, change.features]
     return {
         "features": change.features.tolist(),
-        "ends": [_plain(pair) for pair in ends.T],
+        "ends": [plain(pair) for pair in ends.T],
         "title": words.title_of_change(change),
     }
 
 
-def _plain(values: np.ndarray) -> list[Any]:
+def plain(values: np.ndarray) -> list[Any]:
+    """Return numbers for JSON, None for those that are not known."""
     return [_number(value) for value in values.tolist()]
 
 

@@ -14,8 +14,17 @@ from typing import Any
 from hyperboxes import __version__
 from hyperboxes._report._contents import Contents, Results
 from hyperboxes._report._data import page_data
+from hyperboxes._report._editing import editing_of_covers, editing_of_votes
+from hyperboxes._report._memory import (
+    MemoryContents,
+    describe_horizons,
+    describe_neighbors,
+    describe_weights,
+    memory_data,
+)
 from hyperboxes._report._summary import (
     describe_distance,
+    describe_memory,
     describe_model,
     describe_scores,
     describe_voting_model,
@@ -29,15 +38,23 @@ from hyperboxes._report._votes import (
 
 # In the order in which they build on one another.
 _SCRIPTS = {
-    "covers": ("dom", "format", "model", "rules", "strips", "plane", "covers", "samples", "start"),
-    "votes": ("dom", "format", "model", "votes", "rules", "samples", "start"),
+    "covers": (
+        *("dom", "format", "model", "bounds", "rules", "strips", "plane", "covers"),
+        *("nearest", "samples", "editor", "start"),
+    ),
+    "memory": (
+        *("dom", "format", "model", "bounds", "rules", "strips", "memory"),
+        *("samples", "editor", "start"),
+    ),
+    "votes": ("dom", "format", "model", "votes", "voting", "rules", "samples", "editor", "start"),
 }
 
 
 def write_page(contents: Contents, title: str) -> str:
     """Return the page on a model whose boxes cover samples."""
     about = {"model": describe_model(contents), "distance": describe_distance(contents)}
-    return _write("covers", title, contents, about, page_data(contents))
+    data = page_data(contents) | {"editing": editing_of_covers(contents)}
+    return _write("covers", title, contents, about, data)
 
 
 def write_vote_page(contents: VoteContents, title: str) -> str:
@@ -47,7 +64,19 @@ def write_vote_page(contents: VoteContents, title: str) -> str:
         "importances": describe_importances(contents),
         "intercepts": describe_intercepts(contents),
     }
-    return _write("votes", title, contents, about, vote_data(contents))
+    data = vote_data(contents) | {"editing": editing_of_votes(contents)}
+    return _write("votes", title, contents, about, data)
+
+
+def write_memory_page(contents: MemoryContents, title: str) -> str:
+    """Return the page on a memory that adapts."""
+    about = {
+        "model": describe_memory(contents),
+        "neighbors": describe_neighbors(),
+        "horizons": describe_horizons(contents),
+        "weights": describe_weights(contents),
+    }
+    return _write("memory", title, contents, about, memory_data(contents))
 
 
 def _write(

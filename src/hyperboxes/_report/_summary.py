@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
+from hyperboxes._explain.exceptions import describe_regions
 from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.reading import is_voting, read_membership
 from hyperboxes._explain.scores import class_scores, overall_scores
 from hyperboxes._report._contents import Contents, Results
+from hyperboxes._report._memory import MemoryContents
 from hyperboxes._report._votes import VoteContents
 
 # A matrix of more classes is too large to read; the most frequent mistakes are listed instead.
@@ -29,10 +31,21 @@ def describe_model(contents: Contents) -> str:
         "Boxes": f"{len(boxes):,}{_unlabelled(boxes.labels)}",
         "Samples learned": f"{_count_learned(contents):,}",
     }
+    if shared := describe_regions(contents.model):
+        facts["Shared regions"] = shared
     return _facts(contents, facts, _used_membership(contents.model))
 
 
-def _count_learned(contents: Contents) -> int:
+def describe_memory(contents: MemoryContents) -> str:
+    """Return the facts about a memory that adapts."""
+    facts = {
+        "Boxes": f"{len(contents.boxes):,} of at most {contents.model.max_boxes:,}",
+        "Samples learned": f"{_count_learned(contents):,}",
+    }
+    return _facts(contents, facts, {})
+
+
+def _count_learned(contents: Results) -> int:
     """Return how many samples were learned, those of boxes that are forgotten included."""
     return int(getattr(contents.model, "n_samples_seen_", contents.boxes.counts.sum()))
 

@@ -20,10 +20,16 @@ from hyperboxes._explain.vote_explanation import VoteExplanation
 from hyperboxes._explain.votes import number_text, vote_list
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.voting import VotingHyperboxes
-from hyperboxes._report._contents import Results, choose_boxes, choose_samples, compare_labels
+from hyperboxes._report._bars import draw_bars
+from hyperboxes._report._contents import (
+    Results,
+    choose_boxes,
+    choose_samples,
+    compare_labels,
+    list_categories,
+)
 
 _DECIMALS = 6
-_MOST_IMPORTANCES = 20
 
 # The boxes that hold a sample are told one by one as far as these, and the others added up.
 _MOST_VOTES = 30
@@ -38,6 +44,7 @@ class VoteContents(Results):
 
     boxes: VotingHyperboxes
     explanations: VoteExplanations
+    values: np.ndarray
 
     @classmethod
     def gather(
@@ -52,7 +59,9 @@ class VoteContents(Results):
     ) -> Self:
         """Ask the model about all samples, and choose what to show."""
         names = {"feature_names": feature_names, "class_names": class_names}
-        quality = Quality.measure_votes(model, GivenSamples.check(model, X, y, None))
+        samples = GivenSamples.check(model, X, y, None)
+        assert samples is not None
+        quality = Quality.measure_votes(model, samples)
         predicted = np.searchsorted(model.classes_, model.predict(X))
         true, unknown = compare_labels(model, y, len(predicted))
         rows = choose_samples(true, predicted, max_samples)
@@ -71,13 +80,17 @@ class VoteContents(Results):
             shown_boxes=choose_boxes(boxes.weights.max(axis=1), needed, max_rules),
             quality=quality,
             explanations=explanations,
+            values=samples.lower,
         )
 
 
 def vote_data(contents: VoteContents) -> dict[str, Any]:
     """Return what the scripts need; `null` stands for what is not known."""
     return {
-        "features": [{"name": name} for name in contents.feature_names],
+        "features": [
+            {"name": name} | list_categories(contents.model, j)
+            for j, name in enumerate(contents.feature_names)
+        ],
         "labels": contents.labels,
         "nClasses": contents.n_classes,
         "nSamples": len(contents.true),
@@ -157,25 +170,22 @@ def _explained(explanation: VoteExplanation, place: dict[int, int]) -> dict[str,
         "rest": _rounded(total),
         "why": words.headline(explanation),
         "tie": "",
+        "moves": _moves(explanation),
         "change": words.change(explanation).replace(ARROW, " \N{RIGHTWARDS ARROW} "),
     }
 
 
+def _moves(explanation: VoteExplanation) -> list[list[Any]]:
+    """Return which features change to what for another prediction."""
+    change = explanation.change
+    if change is None:
+        return []
+    return [[j, float(change.values[j])] for j in change.features.tolist()]
+
+
 def describe_importances(contents: VoteContents) -> str:
     """Return the importances of the features as bars."""
-    importances = contents.model.feature_importances_
-    n_used = np.count_nonzero(importances)
-    order = np.argsort(-importances, kind="stable")[: min(n_used, _MOST_IMPORTANCES)]
-    largest = importances.max(initial=0.0) or 1.0
-    bars = "".join(
-        f'<div class="bar"><span>{escape(contents.feature_names[j])}</span>'
-        '<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="winning" width="{100 * importances[j] / largest:.1f}" height="10"/></svg>'
-        f'<span class="degree">{importances[j]:.3f}</span></div>'
-        for j in order
-    )
-    more = f"{n_used - len(order):,} more have less; " if n_used > len(order) else ""
-    return f"{bars}<p>{more}{len(importances) - n_used:,} others are not used.</p>"
+    return draw_bars(contents.feature_names, contents.model.feature_importances_)
 
 
 def describe_intercepts(contents: VoteContents) -> str:

@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators.tables import code_columns, known_categories, look_up, with_columns
+from hyperboxes._estimators.tallies import Tally
 from hyperboxes._estimators.validation import find_labels
-from hyperboxes._learning.categories import Column, learn_categories
 from hyperboxes._models.categories import Categories
-
-# How often each value of some features came with each label, None for samples without one.
-Tally = dict[int, dict[Any, dict[Any, int]]]
 
 
 def count_categories(estimator: Any, X: Any, y: np.ndarray | None) -> Tally:
@@ -20,7 +17,7 @@ def count_categories(estimator: Any, X: Any, y: np.ndarray | None) -> Tally:
     columns = list(known_categories(estimator))
     if not columns or y is None:
         return {}
-    has_label, _ = find_labels(y, estimator.unlabeled)
+    has_label, _ = find_labels(y, getattr(estimator, "unlabeled", None))
     labels = [label if known else None for label, known in zip(y.tolist(), has_label, strict=True)]
     tally: Tally = {}
     for j, (values, codes) in code_columns(X, columns).items():
@@ -30,35 +27,6 @@ def count_categories(estimator: Any, X: Any, y: np.ndarray | None) -> Tally:
                 counts = tally[j][values[code]]
                 counts[label] = counts.get(label, 0) + 1
     return tally
-
-
-def add_tallies(tally: Tally, other: Tally) -> Tally:
-    """Return what both have counted."""
-    total = {j: {value: dict(n) for value, n in values.items()} for j, values in tally.items()}
-    for j, values in other.items():
-        column = total.setdefault(j, {})
-        for value, counts in values.items():
-            own = column.setdefault(value, {})
-            for label, n in counts.items():
-                own[label] = own.get(label, 0) + n
-    return total
-
-
-def place_categories(tally: Tally, classes: np.ndarray) -> dict[int, Categories]:
-    """Place the values by what they tell of the classes: what one process would have learned."""
-    codes_of = {label: code for code, label in enumerate(classes.tolist())} | {None: -1}
-    found = {}
-    for j, column in sorted(tally.items()):
-        rows = [
-            (code, codes_of[label], n)
-            for code, counts in enumerate(column.values())
-            for label, n in counts.items()
-        ]
-        codes, labels, weights = np.array(rows, np.int64).reshape(-1, 3).T
-        found[j] = learn_categories(
-            Column(list(column), codes, labels, classes.tolist(), weights.astype(np.float64))
-        )
-    return found
 
 
 def with_places(X: Any, categories: dict[int, Categories]) -> Any:

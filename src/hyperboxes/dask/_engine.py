@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from hyperboxes._estimators.merge import neighbours
@@ -20,6 +20,7 @@ class Engine:
         self._client = client if client is not None else _default_client()
         self._progress = progress
         self._token = uuid.uuid4().hex
+        self._n_trees = 0
 
     def task(self, function: Callable[..., Any], place: str, *args: Any) -> Any:
         """Return a delayed call, named by what it does and where: errors and the dashboard tell."""
@@ -34,28 +35,49 @@ class Engine:
         Which values meet does not depend on when they arrive.
         """
         values, level = list(values), 0
+        self._n_trees += 1
         while len(values) > 1:
             level += 1
             values = [
                 group[0]
                 if len(group) == 1
-                else self.task(function, f"level-{level}-group-{number}", group)
+                else self.task(function, f"{number}-level-{level}-tree-{self._n_trees}", group)
                 for number, group in enumerate(neighbours(values))
             ]
         return values[0]
 
-    def compute(self, value: Any) -> Any:
-        """Return what a delayed value comes to; nothing goes on if that fails."""
+    def share(self, value: Any) -> Any:
+        """Return a value as a task of its own, for many others: a worker gets it once."""
+        from dask.delayed import delayed
+
+        return delayed(value, traverse=False)
+
+    def keep(self, values: list[Any]) -> list[Any]:
+        """Have delayed values computed, and kept on the workers as long as somebody has them."""
         if self._client is None:
-            with _local_bar() if self._progress else nullcontext():
+            from dask.base import persist
+
+            return list(persist(*values))
+        with _explaining_faults(self._client):
+            return list(self._client.persist(values))
+
+    def compute(self, value: Any, *, quiet: bool = False) -> Any:
+        """Return what a delayed value comes to; nothing goes on if that fails.
+
+        A quiet one, of many, shows no progress.
+        """
+        shows = self._progress and not quiet
+        if self._client is None:
+            with _local_bar() if shows else nullcontext():
                 return value.compute()
-        future = self._client.compute(value)
-        try:
-            if self._progress:
-                _show_progress(future)
-            return _result(future)
-        finally:
-            future.cancel(reason="hyperboxes is done with it")
+        with _explaining_faults(self._client):
+            future = self._client.compute(value)
+            try:
+                if shows:
+                    _show_progress(future)
+                return future.result()
+            finally:
+                future.cancel(reason="hyperboxes is done with it")
 
 
 def _default_client() -> Any:
@@ -83,8 +105,9 @@ def _show_progress(future: Any) -> None:
     progress(future, notebook=False)
 
 
-def _result(future: Any) -> Any:
-    """Wait for a result; say which partition it was whose workers died.
+@contextmanager
+def _explaining_faults(client: Any) -> Iterator[None]:
+    """Say which partition it was whose workers died, and whether the scheduler was lost.
 
     Dask suspects whatever a worker had to do when it died, so it may name a partition that waited.
     """
@@ -92,7 +115,7 @@ def _result(future: Any) -> Any:
     from distributed.comm.core import CommClosedError
 
     try:
-        return future.result()
+        yield
     except KilledWorker as error:
         raise RuntimeError(
             f"Dask's task {_describe(error.task)} was given up: workers died while they were at "
@@ -100,7 +123,10 @@ def _result(future: Any) -> Any:
             "more memory than a worker has; divide the data into smaller partitions, or give the "
             "workers more. Their logs say more."
         ) from error
-    except (CancelledError, CommClosedError, TimeoutError) as error:
+    except Exception as error:
+        is_lost = isinstance(error, CancelledError | CommClosedError | TimeoutError)
+        if not is_lost and client.status != "closed":
+            raise
         raise RuntimeError(
             f"The connection to Dask's scheduler was lost ({error}), or somebody has cancelled the "
             "work. The model is as it was before; with a new client, start again."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -9,9 +10,10 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from hyperboxes._estimators.labels import union_of_labels
+from hyperboxes._estimators.tallies import Tally, add_tallies, place_categories
 from hyperboxes._estimators.validation import find_labels
 from hyperboxes._models.categories import Categories
-from hyperboxes.dask._categories import Tally, add_tallies, count_categories, place_categories
+from hyperboxes.dask._categories import count_categories
 from hyperboxes.dask._partitions import split_labels
 
 
@@ -47,12 +49,13 @@ class Survey:
         """Look at a partition with the eyes of an unfitted estimator."""
         if is_empty(X, y):
             return cls({number: 0})
+        unlabeled = getattr(estimator, "unlabeled", None)
         try:
             lower, upper, labels = estimator._validate_part(X, y, X_upper)
             classes = np.empty(0)
             tally = count_categories(estimator, X, labels)
             if labels is not None:
-                classes = union_of_labels(classes, find_labels(labels, estimator.unlabeled)[1])
+                classes = union_of_labels(classes, find_labels(labels, unlabeled)[1])
         except (TypeError, ValueError) as error:
             return cls({number: 0}, problems={number: str(error)})
         ranges = np.array([np.fmin.reduce(lower), np.fmax.reduce(upper)])
@@ -104,7 +107,7 @@ class Survey:
     @property
     def categories(self) -> dict[int, Categories]:
         """The values of categorical features, with their places."""
-        return place_categories(self.tally, self.classes)
+        return place_categories(self.tally, self.classes.tolist())
 
     @property
     def all_ranges(self) -> np.ndarray:
@@ -129,7 +132,7 @@ class Survey:
 
 def look_at_partition(estimator: Any, number: int, X: Any, y: Any, X_upper: Any) -> Survey:
     """Find out what one partition has."""
-    return Survey.of(estimator, number, *split_labels(X, y), X_upper)
+    return Survey.of(copy.copy(estimator), number, *split_labels(X, y), X_upper)
 
 
 def join_surveys(surveys: list[Survey]) -> Survey:

@@ -11,14 +11,17 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state, check_scalar
 
+from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.merge import merge
 from hyperboxes._estimators.registry import find_by_class
 from hyperboxes._estimators.validation import check_any_label
 from hyperboxes._learning.calibrating import ENOUGH
 from hyperboxes._models.categories import Categories
+from hyperboxes.dask._boosting import boost_partitions
 from hyperboxes.dask._categories import with_places
 from hyperboxes.dask._engine import Engine
 from hyperboxes.dask._partitions import Partition, partitions_of, split_labels
+from hyperboxes.dask._repairing import can_repair, learn_lost_samples, take_back
 from hyperboxes.dask._survey import Survey, is_empty, join_surveys, look_at_partition
 
 Model = TypeVar("Model", bound=Any)
@@ -37,6 +40,7 @@ def fit(
     *,
     X_upper: Any = None,
     min_box_samples: int = 1,
+    n_repairs: int = 1,
     client: Any = None,
     progress: bool = False,
 ) -> Model:
@@ -48,14 +52,19 @@ def fit(
     only: the result is the same whatever comes first. The more alike the partitions are, the better
     it is; shuffle rows between partitions that are sorted.
 
+    `BoostedHyperboxes` are not merged: their votes are fitted to the samples of all partitions,
+    which stay on the workers in bins. The model is, bit for bit, the one that the estimator's own
+    `fit` makes of all rows.
+
     Parameters
     ----------
     model : estimator
-        One whose models can be merged: `ImprovedOnlineGFMM`, `OnlineGFMM`, `AgglomerativeGFMM` or
-        `HyperboxClustering`.
+        One whose models can be merged, `ImprovedOnlineGFMM`, `OnlineGFMM`, `AgglomerativeGFMM` or
+        `HyperboxClustering`, or `BoostedHyperboxes`.
     X : dask Array, dask DataFrame, or list of delayed parts
-        The samples, or the lower ends of interval samples. Both passes compute the partitions:
-        persist them if they fit into the workers' memory and take long to make.
+        The samples, or the lower ends of interval samples. Each pass computes the partitions,
+        two, or up to three of boosted boxes: persist them if they fit into the workers' memory and
+        take long to make.
     y : dask Array, dask Series, list of delayed parts, or str, default=None
         The labels, divided as `X` is; or the column of the data frame `X` that holds them.
     X_upper : like `X`, default=None
@@ -64,6 +73,11 @@ def fit(
         Boxes of a partition that hold fewer samples are left out, unless the partition has none
         larger of their class. Where classes overlap, most boxes hold a single sample, and merging
         takes most of the time: 2 saves much of it. What is left out is not counted.
+    n_repairs : int, default=1
+        How often partitions learn what merging has lost, samples that boxes held before they were
+        cut back, of `ImprovedOnlineGFMM` without `max_boxes`, where no small boxes are left out.
+        Each time is another pass over the partitions. It makes up for what learning apart costs
+        where classes overlap.
     client : distributed.Client, default=None
         Where to compute. None: on the default client if there is one, else by Dask's scheduler in
         this process, with threads unless Dask is configured otherwise. No cluster is started.
@@ -95,12 +109,18 @@ def fit(
     >>> model.predict(X[:3])
     array([0, 0, 0])
     """
-    _check_can_be_merged(model)
+    _check_can_be_fitted(model)
+    is_boosted = isinstance(model, BoostedHyperboxes)
     model._validate_params()
     check_scalar(min_box_samples, "min_box_samples", Integral, min_val=1)
+    check_scalar(n_repairs, "n_repairs", Integral, min_val=0)
+    if is_boosted and min_box_samples > 1:
+        raise ValueError("Boosted boxes are not merged: leave min_box_samples out.")
     partitions = partitions_of(X, y, X_upper)
     engine = Engine(client, progress)
     survey = _survey(engine, model, partitions)
+    if is_boosted:
+        return _take_over(model, boost_partitions(engine, model, partitions, survey))
     unfitted = _prepared(model, survey)
     seeds = _seeds(model, len(partitions))
     n_asked, categories = _allot(survey, model), survey.categories
@@ -115,6 +135,9 @@ def fit(
         for number, partition in enumerate(partitions)
     ]
     merged = engine.tree(merge_partitions, parts)
+    was_merged = sum(n > 0 for n in survey.n_rows.values()) > 1
+    if was_merged and min_box_samples == 1 and can_repair(model):
+        merged = _repaired(engine, merged, partitions, n_repairs)
     fitted = engine.compute(engine.task(finish, "model", _bare(model), merged))
     return _take_over(model, fitted)
 
@@ -172,11 +195,11 @@ def partial_fit(
     return _take_over(model, engine.compute(learner))
 
 
-def _check_can_be_merged(model: Any) -> None:
+def _check_can_be_fitted(model: Any) -> None:
     learner = find_by_class(type(model))
     if learner is None:
         raise TypeError(f"Only estimators of this package can be fitted in parts, not {model!r}.")
-    if learner.merge_settings is None:
+    if not learner.learns_partitions:
         instead = "take a sample that fits into memory, and call its own fit"
         if hasattr(model, "partial_fit"):
             instead = "use hyperboxes.dask.partial_fit, which learns one partition after the other"
@@ -243,6 +266,17 @@ def _allot(survey: Survey, model: Any) -> list[int]:
         return n_rows.tolist()
     drawn = np.random.default_rng(0).multinomial(ENOUGH, n_rows / n_rows.sum())
     return np.minimum(drawn, n_rows).tolist()
+
+
+def _repaired(engine: Engine, merged: Any, partitions: list[Partition], n_repairs: int) -> Any:
+    """Have all partitions learn what the merged model has lost, so many times."""
+    for turn in range(n_repairs):
+        lost = [
+            engine.task(learn_lost, f"{number}-turn-{turn}", merged, number, *partition)
+            for number, partition in enumerate(partitions)
+        ]
+        merged = engine.task(repair, f"{turn}", merged, engine.tree(merge_partitions, lost))
+    return merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,6 +356,25 @@ def merge_partitions(parts: list[Trained]) -> Trained:
         None if not models else models[0] if len(models) == 1 else merge(models),
         _join(samples) if samples else None,
     )
+
+
+def learn_lost(merged: Trained, number: int, X: Any, y: Any, X_upper: Any) -> Trained:
+    """Learn the samples of a partition that the merged model has lost."""
+    X, y = split_labels(X, y)
+    if is_empty(X, y):
+        return Trained()
+    try:
+        found = learn_lost_samples(merged.model, X, y, X_upper)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"Partition {number}: {error}") from error
+    return Trained(found)
+
+
+def repair(merged: Trained, lost: Trained) -> Trained:
+    """Merge a model with what it has lost."""
+    if lost.model is None:
+        return merged
+    return replace(merged, model=take_back(merged.model, lost.model))
 
 
 def _join(samples: list[Any]) -> Any:

@@ -2,38 +2,6 @@
 
 const MOST_CHANGES = 12;
 
-/** The conditions of a box as pairs of feature and text; of many, those that are needed come first. */
-function conditionsOf(box) {
-  const conditions = [];
-  report.features.forEach((feature, j) => {
-    const [low, high] = boxEnds(box, j);
-    const fromStart = low <= feature.least;
-    const toEnd = high >= feature.most;
-    if (low === null || (fromStart && toEnd)) {
-      return;
-    }
-    if (feature.categories) {
-      conditions.push([j, formatSet(j, low, high)]);
-    } else if (low < high && fromStart) {
-      conditions.push([j, `<= ${formatNumber(j, high)}`]);
-    } else if (low < high && toEnd) {
-      conditions.push([j, `>= ${formatNumber(j, low)}`]);
-    } else {
-      conditions.push([j, formatInterval(j, low, high)]);
-    }
-  });
-  if (isLong(conditions, MOST_CONDITIONS)) {
-    const width = ([j]) => {
-      const [low, high] = boxEnds(box, j);
-      return placeInRange(j, high) - placeInRange(j, low);
-    };
-    const needed = report.boxes.needed[box];
-    const place = ([j]) => (needed.includes(j) ? needed.indexOf(j) : needed.length);
-    conditions.sort((a, b) => place(a) - place(b) || width(a) - width(b));
-  }
-  return conditions;
-}
-
 /** What the table of rules says of a box between its class and its conditions. */
 function ruleCells(box) {
   const { count, coverage, precision } = report.boxes;
@@ -63,7 +31,9 @@ function changeLines(sample) {
     element("li", {}, `${report.features[j].name} `, ...changeStep(j, valueEnds(sample, j), change.ends[place])),
   );
   const list = element("ul", { class: "conditions" }, ...clipped(steps, MOST_CHANGES));
-  return [...lines, element("p", {}, change.title), list];
+  const isPoint = change.ends.every(([low, high]) => low === high);
+  const pairs = change.features.map((j, place) => [j, change.ends[place][0] ?? NaN]);
+  return [...lines, element("p", {}, change.title), list, ...(isPoint ? tryButton(pairs) : [])];
 }
 
 function changeStep(feature, from, to) {

@@ -21,6 +21,9 @@ function valueEnds(sample, feature) {
 
 /** How far outside of a box a sample is in a feature, below 0 inside; null if that is not known. */
 function distanceFrom(sample, box, feature) {
+  if (sample.scaled) {
+    return learnedDistance(sample, box, feature);
+  }
   const [low, high] = boxEnds(box, feature);
   const [first, last] = valueEnds(sample, feature);
   return low === null || first === null ? null : Math.max(last - high, low - first);
@@ -44,5 +47,10 @@ function isWrong(sample) {
 function placeInRange(feature, value) {
   const { low, high } = report.features[feature];
   const span = high / 2 - low / 2;
-  return span > 0 ? (value / 2 - low / 2) / span : 0.5;
+  return span > 0 ? Math.min(Math.max((value / 2 - low / 2) / span, 0), 1) : 0.5;
+}
+
+/** Numbers that were packed, eight bytes each. */
+function unpack(text) {
+  return new Float64Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
 }

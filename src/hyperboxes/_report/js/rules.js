@@ -45,6 +45,16 @@ function conditionList(box) {
   return element("ul", { class: "conditions" }, ...clipped(items, most));
 }
 
+/** Where boxes of other classes hold a part of a box. */
+function exceptionList(box) {
+  return (report.boxes.exceptions?.[box] ?? []).map(([rival, conditions]) => {
+    if (conditions.length === 0) {
+      return element("p", { class: "exception" }, `except everywhere: ${rival} holds it all`);
+    }
+    return element("details", { class: "exception" }, element("summary", {}, `except with ${rival}`), conditions.join("; "));
+  });
+}
+
 function ruleRow(box) {
   const { index, label } = report.boxes;
   const cell = (name, ...children) => element("td", { "data-name": name }, ...children);
@@ -54,7 +64,7 @@ function ruleRow(box) {
     element("th", { scope: "row", "data-name": "Box" }, String(index[box])),
     cell("Class", labelName(label[box])),
     ...ruleCells(box).map(([name, text]) => cell(name, text)),
-    cell("Conditions", conditionList(box)),
+    cell("Conditions", conditionList(box), ...exceptionList(box)),
   );
 }
 

@@ -8,6 +8,7 @@ const KINDS = {
   wrong: isWrong,
   uncertain: (sample) => leadOf(sample) < report.uncertain,
   outside: isInNoBox,
+  shared: (sample) => sample.isShared === true,
   unlabelled: (sample) => sample.true < 0,
 };
 
@@ -85,11 +86,28 @@ function showSample() {
     return;
   }
   byId("sample-row").value = sample.row;
-  byId("sample-title").replaceChildren(...sampleTitle(sample));
+  editSample(sample);
+  showExplanation(currentSample(sample));
+}
+
+/** Show why the model says what it says of a sample, which may have been changed. */
+function showExplanation(sample) {
+  const isChanged = sample.original !== undefined;
+  byId("sample-title").replaceChildren(...(isChanged ? changedTitle(sample) : sampleTitle(sample)));
   byId("sample-why").textContent = [sample.why, sample.tie].join(" ");
   byId("sample-memberships").replaceChildren(...membershipBars(sample));
-  byId("sample-change").replaceChildren(...changeLines(sample));
+  if (byId("sample-change") !== null) {
+    byId("change-title").textContent = isChanged ? "What you have changed" : "What would change it";
+    byId("sample-change").replaceChildren(...(isChanged ? editLines() : changeLines(sample)));
+  }
+  showEdits(sample);
   explainSample(sample);
+}
+
+function changedTitle(sample) {
+  const { original, predicted } = sample;
+  const title = [`Row ${sample.row}, changed: predicted `, element("b", {}, labelName(predicted))];
+  return predicted === original.predicted ? [...title, " as before"] : [...title, ", before ", element("b", {}, labelName(original.predicted))];
 }
 
 function sampleTitle(sample) {
@@ -145,8 +163,10 @@ function startSamples() {
   const codes = [...report.labels.keys()];
   setOptions(byId("sample-true"), labels(codes));
   setOptions(byId("sample-predicted"), labels(codes.slice(0, report.nClasses)));
-  if (!report.samples.some(KINDS.unlabelled)) {
-    byId("sample-kind").querySelector('[value="unlabelled"]').remove();
+  for (const kind of ["shared", "unlabelled"]) {
+    if (!report.samples.some(KINDS[kind])) {
+      byId("sample-kind").querySelector(`[value="${kind}"]`).remove();
+    }
   }
   byId("sample-extent").textContent = sampleExtent();
   byId("sample-row").max = report.nSamples;
@@ -161,5 +181,6 @@ function startSamples() {
     button.addEventListener("click", () => showConfused(button));
   }
   startExplanations();
+  startEditor();
   filterSamples();
 }

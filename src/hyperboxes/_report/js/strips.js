@@ -12,7 +12,28 @@ function stretch(feature, low, high) {
   return { x: start.toFixed(1), width: (Math.max(stop - start, 0) + 2).toFixed(1) };
 }
 
+/** A cell for each category that the model tells apart; the boxes' sets above and below the middle. */
+function categoryStrip(sample, feature) {
+  const places = [...new Set(report.features[feature].categories.map(([, place]) => place))];
+  const width = STRIP_WIDTH / places.length;
+  const value = valueEnds(sample, feature)[0];
+  const isAt = (place, low, high) => low !== null && place >= low - SAME_PLACE && place <= high + SAME_PLACE;
+  const cells = places.flatMap((place, k) => {
+    const cell = { x: (k * width + 1).toFixed(1), width: Math.max(width - 2, 1).toFixed(1) };
+    const sets = rolesOf(sample).map(([role, box], row) => {
+      const kind = isAt(place, ...boxEnds(box, feature)) ? role : "cell";
+      return svg("rect", { class: kind, y: row === 0 ? 3 : STRIP_HEIGHT / 2 + 1, height: 7, ...cell });
+    });
+    const mark = isAt(place, value, value) ? [svg("rect", { class: "chosen", y: 1, height: STRIP_HEIGHT - 2, ...cell })] : [];
+    return [svg("g", {}, svg("title", {}, formatNumber(feature, place)), ...sets, ...mark)];
+  });
+  return picture(STRIP_WIDTH, STRIP_HEIGHT, stripInWords(sample, feature), ...cells);
+}
+
 function strip(sample, feature) {
+  if (report.features[feature].categories) {
+    return categoryStrip(sample, feature);
+  }
   const middle = STRIP_HEIGHT / 2;
   const shapes = [svg("path", { class: "axis", d: `M0 ${middle}H${STRIP_WIDTH}` })];
   rolesOf(sample).forEach(([role, box], place) => {

@@ -49,7 +49,7 @@ function roleOfLabel(sample, code) {
 }
 
 function changeLines(sample) {
-  return [element("p", {}, sample.change)];
+  return [element("p", {}, sample.change), ...tryButton(sample.moves)];
 }
 
 /** The classes with the largest scores, the predicted one first. */

@@ -1,0 +1,124 @@
+// Boxes vote: scores added up here, in the very order and numbers of `predict`.
+
+const MOST_TOLD = 30;
+const FEWEST_DIGITS = 4;
+const learned = "model" in report.editing ? unpackVotes(report.editing.model) : null;
+
+function unpackVotes(model) {
+  const packed = ["lower", "upper", "weights", "intercept"].map((name) => [name, unpack(model[name])]);
+  const starts = [0];
+  for (const conditions of report.boxes.conditions) {
+    starts.push(starts.at(-1) + conditions.length);
+  }
+  return { ...model, ...Object.fromEntries(packed), starts };
+}
+
+function votesFor(box) {
+  return learned.weights.subarray(box * report.nClasses, (box + 1) * report.nClasses);
+}
+
+function holds(box, values) {
+  return report.boxes.conditions[box].every(([feature], place) => {
+    const at = learned.starts[box] + place;
+    const value = values[feature];
+    return Number.isNaN(value) ? learned.missing[at] === 1 : learned.lower[at] <= value && value <= learned.upper[at];
+  });
+}
+
+function addVotes(held) {
+  const scores = [...learned.intercept];
+  for (const box of held) {
+    votesFor(box).forEach((vote, code) => {
+      scores[code] += vote;
+    });
+  }
+  return scores;
+}
+
+function softmax(scores) {
+  const top = Math.max(...scores);
+  const odds = scores.map((score) => Math.exp(score - top));
+  const total = odds.reduce((sum, part) => sum + part, 0);
+  return odds.map((part) => part / total);
+}
+
+/** A value with digits enough to see that it lies between two others. */
+function valueBetween(value, low, high) {
+  for (let digits = FEWEST_DIGITS; digits < 17; digits += 1) {
+    const short = Number(value.toPrecision(digits));
+    if (low <= short && short <= high) {
+      return String(short);
+    }
+  }
+  return String(value);
+}
+
+/** A condition of a box with the value that meets it. */
+function metCondition(box, place, values) {
+  const [feature, text] = report.boxes.conditions[box][place];
+  const { name, categories } = report.features[feature];
+  const value = values[feature];
+  const at = learned.starts[box] + place;
+  if (Number.isNaN(value)) {
+    return `${name} missing`;
+  }
+  const [low, high] = [learned.lower[at], learned.upper[at]];
+  if (categories) {
+    const nHeld = categoriesHeld(feature, low, high).length;
+    const set = nHeld === 1 || nHeld === categories.length ? "" : ` ${text.replace(", or missing", "")}`;
+    return `${name} = ${formatNumber(feature, value)}${set}`;
+  }
+  const [below, last] = [learned.below[at], learned.last[at]];
+  const middle = `${name} = ${valueBetween(value, low, high)}`;
+  if (below === null && last === null) {
+    return `${middle} is not missing`;
+  }
+  if (below !== null && last !== null) {
+    return `${below} < ${middle} <= ${last}`;
+  }
+  return below === null ? `${middle} <= ${last}` : `${middle} > ${below}`;
+}
+
+/** The boxes that hold a sample, those with the largest votes first. */
+function boxesByVote(held) {
+  const size = (box) => Math.max(...[...votesFor(box)].map(Math.abs));
+  return [...held].sort((a, b) => size(b) - size(a) || a - b);
+}
+
+/** A sample with other values, explained like those that came with the page; NaN is a missing value. */
+function explainValues(original, values) {
+  const held = [...report.boxes.index.keys()].filter((box) => holds(box, values));
+  const scores = addVotes(held);
+  const memberships = softmax(scores);
+  const predicted = scores.indexOf(Math.max(...scores));
+  const ordered = boxesByVote(held);
+  const told = ordered.slice(0, MOST_TOLD);
+  const rest = new Array(report.nClasses).fill(0);
+  for (const box of ordered.slice(MOST_TOLD)) {
+    votesFor(box).forEach((vote, code) => {
+      rest[code] += vote;
+    });
+  }
+  const hold = held.length === 1 ? "holds" : "hold";
+  const probability = formatDegree(Math.max(...memberships));
+  return {
+    row: original.row,
+    true: original.true,
+    predicted,
+    memberships,
+    scores,
+    nHeld: held.length,
+    held: told.map((box) => ({
+      box,
+      conditions: report.boxes.conditions[box].map((_, place) => metCondition(box, place, values)),
+    })),
+    rest,
+    why: `${labelName(predicted)}, probability ${probability}: ${held.length || "none"} of ${report.nBoxes} ${report.nBoxes === 1 ? "box" : "boxes"} ${hold} the sample.`,
+    tie: "",
+  };
+}
+
+/** The features to change: those that boxes have conditions on, the most important first. */
+function editableFeatures() {
+  return report.editing.order;
+}
