@@ -58,7 +58,8 @@ def test_short_lists_of_partners_change_nothing(problem, similarity, overlap, n_
     """AGGLO-SM searches again when a list runs out, and drops what does not fit on it."""
     params = {"similarity": similarity, "overlap": overlap, "algorithm": "agglo-sm"}
     for selection in ("lemma", "index"):
-        with patch("hyperboxes._learning.agglomeration.SHORTLIST", n_partners):
+        lengths = {"SHORTLIST": n_partners, "LONG_LIST": n_partners}
+        with patch.multiple("hyperboxes._learning.agglomeration", **lengths):
             model = learn(problem, selection=selection, **params)
         expected = learn(problem, selection=selection, **params)
         assert same_boxes(model, expected)

@@ -46,20 +46,19 @@ def test_no_box_is_left_out(data, n_features):
     boxes = Boxes.of_rows(lower, upper, labels, np.ones(len(rows)), n_classes=3)
     maps = bitmaps.make_bitmaps(lower[:n_marked], upper[:n_marked], len(rows), 3, 0)
     maps.state[bitmaps.ON] = 1
-    boxes._index = boxes._index._replace(bitmaps=maps)
     walls = np.full((len(rows), n_features, 2), -np.inf)
     for box in range(len(rows)):
-        on_bitmaps.mark_box(box, boxes.arrays)
+        on_bitmaps.mark_box(box, boxes.arrays, maps)
         growth = data.draw(intervals(n_features))
         boxes.lower[box], boxes.upper[box] = reference.hull(lower[box], upper[box], *growth)
-        on_bitmaps.mark_box(box, boxes.arrays)
+        on_bitmaps.mark_box(box, boxes.arrays, maps)
         j, end = data.draw(st.integers(0, n_features - 1)), data.draw(st.integers(0, 1))
         walls[box, j, end] = data.draw(values) - end
         on_bitmaps.mark_wall(box, j, end, walls[box, j, end], maps)
     v, w = data.draw(intervals(n_features))
     label = data.draw(st.integers(0, 2))
     meets = (boxes.lower <= w) & (boxes.upper >= v)
-    rival = on_bitmaps.first_met(v, w, label, boxes.arrays)
+    rival = on_bitmaps.first_met(v, w, label, boxes.arrays, maps)
     expected = np.flatnonzero(meets.all(axis=1) & (labels != label))
     assert rival in expected if len(expected) else rival == -1
 
@@ -78,8 +77,8 @@ def test_no_box_is_left_out(data, n_features):
     expected = np.flatnonzero(has_room & is_inside & (labels == label))
     assert set(expected.tolist()) <= fields(maps.met)
     if n_marked == len(rows):
-        on_bitmaps.unmark_box(0, boxes.arrays)
-        rival = on_bitmaps.first_met(boxes.lower[0], boxes.upper[0], -1, boxes.arrays)
+        on_bitmaps.unmark_box(0, boxes.arrays, maps)
+        rival = on_bitmaps.first_met(boxes.lower[0], boxes.upper[0], -1, boxes.arrays, maps)
         assert rival != 0
 
 
@@ -89,9 +88,9 @@ def test_marks_tell_boxes_apart():
     X, y = rng.random((1_000, 10)), np.arange(1_000) % 2
     boxes = Boxes.of_rows(X, X, y, np.ones(1_000), n_classes=2)
     maps = bitmaps.make_bitmaps(X, X, 1_000, 2, 0)
-    boxes._index = boxes._index._replace(bitmaps=maps)
+    maps.state[bitmaps.ON] = 1
     for box in range(1_000):
-        on_bitmaps.mark_box(box, boxes.arrays)
+        on_bitmaps.mark_box(box, boxes.arrays, maps)
     n_rows = on_bitmaps.rows_to_meet(X[0], X[0], 0, maps)
     on_bitmaps.take_class(0, 0, maps)
     on_bitmaps.narrow(0, 0, n_rows, bitmaps.IN, bitmaps.MET, maps)

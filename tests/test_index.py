@@ -31,14 +31,10 @@ class Subject:
     """
 
     def __init__(self, n_features, width, gamma=None, function="min"):
-        # Bitmaps are used after the first search.
-        settings = {"_WIDTH": width, "_PATIENCE": 1, "_WALKS": 1}
-        self.settings = patch.multiple("hyperboxes._models.boxes", **settings)
+        self.settings = patch("hyperboxes._models.boxes._WIDTH", width)
         gamma = np.ones(n_features) if gamma is None else gamma
         self.membership = Membership(gamma, function)
         self.boxes = Boxes(n_features, N_CLASSES)
-        with self.settings:
-            self.boxes.keep_rooms(True)
         self.rooms = {}
         self.scratch = self.boxes.make_scratch()
         self.search = self.scratch.search
@@ -58,7 +54,7 @@ class Subject:
         self.scratch = self.boxes.make_scratch()
         self.search = self.scratch.search
         number = len(self.boxes)
-        arrays = self.boxes.arrays
+        arrays = self.boxes.learnable
         arrays.lower[number], arrays.upper[number] = low, high
         arrays.labels[number], arrays.counts[number] = label, 1
         on_index.add_box(number, arrays)
@@ -66,8 +62,12 @@ class Subject:
         self.rooms[number] = np.tile(np.float32([-np.inf, np.inf]), (len(low), 1))
 
     def wall_in(self, box, rival):
-        """Let a box be in the way of another, and find its room in the slow way."""
-        on_rooms.wall_in(box, -1, rival, self.boxes.arrays)
+        """Let a box be in the way of another, and find its room in the slow way.
+
+        From the first time on rooms are kept.
+        """
+        self.boxes.keep_rooms(True, at_once=True)
+        on_rooms.wall_in(box, -1, rival, self.boxes.learnable, self.boxes.index.rooms)
         lower, upper, room = self.boxes.lower, self.boxes.upper, self.rooms[box]
         if np.isnan(lower[[box, rival]]).any():
             return
@@ -81,7 +81,7 @@ class Subject:
     def change(self, box, low, high):
         """Give a box other corners."""
         self.boxes.lower[box], self.boxes.upper[box] = low, high
-        on_index.update_box(box, self.boxes.arrays)
+        on_index.update_box(box, self.boxes.learnable)
 
     def merge(self, box, other):
         """Let a box absorb another."""
@@ -89,10 +89,10 @@ class Subject:
             corners = self.boxes.lower[[box, other]], self.boxes.upper[[box, other]]
             self.change(box, np.fmin(*corners[0]), np.fmax(*corners[1]))
             self.boxes.counts[other] = 0
-            on_rooms.share_walls(box, other, self.boxes.arrays)
+            on_rooms.share_walls(box, other, self.boxes.index, self.boxes.index.rooms)
             both = self.rooms[box], self.rooms[other]
             self.rooms[box] = np.stack([np.maximum(*both)[:, 0], np.minimum(*both)[:, 1]], axis=1)
-            on_index.remove_box(other, self.boxes.arrays)
+            on_index.remove_box(other, self.boxes.learnable)
 
     def rebuild(self):
         """Build the trees anew."""
@@ -116,6 +116,7 @@ class Subject:
         self.check_nearest(xl, xu, (0, N_CLASSES))
         for measure in ("membership", *SIMILARITIES):
             self.check_best(xl, xu, theta, label, measure)
+        on_rooms.begin(self.boxes.learnable, self.boxes.index.rooms)  # uses bitmaps from now on
 
     def check_bounds(self):
         """Look for all boxes in their places in the trees, and within the bounds above them."""
@@ -130,7 +131,7 @@ class Subject:
             assert np.array_equal(ends[block, :, 0, lane], low, equal_nan=True)
             assert np.array_equal(ends[block, :, 1, lane], high, equal_nan=True)
             room = self.rooms[box]
-            has_rooms = index.patience[0] == 0
+            has_rooms = walls is not None
             assert not has_rooms or np.array_equal(walls[block, :, :, lane], room)
             while links[block, lanes.PARENT] >= 0:
                 child = block
@@ -170,7 +171,7 @@ class Subject:
                 if reference.overlaps(v, w, self.boxes.lower[box], self.boxes.upper[box], name)
             ]
             for selection in ("index", "all"):
-                arrays, rule = self.boxes.arrays, self.rule(overlap=name, selection=selection)
+                arrays, rule = self.boxes.learnable, self.rule(overlap=name, selection=selection)
                 rival = on_search.first_rival(v, w, label, arrays, rule, self.search, 0)
                 assert rival in expected if expected else rival == -1
         on_search.set_window(w, v, 0.0, self.search.near, self.search.far)
@@ -201,7 +202,7 @@ class Subject:
             ids, values = np.empty(most, np.int64), np.empty(most)
             n_found, n_tried = on_best.find_best(
                 *(label, -1, *after, boxes.counts, 2, best.FITTING),
-                *(boxes.arrays, rule, self.scratch, ids, values),
+                *(boxes.learnable, rule, self.scratch, ids, values),
             )
             assert n_tried == 0
             found = list(zip(ids[:n_found].tolist(), values[:n_found].tolist(), strict=True))

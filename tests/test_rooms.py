@@ -45,9 +45,8 @@ def test_nothing_beyond_a_wall_is_ever_accepted(data, n_features):
         n_classes=2,
         n_seen=2,
     )
-    with no_patience:
-        boxes.keep_rooms(True)
-    on_rooms.wall_in(0, -1, 1, boxes.arrays)
+    boxes.keep_rooms(True, at_once=True)
+    on_rooms.wall_in(0, -1, 1, boxes.learnable, boxes.index.rooms)
     room = boxes._rooms().of_boxes[0].T
     assert np.isfinite(room).sum() == (~meet).sum()
     is_missing = data.draw(st.lists(st.booleans(), min_size=n_features, max_size=n_features))
@@ -67,7 +66,7 @@ def test_walls_are_not_tried_again():
     model = ImprovedOnlineGFMM(theta=1.0, scaling=None).fit(X, y)
     lemma = ImprovedOnlineGFMM(theta=1.0, scaling=None, selection="lemma").fit(X, y)
     assert len(model.hyperboxes_) == len(lemma.hyperboxes_) == 3
-    assert model.n_candidates_ == 10  # the first box, once, and the one at 0.9
+    assert model.n_candidates_ == 11  # the first box, until rooms are kept, and the one at 0.9
     model = AgglomerativeGFMM(1.0, algorithm="agglo-sm", scaling=None).fit(X, y)
     assert len(model.hyperboxes_) == 3
     assert model.n_candidates_ < 20
@@ -97,4 +96,5 @@ def test_rooms_are_kept_after_some_refusals():
             model = ImprovedOnlineGFMM(theta=1.0, scaling=None).fit(X, y)
         assert len(model.hyperboxes_) == 3
         tries.append(model.n_candidates_)
-    assert tries == [99 + 1, 99 + 5, 99 + 100]  # the samples that the other box grows for
+    # The samples that the other box grows for, and the first one that finds a wall.
+    assert tries == [99 + 1 + 1, 99 + 5 + 1, 99 + 100]

@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.data import add_data_option
 from benchmarks.scale.beside import bench_beside
 from benchmarks.scale.common import QUICK, Goal, Run, warm_up
+from benchmarks.scale.exporting import bench_onnx
 from benchmarks.scale.fitting import bench_fit, bench_small
 from benchmarks.scale.growing import PICTURE, bench_growth
 from benchmarks.scale.overlapping import (
@@ -52,7 +53,7 @@ def main() -> None:
         type=int,
         default=sys.maxsize,
         metavar="N",
-        help="of `overlap-growth` and `beside`, sizes up to this only",
+        help="of `overlap-growth`, `predict` and `beside`, sizes up to this only",
     )
     options = parser.parse_args()
     picture = options.plot or (None if options.quick else PICTURE)
@@ -86,6 +87,7 @@ SECTIONS: dict[str, Callable[[Run], list[Goal]]] = {
     "small": bench_small,
     "growth": bench_growth,
     "predict": bench_predict,
+    "onnx": bench_onnx,
     "beside": bench_beside,
     "stream": bench_stream,
     "memory": bench_memory,

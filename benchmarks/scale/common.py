@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.data import generated_for_training
+from benchmarks.data import generated_for_training, tangled
 from benchmarks.timing import Timing, medians
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
@@ -66,10 +66,11 @@ class Goal:
 
 def warm_up() -> None:
     """Compile everything, or load it from Numba's cache."""
-    data = generated_for_training(300, 8)
+    few, refused = generated_for_training(300, 8), tangled(2_000, 20)
     for learner in LEARNERS:
         for selection in SELECTIONS:
-            fit(learner, THETA, data.X_train, data.y_train, selection).predict(data.X_test)
+            fit(learner, THETA, few.X_train, few.y_train, selection).predict(few.X_test)
+            fit(learner, 0.7, refused.X_train, refused.y_train, selection)  # rooms and bitmaps
 
 
 def fit(

@@ -16,7 +16,7 @@ from hyperboxes._kernels.index import (
 )
 from hyperboxes._kernels.jit import by_reference, kernel, subroutine
 from hyperboxes._kernels.records import ALIVE, CANDIDATES, FEW, WORK
-from hyperboxes._kernels.rooms import expect_refusals, find_walls, share_walls
+from hyperboxes._kernels.rooms import begin, find_walls, share_walls
 from hyperboxes._kernels.selection import choose
 
 # Of AGGLO-2's walk: the place to visit next, and whether the pass has merged anything.
@@ -30,15 +30,16 @@ def merge_in_turn(boxes, walk, rule, scratch, relabels, work):
     `relabels` says that there are boxes without a label, None that there are none.
 
     Returns whether a whole pass has merged nothing, which is the end; or False after `work`
-    comparisons of a block in one dimension, when there is no room to relabel a box, and when so few
-    boxes are left that the trees should be built anew.
+    comparisons of a block in one dimension, when there is no room to relabel a box, when so few
+    boxes are left that the trees should be built anew, and when rooms should be kept.
     """
     boxes, rule, scratch = by_reference(boxes), by_reference(rule), by_reference(scratch)
     counters, counts, lower, upper = boxes.counters, boxes.counts, boxes.lower, boxes.upper
     n_boxes, n_features = lower.shape
     end = counters[WORK] + larger(work // n_features, 1)
-    expect_refusals(boxes)
     while counters[WORK] < end and counters[ALIVE] > counters[FEW] and has_room(boxes):
+        if not begin(boxes, boxes.index.rooms):
+            break
         if walk[PLACE] == n_boxes:
             if not walk[MERGED]:
                 return True
@@ -53,7 +54,7 @@ def merge_in_turn(boxes, walk, rule, scratch, relabels, work):
         counters[CANDIDATES] += n_tried
         if k >= 0:
             merge(smaller(i, k), larger(i, k), boxes, relabels)
-            find_walls(smaller(i, k), rule.theta, boxes, scratch)
+            find_walls(smaller(i, k), rule.theta, boxes, boxes.index.bitmaps, scratch)
             walk[MERGED] = True
     return False
 
@@ -73,5 +74,5 @@ def merge(earlier, later, boxes, relabels):
     counts[earlier] += counts[later]
     counts[later] = 0
     boxes.confirmed[earlier] = larger(boxes.confirmed[later], boxes.confirmed[earlier])
-    share_walls(earlier, later, boxes)
+    share_walls(earlier, later, boxes.index, boxes.index.rooms)
     remove_box(later, boxes)

@@ -18,17 +18,15 @@ from hyperboxes._kernels.lanes import (
     LEVEL,
     LOW,
     first_lane,
-    gaps_of,
-    up_to,
     within,
 )
 from hyperboxes._kernels.records import LONGEST, WORK
 from hyperboxes._kernels.rivals import FREE, HOPELESS, try_growth
-from hyperboxes._kernels.rooms import keeps_rooms
 from hyperboxes._kernels.search import (
     facing,
     in_singles,
     limit_of,
+    near_lanes_of,
     precedes,
     push_all,
     set_interval,
@@ -54,7 +52,6 @@ def find_best(
     """
     counters, search = boxes.counters, scratch.search
     ends, rooms, links = boxes.index.ends, boxes.index.rooms, boxes.index.links
-    has_rooms = keeps_rooms(boxes.index)
     floor, metric, inside = rule.floor, rule.metric, rule.measure == LONGEST
     theta = rule.theta if wanted != ALL else np.inf
     stack, least, gaps = search.stack, search.least, search.gaps
@@ -70,11 +67,10 @@ def find_best(
     is_near = limit < theta and not metric.mean
     if is_near:
         set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
-    if has_rooms:
-        copy_row(xl, search.x_low)
-        copy_row(xu, search.x_high)
-        if own >= 0:
-            _stay_in_room(own, boxes, near, far)
+    copy_row(xl, search.x_low)
+    copy_row(xu, search.x_high)
+    if own >= 0:
+        _stay_in_room(own, boxes.index.places, rooms, near, far)
     most = ids.shape[0]
     n_found = n_tried = n_rivals = 0
     top = start(label, True, boxes, search)
@@ -86,10 +82,12 @@ def find_best(
         counters[WORK] += 1
         inner = links[block, LEVEL] > 0
         mask = ALL_LANES
-        if wanted != ALL:
-            mask = within(ends, block + inner, True, near, far)
-        if mask and has_rooms:
-            mask &= within(rooms, block, False, search.x_low, search.x_high)
+        if metric.mean and not inner:
+            mask = near_lanes_of(block, inside, bound, boxes, metric, search)
+        if mask and wanted != ALL:
+            mask &= within(ends, block + inner, True, near, far)
+        if mask:
+            mask &= _with_room(block, rooms, search)
         if mask and is_near:
             bounds = block + (inner and inside)
             mask &= within(ends, bounds, inside, search.best_near, search.best_far)
@@ -98,20 +96,21 @@ def find_best(
                 bounds = block + inside
                 top = push_all(block, bounds, inside, mask, bound, boxes, metric, search, top, top)
             continue
-        if mask and metric.mean:
-            gaps_of(ends, block, inside, search.x1, search.x2, search.slopes, True, gaps)
-            mask &= up_to(gaps, bound)
         while mask:
             lane = first_lane(mask)
             box = links[block, lane]
             mask &= mask - 1
-            if box < 0 or box == own or (metric.mean and gaps[lane] > bound):
+            if (
+                box < 0
+                or box == own
+                or stamps[box] >= stamp
+                or (metric.mean and gaps[lane] > bound)
+            ):
                 continue
             counters[WORK] += 1
             value = similarity(xl, xu, boxes, box, rule)
             if not (
                 value >= floor
-                and stamps[box] < stamp
                 and precedes(after_value, after_box, value, box)
                 and (n_found < most or precedes(value, box, values[most - 1], ids[most - 1]))
                 and (wanted == ALL or fits(boxes, box, xl, xu, rule))
@@ -136,10 +135,19 @@ def find_best(
 
 
 @formula
-def _stay_in_room(box, boxes, near, far):
+def _with_room(block, rooms, search):
+    """Return the lanes of a block with room for the interval, as far as is known."""
+    if rooms is None:
+        return ALL_LANES
+    return within(rooms, block, False, search.x_low, search.x_high)
+
+
+@formula
+def _stay_in_room(box, places, rooms, near, far):
     """Leave out what is beyond the walls of a box."""
-    rooms, place = boxes.index.rooms, boxes.index.places[box]
-    block, lane = place // LANES, place % LANES
+    if rooms is None:
+        return
+    block, lane = places[box] // LANES, places[box] % LANES
     for j in range(near.shape[0]):
         near[j] = smaller(rooms[block, j, HIGH, lane], near[j])
         far[j] = larger(rooms[block, j, LOW, lane], far[j])

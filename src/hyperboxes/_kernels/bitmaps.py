@@ -74,14 +74,11 @@ def extended(bitmaps: Bitmaps, capacity: int) -> Bitmaps:
 def make_bitmaps(
     lower: np.ndarray, upper: np.ndarray, capacity: int, n_classes: int, n_walks: int
 ) -> Bitmaps:
-    """Return bitmaps without a box, with marks that divide some boxes evenly.
-
-    Those without room are never used; placing their marks would take longer than some samples.
-    """
+    """Return bitmaps without a box, with marks that divide some boxes evenly."""
     n_features = lower.shape[1]
     n_chunks = -(-capacity // CHUNK)
     return Bitmaps(
-        _place_marks(lower, upper) if capacity else np.zeros((n_features, 2, N_MARKS)),
+        _place_marks(lower, upper),
         np.zeros((n_chunks, 4 * n_features * N_MARKS, WORDS), np.int64),
         np.zeros((n_chunks, n_classes + 1, WORDS), np.int64),
         np.array([0, 0, n_walks, 0, 0]),
@@ -103,9 +100,9 @@ def _place_marks(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
 
 
 @formula
-def are_on(index):
-    """Whether bitmaps are in use, which they are not before rooms are kept."""
-    return index.bitmaps.state[ON] > 0 and index.patience[0] <= 0
+def are_on(bitmaps):
+    """Whether bitmaps are in use; None if there are none."""
+    return False if bitmaps is None else bitmaps.state[ON] > 0
 
 
 @subroutine
@@ -123,9 +120,11 @@ def clear_bitmaps(bitmaps):
 
 
 @subroutine
-def mark_box(box, boxes):
-    """Put a box, as its row stands, into the bitmaps; it may be in some of them already."""
-    lower, upper, bitmaps = boxes.lower, boxes.upper, boxes.index.bitmaps
+def mark_box(box, boxes, bitmaps):
+    """Put a box, as its row stands, into bitmaps in use; it may be in some of them already."""
+    if bitmaps is None or not are_on(bitmaps):
+        return
+    lower, upper = boxes.lower, boxes.upper
     bits, marks, classes = bitmaps.bits, bitmaps.marks, bitmaps.classes
     chunk, word, bit = _place_of(box)
     for j in range(lower.shape[1]):
@@ -156,9 +155,11 @@ def mark_wall(box, j, end, wall, bitmaps):
 
 
 @subroutine
-def unmark_box(box, boxes):
-    """Let no search find a box."""
-    classes, label = boxes.index.bitmaps.classes, boxes.labels[box]
+def unmark_box(box, boxes, bitmaps):
+    """Let no search find a box in bitmaps in use."""
+    if bitmaps is None or not are_on(bitmaps):
+        return
+    classes, label = bitmaps.classes, boxes.labels[box]
     if label != NO_LABEL:
         chunk, word, bit = _place_of(box)
         classes[chunk, label, word] &= ~bit
@@ -252,6 +253,17 @@ def n_chunks(boxes):
 
 
 @formula
+def weigh_walk(n_blocks, boxes, bitmaps):
+    """Note how many blocks a search for rivals took, to know whether bitmaps would take less."""
+    if bitmaps is None:
+        return
+    state = bitmaps.state
+    if state[WALKS] > 0:
+        state[EXCESS] += n_blocks - n_chunks(boxes)
+        state[WALKS] -= 1
+
+
+@formula
 def take_class(chunk, label, bitmaps):
     """Begin with the boxes of a class in a chunk."""
     for word in range(WORDS):
@@ -288,9 +300,11 @@ def narrow(chunk, row, stop, kind, wanted, bitmaps):
 
 
 @subroutine
-def first_met(v, w, label, boxes):
+def first_met(v, w, label, boxes, bitmaps):
     """Return a box of another class that shares a point with [v, w], or -1."""
-    bitmaps, met = boxes.index.bitmaps, boxes.index.bitmaps.met
+    if bitmaps is None:
+        return -1
+    met = bitmaps.met
     n_rows = rows_to_meet(v, w, 0, bitmaps)
     for chunk in range(n_chunks(boxes)):
         take_rivals(chunk, label, bitmaps)

@@ -21,12 +21,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.bitmaps import are_on, mark_box, unmark_box
+from hyperboxes._kernels.bitmaps import mark_box, unmark_box
 from hyperboxes._kernels.geometry import is_known, larger, smaller
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
 from hyperboxes._kernels.lanes import ALL_LANES, HIGH, LANES, LEVEL, LOW, PARENT
 from hyperboxes._kernels.records import ALIVE, BLOCKS, FEW, NO_LABEL, REMOVABLE, WIDTH, Workspace
-from hyperboxes._kernels.rooms import bound_rooms, close_block, close_lane, keeps_rooms, open_lane
+from hyperboxes._kernels.rooms import (
+    bound_rooms,
+    close_block,
+    close_lane,
+    move_room,
+    open_room,
+    set_room,
+)
 
 # More than the places on the way down the deepest tree: each level has eight times as many boxes,
 # twice as many in tests.
@@ -79,18 +86,8 @@ def add_box(box, boxes):
     links[block, lane] = box
     index.places[box] = block * LANES + lane
     counters[ALIVE] += 1
-    open_room(box, boxes)
+    open_room(box, index, index.rooms)
     update_box(box, boxes)
-
-
-@step
-def open_room(box, boxes):
-    """Let a box grow anywhere."""
-    index = boxes.index
-    place = index.places[box] if keeps_rooms(index) else -1
-    while place >= 0:
-        open_lane(place // LANES, place % LANES, index)
-        place = index.links[place // LANES, PARENT]
 
 
 @subroutine
@@ -110,8 +107,7 @@ def update_box(box, boxes):
             low, high = ends[leaf, j, LOW, leaf_lane], ends[leaf, j, HIGH, leaf_lane]
             _widen(ends, block, j, lane, low, high, low, high)
         place = links[block, PARENT]
-    if are_on(boxes.index):
-        mark_box(box, boxes)
+    mark_box(box, boxes, boxes.index.bitmaps)
 
 
 @step
@@ -143,11 +139,29 @@ def remove_box(box, boxes):
     boxes.index.links[block, lane] = -1
     for j in range(ends.shape[1]):
         ends[block, j, LOW, lane] = ends[block, j, HIGH, lane] = np.inf
-    close_lane(block, lane, boxes.index)
-    if are_on(boxes.index):
-        unmark_box(box, boxes)
+    close_lane(block, lane, boxes.index.rooms)
+    unmark_box(box, boxes, boxes.index.bitmaps)
     boxes.counters[ALIVE] -= 1
     boxes.counters[REMOVABLE] -= 1
+
+
+def most_blocks(n_boxes: np.ndarray, fill: int) -> int:
+    """Return how many blocks trees of so many boxes may take when they are built.
+
+    Nodes have as many children as it takes to hold what is below them, and perhaps one more each,
+    for boxes are not divided evenly. Blocks above the leaves come in pairs.
+    """
+    n_blocks = 0
+    for n in n_boxes[n_boxes > 0].tolist():
+        n_nodes, unit = 1, fill  # of a level, and how many boxes are below a node
+        while unit < n:
+            unit *= fill
+        while unit > fill:
+            n_blocks += 2 * n_nodes
+            unit //= fill
+            n_nodes += n // unit
+        n_blocks += n_nodes
+    return n_blocks
 
 
 def make_workspace(n_features: int) -> Workspace:
@@ -167,7 +181,7 @@ def build(order, starts, fill, centres, keys, rooms, boxes):
 
     `order` has the boxes to include, tree by tree; those of tree t begin at `starts[t]`. There is
     room for as many `centres` and `keys` as for boxes. `rooms[box, feature, LOW or HIGH]` are the
-    boxes' rooms, if they are kept.
+    boxes' rooms, None if they are not kept.
     """
     boxes = by_reference(boxes)
     lower, upper, counters, roots = boxes.lower, boxes.upper, boxes.counters, boxes.index.roots
@@ -213,10 +227,7 @@ def _build_tree(order, start, stop, fill, boxes, centres, keys, rooms):
                 for j in range(lower.shape[1]):
                     ends[block, j, LOW, lane] = lower[box, j]
                     ends[block, j, HIGH, lane] = upper[box, j]
-                if rooms.shape[0] > 0:
-                    for j in range(lower.shape[1]):
-                        index.rooms[block, j, LOW, lane] = rooms[box, j, LOW]
-                        index.rooms[block, j, HIGH, lane] = rooms[box, j, HIGH]
+                set_room(block, lane, index.rooms, box, rooms)
             continue
         n_pieces = _partition(order, start, stop, fill**level, centres, keys, cuts)
         for lane in range(n_pieces):
@@ -314,7 +325,7 @@ def _new_block(level, boxes):
         for j in range(ends.shape[1]):
             for lane in range(ends.shape[3]):
                 ends[new, j, LOW, lane] = ends[new, j, HIGH, lane] = np.inf
-        close_block(new, boxes.index)
+        close_block(new, boxes.index.rooms)
     links[block, LEVEL] = level
     return block
 
@@ -359,7 +370,7 @@ def _bound(child, index):
                 low, high = ends[child, j, LOW, k], ends[child, j, HIGH, k]
                 inner_low, inner_high = ends[inner, j, LOW, k], ends[inner, j, HIGH, k]
                 _widen(ends, parent, j, lane, low, high, inner_low, inner_high)
-    bound_rooms(child, parent, lane, index)
+    bound_rooms(child, parent, lane, index.rooms)
 
 
 @step
@@ -390,7 +401,7 @@ def _split(full, new_lane, boxes):
 @step
 def _move_lane(old, old_lane, new, lane, index):
     """Move what is in a lane to a lane of another block of the same level."""
-    ends, rooms, links = index.ends, index.rooms, index.links
+    ends, links = index.ends, index.links
     links[new, lane] = links[old, old_lane]
     links[old, old_lane] = -1
     for bounds in range(2 if links[old, LEVEL] > 0 else 1):
@@ -398,11 +409,7 @@ def _move_lane(old, old_lane, new, lane, index):
             for end in range(ends.shape[2]):
                 ends[new + bounds, j, end, lane] = ends[old + bounds, j, end, old_lane]
                 ends[old + bounds, j, end, old_lane] = np.inf
-    if keeps_rooms(index):
-        for j in range(ends.shape[1]):
-            for end in range(ends.shape[2]):
-                rooms[new, j, end, lane] = rooms[old, j, end, old_lane]
-        close_lane(old, old_lane, index)
+    move_room(old, old_lane, new, lane, index.rooms)
 
 
 @subroutine

@@ -67,28 +67,25 @@ def within(ends, block, inside, p, q):
 
 
 @formula
-def gaps_of(ends, block, inside, x1, x2, slopes, mean, gaps):
-    """Write the distances of a block's boxes to an interval, rounded, into `gaps`.
+def near_lanes(ends, block, inside, x1, x2, slopes, mean, limit, gaps):
+    """Return the lanes of a block no farther from an interval than a limit; write how far.
 
     A feature's gap is the larger of `lower - x1` and `x2 - upper`, times its slope; with `inside`,
-    of `upper - x1` and `x2 - lower`. The distance is the largest of them or, with `mean`, their
-    mean, each clipped at 1. Where numbers are too large for single precision, and in empty lanes,
-    nothing is known: 0.
+    of `upper - x1` and `x2 - lower`. The distance, rounded, is the largest of them or, with `mean`,
+    their mean, each clipped at 1. Where numbers are too large for single precision, and in empty
+    lanes, nothing is known: 0. Distances only grow from feature to feature, so the walk over them
+    ends as soon as no lane is left.
     """
-    start = block * x1.shape[0] * 2 * LANES
+    n_features = x1.shape[0]
+    start = block * n_features * 2 * LANES
     near, far = start + (LANES if inside else 0), start + (0 if inside else LANES)
-    _write_gaps(ends, near, far, x1.shape[0], x1, x2, slopes, mean, gaps)
-
-
-@instruction
-def up_to(typing: Any, gaps: Any, limit: Any) -> Any:
-    """Return the lanes in which a gap is not beyond a limit."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        of_lanes = _load(context, builder, signature.args[0], args[0])
-        return as_mask(builder, builder.fcmp_ordered("<=", of_lanes, splat(builder, args[1])))
-
-    return types.int64(gaps, types.float32), generate
+    mask = ALL_LANES
+    j = 0
+    while j < n_features and mask:
+        stop = j + 4 if j + 4 < n_features else n_features
+        mask = _add_gaps(ends, near, far, j, stop, n_features, x1, x2, slopes, mean, limit, gaps)
+        j = stop
+    return mask
 
 
 @instruction
@@ -119,54 +116,70 @@ def _within_in_one(typing: Any, ends: Any, near: Any, far: Any, p: Any, q: Any) 
 
 
 @instruction
-def _write_gaps(
+def _add_gaps(
     typing: Any,
     ends: Any,
     near: Any,
     far: Any,
+    first: Any,
+    stop: Any,
     n: Any,
     x1: Any,
     x2: Any,
     slopes: Any,
     mean: Any,
+    limit: Any,
     gaps: Any,
 ) -> Any:
-    """Write the distances over n dimensions, of which the first ends are at `near` and `far`."""
+    """Go on to some more of n dimensions; return the lanes that are not beyond the limit so far.
+
+    The ends of the first dimension of all are at `near` and `far`.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = signature.args
-        place = _lanes_at(builder, pointer_to(context, builder, kinds[8], args[8]))
-        with builder.if_else(args[7]) as (then, otherwise):
-            with then:
-                total = _fold_gaps(context, builder, kinds, args, _add_clipped)
-                number = splat(builder, builder.sitofp(args[3], ir.FloatType()))
-                builder.store(builder.fdiv(total, number), place, align=4)
-            with otherwise:
-                largest = _fold_gaps(context, builder, kinds, args, _larger)
-                builder.store(_where_known(builder, largest, largest), place, align=4)
-        return context.get_dummy_value()
+        place = _lanes_at(builder, pointer_to(context, builder, kinds[11], args[11]))
+        is_first = builder.icmp_signed("==", args[3], args[3].type(0))
+        is_last = builder.icmp_signed("==", args[4], args[5])
+        before = builder.select(is_first, _ZEROS, builder.load(place, align=4))
+        mask = cgutils.alloca_once(builder, _MASK)
 
-    place = types.int64
+        def keep(folded: Any, distances: Any) -> None:
+            builder.store(builder.select(is_last, distances, folded), place, align=4)
+            is_near = builder.fcmp_ordered("<=", distances, splat(builder, args[10]))
+            builder.store(as_mask(builder, is_near), mask)
+
+        with builder.if_else(args[9]) as (then, otherwise):
+            with then:
+                total = _fold_gaps(context, builder, kinds, args, before, _add_clipped)
+                number = splat(builder, builder.sitofp(args[5], ir.FloatType()))
+                keep(total, builder.fdiv(total, number))
+            with otherwise:
+                largest = _fold_gaps(context, builder, kinds, args, before, _larger)
+                keep(largest, _where_known(builder, largest, largest))
+        return builder.load(mask)
+
+    places = (types.int64,) * 5
     return (
-        types.void(ends, place, place, place, x1, x2, slopes, types.boolean, gaps),
+        types.int64(ends, *places, x1, x2, slopes, types.boolean, types.float32, gaps),
         generate,
     )
 
 
-def _fold_gaps(context: Any, builder: Any, kinds: Any, args: Any, combine: Any) -> Any:
-    """Combine the gaps of all dimensions, from 0 on."""
-    folded = cgutils.alloca_once_value(builder, _ZEROS)
-    builder.store(_ZEROS, folded)
+def _fold_gaps(context: Any, builder: Any, kinds: Any, args: Any, before: Any, combine: Any) -> Any:
+    """Combine the gaps of some dimensions with those before."""
+    folded = cgutils.alloca_once(builder, _FLOATS)
+    builder.store(before, folded)
     step = ir.Constant(_MASK, 2 * LANES)
-    with cgutils.for_range(builder, args[3]) as loop:
-        offset = builder.mul(loop.index, step)
+    with cgutils.for_range_slice(builder, args[3], args[4], args[3].type(1)) as (j, _):
+        offset = builder.mul(j, step)
         near_lanes, far_lanes = (
             _load(context, builder, kinds[0], args[0], builder.add(start, offset))
             for start in args[1:3]
         )
         first, second, slope = (
-            splat(builder, builder.load(pointer_to(context, builder, kind, array, loop.index)))
-            for kind, array in zip(kinds[4:7], args[4:7], strict=True)
+            splat(builder, builder.load(pointer_to(context, builder, kind, array, j)))
+            for kind, array in zip(kinds[6:9], args[6:9], strict=True)
         )
         before, beyond = builder.fsub(near_lanes, first), builder.fsub(second, far_lanes)
         gap = builder.fmul(_larger(builder, before, beyond), slope)

@@ -37,7 +37,7 @@ from hyperboxes._kernels.records import (
     SPLIT,
     WORK,
 )
-from hyperboxes._kernels.rooms import find_walls, forget_rooms
+from hyperboxes._kernels.rooms import begin, find_walls, forget_rooms
 from hyperboxes._kernels.search import find_rivals_by_age
 from hyperboxes._kernels.selection import choose
 
@@ -52,15 +52,17 @@ def learn(xl, xu, y, boxes, rule, scratch, shrinking, mixed, joined, work):
     absorbed it. When there are as many boxes as there may be, a new one takes the place of the one
     that was confirmed longest ago.
 
-    Returns when all are learned, when there is no room for another box or the trees should be built
-    anew, or after `work` comparisons of a block in one dimension; the arrays are consistent then,
-    for each sample is settled as a whole. The result is how many boxes there must be room for to go
-    on.
+    Returns when all are learned, when there is no room for another box, the trees should be built
+    anew or rooms of boxes kept or forgotten, or after `work` comparisons of a block in one
+    dimension; the arrays are consistent then, for each sample is settled as a whole. The result is
+    how many boxes there must be room for to go on.
     """
     boxes, rule, scratch = by_reference(boxes), by_reference(rule), by_reference(scratch)
     counters, search = boxes.counters, scratch.search
     end = counters[WORK] + larger(work // xl.shape[1], 1)
     while counters[SAMPLES] < y.shape[0] and counters[WORK] < end and _has_room(boxes, rule):
+        if not begin(boxes, boxes.index.rooms):
+            break
         i = counters[SAMPLES]
         copy_row(xl[i], search.low)
         copy_row(xu[i], search.high)
@@ -94,7 +96,7 @@ def learn(xl, xu, y, boxes, rule, scratch, shrinking, mixed, joined, work):
         if mixed is not None:
             count_categories(box, joined[i] >= 0, mixed[0])
         if shrinking is None and (n_tried > 0 or joined[i] >= 0):
-            find_walls(box, rule.theta, boxes, scratch)
+            find_walls(box, rule.theta, boxes, boxes.index.bitmaps, scratch)
         boxes.confirmed[box] = counters[SEEN]
         counters[CANDIDATES] += n_tried
         counters[SAMPLES] += 1

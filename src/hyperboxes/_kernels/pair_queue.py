@@ -27,7 +27,7 @@ from hyperboxes._kernels.geometry import copy_row, fits, hull, larger, overlaps,
 from hyperboxes._kernels.index import has_room, joint_label
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
 from hyperboxes._kernels.records import ALIVE, CANDIDATES, FEW, NO_LABEL, WORK, Queue
-from hyperboxes._kernels.rooms import are_parted, expect_refusals, find_walls, wall_in
+from hyperboxes._kernels.rooms import are_parted, begin, find_walls, wall_in
 from hyperboxes._kernels.search import (
     find,
     find_rivals,
@@ -73,16 +73,17 @@ def merge_best_pairs(boxes, queue, log, rule, scratch, may_part, relabels, work)
     that is not even compiled.
 
     Returns whether no pair is left; or False after `work` comparisons of a block in one dimension,
-    when there is no room to relabel a box, and when so few boxes are left that the trees should be
-    built anew. Adds the pairs tried to the candidates.
+    when there is no room to relabel a box, when so few boxes are left that the trees should be
+    built anew, and when rooms should be kept. Adds the pairs tried to the candidates.
     """
     boxes, queue, log = by_reference(boxes), by_reference(queue), by_reference(log)
     rule, scratch = by_reference(rule), by_reference(scratch)
     counters, todo, lists, stamps = boxes.counters, queue.todo, queue.lists, queue.stamps
     n_boxes, n_features = boxes.lower.shape
     end = counters[WORK] + larger(work // n_features, 1)
-    expect_refusals(boxes)
     while counters[WORK] < end and counters[ALIVE] > counters[FEW] and has_room(boxes):
+        if not begin(boxes, boxes.index.rooms):
+            break
         if todo[BOX] >= 0:
             _search(todo[BOX], boxes, queue, rule, scratch)
             _update(todo[BOX], queue)
@@ -95,7 +96,8 @@ def merge_best_pairs(boxes, queue, log, rule, scratch, may_part, relabels, work)
             return True
         k, value = queue.partners[i, taken], queue.similarities[i, taken]
         lists[i, TAKEN] += 1
-        is_stale = stamps[k] > stamps[i] or boxes.counts[k] == 0 or are_parted(i, k, boxes.index)
+        is_stale = stamps[k] > stamps[i] or boxes.counts[k] == 0
+        is_stale = is_stale or are_parted(i, k, boxes.index, boxes.index.rooms)
         if not is_stale:
             counters[CANDIDATES] += 1
             if _blocked(i, k, boxes, queue, rule, scratch):
@@ -132,7 +134,7 @@ def _write_down(value, earlier, later, log):
 @subroutine
 def _search(i, boxes, queue, rule, scratch):
     """List the best partners of box i after its frontier."""
-    find_walls(i, rule.theta, boxes, scratch)
+    find_walls(i, rule.theta, boxes, boxes.index.bitmaps, scratch)
     lists, frontier, stamps, search = queue.lists, queue.frontier, queue.stamps, scratch.search
     copy_row(boxes.lower[i], search.low)
     copy_row(boxes.upper[i], search.high)
@@ -208,7 +210,7 @@ def _blocked(i, k, boxes, queue, rule, scratch):
     if rival < 0:
         return False
     queue.witness[i] = rival
-    wall_in(i, k, rival, boxes)
+    wall_in(i, k, rival, boxes, boxes.index.rooms)
     return True
 
 

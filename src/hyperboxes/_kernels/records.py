@@ -20,9 +20,9 @@ Boxes = namedtuple("Boxes", "lower upper labels counts confirmed counters index"
 # `ends[block, feature, LOW or HIGH, lane]` in single precision; `links[block]`: the box or block in
 # each lane (-1 for none), then the block's level (0 for leaves) and its place in its parent
 # (`block * 16 + lane`, or -1); `places`: likewise of each box; `roots`: of each tree, or -1.
-# `rooms` are laid out like `ends`, or have no blocks: where boxes may grow, as far as is known
-# (`rooms.py`), which is kept after so many more refusals as `patience` says first, and whenever it
-# was forgotten second; so are `bitmaps`.
+# `rooms` are laid out like `ends`: where boxes may grow, as far as is known (`rooms.py`). Both they
+# and `bitmaps` are None until there were so many more refusals as `patience` says first; second,
+# how many it takes after they were forgotten.
 Index = namedtuple("Index", "ends rooms bitmaps patience links places roots workspace")
 
 # Which boxes reach up to some marks, a bit for each box, and room to compare (`bitmaps.py`).

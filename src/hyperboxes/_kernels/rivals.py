@@ -62,5 +62,5 @@ def try_growth(box, own, label, n_rivals, bottom, boxes, rule, scratch):
             return HOPELESS
         rivals[n_rivals] = rival
         n_rivals += 1
-    wall_in(box, own, rival, boxes)
+    wall_in(box, own, rival, boxes, boxes.index.rooms)
     return n_rivals

@@ -10,10 +10,11 @@ that come after.
 lane of a node, the outermost of all boxes below. Rounding keeps order, so what lies beyond a
 rounded wall is beyond the wall; what equals it may be. There is no room in empty lanes.
 
-All this costs time, and pays where boxes are refused time and again. So no rooms are kept, and
-what is in `rooms` is of no meaning, until there were some refusals: `patience` tells how many more.
-Nobody knows which walls were those of a box that is forgotten. So all are forgotten with it, and
-there must be as many refusals again before rooms are kept.
+All this costs time, and pays where boxes are refused time and again. So no rooms are kept until
+there were some refusals: `patience` tells how many more. Until then `rooms` and `bitmaps` are None,
+and what needs them is not even compiled; kernels then return, for Python to open rooms. Nobody
+knows which walls were those of a box that is forgotten. So all are forgotten with it, and there
+must be as many refusals again before rooms are kept.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.bitmaps import (
-    CHUNK,
     EXCESS,
     IN,
     MET,
@@ -43,18 +43,28 @@ from hyperboxes._kernels.bitmaps import (
 from hyperboxes._kernels.geometry import is_known, larger, smaller
 from hyperboxes._kernels.jit import formula, subroutine
 from hyperboxes._kernels.lanes import HIGH, LANES, LOW, PARENT
-from hyperboxes._kernels.records import BLOCKS, BOXES, NO_LABEL
+from hyperboxes._kernels.records import BOXES, NO_LABEL, Index
 
 _INFINITY = np.float32(np.inf)
 
-# So many boxes are compared by bitmaps at least as quickly as in trees, whatever they are like.
-_FEW_BOXES = 16 * CHUNK
+
+def make_rooms(index: Index, n_blocks: int) -> np.ndarray:
+    """Return rooms without a wall, and none where there is no box."""
+    is_taken = index.links[:n_blocks, None, :LANES] >= 0
+    rooms = np.empty_like(index.ends)
+    rooms[:n_blocks, :, LOW] = np.where(is_taken, -np.inf, np.inf)
+    rooms[:n_blocks, :, HIGH] = np.where(is_taken, np.inf, -np.inf)
+    return rooms
 
 
 @formula
-def keeps_rooms(index):
-    """Whether the rooms of boxes are kept."""
-    return index.rooms.shape[0] > 0 and index.patience[0] <= 0
+def begin(boxes, rooms):
+    """Use bitmaps if it is time to; return whether to go on: `rooms` are as `patience` says."""
+    is_patient = boxes.index.patience[0] > 0
+    if rooms is None:
+        return is_patient
+    _use_bitmaps_if_due(boxes)
+    return not is_patient
 
 
 @formula
@@ -64,41 +74,58 @@ def forget_rooms(index):
 
 
 @formula
-def close_lane(block, lane, index):
+def close_lane(block, lane, rooms):
     """Leave no room in a lane."""
-    rooms = index.rooms
-    if keeps_rooms(index):
+    if rooms is not None:
         for j in range(rooms.shape[1]):
             rooms[block, j, LOW, lane] = _INFINITY
             rooms[block, j, HIGH, lane] = -_INFINITY
 
 
 @formula
-def close_block(block, index):
+def close_block(block, rooms):
     """Leave no room in any lane of a block."""
-    rooms = index.rooms
-    if keeps_rooms(index):
+    if rooms is not None:
+        for lane in range(LANES):
+            close_lane(block, lane, rooms)
+
+
+@subroutine
+def open_room(box, index, rooms):
+    """Let a box grow anywhere."""
+    if rooms is None:
+        return
+    place = index.places[box]
+    while place >= 0:
         for j in range(rooms.shape[1]):
-            for lane in range(LANES):
-                rooms[block, j, LOW, lane] = _INFINITY
-                rooms[block, j, HIGH, lane] = -_INFINITY
+            rooms[place // LANES, j, LOW, place % LANES] = -_INFINITY
+            rooms[place // LANES, j, HIGH, place % LANES] = _INFINITY
+        place = index.links[place // LANES, PARENT]
 
 
 @formula
-def open_lane(block, lane, index):
-    """Leave all room in a lane."""
-    rooms = index.rooms
-    if keeps_rooms(index):
+def set_room(block, lane, rooms, box, of_boxes):
+    """Set the room of a box in its lane, if rooms are kept."""
+    if rooms is not None and of_boxes is not None:
         for j in range(rooms.shape[1]):
-            rooms[block, j, LOW, lane] = -_INFINITY
-            rooms[block, j, HIGH, lane] = _INFINITY
+            rooms[block, j, LOW, lane] = of_boxes[box, j, LOW]
+            rooms[block, j, HIGH, lane] = of_boxes[box, j, HIGH]
 
 
 @formula
-def bound_rooms(child, parent, lane, index):
+def move_room(old, old_lane, new, lane, rooms):
+    """Move the room in a lane of a block to a lane of another."""
+    if rooms is not None:
+        for j in range(rooms.shape[1]):
+            for end in range(2):
+                rooms[new, j, end, lane] = rooms[old, j, end, old_lane]
+        close_lane(old, old_lane, rooms)
+
+
+@formula
+def bound_rooms(child, parent, lane, rooms):
     """Set the outermost walls of a block in its parent."""
-    rooms = index.rooms
-    if keeps_rooms(index):
+    if rooms is not None:
         for j in range(rooms.shape[1]):
             low, high = _INFINITY, -_INFINITY
             for k in range(LANES):
@@ -109,18 +136,19 @@ def bound_rooms(child, parent, lane, index):
 
 
 @formula
-def may_grow(box, index):
+def may_grow(box, places, rooms):
     """Whether a box has any room, as far as is known."""
-    rooms, place = index.rooms, index.places[box]
-    return not keeps_rooms(index) or rooms[place // LANES, 0, LOW, place % LANES] < _INFINITY
+    if rooms is None:
+        return True
+    return rooms[places[box] // LANES, 0, LOW, places[box] % LANES] < _INFINITY
 
 
 @subroutine
-def are_parted(box, other, index):
+def are_parted(box, other, index, rooms):
     """Whether a wall of either of two boxes keeps them from growing into one."""
-    ends, rooms = index.ends, index.rooms
-    if not keeps_rooms(index):
+    if rooms is None:
         return False
+    ends = index.ends
     block, lane = index.places[box] // LANES, index.places[box] % LANES
     far, far_lane = index.places[other] // LANES, index.places[other] % LANES
     for j in range(ends.shape[1]):
@@ -135,65 +163,31 @@ def are_parted(box, other, index):
 
 
 @subroutine
-def wall_in(box, other, rival, boxes):
-    """Narrow the rooms of two boxes (-1 for none) that a rival keeps from growing into one."""
-    index = boxes.index
-    if index.rooms.shape[0] > 0:
-        if index.patience[0] > 0:
-            index.patience[0] -= 1
-            if keeps_rooms(index):
-                _open_all(boxes)
-        if keeps_rooms(index):
-            _wall_in(box, rival, boxes)
-            if other >= 0:
-                _wall_in(other, rival, boxes)
+def wall_in(box, other, rival, boxes, rooms):
+    """Narrow the rooms of two boxes (-1 for none) that a rival keeps from growing into one.
+
+    If rooms are not kept yet, lose patience.
+    """
+    if rooms is None:
+        boxes.index.patience[0] -= 1
+    else:
+        _wall_in(box, rival, boxes)
+        if other >= 0:
+            _wall_in(other, rival, boxes)
 
 
 @subroutine
-def expect_refusals(boxes):
-    """Keep rooms from now on, and use bitmaps, if `patience` says so."""
-    index = boxes.index
-    if index.rooms.shape[0] > 0 and index.patience[0] < 0:
-        index.patience[0] = 0
-        _open_all(boxes)
-        if boxes.counters[BOXES] <= _FEW_BOXES:
-            _use_bitmaps(boxes)
-
-
-@subroutine
-def _open_all(boxes):
-    """Leave all room to all boxes, of which nothing is known."""
-    links, state = boxes.index.links, boxes.index.bitmaps.state
-    state[ON], state[EXCESS], state[WALKS] = 0, 0, larger(state[WALKS], 1)
-    for block in range(boxes.counters[BLOCKS]):
-        close_block(block, boxes.index)
-        for lane in range(LANES):
-            if links[block, lane] >= 0:
-                open_lane(block, lane, boxes.index)
-
-
-@subroutine
-def weigh_walk(n_blocks, boxes):
-    """Note how many blocks a search for rivals took; if bitmaps would take less, use them."""
-    state = boxes.index.bitmaps.state
-    if state[WALKS] == 0:
-        return
-    state[EXCESS] += n_blocks - n_chunks(boxes)
-    state[WALKS] -= 1
-    if state[WALKS] == 0 and state[EXCESS] >= 0:
-        _use_bitmaps(boxes)
-
-
-@subroutine
-def _use_bitmaps(boxes):
-    """Put all boxes and their walls into the bitmaps."""
+def _use_bitmaps_if_due(boxes):
+    """Put all boxes and their walls into the bitmaps, if walks through the trees took longer."""
     index, state = boxes.index, boxes.index.bitmaps.state
     rooms = index.rooms
+    if state[ON] > 0 or state[WALKS] > 0 or state[EXCESS] < 0:
+        return
     clear_bitmaps(index.bitmaps)
-    state[ON], state[N_BEFORE], state[WALKS] = 1, boxes.counters[BOXES], 0
+    state[ON], state[N_BEFORE] = 1, boxes.counters[BOXES]
     for box in range(boxes.counters[BOXES]):
         if boxes.counts[box] > 0:
-            mark_box(box, boxes)
+            mark_box(box, boxes, index.bitmaps)
             block, lane = index.places[box] // LANES, index.places[box] % LANES
             for j in range(rooms.shape[1]):
                 mark_wall(box, j, LOW, rooms[block, j, LOW, lane], index.bitmaps)
@@ -201,14 +195,16 @@ def _use_bitmaps(boxes):
 
 
 @subroutine
-def find_walls(box, theta, boxes, scratch):
-    """Narrow the room of a box by all rivals that are walls of it now.
+def find_walls(box, theta, boxes, bitmaps, scratch):
+    """Narrow the room of a box by all rivals that are walls of it now, if bitmaps can tell.
 
     Others than those within its reach do not matter.
     """
+    if bitmaps is None:
+        return
     index, label = boxes.index, boxes.labels[box]
-    bitmaps, v, w = index.bitmaps, scratch.v, scratch.w
-    if not are_on(index) or label == NO_LABEL:
+    v, w = scratch.v, scratch.w
+    if not are_on(bitmaps) or label == NO_LABEL:
         return
     lower, upper, rooms = boxes.lower, boxes.upper, index.rooms
     block, lane = index.places[box] // LANES, index.places[box] % LANES
@@ -258,15 +254,14 @@ def _wall_in(box, rival, boxes):
 
 
 @subroutine
-def share_walls(box, other, boxes):
+def share_walls(box, other, index, rooms):
     """Give a box the walls of another that it absorbs."""
-    rooms, places = boxes.index.rooms, boxes.index.places
-    if keeps_rooms(boxes.index):
-        place = places[other]
+    if rooms is not None:
+        place = index.places[other]
         for j in range(rooms.shape[1]):
             for end in range(2):
                 wall = rooms[place // LANES, j, end, place % LANES]
-                _move_wall(box, j, end, wall, boxes.index)
+                _move_wall(box, j, end, wall, index)
 
 
 @subroutine
@@ -278,7 +273,7 @@ def _move_wall(box, j, end, wall, index):
     place = index.places[box]
     if sign * rooms[place // LANES, j, end, place % LANES] <= outermost:
         return
-    if are_on(index):
+    if are_on(index.bitmaps):
         mark_wall(box, j, end, -outermost, index.bitmaps)
     while place >= 0:
         block, lane = place // LANES, place % LANES

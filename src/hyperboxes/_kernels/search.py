@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.bitmaps import are_on, first_met
+from hyperboxes._kernels.bitmaps import are_on, first_met, weigh_walk
 from hyperboxes._kernels.geometry import (
     ROUNDING,
     distance,
@@ -18,9 +18,8 @@ from hyperboxes._kernels.geometry import (
 )
 from hyperboxes._kernels.index import STACK, n_classes
 from hyperboxes._kernels.jit import formula, step, subroutine
-from hyperboxes._kernels.lanes import ALL_LANES, LANES, LEVEL, first_lane, gaps_of, up_to, within
+from hyperboxes._kernels.lanes import ALL_LANES, LANES, LEVEL, first_lane, near_lanes, within
 from hyperboxes._kernels.records import CLOSED, MID_MAX, NO_LABEL, SHORTEST, WORK, Search
-from hyperboxes._kernels.rooms import keeps_rooms, weigh_walk
 
 # So many classes are searched at once: their trees' first nodes must have room on the stack.
 TOGETHER = 4
@@ -172,13 +171,14 @@ def find_rivals_by_age(v, w, label, everywhere, boxes, search, ids):
 @subroutine
 def first_rival(v, w, label, boxes, rule, search, bottom):
     """Return a box of another class that overlaps [v, w], or -1; use the stack from `bottom` on."""
+    bitmaps = boxes.index.bitmaps
     may_use_bitmaps = rule.overlap == CLOSED and not rule.everywhere
-    if may_use_bitmaps and are_on(boxes.index):
-        return first_met(v, w, label, boxes)
+    if may_use_bitmaps and are_on(bitmaps):
+        return first_met(v, w, label, boxes, bitmaps)
     work = boxes.counters[WORK]
     rival = _first_rival(v, w, label, boxes, rule, search, bottom)
-    if may_use_bitmaps and keeps_rooms(boxes.index):
-        weigh_walk(boxes.counters[WORK] - work, boxes)
+    if may_use_bitmaps:
+        weigh_walk(boxes.counters[WORK] - work, boxes, bitmaps)
     return rival
 
 
@@ -221,7 +221,8 @@ def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
     xl, xu = search.low, search.high
     slack = set_interval(xl, xu, metric, search)
     bound = in_singles(limit, slack, xl.shape[0], metric)
-    set_reach(xl, xu, limit, metric, near, far)
+    if not metric.mean:  # of which the reach in each feature says little
+        set_reach(xl, xu, limit, metric, near, far)
     n_found = n_blocks = top = 0
     for c in range(first, stop):
         root = roots[c]
@@ -239,9 +240,9 @@ def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
         if links[block, LEVEL] > 0:
             top = push_all(block, block, False, ALL_LANES, bound, boxes, metric, search, top, top)
             continue
-        mask = within(ends, block, False, near, far)
+        mask = ALL_LANES if metric.mean else within(ends, block, False, near, far)
         if mask:
-            gaps_of(ends, block, False, search.x1, search.x2, search.slopes, metric.mean, gaps)
+            mask &= near_lanes_of(block, False, bound, boxes, metric, search)
         while mask:
             lane = first_lane(mask)
             mask &= mask - 1
@@ -256,8 +257,16 @@ def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
                 if gap + ROUNDING < limit:
                     limit = gap + ROUNDING
                     bound = in_singles(limit, slack, xl.shape[0], metric)
-                    set_reach(xl, xu, limit, metric, near, far)
+                    if not metric.mean:
+                        set_reach(xl, xu, limit, metric, near, far)
     return n_found, limit, n_blocks
+
+
+@formula
+def near_lanes_of(block, inside, bound, boxes, metric, search):
+    """Return the lanes of a block that are within a bound, and write how far into `gaps`."""
+    x1, x2, slopes, gaps = search.x1, search.x2, search.slopes, search.gaps
+    return near_lanes(boxes.index.ends, block, inside, x1, x2, slopes, metric.mean, bound, gaps)
 
 
 @subroutine
@@ -266,9 +275,8 @@ def push_all(block, bounds, inside, mask, bound, boxes, metric, search, bottom, 
 
     `bounds` is the node's block that tells how near they are at least. Returns the top.
     """
-    ends, links, gaps = boxes.index.ends, boxes.index.links, search.gaps
-    gaps_of(ends, bounds, inside, search.x1, search.x2, search.slopes, metric.mean, gaps)
-    mask &= up_to(gaps, bound)
+    links, gaps = boxes.index.links, search.gaps
+    mask &= near_lanes_of(bounds, inside, bound, boxes, metric, search)
     while mask:
         lane = first_lane(mask)
         mask &= mask - 1

@@ -74,8 +74,9 @@ def choose(label, own, boxes, rule, scratch):
     """
     if rule.everywhere:
         return _choose_of_all(label, own, boxes, rule, scratch)
-    if rule.measure == MEMBERSHIP and _are_marked(label, boxes):
-        return _choose_marked(label, boxes, rule, scratch)
+    bitmaps = boxes.index.bitmaps
+    if rule.measure == MEMBERSHIP and _are_marked(label, boxes, bitmaps):
+        return _choose_marked(label, boxes, bitmaps, rule, scratch)
     if rule.most < EVERY:
         return _choose_of_best(label, own, boxes, rule, scratch)
     if rule.measure == MEMBERSHIP:
@@ -166,17 +167,20 @@ def _try_in_order(n_listed, n_growable, label, own, boxes, rule, scratch):
 
 
 @formula
-def _are_marked(label, boxes):
+def _are_marked(label, boxes, bitmaps):
     """Whether bitmaps tell all that is to know about boxes that a sample may be joined with."""
-    index = boxes.index
-    is_all_known = are_on(index) and not index.bitmaps.state[UNKNOWN]
-    return is_all_known and label != NO_LABEL and index.roots[NO_LABEL] < 0
+    if bitmaps is None:
+        return False
+    is_all_known = are_on(bitmaps) and not bitmaps.state[UNKNOWN]
+    return is_all_known and label != NO_LABEL and boxes.index.roots[NO_LABEL] < 0
 
 
-@step
-def _choose_marked(label, boxes, rule, scratch):
+@subroutine
+def _choose_marked(label, boxes, bitmaps, rule, scratch):
     """Choose from the boxes that bitmaps leave over: those with room inside the window."""
-    bitmaps, search = boxes.index.bitmaps, scratch.search
+    if bitmaps is None:
+        return NONE, 0
+    search = scratch.search
     xl, xu, near, far = search.low, search.high, scratch.v, scratch.w
     ids, values, growable = scratch.ids, scratch.values, scratch.growable
     set_reach(xl, xu, HELD, rule.metric, near, far)
@@ -259,7 +263,7 @@ def _list_candidates(label, own, boxes, rule, scratch):
             holder = box
         fits_and_may = (
             box != own
-            and may_grow(box, boxes.index)
+            and may_grow(box, boxes.index.places, boxes.index.rooms)
             and fits(boxes, box, search.low, search.high, rule)
         )
         if fits_and_may:

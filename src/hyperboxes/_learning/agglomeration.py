@@ -9,12 +9,13 @@ from hyperboxes._kernels.records import CLOSED, MergeLog, Rule
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.pair_tries import count_tries
 from hyperboxes._learning.rules import has_walls
-from hyperboxes._models.boxes import AT_ONCE, WORK_PER_CALL, Boxes
+from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
 
-# How many partners of a box are kept at hand: more cost memory, fewer cost searches.
-SHORTLIST = 16
+# How many partners of a box are kept at hand. More are found in vain, for partners are merged with
+# others; fewer cost searches, which take longer where every box is looked at.
+SHORTLIST, LONG_LIST = 4, 16
 
 
 class Agglo2:
@@ -32,7 +33,7 @@ class Agglo2:
         boxes.tidy()
         scratch = boxes.make_scratch()
         return agglomerative.merge_in_turn(
-            boxes.arrays, self._walk, self._rule, scratch, self._relabels, work
+            boxes.learnable, self._walk, self._rule, scratch, self._relabels, work
         )
 
     def count(self, samples: Samples) -> None:
@@ -51,7 +52,8 @@ class AggloSM:
         self._boxes = boxes
         self._rule = rule
         self._search_rule = rule._replace(floor=max(rule.floor, lemma_floor))
-        self._queue = pair_queue.make_queue(n_boxes, SHORTLIST)
+        n_partners = LONG_LIST if rule.everywhere else SHORTLIST
+        self._queue = pair_queue.make_queue(n_boxes, n_partners)
         self._log = MergeLog(
             np.zeros(1, np.int64),
             np.empty(n_boxes),
@@ -65,7 +67,7 @@ class AggloSM:
         """Do a slice of the work; return whether it was the last."""
         boxes = self._boxes
         boxes.tidy()
-        state = boxes.arrays, self._queue, self._log, self._search_rule, boxes.make_scratch()
+        state = boxes.learnable, self._queue, self._log, self._search_rule, boxes.make_scratch()
         return pair_queue.merge_best_pairs(*state, *self._switches, work)
 
     def count(self, samples: Samples) -> None:
@@ -79,10 +81,13 @@ class AggloSM:
 
 
 def make_job(
-    algorithm: str, boxes: Boxes, rule: Rule, lemma_floor: float, patience: int | None = None
+    algorithm: str, boxes: Boxes, rule: Rule, lemma_floor: float, *, at_once: bool = False
 ) -> Agglo2 | AggloSM:
-    """Return the merging of boxes by an algorithm, to be done step by step."""
-    boxes.keep_rooms(has_walls(rule), patience)
+    """Return the merging of boxes by an algorithm, to be done step by step.
+
+    Rooms of boxes are kept `at_once`, or when some were refused.
+    """
+    boxes.keep_rooms(has_walls(rule), at_once=at_once)
     if algorithm == "agglo2":
         return Agglo2(boxes, rule)
     return AggloSM(boxes, rule, lemma_floor)
@@ -107,8 +112,8 @@ def agglomerate_boxes(boxes: Boxes, model: BoxModel, rule: Rule, algorithm: str)
 
     They have grown as far as they could, so most pairs will be refused.
     """
-    patience = None if rule.everywhere else AT_ONCE
-    job = make_job(algorithm, boxes, rule, model.membership.floor(rule.theta), patience)
+    floor = model.membership.floor(rule.theta)
+    job = make_job(algorithm, boxes, rule, floor, at_once=not rule.everywhere)
     while not job.step(WORK_PER_CALL):
         pass
     return boxes.settled()

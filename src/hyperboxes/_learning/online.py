@@ -201,6 +201,6 @@ def learn_some(
         boxes.make_room(n_needed)
         desk = Desk.take(boxes)
         mixed = None if model is None else model.mixed
-        asked = desk.arrays, rule, desk.scratch, shrinking, mixed, joined, WORK_PER_CALL
+        asked = desk.learnable, rule, desk.scratch, shrinking, mixed, joined, WORK_PER_CALL
         n_needed = online.learn(xl, xu, y, *asked)
         desk.leave(boxes)

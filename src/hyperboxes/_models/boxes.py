@@ -7,14 +7,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from hyperboxes._kernels import records
-from hyperboxes._kernels.bitmaps import N_BEFORE, ON, extended, make_bitmaps
-from hyperboxes._kernels.index import SPARE_BLOCKS, build, make_workspace
+from hyperboxes._kernels.bitmaps import CHUNK, N_BEFORE, ON, extended, make_bitmaps
+from hyperboxes._kernels.index import SPARE_BLOCKS, build, make_workspace, most_blocks
 from hyperboxes._kernels.lanes import HIGH, LANES, LOW, N_LINKS
 from hyperboxes._kernels.records import (
     ALIVE,
     BLOCKS,
     BOXES,
     CANDIDATES,
+    EVERY,
     FEW,
     N_COUNTERS,
     NO_LABEL,
@@ -23,6 +24,7 @@ from hyperboxes._kernels.records import (
     SEEN,
     WIDTH,
 )
+from hyperboxes._kernels.rooms import make_rooms
 from hyperboxes._kernels.search import make_search
 from hyperboxes._kernels.selection import make_scratch
 from hyperboxes._models.samples import Samples
@@ -40,10 +42,11 @@ _FEW_BOXES = 4_096
 
 # So many refusals, and it pays to keep where boxes may grow.
 _PATIENCE = 1_000
-AT_ONCE = -1
 
-# So many searches for rivals tell whether bitmaps are faster than trees.
+# So many searches for rivals tell whether bitmaps are faster than trees; so many boxes are compared
+# by bitmaps as quickly in any case.
 _WALKS = 32
+_FEW_FOR_BITMAPS = 16 * CHUNK
 
 # Bitmaps are made anew, with other marks, when there are so many times as many boxes.
 _MANY = 4
@@ -161,7 +164,13 @@ class Boxes:
 
     @property
     def arrays(self) -> records.Boxes:
-        """The arrays as kernels take them."""
+        """The arrays as kernels take them that do not change boxes, and need no rooms."""
+        boxes = self.learnable
+        return boxes._replace(index=boxes.index._replace(rooms=None, bitmaps=None))
+
+    @property
+    def learnable(self) -> records.Boxes:
+        """The arrays as kernels take them that learn."""
         corners = self._lower, self._upper
         rows = *corners, self._labels, self._counts, self._confirmed
         return records.Boxes(*rows, self._counters, self._index)
@@ -207,12 +216,16 @@ class Boxes:
         self._counters[SAMPLES] = 0
 
     def make_room(self, n_boxes: int = 1) -> None:
-        """Make room for so many more boxes, or more, and build the trees anew, if there is none."""
+        """Make room for so many more boxes, or more, and build the trees anew, if there is none.
+
+        This is to be called before boxes are learned, and `tidy` before they are merged.
+        """
         if len(self) + n_boxes > len(self._labels):
             self._grow_rows(n_boxes)
         elif self._counters[REMOVABLE] <= 0:
             self._build_index(rooms=self._rooms())
         self.make_room_in_trees(n_boxes)
+        self._heed_patience()
 
     def _grow_rows(self, n_boxes: int) -> None:
         capacity = max(int(_growth(len(self)) * len(self)), _MIN_CAPACITY, len(self) + n_boxes)
@@ -230,48 +243,54 @@ class Boxes:
         n_spare = n_boxes * SPARE_BLOCKS
         if n_blocks + n_spare <= len(self._index.links):
             return
-        patience = self._index.patience if len(self._index.rooms) else None
-        n_more = int(_GROWTH * n_blocks) + n_spare
-        index = self._new_index(n_more, patience, self._index.bitmaps)
+        old = self._index
+        index = self._new_index(int(_GROWTH * n_blocks) + n_spare, old.patience, old.bitmaps)
         index.ends[:n_blocks] = self._index.ends[:n_blocks]
         index.links[:n_blocks] = self._index.links[:n_blocks]
-        if index.patience[0] == 0:
+        if index.rooms is not None:
             index.rooms[:n_blocks] = self._index.rooms[:n_blocks]
         index.places[:], index.roots[:] = self._index.places, self._index.roots
         self._index = index
 
-    def keep_rooms(self, is_wanted: bool, patience: int | None = None) -> None:
-        """Keep where boxes may grow, as soon as that pays; or forget it.
+    def keep_rooms(self, is_wanted: bool, *, at_once: bool = False) -> None:
+        """Keep where boxes may grow, as soon as that pays or at once; or forget it."""
+        patience = self._index.patience
+        if is_wanted != (patience[1] < EVERY):
+            patience = np.full(2, _PATIENCE) if is_wanted else _endless_patience()
+            self._index = self._index._replace(rooms=None, bitmaps=None, patience=patience)
+        if is_wanted and at_once:
+            patience[0] = 0
+            self._heed_patience(0 if len(self) <= _FEW_FOR_BITMAPS else _WALKS)
 
-        That is after so many refusals, `AT_ONCE` for none.
+    def _heed_patience(self, n_walks: int | None = None) -> None:
+        """Begin to keep rooms after enough refusals; or forget them, if a box was forgotten.
+
+        The bitmaps are used after so many walks through the trees.
         """
-        if is_wanted == (len(self._index.rooms) > 0):
-            return
-        rooms = _no_rooms(self._lower.shape[1])
-        if is_wanted:
-            rooms = np.empty_like(self._index.ends)
-        bitmaps = self._new_bitmaps(is_wanted)
-        self._index = self._index._replace(
-            rooms=rooms, bitmaps=bitmaps, patience=_new_patience(patience)
-        )
+        index = self._index
+        is_patient = index.patience[0] > 0
+        if is_patient and index.rooms is not None:
+            self._index = index._replace(rooms=None, bitmaps=None)
+        elif not is_patient and index.rooms is None:
+            bitmaps = self._new_bitmaps(None, _WALKS if n_walks is None else n_walks)
+            rooms = make_rooms(index, self._counters[BLOCKS])
+            self._index = index._replace(rooms=rooms, bitmaps=bitmaps)
 
-    def _new_bitmaps(self, is_wanted: bool, old: records.Bitmaps | None = None) -> records.Bitmaps:
+    def _new_bitmaps(self, old: records.Bitmaps | None, n_walks: int) -> records.Bitmaps:
         """Return bitmaps: old ones that are in use, unless there are many more boxes by now."""
         if old is not None and old.state[ON] and len(self) < _MANY * old.state[N_BEFORE]:
             return extended(old, len(self._labels))
-        capacity = len(self._labels) if is_wanted else 0
-        return make_bitmaps(self.lower, self.upper, capacity, self._n_classes, _WALKS)
+        capacity = len(self._labels)
+        return make_bitmaps(self.lower, self.upper, capacity, self._n_classes, n_walks)
 
-    def _rooms(self) -> _Rooms | None:
-        """Return the room of each box, if they are kept by now; None if they will never be."""
-        rooms, patience, n_features = self._index.rooms, self._index.patience, self._lower.shape[1]
-        bitmaps = self._index.bitmaps
-        if not len(rooms):
-            return None
-        if patience[0] > 0:
-            return _Rooms(np.empty((0, n_features, 2), np.float32), patience, bitmaps)
-        blocks, lanes = np.divmod(self._index.places[: len(self)], LANES)
-        return _Rooms(np.ascontiguousarray(rooms[blocks, :, :, lanes]), patience, bitmaps)
+    def _rooms(self) -> _Rooms:
+        """Return the room of each box, if they are kept by now."""
+        index = self._index
+        if index.rooms is None:
+            return _Rooms(index.patience)
+        blocks, lanes = np.divmod(index.places[: len(self)], LANES)
+        of_boxes = np.ascontiguousarray(index.rooms[blocks, :, :, lanes])
+        return _Rooms(index.patience, of_boxes, index.bitmaps)
 
     def pack(self) -> None:
         """Build the trees anew with full blocks, which are searched fastest."""
@@ -282,6 +301,7 @@ class Boxes:
         if self._counters[ALIVE] <= self._counters[FEW]:
             self.pack()
         self.make_room_in_trees()
+        self._heed_patience()
 
     def hide(self, box: int) -> None:
         """Let no search find a box, until it is shown again."""
@@ -343,31 +363,33 @@ class Boxes:
         starts = np.searchsorted(trees[order], np.arange(self._n_classes + 2))
         self._counters[WIDTH] = _WIDTH
         vars(self).pop("_index", None)  # makes room for the new one
-        n_blocks = _most_blocks(np.diff(starts), fill)
+        n_blocks = most_blocks(np.diff(starts), fill)
         if rooms is None:
-            rooms = _Rooms(np.empty((0, self._lower.shape[1], 2), np.float32), None, None)
-        bitmaps = self._new_bitmaps(rooms.patience is not None, rooms.bitmaps)
+            rooms = _Rooms(_endless_patience())
+        bitmaps = rooms.bitmaps
+        if bitmaps is not None:
+            bitmaps = self._new_bitmaps(bitmaps, _WALKS)
         n_blocks *= 1 if is_full else 2
         self._index = self._new_index(n_blocks, rooms.patience, bitmaps)
         centres = np.empty(self._lower.shape, np.float32)
         keys = np.empty(len(centres), np.float32)
-        build(order, starts, fill, centres, keys, rooms.of_boxes, self.arrays)
+        build(order, starts, fill, centres, keys, rooms.of_boxes, self.learnable)
 
     def _new_index(
-        self, n_blocks: int, patience: np.ndarray | None, bitmaps: records.Bitmaps
+        self, n_blocks: int, patience: np.ndarray, bitmaps: records.Bitmaps | None
     ) -> records.Index:
         """Return an index without content, with room for so many blocks and some to spare.
 
-        Rooms are never kept if there is no `patience`.
+        Rooms are kept where there are bitmaps.
         """
         n_blocks += SPARE_BLOCKS
         capacity, n_features = self._lower.shape
         ends = np.empty((n_blocks, n_features, 2, LANES), np.float32)
         return records.Index(
             ends,
-            _no_rooms(n_features) if patience is None else np.empty_like(ends),
+            None if bitmaps is None else np.empty_like(ends),
             bitmaps,
-            _new_patience() if patience is None else patience,
+            patience,
             np.empty((n_blocks, N_LINKS), np.int64),
             np.zeros(capacity, np.int64),  # of boxes that are gone, any place
             np.empty(self._n_classes + 1, np.int64),
@@ -388,11 +410,11 @@ class Boxes:
 
 
 class _Rooms(NamedTuple):
-    """Where boxes may grow, of no box if that is not known yet; patience and bitmaps."""
+    """How many refusals to wait for; and if that is over, where boxes may grow, and bitmaps."""
 
-    of_boxes: np.ndarray
-    patience: np.ndarray | None
-    bitmaps: records.Bitmaps | None
+    patience: np.ndarray
+    of_boxes: np.ndarray | None = None
+    bitmaps: records.Bitmaps | None = None
 
 
 def _growth(n_boxes: int) -> float:
@@ -400,30 +422,6 @@ def _growth(n_boxes: int) -> float:
     return 2.0 if n_boxes < _FEW_BOXES else _GROWTH
 
 
-def _no_rooms(n_features: int) -> np.ndarray:
-    """Return what an index has instead of rooms if they are not kept."""
-    return np.empty((0, n_features, 2, LANES), np.float32)
-
-
-def _new_patience(patience: int | None = None) -> np.ndarray:
-    """Return how many refusals it takes until rooms are kept, now and when they are forgotten."""
-    return np.array([patience or _PATIENCE, _PATIENCE])
-
-
-def _most_blocks(n_boxes: np.ndarray, fill: int) -> int:
-    """Return how many blocks trees of so many boxes may take when they are built.
-
-    Nodes have as many children as it takes to hold what is below them, and perhaps one more each,
-    for boxes are not divided evenly. Blocks above the leaves come in pairs.
-    """
-    n_blocks = 0
-    for n in n_boxes[n_boxes > 0].tolist():
-        n_nodes, unit = 1, fill  # of a level, and how many boxes are below a node
-        while unit < n:
-            unit *= fill
-        while unit > fill:
-            n_blocks += 2 * n_nodes
-            unit //= fill
-            n_nodes += n // unit
-        n_blocks += n_nodes
-    return n_blocks
+def _endless_patience() -> np.ndarray:
+    """Return what keeps rooms from being kept however many boxes are refused."""
+    return np.full(2, EVERY)

@@ -15,6 +15,7 @@ class Desk:
 
     def __init__(self, boxes: Boxes) -> None:
         self.arrays = boxes.arrays
+        self.learnable = boxes.learnable
         self.scratch = boxes.make_scratch()
         self.lists = self.scratch.ids, self.scratch.values
 
@@ -22,7 +23,7 @@ class Desk:
     def take(cls, boxes: Boxes) -> Self:
         """Return the one that is free, or a new one: another thread may be at work there."""
         desk: Self | None = vars(boxes).pop("desk", None)
-        if desk is None or desk.arrays.index is not boxes.index:
+        if desk is None or desk.learnable.index is not boxes.index:
             desk = cls(boxes)
         return desk
 
