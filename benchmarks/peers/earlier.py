@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
@@ -59,16 +60,30 @@ THETAS = (0.1, 0.3)
 N_RUNS = 3
 
 
-def first_uses(before: str) -> dict[str, float]:
-    """Return what part of an earlier commit's time import, first fit and first predict take."""
+@dataclass(frozen=True)
+class Seconds:
+    """Medians of an earlier commit and of this one."""
+
+    before: float
+    now: float
+
+    @property
+    def ratio(self) -> float:
+        """What part of the earlier time it takes now."""
+        return self.now / self.before
+
+
+def first_uses(before: str, n_runs: int) -> dict[str, Seconds]:
+    """Return what import, first fit and first predict take, and took at an earlier commit."""
+    found = {}
     with _sources(before) as sources:
-        return {
-            name: _ratios(name, FIRST_USE.format(model=model.format("")), sources, fresh=True)[0]
-            for name, model in LEARNERS.items()
-        }
+        for name, model in LEARNERS.items():
+            script = FIRST_USE.format(model=model.format(""))
+            (found[name],) = _in_turns(name, script, sources, n_runs, fresh=True)
+    return found
 
 
-def later_uses(before: str) -> dict[str, tuple[float, float]]:
+def later_uses(before: str, n_runs: int) -> dict[str, tuple[float, float]]:
     """Return what part of an earlier commit's time fit and predict take."""
     found = {}
     with _sources(before) as sources:
@@ -78,8 +93,8 @@ def later_uses(before: str) -> dict[str, tuple[float, float]]:
                     case = f"{name}, {size}, theta {theta}"
                     numbers = {"size": n_samples, "n_features": n_features}
                     script = LATER_USE.format(model=model.format(f"theta={theta}"), **numbers)
-                    fit, predict = _ratios(case, script, sources, fresh=False)
-                    found[case] = fit, predict
+                    fit, predict = _in_turns(case, script, sources, n_runs, fresh=False)
+                    found[case] = fit.ratio, predict.ratio
     return found
 
 
@@ -94,20 +109,22 @@ def _sources(before: str) -> Iterator[tuple[Path, Path]]:
         yield Path(folder) / "src", Path(__file__).parents[2] / "src"
 
 
-def _ratios(case: str, script: str, sources: tuple[Path, Path], *, fresh: bool) -> list[float]:
-    """Run a script with both sources in turns; return the ratios of medians, now by before.
+def _in_turns(
+    case: str, script: str, sources: tuple[Path, Path], n_runs: int, *, fresh: bool
+) -> list[Seconds]:
+    """Run a script with both sources in turns; return medians.
 
     It prints a list of seconds. Caches of machine code are empty each time or kept.
     """
     runs: tuple[list[list[float]], list[list[float]]] = [], []
-    for run in range(N_RUNS):
-        progress(f"{case}, run {run + 1} of {N_RUNS}")
+    for run in range(n_runs):
+        progress(f"{case}, run {run + 1} of {n_runs}")
         for source, seconds in zip(sources, runs, strict=True):
             with tempfile.TemporaryDirectory() as cache:
                 place = cache if fresh else str(source.parent / ".numba_cache" / "earlier")
                 seconds.append(_run(script, source, place))
     before, now = ([median(values) for values in zip(*one, strict=True)] for one in runs)
-    return [new / old for old, new in zip(before, now, strict=True)]
+    return [Seconds(*both) for both in zip(before, now, strict=True)]
 
 
 def _run(script: str, source: Path, cache: str) -> list[float]:

@@ -26,6 +26,7 @@ from benchmarks.scale.overlapping import (
 from benchmarks.scale.predicting import bench_predict
 from benchmarks.scale.pruning import bench_prune
 from benchmarks.scale.remembering import bench_memory
+from benchmarks.scale.sets import bench_sets
 from benchmarks.scale.streaming import bench_overhead, bench_stream
 from benchmarks.timing import machine, progress, table, yes_no
 
@@ -85,6 +86,7 @@ SECTIONS: dict[str, Callable[[Run], list[Goal]]] = {
     "merge": bench_merge,
     "prune": bench_prune,
     "small": bench_small,
+    "sets": bench_sets,
     "growth": bench_growth,
     "predict": bench_predict,
     "onnx": bench_onnx,
