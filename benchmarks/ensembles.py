@@ -287,6 +287,7 @@ def print_threads() -> None:
     y = (X[:, :4].sum(axis=1) > 2).astype(int)
     rows = []
     models = {n: RandomHyperboxes(random_state=0, n_jobs=n) for n in (1, 2)}
+    models[1].fit(X[:100], y[:100]).predict(X[:100])  # compiles
     fits = medians({str(n): partial(m.fit, X, y) for n, m in models.items()}, rounds=5)
     asks = medians({str(n): partial(m.predict, X) for n, m in models.items()}, rounds=5)
     for what, found in (("fit", fits), ("predict", asks)):
