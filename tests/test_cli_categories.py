@@ -20,12 +20,12 @@ def test_command_line(tmp_path, capsys):
     data, model = tmp_path / "data.csv", tmp_path / "m.hyperboxes"
     table.assign(label=y).to_csv(data, index=False)
     fit = ["fit", str(data), "--target", "label", "-o", str(model)]
-    for learner in ("improved", "boosted", "random"):
+    for learner in ("improved", "boosted", "random", "mixed"):
         main([*fit, "--learner", learner])
         assert "Categories: colour" in capsys.readouterr().err
         main(["evaluate", str(model), str(data), "--target", "label"])
         assert "accuracy" in capsys.readouterr().out
-        main(["evaluate", str(model), str(data), "--target", "label", "--cv", "2"])
+        assert main(["evaluate", str(model), str(data), "--target", "label", "--cv", "2"]) == 0
         main(["predict", str(model), str(data), "-o", str(tmp_path / "p.csv")])
         predicted = pd.read_csv(tmp_path / "p.csv")["prediction"]
         assert (predicted == y).mean() > 0.8

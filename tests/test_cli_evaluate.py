@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, load, save
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, MixedGFMM, OnlineGFMM, load, save
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 CV = ["evaluate", "model.hyperboxes", "train.csv", "--target", "species", "--cv"]
@@ -45,6 +45,7 @@ def test_rows_of_the_same_number_or_range(run, folder):
         ImprovedOnlineGFMM(theta=0.3, random_state=0),
         OnlineGFMM(gamma=[1, 2, 3, 4], random_state=0),
         AgglomerativeGFMM(theta=0.4),
+        MixedGFMM(random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -56,7 +56,7 @@ def _fit_without(fold: np.ndarray, like: Any, X: Any, labels: np.ndarray) -> Any
 
     rows = np.setdiff1d(np.arange(len(labels)), fold)
     model, has_label = clone(like), labels[rows] != _NO_LABEL
-    if hasattr(model, "unlabeled"):
+    if "unlabeled" in model.get_params(deep=False):
         model.set_params(unlabeled=None if has_label.all() else _NO_LABEL)
     else:
         rows = rows[has_label]
