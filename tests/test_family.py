@@ -95,6 +95,17 @@ def test_larger_problem_equals_the_reference(variant):
 
 
 @every_variant
+def test_missing_values_in_many_boxes(variant):
+    """Where values are missing, boxes that do not hold a sample have a membership of 1, too."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((300, 3)), rng.integers(0, 2, 300)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    by_list = fit(variant, X, y, 0.1, selection="all")
+    for selection in ("lemma", "index"):
+        assert same_boxes(fit(variant, X, y, 0.1, selection=selection), by_list)
+
+
+@every_variant
 @settings(max_examples=15)
 @given(problem=problems(), data=st.data())
 def test_ties_go_to_the_nearest_centre_or_corners(problem, variant, data):

@@ -107,6 +107,10 @@ def _choose_of_best(label, own, boxes, rule, scratch):
         holder = _find_holder(label, boxes, rule, scratch)
         if holder >= 0:
             return holder, 0
+        # Values are missing. The list is found again, for the other search has used its room.
+        n_found, _ = find_best(
+            label, own, np.inf, -1, boxes.labels, EVERY, ALL, boxes, rule, scratch, ids, values
+        )
     return _choose_of_list(ids, n_found, label, own, boxes, rule, scratch)
 
 
