@@ -374,9 +374,9 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         if self.calibrate and len(asked.y) and len(n_by_class) > 1:
             shares = find_shares(n_by_class)
             calibration = learn_calibration(asked.values, asked.y, shares, asked.weights)
-        members = [lesson.member for lesson in lessons]
+        members, layouts = zip(*((lesson.member, lesson.layout) for lesson in lessons), strict=True)
         self._model = EnsembleModel(
-            codes, members, self._voting(codes.levels), n_by_class, calibration
+            codes, list(members), self._voting(codes.levels), n_by_class, calibration, layouts
         )
         answers = asked._replace(values=self._model.probabilities(asked.values))
         self.oob_score_ = answers.score()
