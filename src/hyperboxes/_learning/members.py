@@ -205,13 +205,14 @@ def _find_drops(
     before = (weights * votes[rows, y]).sum()
     orders = [random.permutation(len(y)) for _ in range(low.shape[1])]
     shuffled = [_shuffle(end, orders) for end in (low, high)[: 1 if low is high else 2]]
-    after = ask(member, shuffled[0], shuffled[-1], n_classes).reshape(-1, len(y), n_classes)
+    after = ask(member, shuffled[0], shuffled[-1], n_classes)
+    after = after.reshape(len(orders), len(y), n_classes)
     return np.array([before - (weights * said[rows, y]).sum() for said in after]) / total
 
 
 def _shuffle(codes: np.ndarray, orders: list[np.ndarray]) -> np.ndarray:
     """Return the samples once for each feature, its codes in another order."""
-    shuffled = np.tile(codes.T, len(orders)).reshape(-1, len(orders), len(codes))
+    shuffled = np.tile(codes.T[:, np.newaxis], (1, len(orders), 1))
     for j, order in enumerate(orders):
         shuffled[j, j] = codes[order, j]
-    return shuffled.reshape(len(shuffled), -1).T
+    return shuffled.reshape(len(orders), len(orders) * len(codes)).T
