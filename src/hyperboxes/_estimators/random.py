@@ -28,13 +28,14 @@ from hyperboxes._learning.copies import copy_by_weight
 from hyperboxes._learning.members import (
     CodedSamples,
     Drawing,
+    Learned,
     Lesson,
     MemberLearner,
     find_chances,
     find_importances,
     learn_member,
 )
-from hyperboxes._learning.out_of_bag import OutOfBag, collect_votes
+from hyperboxes._learning.out_of_bag import OutOfBag, collect
 from hyperboxes._learning.vote_calibrating import learn_calibration
 from hyperboxes._models.codes import MOST_LEVELS, SCALINGS, Codes
 from hyperboxes._models.ensemble import EnsembleModel, find_shares
@@ -277,9 +278,10 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
                 share = min(share, _SAMPLES_OF_SCOUTS / weights.sum())
                 scouts = [learners[0]._replace(share=share)]
                 drawing = self._weigh_features(drawing, partial(learn, scouts))
-            lessons = list(learn(learners, self.n_estimators, drawing))
+            members, asked = collect(learn(learners, self.n_estimators, drawing), samples)
             self.classes_ = classes
-            out_of_bag = self._take_in(lessons, samples, codes)
+            n_by_class = np.bincount(samples.y, samples.counted)
+            out_of_bag = self._take_in(members, asked, n_by_class, codes)
             self.oob_decision_function_ = out_of_bag.by_sample(copies.rows, len(lower))
         return self
 
@@ -364,27 +366,27 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         """Have features drawn by what they are worth to some members that are not kept."""
         n_features = len(drawing.chances)
         n_scouts = max(_FEWEST_SCOUTS, -(-_SCOUTS_A_FEATURE * n_features // drawing.fewest))
-        lessons = learn(n_scouts, drawing)
-        return replace(drawing, chances=find_chances(find_importances(lessons, n_features)))
+        scouts = (lesson.learned for lesson in learn(n_scouts, drawing))
+        return replace(drawing, chances=find_chances(find_importances(scouts, n_features)))
 
     def _voting(self, levels: int) -> Voting:
         return Voting(levels, float(self.temperature))
 
-    def _take_in(self, lessons: list[Lesson], samples: CodedSamples, codes: Codes) -> OutOfBag:
-        """Keep the members, and return what they say of samples that they did not draw."""
-        asked = collect_votes(lessons, samples)
-        n_by_class = np.bincount(samples.y, samples.counted)
+    def _take_in(
+        self, learned: list[Learned], asked: OutOfBag, n_by_class: np.ndarray, codes: Codes
+    ) -> OutOfBag:
+        """Keep the members, and return what their votes out of bag stand for."""
         calibration = None
         if self.calibrate and len(asked.y) and len(n_by_class) > 1:
             shares = find_shares(n_by_class)
             calibration = learn_calibration(asked.values, asked.y, shares, asked.weights)
-        members, layouts = zip(*((lesson.member, lesson.layout) for lesson in lessons), strict=True)
+        members, layouts, _ = zip(*learned, strict=True)
         self._model = EnsembleModel(
             codes, list(members), self._voting(codes.levels), n_by_class, calibration, layouts
         )
         answers = asked._replace(values=self._model.probabilities(asked.values))
         self.oob_score_ = answers.score()
-        self.feature_importances_ = find_importances(lessons, self.n_features_in_)
+        self.feature_importances_ = find_importances(learned, self.n_features_in_)
         return answers
 
     @property

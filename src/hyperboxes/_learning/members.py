@@ -112,26 +112,32 @@ def _keep(
     return random.choice(rows, 1, p=weights[rows] / weights[rows].sum())
 
 
-class Lesson(NamedTuple):
-    """A member with its layout, and what it said of the samples that it did not draw.
+class Learned(NamedTuple):
+    """A member with its layout, and what its features are worth to it.
 
-    `drops` is how much less it gave their classes when a feature's values were shuffled among them,
-    in the mean of samples, by their weights.
+    `drops` is how much less it gave the classes of samples that it did not draw when a feature's
+    values were shuffled among these, in the mean of samples, by their weights.
     """
 
     member: Member
     layout: Layout
-    left_out: np.ndarray
-    votes: np.ndarray
     drops: np.ndarray
 
 
-def find_importances(lessons: Iterable[Lesson], n_features: int) -> np.ndarray:
+class Lesson(NamedTuple):
+    """A member, and its votes on the samples that it did not draw."""
+
+    learned: Learned
+    left_out: np.ndarray
+    votes: np.ndarray
+
+
+def find_importances(members: Iterable[Learned], n_features: int) -> np.ndarray:
     """Return the features' mean drops over the members that drew them, as shares of all."""
     drops, n_members = np.zeros(n_features), np.zeros(n_features)
-    for lesson in lessons:
-        drops[lesson.member.features] += lesson.drops
-        n_members[lesson.member.features] += 1
+    for learned in members:
+        drops[learned.member.features] += learned.drops
+        n_members[learned.member.features] += 1
     drops = np.maximum(drops / np.maximum(n_members, 1), 0.0)
     return drops / drops.sum() if drops.any() else drops
 
@@ -161,7 +167,7 @@ def learn_member(
     few = random.permutation(len(left_out))[:_ENOUGH_FOR_IMPORTANCE]
     asked = asked.take(few, alone.features)
     drops = _find_drops(packed, asked, votes[few], random)
-    return Lesson(member, layout, left_out, votes, drops)
+    return Lesson(Learned(member, layout, drops), left_out, votes)
 
 
 def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int) -> Member:

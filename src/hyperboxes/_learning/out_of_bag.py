@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperboxes._learning.members import CodedSamples, Lesson
+from hyperboxes._learning.members import CodedSamples, Learned, Lesson
 
 
 class OutOfBag(NamedTuple):
@@ -42,12 +42,17 @@ class OutOfBag(NamedTuple):
         return found
 
 
-def collect_votes(lessons: Iterable[Lesson], samples: CodedSamples) -> OutOfBag:
-    """Return the mean of the votes on each copy, added up in the order of the members."""
+def collect(lessons: Iterable[Lesson], samples: CodedSamples) -> tuple[list[Learned], OutOfBag]:
+    """Return the members, and the mean of their votes on each copy, added up in their order.
+
+    Votes are added up as they come: of all members, they would take much memory.
+    """
+    members = []
     votes, n_members = np.zeros((len(samples.y), samples.n_classes)), np.zeros(len(samples.y))
-    for lesson in lessons:
-        votes[lesson.left_out] += lesson.votes
-        n_members[lesson.left_out] += 1
+    for learned, left_out, said in lessons:
+        members.append(learned)
+        votes[left_out] += said
+        n_members[left_out] += 1
     known = np.flatnonzero(n_members)
     votes = votes[known] / n_members[known, np.newaxis]
-    return OutOfBag(known, votes, samples.y[known], samples.counted[known])
+    return members, OutOfBag(known, votes, samples.y[known], samples.counted[known])
