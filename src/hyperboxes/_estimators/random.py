@@ -237,12 +237,10 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; the lower ends where samples are intervals. NaN where a value is missing.
+        {learned}
         y : array-like of shape (n_samples,)
             Class labels.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples. None: samples are points.
+        {interval_ends}
 
         Returns
         -------
