@@ -20,11 +20,13 @@ from hyperboxes import BoostedHyperboxes, BoxesDisplay, explain, export_text
 
 random = np.random.default_rng(0)
 districts = ["airport", "canal", "harbour", "hill", "mill", "old town", "park", "station"]
-houses = pd.DataFrame({
-    "area": random.uniform(30, 200, 2000).round(),
-    "district": random.choice(districts, 2000),
-    "garden": random.choice([True, False], 2000),
-})
+houses = pd.DataFrame(
+    {
+        "area": random.uniform(30, 200, 2000).round(),
+        "district": random.choice(districts, 2000),
+        "garden": random.choice([True, False], 2000),
+    }
+)
 needed = houses["district"].map(lambda name: {"hill": 70, "park": 90, "canal": 110}.get(name, 150))
 is_dear = houses["area"] + 15 * houses["garden"] > needed
 price = np.where(is_dear ^ (random.random(2000) < 0.05), "high", "low")
