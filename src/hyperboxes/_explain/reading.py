@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hyperboxes._estimators.refusals import (
-    refuse_counts,
     refuse_ensemble,
     refuse_levels,
     refuse_votes,
@@ -28,7 +27,6 @@ def read_boxes(model: Any, what: str) -> Hyperboxes:
     """Return the boxes of a fitted model that cover samples, for `what`, which an error names."""
     boxes = read_any_boxes(model, what)
     refuse_votes(model, what)
-    refuse_counts(model, what)
     return boxes
 
 
@@ -81,6 +79,14 @@ def read_membership(model: Any) -> Membership:
     """
     membership = model._model.membership
     return replace(membership, gamma=membership.gamma.copy())
+
+
+def read_closeness(model: Any, sample: np.ndarray) -> np.ndarray:
+    """Return how close each box is to a sample: its membership, or minus a distance beyond it."""
+    with np.errstate(over="ignore"):
+        x = read_scale(model).transform(sample)[np.newaxis]
+    ranks: np.ndarray = model._model.closeness(x, x, np.arange(len(model.hyperboxes_)))[0]
+    return ranks
 
 
 def read_levels(model: Any) -> Levels | None:

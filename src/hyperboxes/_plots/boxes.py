@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hyperboxes._estimators.refusals import refuse_counts
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import (
     check_integer,
     classes_or_clusters,
     is_voting,
     read_any_boxes,
-    read_membership,
+    read_closeness,
 )
 from hyperboxes._explain.wording import name_no_label
 from hyperboxes._extras import need
 from hyperboxes._models.voting import VotingHyperboxes
-from hyperboxes._plots.categories import axis_categories, draw_categories
-from hyperboxes._plots.common import Display, axis_names, gaps_to
+from hyperboxes._plots.categories import (
+    axis_categories,
+    cut_into_strips,
+    draw_categories,
+    find_strips,
+)
+from hyperboxes._plots.common import Display, axis_names
 from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.intervals import draw_row, name_rows, rectangles
 from hyperboxes._plots.planes import find_boxes, find_columns, find_limits, read_data, read_others
@@ -110,6 +114,10 @@ class BoxesDisplay(Display):
         What boxes of two classes share, by design (`ContentiousFuzzyMinMax`): lower and upper
         corner of each region, which is hatched. None if another feature, which is not shown, may
         part them, or in a single feature.
+    strips : dict, default={}
+        Where boxes count categories (`MixedGFMM`), the shares of the values on an axis (0 or 1)
+        among the samples of each box, of shape (n_boxes, n_values). Boxes are drawn as strips, the
+        wider the more frequent the value.
 
     Attributes
     ----------
@@ -150,6 +158,7 @@ class BoxesDisplay(Display):
     n_features: int | None = None
     categories: dict[int, dict[str, float]] = field(default_factory=dict)
     shared: np.ndarray | None = None
+    strips: dict[int, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.limits) == 1 and self.samples is not None and self.sample_labels is None:
@@ -219,7 +228,6 @@ class BoxesDisplay(Display):
         at = read_pipeline(model, at)[1]
         model, X, _ = read_pipeline(model, X)
         all_boxes = read_any_boxes(model, cls.__name__)
-        refuse_counts(model, cls.__name__)
         chosen = find_boxes(all_boxes, boxes)
         check_integer("max_boxes", max_boxes, 1)
         check_integer("max_samples", max_samples, 1, optional=False)
@@ -250,6 +258,7 @@ class BoxesDisplay(Display):
             n_features=model.n_features_in_,
             categories=axis_categories(model, columns),
             shared=find_shared(model, columns, chosen),
+            strips=find_strips(model, columns, chosen),
             **data,
         )
         return display.plot(ax, legend=legend, box_kwargs=box_kwargs, scatter_kwargs=scatter_kwargs)
@@ -312,8 +321,7 @@ class BoxesDisplay(Display):
     def _draw_outlines(self, ax: Axes, box: dict[str, Any]) -> None:
         from matplotlib.collections import PolyCollection
 
-        rows = self.drawn
-        lower, upper = self._known_bounds(rows)
+        rows, lower, upper = self._strips_of(self.drawn)
         corners = rectangles((lower[:, 0], lower[:, 1]), (upper[:, 0], upper[:, 1]))
         colours = self._colours(rows)
         look = {
@@ -338,8 +346,7 @@ class BoxesDisplay(Display):
         if self.regions is not None:
             draw_regions(ax, self.regions, self.limits, np.array([-0.5, len(labels) - 0.5]))
         for row, label in enumerate(labels):
-            rows = self.drawn[self.labels[self.drawn] == label]
-            lower, upper = self._known_bounds(rows)
+            rows, lower, upper = self._strips_of(self.drawn[self.labels[self.drawn] == label])
             colours = self._colours(rows)
             look = {
                 "edgecolors": colours,
@@ -372,7 +379,8 @@ class BoxesDisplay(Display):
             notes.append(
                 f"{n_drawn} of {len(self.labels)} boxes,\nwith {share:.0%} of their samples"
             )
-        if n_unknown := int(np.isnan(self.lower[self.drawn]).all(axis=1).sum()):
+        is_unknown = np.isnan(self.lower[self.drawn]).all(axis=1)
+        if (n_unknown := int(is_unknown.sum())) and len(self.strips) < len(self.limits):
             notes.append(f"{n_unknown} without known bounds")
         return "\n".join(notes)
 
@@ -404,6 +412,12 @@ class BoxesDisplay(Display):
         lower, upper = self.lower[rows], self.upper[rows]
         lower = np.where(np.isfinite(lower), lower, self.limits[:, 0] - beyond)
         return lower, np.where(np.isfinite(upper), upper, self.limits[:, 1] + beyond)
+
+    def _strips_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what is drawn of boxes: of which one, and its corners."""
+        shares = {axis: table[rows] for axis, table in self.strips.items()}
+        pieces = cut_into_strips(*self._known_bounds(rows), shares)
+        return rows[pieces.box], pieces.lower, pieces.upper
 
     @property
     def _line_width(self) -> float:
@@ -437,7 +451,7 @@ def _nearness(model: Any, others: np.ndarray, columns: list[int]) -> np.ndarray:
     """
     boxes = model.hyperboxes_
     if not isinstance(boxes, VotingHyperboxes):
-        return read_membership(model).degree(gaps_to(model, boxes, others))
+        return np.maximum(read_closeness(model, others), 0.0)
     outside = (others < boxes.lower) | (others > boxes.upper)
     keeps_out = np.where(np.isnan(others), ~boxes.missing, outside)
     keeps_out[:, columns] = False

@@ -9,6 +9,7 @@ import numpy as np
 from hyperboxes._estimators.validation import checked
 from hyperboxes._explain.exceptions import read_regions
 from hyperboxes._explain.reading import is_classifier
+from hyperboxes._plots.categories import read_from_axes
 from hyperboxes._plots.intervals import rectangles
 from hyperboxes._plots.styles import (
     COLOURS,
@@ -39,7 +40,7 @@ def find_regions(
     for start in range(0, len(places), step):
         some = places[start : start + step]
         samples = np.tile(at, (len(some), 1))
-        samples[:, columns] = some
+        samples[:, columns] = read_from_axes(model, columns, some)
         parts.append(model.predict(checked(samples)))
     labels = np.concatenate(parts)
     codes = np.searchsorted(model.classes_, labels) if is_classifier(model) else labels

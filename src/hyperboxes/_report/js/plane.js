@@ -4,6 +4,7 @@ const MARGIN = { left: 58, right: 14, top: 12, bottom: 44 };
 const NEAR_ENOUGH = 16; // pixels from a click
 const LEAST_SIDE = 7; // pixels of the winning and the competing box, which may be flat
 const LEAST_BETWEEN_TICKS = 0.12; // of categories, as a part of the axis
+const STEPS = [0.7548776662466927, 0.5698402909980532]; // multiples of these, less whole numbers, fill a square evenly
 const AUTOMATIC = "";
 const planeState = { x: AUTOMATIC, y: AUTOMATIC, sample: null };
 
@@ -94,11 +95,29 @@ function shorten(name, length = 36) {
 
 /** The outline of a box as a path; where it has no bounds it reaches from side to side. */
 function outline(box, x, y, scales, least = 0) {
-  const [left, right] = boxEnds(box, x);
-  const [bottom, top] = boxEnds(box, y);
-  const [x0, x1] = left === null ? [scales.left, scales.right] : widened(scales.x(left), scales.x(right), least);
-  const [y0, y1] = top === null ? [scales.top, scales.bottom] : widened(scales.y(top), scales.y(bottom), least);
-  return `M${x0.toFixed(1)} ${y0.toFixed(1)}H${x1.toFixed(1)}V${y1.toFixed(1)}H${x0.toFixed(1)}z`;
+  const across = intervalsOf(box, x, scales.x, [scales.left, scales.right], least);
+  const up = intervalsOf(box, y, scales.y, [scales.bottom, scales.top], least);
+  const parts = across.flatMap(([x0, x1]) =>
+    up.map(([y0, y1]) => `M${x0.toFixed(1)} ${y0.toFixed(1)}H${x1.toFixed(1)}V${y1.toFixed(1)}H${x0.toFixed(1)}z`),
+  );
+  return parts.join("");
+}
+
+/** Which pixels of an axis a box takes: of categories that it counts a strip each, the wider the more frequent. */
+function intervalsOf(box, feature, toPixels, whole, least) {
+  const counts = countsOf(box, feature);
+  if (counts !== null && totalOf(counts) > 0) {
+    const room = Math.abs(whole[1] - whole[0]) / counts.length;
+    const half = (k) => Math.max(0.4 * room * (counts[k] / totalOf(counts)), 1);
+    const places = report.features[feature].categories.map(([, place]) => toPixels(place));
+    return [...counts.keys()].filter((k) => counts[k] > 0).map((k) => [places[k] - half(k), places[k] + half(k)]);
+  }
+  const [low, high] = boxEnds(box, feature);
+  if (low === null) {
+    return [whole];
+  }
+  const [first, last] = [toPixels(low), toPixels(high)].sort((a, b) => a - b);
+  return [widened(first, last, least)];
 }
 
 /** An interval of pixels, long enough to be seen. */
@@ -159,7 +178,13 @@ function middleOf(sample, feature) {
 
 function pointOf(sample, x, y, scales) {
   const [across, up] = [middleOf(sample, x), middleOf(sample, y)];
-  return across === null || up === null ? null : [scales.x(across), scales.y(up)];
+  return across === null || up === null ? null : [scales.x(across) + aside(sample, x, 0), scales.y(up) + aside(sample, y, 1)];
+}
+
+/** How many pixels beside its place a sample is drawn: those of one category would lie on one another. */
+function aside(sample, feature, axis) {
+  const reach = report.features[feature].categories ? (report.boxes.counts ? 10 : 4) : 0;
+  return reach * (2 * ((sample.row * STEPS[axis]) % 1) - 1);
 }
 
 function pointPaths(sample, x, y, scales) {
