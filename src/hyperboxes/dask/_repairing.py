@@ -56,7 +56,8 @@ def _are_lost(model: Any, X: Any, y: np.ndarray, X_upper: Any) -> np.ndarray:
     intervals = model._intervals(X, X_upper)
     is_lost = labels != NO_LABEL
     for rows in slices(len(labels), _ROWS_AT_ONCE):
-        is_lost[rows] &= ~are_held(model._model, *intervals.scaled(rows), labels[rows])
+        xl, xu = intervals.scaled(rows)
+        is_lost[rows] &= ~are_held(model._model, xl, xu, labels[rows])
     return is_lost
 
 
