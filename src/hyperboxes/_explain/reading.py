@@ -17,6 +17,7 @@ from hyperboxes._estimators.refusals import (
     refuse_votes,
 )
 from hyperboxes._models.contention import Levels
+from hyperboxes._models.granular import GranularModel
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.scaling import MinMaxScale
@@ -87,6 +88,12 @@ def read_closeness(model: Any, sample: np.ndarray) -> np.ndarray:
         x = read_scale(model).transform(sample)[np.newaxis]
     ranks: np.ndarray = model._model.closeness(x, x, np.arange(len(model.hyperboxes_)))[0]
     return ranks
+
+
+def read_theta(model: Any) -> float:
+    """Return the longest side of the boxes that are read; of several levels, that of theirs."""
+    learned = model._model
+    return learned.theta if isinstance(learned, GranularModel) else float(model.theta)
 
 
 def read_levels(model: Any) -> Levels | None:

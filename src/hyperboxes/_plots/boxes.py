@@ -23,6 +23,8 @@ from hyperboxes._plots.categories import (
     cut_into_strips,
     draw_categories,
     find_strips,
+    hold_on_axes,
+    widen_to_rooms,
 )
 from hyperboxes._plots.common import Display, axis_names
 from hyperboxes._plots.docs import shared_docs
@@ -76,7 +78,8 @@ class BoxesDisplay(Display):
     Parameters
     ----------
     lower, upper : ndarray of shape (n_boxes, n_shown)
-        Bounds of the boxes in the features shown, one or two; NaN where they are not known.
+        Bounds of the boxes in the features shown, one or two; NaN where they are not known. Of
+        categories, the number of the first and the last that a box holds, from 0 on.
     labels : ndarray of int, shape (n_boxes,)
         Classes of the boxes as indices into `classes`; -1 for none.
     counts : ndarray of int, shape (n_boxes,)
@@ -109,7 +112,8 @@ class BoxesDisplay(Display):
         cut, the legend says that boxes are projected: they may overlap here though they do not
         meet. None: say nothing.
     categories : dict, default={}
-        The names of the categories on an axis (0 or 1) and where they are, if it has any.
+        The names of the categories on an axis (0 or 1) and their numbers, if it has any. They
+        stand side by side, in the order of their places; boxes of the same ones end apart.
     shared : ndarray of shape (n_regions, 2, 2), default=None
         What boxes of two classes share, by design (`ContentiousFuzzyMinMax`): lower and upper
         corner of each region, which is hatched. None if another feature, which is not shown, may
@@ -235,7 +239,8 @@ class BoxesDisplay(Display):
         columns = find_columns(model, features, chosen)
         data = read_data(model, X, y, columns, max_samples)
         others = read_others(model, at, columns)
-        lower, upper = (ends[chosen][:, columns] for ends in (all_boxes.lower, all_boxes.upper))
+        ends = (ends[chosen][:, columns] for ends in (all_boxes.lower, all_boxes.upper))
+        lower, upper = hold_on_axes(model, columns, *ends)
         limits = find_limits(model, columns, [lower, upper, data["samples"]])
         names = axis_names(model)
         display = cls(
@@ -416,7 +421,9 @@ class BoxesDisplay(Display):
     def _strips_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what is drawn of boxes: of which one, and its corners."""
         shares = {axis: table[rows] for axis, table in self.strips.items()}
-        pieces = cut_into_strips(*self._known_bounds(rows), shares)
+        rooms = [axis for axis in self.categories if axis not in shares]
+        bounds = widen_to_rooms(rows, *self._known_bounds(rows), rooms)
+        pieces = cut_into_strips(*bounds, shares)
         return rows[pieces.box], pieces.lower, pieces.upper
 
     @property

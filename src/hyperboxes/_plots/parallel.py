@@ -20,8 +20,9 @@ from hyperboxes._explain.tallies import read_weights
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._plots.categories import (
     axis_categories,
-    counted_axes,
     find_strips,
+    hold_on_axes,
+    limits_of_categories,
     place_on_axes,
 )
 from hyperboxes._plots.common import (
@@ -53,8 +54,6 @@ _HIGHEST_BAR = 0.45
 _BETWEEN_BARS = 0.013
 # Of the distance between rows: half the height of a box in a row that stands alone.
 _HALF_BAND = 0.25
-# Categories lie farther apart.
-_SAME_PLACE = 1e-11
 
 
 @shared_docs
@@ -76,7 +75,8 @@ class ParallelCoordinatesDisplay(Display):
     samples : ndarray of shape (n_samples, n_shown)
         The samples in the features shown.
     lower, upper : ndarray of shape (n_boxes, n_shown)
-        Bounds of the boxes shown; NaN where they are not known.
+        Bounds of the boxes shown; NaN where they are not known. Of categories, the number of the
+        first and the last that a box holds, from 0 on.
     labels : ndarray of int, shape (n_boxes,)
         Their classes as indices into `classes`.
     counts : ndarray of int, shape (n_boxes,)
@@ -96,7 +96,8 @@ class ParallelCoordinatesDisplay(Display):
     n_features : int
         How many features the model has.
     categories : dict, default={}
-        The names of the categories in a row and where they are, if it has any.
+        The names of the categories in a row and their numbers, if it has any: they stand side by
+        side, in the order of their places.
     strips : dict, default={}
         Where boxes count categories (`MixedGFMM`), the shares of a row's values among the samples
         of each box, of shape (n_boxes, n_values). They are drawn as bars.
@@ -185,7 +186,8 @@ class ParallelCoordinatesDisplay(Display):
             n_boxes = 3 if len(samples) == 1 else 1
         chosen, ranks, far, wins = _choose_boxes(model, boxes, samples, n_boxes)
         columns = _choose_features(model, boxes, chosen[wins], far, max_features)
-        lower, upper = boxes.lower[chosen][:, columns], boxes.upper[chosen][:, columns]
+        ends = boxes.lower[chosen][:, columns], boxes.upper[chosen][:, columns]
+        lower, upper = hold_on_axes(model, columns.tolist(), *ends)
         samples = place_on_axes(model, columns.tolist(), samples[:, columns])
         names = axis_names(model)
         display = cls(
@@ -321,8 +323,7 @@ class ParallelCoordinatesDisplay(Display):
             return
         for row, places in self.categories.items():
             at = self.samples[0, row]
-            names = [name for name, place in places.items() if abs(place - at) < _SAME_PLACE]
-            text = shorten(" or ".join(names), 24)
+            text = shorten(next((name for name, place in places.items() if place == at), ""), 24)
             if text and text not in self._ends(row):
                 x = float(self._place_in_row(np.array([at]), row)[0])
                 side, shift = ("right", -5) if x > 0.5 else ("left", 5)
@@ -415,6 +416,6 @@ def _ranges(model: Any, columns: np.ndarray, parts: list[np.ndarray]) -> np.ndar
     ends = [model.data_min_[columns][None], model.data_max_[columns][None], *parts]
     values = np.concatenate(ends)
     ranges = np.column_stack([np.fmin.reduce(values), np.fmax.reduce(values)])
-    for row, numbers in counted_axes(model, columns.tolist()).items():
-        ranges[row] = 0, max(len(numbers) - 1, 0)
+    for row, (low, high) in limits_of_categories(model, columns.tolist()).items():
+        ranges[row] = low + 0.5, high - 0.5
     return ranges

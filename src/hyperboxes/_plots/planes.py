@@ -8,7 +8,7 @@ import numpy as np
 
 from hyperboxes._explain.reading import is_voting
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._plots.categories import counted_axes, limits_of_strips, spread_on_axes
+from hyperboxes._plots.categories import limits_of_categories, spread_on_axes
 from hyperboxes._plots.common import (
     check_known_labels,
     check_one_sample,
@@ -24,8 +24,8 @@ def find_limits(model: Any, columns: list[int], parts: list[np.ndarray | None]) 
     if hasattr(model, "data_min_"):
         shown += [model.data_min_[columns][None], model.data_max_[columns][None]]
     limits = [limits_of(*(part[:, i] for part in shown)) for i in range(len(columns))]
-    for axis, numbers in counted_axes(model, columns).items():
-        limits[axis] = limits_of_strips(len(numbers))
+    for axis, ends in limits_of_categories(model, columns).items():
+        limits[axis] = ends
     return np.array(limits)
 
 

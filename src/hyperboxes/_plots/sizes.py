@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from hyperboxes._explain.pipelines import read_pipeline
-from hyperboxes._explain.reading import classes_or_clusters, read_scale
+from hyperboxes._explain.reading import classes_or_clusters, read_scale, read_theta
 from hyperboxes._explain.wording import name_no_label
 from hyperboxes._plots.common import (
     PanelsDisplay,
@@ -122,10 +122,10 @@ class BoxSizesDisplay(PanelsDisplay):
         span = read_scale(model).span
         if feature is None:
             shown = np.fmax.reduce(sides / span, axis=1)
-            largest, name = float(model.theta), "longest side / range"
+            largest, name = read_theta(model), "longest side / range"
         else:
             column = feature_index(model, feature)
-            shown, largest = sides[:, column], float(model.theta * span[column])
+            shown, largest = sides[:, column], float(read_theta(model) * span[column])
             name = f"side in {axis_names(model)[column]}"
         display = cls(
             sides=shown,

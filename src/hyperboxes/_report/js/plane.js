@@ -17,13 +17,27 @@ function planeFeatures(sample) {
   return [x, y];
 }
 
+/** The places of a feature's categories, in order; those that the model does not tell apart are one. */
+function placesOf(feature) {
+  return [...new Set(report.features[feature].categories.map(([, place]) => place))];
+}
+
+/** Where a value is on an axis, from 0 to 1. Categories stand side by side. */
+function placeOnAxis(feature, value) {
+  if (!report.features[feature].categories) {
+    return 0.03 + 0.94 * placeInRange(feature, value);
+  }
+  const places = placesOf(feature);
+  return (places.findIndex((place) => place >= value - SAME_PLACE) + 0.5) / places.length;
+}
+
 /** Functions from values to pixels. */
 function planeScales(x, y, width, height) {
   const across = width - MARGIN.left - MARGIN.right;
   const up = height - MARGIN.top - MARGIN.bottom;
   return {
-    x: (value) => MARGIN.left + (0.03 + 0.94 * placeInRange(x, value)) * across,
-    y: (value) => MARGIN.top + up - (0.03 + 0.94 * placeInRange(y, value)) * up,
+    x: (value) => MARGIN.left + placeOnAxis(x, value) * across,
+    y: (value) => MARGIN.top + up - placeOnAxis(y, value) * up,
     left: MARGIN.left,
     right: width - MARGIN.right,
     top: MARGIN.top,
@@ -36,7 +50,7 @@ function ticksOf(feature) {
   const { low, high, categories } = report.features[feature];
   const span = high - low;
   if (categories) {
-    return categoryTicks(categories);
+    return categoryTicks(feature);
   }
   if (!(span > 0 && Number.isFinite(span))) {
     return [...new Set([low, high])].map((value) => [value, formatNumber(feature, value)]);
@@ -50,14 +64,10 @@ function ticksOf(feature) {
 }
 
 /** Categories that have room for their names, from one end to the other. */
-function categoryTicks(categories) {
-  const ticks = [];
-  for (const [name, place] of categories) {
-    if (ticks.length === 0 || place - ticks.at(-1)[0] > LEAST_BETWEEN_TICKS) {
-      ticks.push([place, shorten(name, 12)]);
-    }
-  }
-  return ticks;
+function categoryTicks(feature) {
+  const places = placesOf(feature);
+  const every = Math.ceil(LEAST_BETWEEN_TICKS * places.length);
+  return places.filter((_, k) => k % every === 0).map((place) => [place, shorten(formatNumber(feature, place), 12)]);
 }
 
 function axes(x, y, scales) {
@@ -107,17 +117,28 @@ function outline(box, x, y, scales, least = 0) {
 function intervalsOf(box, feature, toPixels, whole, least) {
   const counts = countsOf(box, feature);
   if (counts !== null && totalOf(counts) > 0) {
-    const room = Math.abs(whole[1] - whole[0]) / counts.length;
-    const half = (k) => Math.max(0.4 * room * (counts[k] / totalOf(counts)), 1);
-    const places = report.features[feature].categories.map(([, place]) => toPixels(place));
+    const places = placesOf(feature).map(toPixels);
+    const room = Math.abs(whole[1] - whole[0]) / places.length;
+    const half = (k) => Math.max(0.42 * room * (counts[k] / totalOf(counts)), 1);
     return [...counts.keys()].filter((k) => counts[k] > 0).map((k) => [places[k] - half(k), places[k] + half(k)]);
   }
   const [low, high] = boxEnds(box, feature);
   if (low === null) {
     return [whole];
   }
+  if (report.features[feature].categories) {
+    return [roomOf(box, feature, low, high, toPixels, whole)];
+  }
   const [first, last] = [toPixels(low), toPixels(high)].sort((a, b) => a - b);
   return [widened(first, last, least)];
+}
+
+/** The room of the categories that a box holds; boxes that hold the same end apart. */
+function roomOf(box, feature, low, high, toPixels, whole) {
+  const held = placesOf(feature).filter((place) => place >= low - SAME_PLACE && place <= high + SAME_PLACE).map(toPixels);
+  const room = Math.abs(whole[1] - whole[0]) / placesOf(feature).length;
+  const half = room * (0.24 + 0.18 * ((report.boxes.index[box] * STEPS[0]) % 1));
+  return [Math.min(...held) - half, Math.max(...held) + half];
 }
 
 /** An interval of pixels, long enough to be seen. */
@@ -183,7 +204,7 @@ function pointOf(sample, x, y, scales) {
 
 /** How many pixels beside its place a sample is drawn: those of one category would lie on one another. */
 function aside(sample, feature, axis) {
-  const reach = report.features[feature].categories ? (report.boxes.counts ? 10 : 4) : 0;
+  const reach = report.features[feature].categories ? 10 : 0;
   return reach * (2 * ((sample.row * STEPS[axis]) % 1) - 1);
 }
 
