@@ -35,7 +35,7 @@ def learn_lost_samples(model: Any, X: Any, y: Any, X_upper: Any) -> Any:
 
     They count the samples that were lost only.
     """
-    rows = np.flatnonzero(_are_lost(model, X, np.asarray(y), X_upper))
+    rows = np.flatnonzero(are_lost(model, X, np.asarray(y), X_upper))
     if len(rows) == 0:
         return None
     lost = [None if part is None else _safe_indexing(part, rows) for part in (X, y, X_upper)]
@@ -50,7 +50,7 @@ def learn_lost_samples(model: Any, X: Any, y: Any, X_upper: Any) -> Any:
     )
 
 
-def _are_lost(model: Any, X: Any, y: np.ndarray, X_upper: Any) -> np.ndarray:
+def are_lost(model: Any, X: Any, y: np.ndarray, X_upper: Any) -> np.ndarray:
     """Return which samples have a label, and no box of it holds them."""
     labels = encode(y, model.classes_, model.unlabeled)
     intervals = model._intervals(X, X_upper)
