@@ -49,9 +49,11 @@ _ROWS_AT_ONCE = 256
 _LARGEST_SUM = 2**16 - 1
 _FEWEST_LEVELS = 16
 
-# "auto" draws so large a share of the samples, and no more than so many.
+# "auto" draws so large a share of the samples, and no more than so many; of many, so many times the
+# root of how many times as many there are.
 _SHARE = 0.8
 _MOST_SAMPLES = 2000
+_MANY_SAMPLES = 5000
 
 # Members that only tell what features are worth: how many at least, how often each feature should
 # be drawn, and from how many samples.
@@ -87,7 +89,8 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         How many members there are.
     max_samples : int, float or "auto", default="auto"
         How many samples a member draws, without replacement: a share of each class, rounded, but at
-        least one sample. "auto": 0.8, but some 2,000 samples in all where there are more.
+        least one sample. "auto": 0.8, but some 2,000 samples in all where there are more, and of
+        more than 5,000 in proportion to the square root: 4,000 of 20,000.
     max_features : int, float, (int, int), "auto", "sqrt" or None, default="auto"
         How many features a member draws: a number, a share, the square root, all (None); or a
         number that is drawn, too, between two. "auto": between the square root and twice that.
@@ -298,7 +301,8 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
                 stacklevel=4,
             )
         if self.max_samples == "auto":
-            return min(_SHARE, _MOST_SAMPLES / n_samples)
+            most = _MOST_SAMPLES * max(1.0, n_samples / _MANY_SAMPLES) ** 0.5
+            return float(min(_SHARE, most / n_samples))
         if isinstance(self.max_samples, Integral):
             return min(1.0, int(self.max_samples) / n_samples)
         return float(self.max_samples)
@@ -372,9 +376,9 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         if self.calibrate and len(asked.y) and len(n_by_class) > 1:
             shares = find_shares(n_by_class)
             calibration = learn_calibration(asked.values, asked.y, shares, asked.weights)
-        members = [lesson.member for lesson in lessons]
+        members, layouts = zip(*((lesson.member, lesson.layout) for lesson in lessons), strict=True)
         self._model = EnsembleModel(
-            codes, members, self._voting(codes.levels), n_by_class, calibration
+            codes, list(members), self._voting(codes.levels), n_by_class, calibration, layouts
         )
         answers = asked._replace(values=self._model.probabilities(asked.values))
         self.oob_score_ = answers.score()

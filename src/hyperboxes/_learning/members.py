@@ -15,7 +15,7 @@ import numpy as np
 from hyperboxes._kernels.members import Members
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.ensemble import ask
-from hyperboxes._models.members import Member, Voting, pack
+from hyperboxes._models.members import Layout, Member, Voting, pack
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
@@ -113,13 +113,14 @@ def _keep(
 
 
 class Lesson(NamedTuple):
-    """A member, and what it said of the samples that it did not draw.
+    """A member with its layout, and what it said of the samples that it did not draw.
 
     `drops` is how much less it gave their classes when a feature's values were shuffled among them,
     in the mean of samples, by their weights.
     """
 
     member: Member
+    layout: Layout
     left_out: np.ndarray
     votes: np.ndarray
     drops: np.ndarray
@@ -153,12 +154,14 @@ def learn_member(
     is_drawn[draw.rows] = True
     left_out = np.flatnonzero(~is_drawn)
     alone = replace(member, features=np.arange(len(draw.features)))
-    packed = pack([alone], samples.n_classes, voting)
+    layout = Layout(member, samples.n_classes, voting.levels)
+    packed = pack([alone], samples.n_classes, voting, [layout])
     asked = samples.take(left_out, draw.features)
     votes = ask(packed, asked.low, asked.high, samples.n_classes)
     few = random.permutation(len(left_out))[:_ENOUGH_FOR_IMPORTANCE]
     asked = asked.take(few, alone.features)
-    return Lesson(member, left_out, votes, _find_drops(packed, asked, votes[few], random))
+    drops = _find_drops(packed, asked, votes[few], random)
+    return Lesson(member, layout, left_out, votes, drops)
 
 
 def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int) -> Member:
@@ -169,7 +172,6 @@ def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, leve
     drawn = Samples(xl, xu, None, y)
     membership = Membership(np.ones(xl.shape[1]), learner.membership_function)
     model = BoxModel(Boxes(xl.shape[1], n_classes), None, membership)
-    model.boxes.make_room(len(y))  # else the index is built anew each time that boxes get more
     learner.learn(drawn, model)
     boxes = model.boxes
     if len(np.unique(boxes.labels)) < samples.n_classes or boxes.labels.min() < 0:
@@ -196,22 +198,21 @@ def _round(lower: np.ndarray, upper: np.ndarray, levels: int) -> tuple[np.ndarra
 def _find_drops(
     member: Members, asked: CodedSamples, votes: np.ndarray, random: np.random.RandomState
 ) -> np.ndarray:
-    """Shuffle the values of one feature after the other, and ask again."""
+    """Ask again about the samples with the values of one feature shuffled, of each in turn."""
     low, high, y, n_classes, _ = asked
     rows, weights = np.arange(len(y)), asked.counted
     total = max(weights.sum(), np.finfo(float).tiny)
     before = (weights * votes[rows, y]).sum()
-    drops = np.zeros(low.shape[1])
-    for j in range(len(drops)):
-        order = random.permutation(len(y))
-        shuffled = [_reordered(end, j, order) for end in (low, high)[: 1 if low is high else 2]]
-        after = ask(member, shuffled[0], shuffled[-1], n_classes)[rows, y]
-        drops[j] = (before - (weights * after).sum()) / total
-    return drops
+    orders = [random.permutation(len(y)) for _ in range(low.shape[1])]
+    shuffled = [_shuffle(end, orders) for end in (low, high)[: 1 if low is high else 2]]
+    after = ask(member, shuffled[0], shuffled[-1], n_classes)
+    after = after.reshape(len(orders), len(y), n_classes)
+    return np.array([before - (weights * said[rows, y]).sum() for said in after]) / total
 
 
-def _reordered(codes: np.ndarray, feature: int, order: np.ndarray) -> np.ndarray:
-    """Return codes with those of one feature in another order."""
-    codes = codes.copy(order="F")
-    codes[:, feature] = codes[order, feature]
-    return codes
+def _shuffle(codes: np.ndarray, orders: list[np.ndarray]) -> np.ndarray:
+    """Return the samples once for each feature, its codes in another order."""
+    shuffled = np.tile(codes.T[:, np.newaxis], (1, len(orders), 1))
+    for j, order in enumerate(orders):
+        shuffled[j, j] = codes[order, j]
+    return shuffled.reshape(len(orders), len(orders) * len(codes)).T
