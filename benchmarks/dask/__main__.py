@@ -19,6 +19,7 @@ from typing import Any
 
 from sklearn.base import clone
 
+from benchmarks.dask.costs import Costs, measure, measure_at_once
 from benchmarks.dask.data import (
     APART,
     N_TEST,
@@ -28,8 +29,16 @@ from benchmarks.dask.data import (
     draw,
     generated,
 )
-from benchmarks.dask.planning import Plan, measure, simulate
-from benchmarks.dask.running import Measured, fit_alone, fit_on_workers, fit_twice, warm_up
+from benchmarks.dask.planning import Plan, simulate
+from benchmarks.dask.running import (
+    Dispatch,
+    Measured,
+    fit_alone,
+    fit_on_workers,
+    fit_twice,
+    measure_dispatch,
+    warm_up,
+)
 from benchmarks.data import add_data_option
 from benchmarks.timing import machine, progress, table
 from hyperboxes import ImprovedOnlineGFMM, merge
@@ -45,12 +54,17 @@ KINDS = (
     "repair",
     "finish",
 )
-COSTS = (
-    ("look", "rows"),
-    ("learn", "rows"),
-    ("merge", "boxes in"),
-    ("repair", "boxes of the model, a row"),
+# Kinds of tasks of a run, and of the model.
+PAIRS = (
+    (("read",), "read"),
+    (("look_at_partition",), "look"),
+    (("learn_partition",), "learn"),
+    (("merge_partitions", "repair"), "merge"),
+    (("learn_lost",), "repair"),
 )
+STAGES = "looking", "learning", "merging after", "repairing", "the end"
+PLANNED_WORKERS = 16, 64, 256, 1024
+PLANNED_ROWS = 50_000, 200_000, 1_000_000
 SECTIONS = ("apart", "overlapping", "covertype", "memory", "cold", "merging", "plan")
 
 
@@ -66,7 +80,8 @@ def main() -> None:
     parser.add_argument("--min-box-samples", type=int, default=1)
     parser.add_argument("--repairs", type=int, default=1, help="passes to learn what was lost")
     parser.add_argument("--skip-alone", action="store_true", help="no fit in one process")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="the plan's partitions")
+    parser.add_argument("--workers", type=int, action="append", help="repeat; default: 1 and 2")
+    parser.add_argument("--rows", type=int, action="append", help="of the plan's partitions")
     options = parser.parse_args()
     print(machine("numpy", "numba", "scikit-learn", "dask"), end="\n\n")
     model = ImprovedOnlineGFMM(options.theta, random_state=0)
@@ -90,20 +105,52 @@ def bench_generated(options: argparse.Namespace, model: Any, spread: float) -> N
     n_parts = max(2, options.samples // options.partition)
     data = generated(options.samples, 8, n_parts, spread)
     runs = compare(data, model, options)
-    if options.min_box_samples > 1 or options.repairs != 1:
-        return
-    progress("costs")
-    costs = measure(model, 8, options.partition, min(n_parts, 16), spread)
-    rows = []
-    for n_workers in WORKERS:
-        real, plan = runs[n_workers], simulate(costs, data.n_samples, n_parts, n_workers)
-        times = []
-        for measured, simulated in ((real.work, plan.work), (real.seconds, plan.seconds)):
-            error = simulated / measured - 1
-            times += [f"{measured:.1f}", f"{simulated:.1f}", f"{error:+.0%}"]
-        rows.append((str(n_workers), *times))
-    head = "processor seconds", "simulated", "difference", "seconds", "simulated", "difference"
-    print(table(("workers", *head), rows), end="\n\n")
+    if options.min_box_samples == 1 and options.repairs == 1:
+        check_model(options, model, data, spread, runs)
+
+
+def check_model(
+    options: argparse.Namespace,
+    model: Any,
+    data: Partitioned,
+    spread: float,
+    runs: dict[int, Measured],
+) -> None:
+    """Print what the model of the cluster says beside what runs took."""
+    n_played = 16 if data.n_parts < 64 else 64
+    rows, dispatch = [], measure_dispatch()
+    for n_workers, real in runs.items():
+        if n_workers > 0:
+            progress(f"costs beside {n_workers - 1} others")
+            played = model, 8, options.partition, n_played, spread
+            costs = measure_at_once(n_workers, *played)
+            plan = simulate(costs, dispatch, data.n_samples, data.n_parts, n_workers)
+            rows += [(str(n_workers), *row) for row in differences(real, plan)]
+    print(f"The model of the cluster, from {n_played} partitions, played in as many processes at")
+    print(f"once as there are workers; Dask takes {of_task(dispatch)}\n")
+    print(table(("workers", "seconds", "run", "model", "difference"), rows), end="\n\n")
+
+
+def differences(real: Measured, plan: Plan) -> list[tuple[str, ...]]:
+    """Return what a run took, what the model says, and how far it is off."""
+    pairs = [
+        ("all, processor", real.work, plan.work),
+        ("all", real.seconds, plan.seconds),
+        ("(boxes)", float(real.n_boxes), plan.n_boxes),
+    ]
+    for tasks, kind in PAIRS:
+        pairs.append(
+            (f"{kind}, processor", sum(real.spent[task] for task in tasks), plan.spent[kind])
+        )
+    return [
+        (name, f"{was:,.1f}", f"{said:,.1f}", f"{said / was - 1:+.0%}") for name, was, said in pairs
+    ]
+
+
+def of_task(dispatch: Dispatch) -> str:
+    """Say what Dask itself takes for a task."""
+    worker, before = 1e3 * dispatch.worker, 1e3 * dispatch.scheduler
+    return f"{worker:.2f} ms of a worker for a task, {before:.2f} of the scheduler"
 
 
 def bench_covertype(options: argparse.Namespace, model: Any) -> None:
@@ -123,7 +170,7 @@ def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> dict[
     if not options.skip_alone:
         progress(f"{data.name}, one process")
         runs[0] = fit_alone(data, model)
-    for n_workers in WORKERS:
+    for n_workers in options.workers or WORKERS:
         progress(f"{data.name}, {n_workers} workers")
         runs[n_workers] = fit_on_workers(
             data,
@@ -137,8 +184,8 @@ def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> dict[
         f"{options.min_box_samples} samples, {options.repairs} repairs, {N_TEST:,} test samples\n"
     )
     print(table(("", "seconds", "accuracy", "boxes", "MB, client", "MB, worker"), rows_of(runs)))
-    print(f"\n{speedup(runs)}\n")
-    shares = [(str(n), *shares_of(run)) for n, run in runs.items() if run.tasks]
+    print(f"\n{comparison(runs)}\n")
+    shares = [(str(n), *shares_of(run)) for n, run in runs.items() if run.spent]
     print(table(("workers", *KINDS, "fetching"), shares), end="\n\n")
     return runs
 
@@ -160,20 +207,22 @@ def rows_of(runs: dict[int, Measured]) -> list[tuple[str, ...]]:
 
 
 def shares_of(run: Measured) -> list[str]:
-    """Return what kinds of tasks took of all their time."""
-    total = sum(seconds for _, seconds in run.tasks) + run.fetching
-    spent = [*(run.spent(kind) for kind in KINDS), run.fetching]
+    """Return what kinds of tasks took of all their processor time."""
+    total = run.spent.total() + run.fetching
+    spent = [*(run.spent[kind] for kind in KINDS), run.fetching]
     return [f"{seconds:.1f} s, {seconds / total:.0%}" for seconds in spent]
 
 
-def speedup(runs: dict[int, Measured]) -> str:
-    """Say how much faster two workers are."""
-    gain = runs[1].seconds / runs[2].seconds
-    text = f"Two workers: {gain:.2f} times as fast as one (wanted: 1.7)"
+def comparison(runs: dict[int, Measured]) -> str:
+    """Say how much faster two workers are, and how accurate beside one process."""
+    says = []
+    if 1 in runs and 2 in runs:
+        gain = runs[1].seconds / runs[2].seconds
+        says.append(f"Two workers: {gain:.2f} times as fast as one (wanted: 1.7).")
     if 0 in runs:
-        points = 100 * (runs[2].accuracy - runs[0].accuracy)
-        text += f"; {points:+.2f} points beside one process (wanted: at least -0.5)"
-    return text + "."
+        points = 100 * (runs[max(runs)].accuracy - runs[0].accuracy)
+        says.append(f"Workers: {points:+.2f} points beside one process (wanted: at least -0.5).")
+    return " ".join(says)
 
 
 def bench_memory(options: argparse.Namespace, model: Any) -> None:
@@ -237,33 +286,40 @@ def bench_merging(options: argparse.Namespace, model: Any) -> None:
 def bench_plan(options: argparse.Namespace, model: Any) -> None:
     """Plan a billion samples of 20 features from costs measured here."""
     progress("costs of the plan")
-    costs = measure(model, 20, options.partition, 16, APART)
+    n_samples = 1_000_000_000
+    costs, dispatch = measure(model, 20, options.partition, 64, APART), measure_dispatch()
     print("A billion samples x 20, classes apart, from costs measured on 20 features:")
-    for name, what in COSTS:
-        power = getattr(costs, name)
-        print(f"  {name}: {power.factor:.3g} s x {what} ^ {power.exponent:.2f}")
-    print(f"  boxes: {costs.boxes.factor:.3g} x rows ^ {costs.boxes.exponent:.2f}\n")
-    n_parts = 1_000_000_000 // options.rows
-    rows = [plan_row(n, simulate(costs, 10**9, n_parts, n)) for n in (16, 64, 256, 1024)]
-    head = (
-        "workers",
-        "hours",
-        "looking",
-        "learning",
-        "merging after",
-        "repairing",
-        "workers busy",
-        "last merge",
-    )
-    print(f"{n_parts:,} partitions, {simulate(costs, 10**9, n_parts, 64).n_boxes:,.0f} boxes\n")
-    print(table(head, rows), end="\n\n")
+    for line in describe(costs, dispatch, options.partition):
+        print(f"  {line}")
+    head = ("workers", "hours", *STAGES, "workers busy", "last merge")
+    for rows in options.rows or PLANNED_ROWS:
+        n_parts = n_samples // rows
+        plans = [simulate(costs, dispatch, n_samples, n_parts, n) for n in PLANNED_WORKERS]
+        print(f"\n{n_parts:,} partitions of {rows:,}, {plans[0].n_boxes:,.0f} boxes\n")
+        print(table(head, [plan_row(plan) for plan in plans]))
 
 
-def plan_row(n_workers: int, plan: Plan) -> tuple[str, ...]:
+def describe(costs: Costs, dispatch: Dispatch, rows: int) -> list[str]:
+    """Say what was measured, for a partition of so many rows."""
+    own, top = costs.boxes(rows), costs.boxes(rows) * costs.growth(64)
+    return [
+        f"a partition of {rows:,}: reading {costs.read(rows):.3f} s, looking {costs.look(rows):.3f}"
+        f", learning {costs.learn(rows):.3f} (rows ^ {costs.learn.exponent:.2f}), {own:,.0f} boxes"
+        f" (rows ^ {costs.boxes.exponent:.2f})",
+        f"16 and 64 of them merged: {own * costs.growth(16):,.0f} and {top:,.0f} boxes",
+        f"merging {top:,.0f} boxes: {costs.merge(top):.3f} s (boxes ^ {costs.merge.exponent:.2f})",
+        f"repairing a partition: {rows * costs.hold(top):.3f} s to ask (boxes ^ "
+        f"{costs.hold.exponent:.2f}), {rows * costs.lost(64):,.0f} rows lost, "
+        f"{1e6 * costs.relearn(top):.0f} us to learn one (boxes ^ {costs.relearn.exponent:.2f})",
+        f"Dask: {of_task(dispatch)}",
+    ]
+
+
+def plan_row(plan: Plan) -> tuple[str, ...]:
     """Return a plan in hours."""
-    hours = [f"{seconds / 3600:.2f}" for seconds in (plan.seconds, plan.looking, plan.learning)]
-    hours += [f"{seconds / 3600:.2f}" for seconds in (plan.merging, plan.repairing)]
-    return str(n_workers), *hours, f"{plan.busy:.0%}", f"{plan.last_merge / 3600:.2f}"
+    stages = plan.looking, plan.learning, plan.merging, plan.repairing, plan.finishing
+    hours = [f"{seconds / 3600:.3f}" for seconds in (plan.seconds, *stages)]
+    return str(plan.n_workers), *hours, f"{plan.busy:.0%}", f"{plan.last_merge / 3600:.3f}"
 
 
 if __name__ == "__main__":

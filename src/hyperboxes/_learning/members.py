@@ -28,12 +28,21 @@ _EARNED = 0.8
 
 
 class CodedSamples(NamedTuple):
-    """Training samples in codes, and their classes."""
+    """Training samples in codes, and their classes; one that weighs 2 is there twice.
+
+    `weights` are those of copies, at most 1; None if all are 1.
+    """
 
     low: np.ndarray
     high: np.ndarray
     y: np.ndarray
     n_classes: int
+    weights: np.ndarray | None = None
+
+    @property
+    def counted(self) -> np.ndarray:
+        """What samples count."""
+        return np.ones(len(self.y)) if self.weights is None else self.weights
 
     def take(self, rows: np.ndarray, features: np.ndarray) -> Self:
         """Return some features of some samples; points still share one array."""
@@ -41,7 +50,8 @@ class CodedSamples(NamedTuple):
         high = low
         if self.high is not self.low:
             high = np.take(self.high.T[features], rows, axis=1).T
-        return self._replace(low=low, high=high, y=self.y[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return self._replace(low=low, high=high, y=self.y[rows], weights=weights)
 
 
 class MemberLearner(NamedTuple):
@@ -73,24 +83,40 @@ class Drawing:
     fewest: int
     most: int
 
-    def draw(
-        self, y: np.ndarray, n_classes: int, share: float, random: np.random.RandomState
-    ) -> Draw:
-        """Draw features, how many included, then samples class by class, at least one of each."""
+    def draw(self, samples: CodedSamples, share: float, random: np.random.RandomState) -> Draw:
+        """Draw features, how many included, then samples class by class, at least one of each.
+
+        A sample that weighs less than 1 is there for as many members as that says.
+        """
         size = random.randint(self.fewest, self.most + 1)
         features = random.choice(len(self.chances), size, replace=False, p=self.chances)
+        y, weights = samples.y, samples.weights
+        is_there = None if weights is None else random.random_sample(len(y)) < weights
         rows = []
-        for c in range(n_classes):
-            of_class = random.permutation(np.flatnonzero(y == c))
+        for c in range(samples.n_classes):
+            of_class = np.flatnonzero(y == c)
+            if is_there is not None and weights is not None:
+                of_class = _keep(of_class, is_there, weights, random)
+            of_class = random.permutation(of_class)
             rows.append(of_class[: max(1, int(share * len(of_class) + 0.5))])
         return Draw(np.sort(features), random.permutation(np.concatenate(rows)))
+
+
+def _keep(
+    rows: np.ndarray, is_there: np.ndarray, weights: np.ndarray, random: np.random.RandomState
+) -> np.ndarray:
+    """Return the samples of a class that are there, or one of them if none is."""
+    kept = rows[is_there[rows]]
+    if len(kept):
+        return kept
+    return random.choice(rows, 1, p=weights[rows] / weights[rows].sum())
 
 
 class Lesson(NamedTuple):
     """A member, and what it said of the samples that it did not draw.
 
     `drops` is how much less it gave their classes when a feature's values were shuffled among them,
-    in the mean of samples.
+    in the mean of samples, by their weights.
     """
 
     member: Member
@@ -121,7 +147,7 @@ def learn_member(
 ) -> Lesson:
     """Draw features and samples, learn them, and ask about the others."""
     random = np.random.RandomState(seed)
-    draw = drawing.draw(samples.y, samples.n_classes, learner.share, random)
+    draw = drawing.draw(samples, learner.share, random)
     member = _learn_boxes(samples, draw, learner, voting.levels)
     is_drawn = np.zeros(len(samples.y), bool)
     is_drawn[draw.rows] = True
@@ -136,7 +162,7 @@ def learn_member(
 
 
 def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int) -> Member:
-    low, high, y, n_classes = samples.take(draw.rows, draw.features)
+    low, high, y, n_classes, _ = samples.take(draw.rows, draw.features)
     is_missing = low > high
     xl = np.where(is_missing, np.nan, low / levels)
     xu = xl if np.array_equal(low, high) else np.where(is_missing, np.nan, high / levels)
@@ -171,15 +197,16 @@ def _find_drops(
     member: Members, asked: CodedSamples, votes: np.ndarray, random: np.random.RandomState
 ) -> np.ndarray:
     """Shuffle the values of one feature after the other, and ask again."""
-    low, high, y, n_classes = asked
-    rows = np.arange(len(y))
-    before = votes[rows, y].sum()
+    low, high, y, n_classes, _ = asked
+    rows, weights = np.arange(len(y)), asked.counted
+    total = max(weights.sum(), np.finfo(float).tiny)
+    before = (weights * votes[rows, y]).sum()
     drops = np.zeros(low.shape[1])
     for j in range(len(drops)):
         order = random.permutation(len(y))
         shuffled = [_reordered(end, j, order) for end in (low, high)[: 1 if low is high else 2]]
-        after = ask(member, shuffled[0], shuffled[-1], n_classes)[rows, y].sum()
-        drops[j] = (before - after) / max(len(y), 1)
+        after = ask(member, shuffled[0], shuffled[-1], n_classes)[rows, y]
+        drops[j] = (before - (weights * after).sum()) / total
     return drops
 
 

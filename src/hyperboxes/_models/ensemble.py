@@ -20,8 +20,8 @@ from hyperboxes._models.vote_calibration import VoteCalibration, take_logs
 class EnsembleModel:
     """The codes of values, the members in these codes, and what their votes stand for.
 
-    `n_samples` is how many training samples there were of each class. Without a calibration,
-    probabilities are the votes.
+    `n_samples` is how many training samples there were of each class, or what they weighed. Without
+    a calibration, probabilities are the votes.
     """
 
     codes: Codes

@@ -27,6 +27,7 @@ from hyperboxes._plots.categories import (
     widen_to_rooms,
 )
 from hyperboxes._plots.common import Display, axis_names
+from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.intervals import draw_row, name_rows, rectangles
 from hyperboxes._plots.planes import find_boxes, find_columns, find_limits, read_data, read_others
 from hyperboxes._plots.regions import (
@@ -59,6 +60,7 @@ _FEW_BOXES = 50
 _TINT = 0.25
 
 
+@shared_docs
 @dataclass(eq=False, kw_only=True)
 class BoxesDisplay(Display):
     """Boxes of a model in one or two of its features, with decision regions and samples.
@@ -123,10 +125,7 @@ class BoxesDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    {drawn_on}
 
     See Also
     --------
@@ -220,18 +219,14 @@ class BoxesDisplay(Display):
             Of more boxes, those that hold the most samples are drawn. None: all.
         max_samples : int, default=2000
             Of more samples, so many are drawn, taken at random but always the same.
-        ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure.
+        {place}
         legend : bool, default=True
             Whether to draw a legend, on the right. To place it elsewhere, pass False and call
             ``display.ax_.legend(...)``.
         box_kwargs, scatter_kwargs : dict, default=None
             Further options of Matplotlib's `PolyCollection` and `scatter`.
 
-        Returns
-        -------
-        display : BoxesDisplay
-            The display, drawn.
+        {drawn}
         """
         need("matplotlib", "plot", cls.__name__)
         at = read_pipeline(model, at)[1]
@@ -285,17 +280,12 @@ class BoxesDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {place}
+        {legend}
         box_kwargs, scatter_kwargs : dict, default=None
             Further options of Matplotlib's `PolyCollection` and `scatter`.
 
-        Returns
-        -------
-        self : BoxesDisplay
-            The display.
+        {itself}
         """
         found = [self.labels] if self.sample_labels is None else [self.labels, self.sample_labels]
         labels = labels_present(np.concatenate(found))

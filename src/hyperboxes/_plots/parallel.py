@@ -32,6 +32,7 @@ from hyperboxes._plots.common import (
     check_samples,
     gaps_to,
 )
+from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.styles import (
     display_names,
     draw_legend,
@@ -55,6 +56,7 @@ _BETWEEN_BARS = 0.013
 _HALF_BAND = 0.25
 
 
+@shared_docs
 @dataclass(eq=False, kw_only=True)
 class ParallelCoordinatesDisplay(Display):
     """A sample, or a few, in all features at once, with the boxes that decide about it.
@@ -102,10 +104,7 @@ class ParallelCoordinatesDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    {drawn_on}
 
     See Also
     --------
@@ -166,15 +165,11 @@ class ParallelCoordinatesDisplay(Display):
             How many features to draw. If the model has more, those are taken, and drawn from top to
             bottom, in which a sample is farthest outside one of the boxes; then, where samples are
             in all of the boxes, those in which the winner is narrowest. None: all, in their order.
-        ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure.
+        {place}
         legend : bool, default=True
             Whether to draw a legend, below.
 
-        Returns
-        -------
-        display : ParallelCoordinatesDisplay
-            The display, drawn.
+        {drawn}
         """
         model, sample, _ = read_pipeline(model, sample)
         boxes = boxes_to_draw(model, cls.__name__)
@@ -218,15 +213,11 @@ class ParallelCoordinatesDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure.
+        {place}
         legend : bool, default=True
             Whether to draw a legend, below.
 
-        Returns
-        -------
-        self : ParallelCoordinatesDisplay
-            The display.
+        {itself}
         """
         n_rows = len(self.feature_names)
         n_entries = len(self.samples) + len(self.labels)

@@ -112,20 +112,14 @@ def _ends(ends: Sequence[np.ndarray], rounding: Rounding) -> tuple[list[Any], li
 
 def _samples(contents: Contents) -> list[dict[str, Any]]:
     place = {box: i for i, box in enumerate(contents.shown_boxes.tolist())}
-    labels = zip(
-        contents.rows.tolist(),
-        contents.true[contents.rows].tolist(),
-        contents.predicted[contents.rows].tolist(),
-        strict=True,
-    )
     ends = _ends_of(contents)
     shared = _are_shared(contents)
     return [
-        {"row": row + 1, "true": true, "predicted": predicted}
+        told
         | _explained(explanation, place, *ends[:, i])
         | {"change": _change(contents.model, explanation.change), "isShared": bool(shared[i])}
-        for i, ((row, true, predicted), explanation) in enumerate(
-            zip(labels, contents.explanations, strict=True)
+        for i, (told, explanation) in enumerate(
+            zip(contents.told_samples(), contents.explanations, strict=True)
         )
     ]
 

@@ -115,7 +115,7 @@ class _Answer:
     def __init__(
         self, method: str, nothing: np.ndarray, column: str | None, columns: np.ndarray | None
     ) -> None:
-        self._method = method
+        self._method = self.__name__ = method  # Dask names tasks by it
         self.nothing = nothing
         self._column = column
         self._columns = columns
