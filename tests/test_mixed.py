@@ -133,7 +133,7 @@ EXAMPLE = (
 
 @pytest.mark.parametrize("selection", ["all", "lemma", "index"])
 def test_worked_example(selection):
-    chosen = {"theta": 0.3, "delta": 0.95}
+    chosen = {"theta": 0.3, "delta": 0.95, "alpha": 0.5}
     model = fitted(*EXAMPLE, chosen, selection, calibrate=False)
     assert model.hyperboxes_.lower[:, 1].tolist() == [0.2, 0.3]
     assert model.hyperboxes_.upper[:, 1].tolist() == [0.35, 0.3]

@@ -167,7 +167,7 @@ def test_explanations_in_words():
     table = pd.DataFrame(
         {"size": [1.0, 2, 3, 9, 10], "colour": ["red", "red", "blue", "red", None]}
     )
-    model = MixedGFMM(theta=1, delta=1, shuffle=False).fit(table, list("aaabb"))
+    model = MixedGFMM(theta=1, delta=1, alpha=0.5, shuffle=False).fit(table, list("aaabb"))
     assert model.category_counts_["colour"].tolist() == [[1, 2], [0, 1]]
     explanation = explain(model, pd.DataFrame({"size": [7.0], "colour": ["blue"]}))[0]
     lines = str(explanation).splitlines()
