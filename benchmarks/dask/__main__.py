@@ -9,6 +9,7 @@ cluster, with costs measured here, that is first compared with the real runs.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import tempfile
 import time
@@ -19,11 +20,12 @@ from typing import Any
 
 from sklearn.base import clone
 
-from benchmarks.dask.costs import Costs, measure, measure_at_once
+from benchmarks.dask.costs import Costs, boxes_of, measure, measure_at_once, timed
 from benchmarks.dask.data import (
     APART,
     N_TEST,
     OVERLAPPING,
+    TEST_SEED,
     Partitioned,
     covertype,
     draw,
@@ -65,7 +67,7 @@ PAIRS = (
 STAGES = "looking", "learning", "merging after", "repairing", "the end"
 PLANNED_WORKERS = 16, 64, 256, 1024
 PLANNED_ROWS = 50_000, 200_000, 1_000_000
-SECTIONS = ("apart", "overlapping", "covertype", "memory", "cold", "merging", "plan")
+SECTIONS = ("apart", "overlapping", "covertype", "memory", "cold", "merging", "many", "plan")
 
 
 def main() -> None:
@@ -79,8 +81,18 @@ def main() -> None:
     parser.add_argument("--theta", type=float, default=0.5)
     parser.add_argument("--min-box-samples", type=int, default=1)
     parser.add_argument("--repairs", type=int, default=1, help="passes to learn what was lost")
-    parser.add_argument("--skip-alone", action="store_true", help="no fit in one process")
-    parser.add_argument("--workers", type=int, action="append", help="repeat; default: 1 and 2")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        action="append",
+        help="how many, 0 for a fit in one process; repeat for several; default: 0, 1 and 2",
+    )
+    parser.add_argument(
+        "--played",
+        type=int,
+        default=256,
+        help="partitions that the model of the cluster is measured on, a power of 4; 0: no model",
+    )
     parser.add_argument("--rows", type=int, action="append", help="of the plan's partitions")
     options = parser.parse_args()
     print(machine("numpy", "numba", "scikit-learn", "dask"), end="\n\n")
@@ -105,7 +117,7 @@ def bench_generated(options: argparse.Namespace, model: Any, spread: float) -> N
     n_parts = max(2, options.samples // options.partition)
     data = generated(options.samples, 8, n_parts, spread)
     runs = compare(data, model, options)
-    if options.min_box_samples == 1 and options.repairs == 1:
+    if options.played > 0 and options.min_box_samples == 1 and options.repairs == 1:
         check_model(options, model, data, spread, runs)
 
 
@@ -117,17 +129,16 @@ def check_model(
     runs: dict[int, Measured],
 ) -> None:
     """Print what the model of the cluster says beside what runs took."""
-    n_played = 16 if data.n_parts < 64 else 64
     rows, dispatch = [], measure_dispatch()
     for n_workers, real in runs.items():
         if n_workers > 0:
             progress(f"costs beside {n_workers - 1} others")
-            played = model, 8, options.partition, n_played, spread
+            played = model, 8, options.partition, options.played, spread
             costs = measure_at_once(n_workers, *played)
             plan = simulate(costs, dispatch, data.n_samples, data.n_parts, n_workers)
             rows += [(str(n_workers), *row) for row in differences(real, plan)]
-    print(f"The model of the cluster, from {n_played} partitions, played in as many processes at")
-    print(f"once as there are workers; Dask takes {of_task(dispatch)}\n")
+    print(f"The model of the cluster, measured on {options.played} partitions in as many processes")
+    print(f"at once as there are workers; Dask takes {of_task(dispatch)}\n")
     print(table(("workers", "seconds", "run", "model", "difference"), rows), end="\n\n")
 
 
@@ -167,10 +178,11 @@ def bench_covertype(options: argparse.Namespace, model: Any) -> None:
 def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> dict[int, Measured]:
     """Print fits in one process and on workers side by side."""
     runs: dict[int, Measured] = {}
-    if not options.skip_alone:
-        progress(f"{data.name}, one process")
-        runs[0] = fit_alone(data, model)
-    for n_workers in options.workers or WORKERS:
+    for n_workers in options.workers or (0, *WORKERS):
+        if n_workers == 0:
+            progress(f"{data.name}, one process")
+            runs[0] = fit_alone(data, model)
+            continue
         progress(f"{data.name}, {n_workers} workers")
         runs[n_workers] = fit_on_workers(
             data,
@@ -192,10 +204,9 @@ def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> dict[
 
 def rows_of(runs: dict[int, Measured]) -> list[tuple[str, ...]]:
     """Return a row for each way."""
-    names = {0: "one process", 1: "1 worker", 2: "2 workers"}
     return [
         (
-            names[n_workers],
+            {0: "one process", 1: "1 worker"}.get(n_workers, f"{n_workers} workers"),
             f"{run.seconds:.1f}",
             f"{run.accuracy:.4f}",
             f"{run.n_boxes:,}",
@@ -219,7 +230,7 @@ def comparison(runs: dict[int, Measured]) -> str:
     if 1 in runs and 2 in runs:
         gain = runs[1].seconds / runs[2].seconds
         says.append(f"Two workers: {gain:.2f} times as fast as one (wanted: 1.7).")
-    if 0 in runs:
+    if 0 in runs and max(runs) > 0:
         points = 100 * (runs[max(runs)].accuracy - runs[0].accuracy)
         says.append(f"Workers: {points:+.2f} points beside one process (wanted: at least -0.5).")
     return " ".join(says)
@@ -264,7 +275,7 @@ def cache_in(folder: str) -> Iterator[None]:
 def bench_merging(options: argparse.Namespace, model: Any) -> None:
     """Merge many models, in trees and at once."""
     n_parts, rows = 64, options.partition // 20
-    X_test, y_test = draw(10**9, N_TEST, 8)
+    X_test, y_test = draw(TEST_SEED, N_TEST, 8)
     low, high = [-1.0] * 8, [2.0] * 8
     alike = clone(model).set_params(scaling=[low, high], calibrate=False)
     start = time.perf_counter()
@@ -283,11 +294,43 @@ def bench_merging(options: argparse.Namespace, model: Any) -> None:
     print(table(("merged at once", "seconds", "accuracy", "boxes"), found), end="\n\n")
 
 
+def bench_many(options: argparse.Namespace, model: Any) -> None:
+    """Merge up to a thousand models, in one call."""
+    rows, low, high = options.partition // 10, [-1.0] * 8, [2.0] * 8
+    alike = clone(model).set_params(scaling=[low, high], calibrate=False)
+    X_test, y_test = draw(TEST_SEED, N_TEST, 8, APART)
+    models, learning, found = [], 0.0, []
+    for n_models in (16, 64, 250, 1_000):
+        progress(f"{n_models} models")
+        for number in range(len(models), n_models):
+            learned, seconds = timed(clone(alike).fit, *draw(number, rows, 8, APART))
+            models.append(learned)
+            learning += seconds
+        merged, merging_ = timed(merge, models)
+        n_in = sum(len(boxes_of(learned)) for learned in models)
+        found.append(
+            (
+                f"{n_models:,}",
+                f"{learning:.1f}",
+                f"{n_in:,}",
+                f"{merging_:.1f}",
+                f"{len(boxes_of(merged)):,}",
+                f"{merged.score(X_test, y_test):.4f}",
+            )
+        )
+    print(f"Models of {rows:,} x 8, classes apart, theta {model.theta}, processor seconds\n")
+    head = "models", "to learn them", "their boxes", "to merge them", "boxes", "accuracy"
+    print(table(head, found), end="\n\n")
+
+
 def bench_plan(options: argparse.Namespace, model: Any) -> None:
     """Plan a billion samples of 20 features from costs measured here."""
     progress("costs of the plan")
     n_samples = 1_000_000_000
-    costs, dispatch = measure(model, 20, options.partition, 64, APART), measure_dispatch()
+    costs, dispatch = (
+        measure(model, 20, options.partition, options.played, APART),
+        measure_dispatch(),
+    )
     print("A billion samples x 20, classes apart, from costs measured on 20 features:")
     for line in describe(costs, dispatch, options.partition):
         print(f"  {line}")
@@ -301,16 +344,20 @@ def bench_plan(options: argparse.Namespace, model: Any) -> None:
 
 def describe(costs: Costs, dispatch: Dispatch, rows: int) -> list[str]:
     """Say what was measured, for a partition of so many rows."""
-    own, top = costs.boxes(rows), costs.boxes(rows) * costs.growth(64)
+    own, last = costs.boxes(rows), math.exp(costs.growth.sizes[-1])
+    top = own * costs.growth(last)
+    numbers = ", ".join(f"{own * costs.growth(n):,.0f}" for n in (4, 16, 64, last))
     return [
         f"a partition of {rows:,}: reading {costs.read(rows):.3f} s, looking {costs.look(rows):.3f}"
         f", learning {costs.learn(rows):.3f} (rows ^ {costs.learn.exponent:.2f}), {own:,.0f} boxes"
         f" (rows ^ {costs.boxes.exponent:.2f})",
-        f"16 and 64 of them merged: {own * costs.growth(16):,.0f} and {top:,.0f} boxes",
-        f"merging {top:,.0f} boxes: {costs.merge(top):.3f} s (boxes ^ {costs.merge.exponent:.2f})",
+        f"4, 16, 64 and {last:.0f} of them merged: {numbers} boxes",
+        f"merging {top:,.0f} boxes: {1e6 * costs.merge(top):.0f} us for each, "
+        f"{1e6 * costs.merge(10 * top):.0f} for ten times as many",
         f"repairing a partition: {rows * costs.hold(top):.3f} s to ask (boxes ^ "
-        f"{costs.hold.exponent:.2f}), {rows * costs.lost(64):,.0f} rows lost, "
-        f"{1e6 * costs.relearn(top):.0f} us to learn one (boxes ^ {costs.relearn.exponent:.2f})",
+        f"{costs.hold.exponent:.2f}), {rows * costs.lost(last):,.0f} rows lost, "
+        f"{1e6 * costs.relearn(top):.0f} us to learn one, "
+        f"{1e6 * costs.relearn(10 * top):.0f} beside ten times as many boxes",
         f"Dask: {of_task(dispatch)}",
     ]
 

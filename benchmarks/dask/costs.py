@@ -11,6 +11,7 @@ from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
+from scipy.optimize import nnls
 from sklearn.base import clone
 
 from benchmarks.dask.data import draw
@@ -53,6 +54,27 @@ class Power:
 
 
 @dataclass(frozen=True, eq=False)
+class Square:
+    """What a box or a sample takes beside others: some, more for each, more for each pair of them.
+
+    The more boxes there are, the more may grow, and the more may be in the way of each of these.
+    """
+
+    terms: np.ndarray
+
+    @classmethod
+    def fit(cls, points: Points) -> Square:
+        """Fit sizes and values, least squares of relative errors; no term is negative."""
+        sizes, values = _means(points).T
+        powers = np.array([np.ones(len(sizes)), sizes, sizes**2]).T
+        return cls(nnls(powers / values[:, np.newaxis], np.ones(len(sizes)))[0])
+
+    def __call__(self, size: float) -> float:
+        """Return the value for a size."""
+        return float(self.terms @ (1.0, size, size**2))
+
+
+@dataclass(frozen=True, eq=False)
 class Curve:
     """What was measured at some sizes: a power of the size between two, and beyond the last."""
 
@@ -91,11 +113,11 @@ class Costs:
     growth: Curve  # boxes of a merged model for each of a partition, by partitions
     hold: Power  # a row, asked whether it is lost, by boxes of the model
     lost: Curve  # rows that are, of each, by partitions
-    relearn: Power  # a lost row, by boxes of the model
+    relearn: Square  # a lost row, by boxes of the model
     found: Curve  # boxes that are new or have grown, for each lost row, by partitions
     regrowth: Curve  # such boxes of merged partitions for each of one, by partitions
     kept: float  # boxes of the repaired model for each of the two that it is merged from
-    merge: Power  # boxes that come in
+    merge: Square  # a box that comes in, by all that do
     carry: float  # a box, packed for another worker and unpacked there
     finish: float
 
@@ -132,11 +154,11 @@ def measure(model: Any, n_features: int, rows: int, n_parts: int, spread: float)
         Curve.through(tree.growth),
         Power.fit(repairs.holds),
         Curve.through(repairs.lost),
-        Power.fit(repairs.relearns),
+        Square.fit(repairs.relearns),
         Curve.through(repairs.found),
         Curve.through(again.growth),
         len(boxes_of(repaired)) / n_in,
-        Power.fit([*tree.merges, *again.merges, (n_in, seconds)]),
+        Square.fit([*tree.merges, *again.merges, (n_in, seconds / n_in)]),
         timed(lambda: pickle.loads(pickle.dumps(top)))[1] / len(boxes_of(top)),
         timed(finish, clone(model), Trained(repaired, (X, None, y)))[1],
     )
@@ -212,7 +234,7 @@ class _Tree:
             return group[0]
         merged, seconds = timed(merge, [model for _, model in group])
         n_in = sum(len(boxes_of(model)) for _, model in group)
-        self.merges.append((float(n_in), seconds))
+        self.merges.append((float(n_in), seconds / n_in))
         return sum(n_merged for n_merged, _ in group), merged
 
 

@@ -130,7 +130,7 @@ def simulate(
     _plant(costs, n_workers, parts, lambda n_merged: found * costs.regrowth(n_merged))
     repaired = cluster.run(parts)
     n_in = n_boxes + found * costs.regrowth(n_parts)
-    last = costs.merge(n_in)
+    last = n_in * costs.merge(n_in)
     cluster.run([Task("merge", last, is_merge=True)])
     cluster.run([Task("finish", costs.finish, is_merge=True)])
     return Plan(
@@ -160,7 +160,9 @@ def _plant(
             n_in = sum(n_boxes(task.n_parts) for task in group)
             fetching = _fetch(costs, n_workers, (1 - 1 / len(group)) * n_in)
             n_merged = sum(task.n_parts for task in group)
-            merge = Task("merge", costs.merge(n_in) + fetching, n_parts=n_merged, is_merge=True)
+            merge = Task(
+                "merge", n_in * costs.merge(n_in) + fetching, n_parts=n_merged, is_merge=True
+            )
             merge.waits_for = len(group)
             for task in group:
                 task.then = merge
