@@ -28,7 +28,16 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.data import add_data_option
 from benchmarks.timing import machine, progress, table
-from hyperboxes import AgglomerativeGFMM, BoostedHyperboxes, ImprovedOnlineGFMM, MixedGFMM
+from hyperboxes import (
+    AgglomerativeGFMM,
+    BoostedHyperboxes,
+    ContentiousFuzzyMinMax,
+    ImprovedOnlineGFMM,
+    MixedGFMM,
+    MultiGranularGFMM,
+    OnlineGFMM,
+    RandomHyperboxes,
+)
 
 # The target of each set, and columns that tell it.
 CHOSEN = {
@@ -58,10 +67,14 @@ MOST_ROWS = 3000
 FEWEST_OF_A_CLASS = 10
 OURS: dict[str, Any] = {
     "ImprovedOnlineGFMM": ImprovedOnlineGFMM(random_state=0),
+    "OnlineGFMM": OnlineGFMM(random_state=0),
     "AgglomerativeGFMM": AgglomerativeGFMM(),
+    "MultiGranularGFMM": MultiGranularGFMM(random_state=0),
+    "ContentiousFuzzyMinMax": ContentiousFuzzyMinMax(random_state=0),
     "MixedGFMM": MixedGFMM(random_state=0),
     "BoostedHyperboxes(20)": BoostedHyperboxes(random_state=0),
     "BoostedHyperboxes(40)": BoostedHyperboxes(40, random_state=0),
+    "RandomHyperboxes": RandomHyperboxes(random_state=0),
 }
 Scores = dict[tuple[str, str], list[tuple[float, float]]]
 
@@ -133,6 +146,8 @@ ENCODINGS = {
 
 def n_rules(model: Any) -> float:
     """Return how many boxes or leaves a model has, NaN if they are not to be read."""
+    if isinstance(model, RandomHyperboxes):
+        return model.n_boxes_
     if hasattr(model, "hyperboxes_"):
         return len(model.hyperboxes_)
     return model.get_n_leaves() if hasattr(model, "get_n_leaves") else np.nan

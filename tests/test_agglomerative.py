@@ -120,6 +120,22 @@ def test_similarity_zero_is_left_out_of_agglo_sm_only():
     assert len(AgglomerativeGFMM(algorithm="agglo-sm", **params).fit(X, y).hyperboxes_) == 2
 
 
+@pytest.mark.parametrize("function", ["min", "mean"])
+def test_the_best_box_of_a_block_is_tried_first(function):
+    """So that where a class is a single block, the tree tries no box that the lemma does not."""
+    rng = np.random.default_rng(0)
+    centres = rng.random((10, 8))
+    y = np.repeat(np.arange(10), 16)
+    X = np.clip(centres[y] + 0.2 * rng.standard_normal((160, 8)), 0, 1)
+    params = {"algorithm": "agglo2", "membership_function": function, "scaling": None}
+    models = {
+        selection: AgglomerativeGFMM(0.7, selection=selection, **params).fit(X, y)
+        for selection in ("index", "lemma")
+    }
+    assert same_boxes(*models.values())
+    assert models["index"].n_candidates_ <= models["lemma"].n_candidates_
+
+
 @every_algorithm
 def test_small_slices_of_work_change_nothing(algorithm, monkeypatch):
     rng = np.random.default_rng(0)

@@ -58,15 +58,30 @@ def test_nothing_beyond_a_wall_is_ever_accepted(data, n_features):
         assert reference.overlaps(*grown, *rival, "closed")
 
 
-@no_patience
+def learn_alternating(patience, **params):
+    """Fit on two classes in turns along a line, where each box is between two of the other class.
+
+    Rooms are kept after so many refusals, and bitmaps not at all.
+    """
+    X, y = np.arange(20)[:, None] / 20, np.arange(20) % 2
+    limits = {"_PATIENCE": patience, "_WALKS": 1000}
+    with patch.multiple("hyperboxes._models.boxes", **limits):
+        return ImprovedOnlineGFMM(theta=1.0, scaling=None, **params).fit(X, y)
+
+
 def test_walls_are_not_tried_again():
+    """Only the nearest box has no wall yet; but for the first, refused before rooms were kept."""
+    model, lemma = learn_alternating(1), learn_alternating(1, selection="lemma")
+    assert len(model.hyperboxes_) == len(lemma.hyperboxes_) == 20
+    assert model.n_candidates_ == 18 + 1
+    assert lemma.n_candidates_ == 2 * sum(range(10))
+
+
+@no_patience
+def test_walls_part_pairs():
     """The boxes at 0 and 1 are parted from those of their class by a rival between them."""
     X = [[0.0], [0.5], *([0.9 + step / 100] for step in range(10))]
     y = [0, 1, *[0] * 10]
-    model = ImprovedOnlineGFMM(theta=1.0, scaling=None).fit(X, y)
-    lemma = ImprovedOnlineGFMM(theta=1.0, scaling=None, selection="lemma").fit(X, y)
-    assert len(model.hyperboxes_) == len(lemma.hyperboxes_) == 3
-    assert model.n_candidates_ == 11  # the first box, until rooms are kept, and the one at 0.9
     model = AgglomerativeGFMM(1.0, algorithm="agglo-sm", scaling=None).fit(X, y)
     assert len(model.hyperboxes_) == 3
     assert model.n_candidates_ < 20
@@ -87,14 +102,6 @@ def test_rooms_are_forgotten_where_boxes_may_touch():
 
 
 def test_rooms_are_kept_after_some_refusals():
-    """The box at 0 is refused to all but itself, and tried until the index has had enough."""
-    X = [[0.0], [0.5], *([0.9 + step / 1000] for step in range(100))]
-    y = [0, 1, *[0] * 100]
-    tries = []
-    for patience in (1, 5, 1000):
-        with patch("hyperboxes._models.boxes._PATIENCE", patience):
-            model = ImprovedOnlineGFMM(theta=1.0, scaling=None).fit(X, y)
-        assert len(model.hyperboxes_) == 3
-        tries.append(model.n_candidates_)
-    # The samples that the other box grows for, and the first one that finds a wall.
-    assert tries == [99 + 1 + 1, 99 + 5 + 1, 99 + 100]
+    """Until then every box of the class is tried, and afterwards once more."""
+    tries = [learn_alternating(patience).n_candidates_ for patience in (1, 5, 1000)]
+    assert tries == [18 + 1, 18 + 2 + 4, 2 * sum(range(10))]

@@ -21,7 +21,7 @@ from typing import Any
 
 from hyperboxes import __version__
 from hyperboxes._cli._checkpoint import Checkpoint, CheckpointInterval
-from hyperboxes._cli._columns import find_categorical
+from hyperboxes._cli._columns import find_boolean, find_categorical
 from hyperboxes._cli._common import (
     CHUNK_SIZE,
     STDIO,
@@ -92,8 +92,8 @@ def _add_categories(parser: argparse.ArgumentParser) -> None:
         type=column_names,
         default=[],
         metavar="A,B,...",
-        help="columns of categories, though they may look like numbers; default: columns of text "
-        "of which at most half are numbers",
+        help="columns of categories, though they may look like numbers; default: columns of true "
+        "and false, and of text of which at most half are numbers",
     )
     group.add_argument(
         "--numeric",
@@ -264,7 +264,8 @@ def _find_categorical(
     if not categorical:
         return columns
     note(args, f"Categories: {listing(categorical)} (--numeric and --drop choose otherwise)")
-    columns = replace(columns, categorical=tuple(categorical))
+    boolean = [] if chunk is None else find_boolean(chunk, categorical)
+    columns = replace(columns, categorical=tuple(categorical), boolean=tuple(boolean))
     about_chunks = args.chunk_size or args.resume or _wants_checkpoints(args)
     if about_chunks and not _reads_in_chunks(args, learner, columns):
         raise UsageError(

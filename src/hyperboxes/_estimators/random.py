@@ -245,12 +245,10 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; the lower ends where samples are intervals. NaN where a value is missing.
+        {learned}
         y : array-like of shape (n_samples,)
             Class labels.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples. None: samples are points.
+        {interval_ends}
         sample_weight : array-like of shape (n_samples,), default=None
             Weights: a sample with a weight of 2 counts as the sample twice, of which a member may
             draw one, both or none; one with 0.5 is there for half of the members, one with 0 for

@@ -2,7 +2,7 @@
 
 One walk through the tree of a class, the nearest blocks first. It leaves out blocks whose boxes are
 too far away to fit into one with the interval, have no room to grow so far, or come after what has
-been found.
+been found. Where boxes have to be tried, the nearest of a block is tried first.
 """
 
 from __future__ import annotations
@@ -81,11 +81,7 @@ def find_best(
         block = stack[top]
         counters[WORK] += 1
         inner = links[block, LEVEL] > 0
-        mask = ALL_LANES
-        if metric.mean and not inner:
-            mask = near_lanes_of(block, inside, bound, boxes, metric, search)
-        if mask and wanted != ALL:
-            mask &= within(ends, block + inner, True, near, far)
+        mask = ALL_LANES if wanted == ALL else within(ends, block + inner, True, near, far)
         if mask:
             mask &= _with_room(block, rooms, search)
         if mask and is_near:
@@ -96,16 +92,15 @@ def find_best(
                 bounds = block + inside
                 top = push_all(block, bounds, inside, mask, bound, boxes, metric, search, top, top)
             continue
+        in_order = wanted == GROWING and (mask & (mask - 1)) > 0
+        has_gaps = metric.mean or in_order
+        if mask and has_gaps:
+            mask &= near_lanes_of(block, inside, bound, boxes, metric, search)
         while mask:
-            lane = first_lane(mask)
+            lane = _nearest_lane(mask, gaps) if in_order else first_lane(mask)
             box = links[block, lane]
-            mask &= mask - 1
-            if (
-                box < 0
-                or box == own
-                or stamps[box] >= stamp
-                or (metric.mean and gaps[lane] > bound)
-            ):
+            mask &= ~(1 << lane)
+            if box < 0 or box == own or stamps[box] >= stamp or (has_gaps and gaps[lane] > bound):
                 continue
             counters[WORK] += 1
             value = similarity(xl, xu, boxes, box, rule)
@@ -132,6 +127,19 @@ def find_best(
                 if is_near:
                     set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
     return n_found, n_tried
+
+
+@formula
+def _nearest_lane(mask, gaps):
+    """Return the lane, of some, with the smallest gap."""
+    nearest = first_lane(mask)
+    mask &= mask - 1
+    while mask:
+        lane = first_lane(mask)
+        mask &= mask - 1
+        if gaps[lane] < gaps[nearest]:
+            nearest = lane
+    return nearest
 
 
 @formula
