@@ -164,8 +164,7 @@ def score(X: pd.DataFrame, y: np.ndarray, seed: int, ours: dict[str, Any], score
     for how, encode in ENCODINGS.items():
         train, test = encode(X, X_test)
         for name, model in ours.items():
-            if how == "native" or name != "MixedGFMM":  # which is for categories
-                add(name, how, model, train, test)
+            add(name, how, model, train, test)
         if how == "one-hot":
             tree = DecisionTreeClassifier(max_leaf_nodes=20, random_state=0)
             add("tree of 20 leaves", how, tree, train, test)
@@ -200,11 +199,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2, help="how many splits of each set")
     parser.add_argument("--only", nargs="+", choices=[*CHOSEN, *OTHERS], help="some sets")
     parser.add_argument("--most", type=int, default=MOST_ROWS, help="rows of each set at most")
-    parser.add_argument("--boosted", action="store_true", help="of ours only boosted boxes")
+    parser.add_argument("--learners", nargs="+", choices=OURS, default=[*OURS], help="some of ours")
     parser.add_argument("--quick", action="store_true", help="two sets, one split")
     args = parser.parse_args()
     names = args.only or (["Chile", "Mathlevel"] if args.quick else [*CHOSEN, *OTHERS])
-    ours = {name: model for name, model in OURS.items() if name[0] == "B" or not args.boosted}
+    ours = {name: OURS[name] for name in args.learners}
     print(machine("numpy", "pandas", "scikit-learn"))
     results: dict[str, Scores] = {}
     warnings.simplefilter("ignore")  # of encoders about unknown categories
