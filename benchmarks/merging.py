@@ -7,6 +7,8 @@ many boxes they have. 5 x 2-fold cross-validation, features scaled to [0, 1] bef
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.preprocessing import minmax_scale
 
@@ -25,10 +27,8 @@ def score(X: np.ndarray, y: np.ndarray, n_repeats: int) -> Scores:
         found = {}
         for name, cls in LEARNERS.items():
             parts = [train[start :: int(n_parts)] for start in range(int(n_parts))]
-            models = [
-                cls(scaling=None).partial_fit(X[part], y[part], classes=classes) for part in parts
-            ]
-            whole = cls(scaling=None).partial_fit(X[train], y[train], classes=classes)
+            models = [learn(cls, X[part], y[part], classes) for part in parts]
+            whole = learn(cls, X[train], y[train], classes)
             contenders = {"merged": merge(models), "all samples": whole, "one part": models[0]}
             for contender, model in contenders.items():
                 found[f"{name}, {contender}", n_parts] = model.score(X[test], y[test])
@@ -38,6 +38,12 @@ def score(X: np.ndarray, y: np.ndarray, n_repeats: int) -> Scores:
         return found
 
     return validate(X, y, n_repeats, PARTS, results)
+
+
+def learn(cls: type, X: np.ndarray, y: np.ndarray, classes: np.ndarray) -> Any:
+    """Do what `fit` does, in a random order, and know classes that a part may not have."""
+    model = cls(scaling=None, calibrate=False, random_state=0)
+    return model._fit_samples(X, y, None, classes)
 
 
 if __name__ == "__main__":

@@ -17,22 +17,30 @@ SHARES_OF_RANK = {"minmax": 0.0, "blend": 0.5, "rank": 1.0}
 # --- Codes ----------------------------------------------------------------------------------------
 
 
-def thresholds(values: list[float], scaling: str, levels: int) -> list[float]:
+def thresholds(
+    values: list[float], scaling: str, levels: int, weights: list[float] | None = None
+) -> list[float]:
     """Return from which value on each code begins."""
-    known = sorted(value for value in values if not math.isnan(value))
+    weights = weights or [1.0] * len(values)
+    both = zip(values, weights, strict=True)
+    known = sorted((value, weight) for value, weight in both if weight > 0 and value == value)
     if not known:
         return [math.inf] * levels
-    distinct = sorted(set(known))
+    distinct = sorted({value for value, _ in known})
     places = [place(value, known, scaling, levels) for value in distinct]
     return [value_at(k + 0.5, places, distinct) for k in range(levels)]
 
 
-def place(value: float, known: list[float], scaling: str, levels: int) -> float:
-    """Return where a value stands from 0 to `levels`, by its range and its rank."""
-    span = known[-1] - known[0]
-    in_range = (value - known[0]) / (span if span > 0 else 1.0)
-    n_up_to = sum(other <= value for other in known)
-    rank = (n_up_to - 0.5 * known.count(value)) / len(known)
+def place(value: float, known: list[tuple[float, float]], scaling: str, levels: int) -> float:
+    """Return where a value stands from 0 to `levels`, by its range and its rank.
+
+    `known` are all values in ascending order, and what they weigh.
+    """
+    first, last = known[0][0], known[-1][0]
+    in_range = (value - first) / (last - first if last > first else 1.0)
+    up_to = sum(weight for other, weight in known if other <= value)
+    same = sum(weight for other, weight in known if other == value)
+    rank = (up_to - 0.5 * same) / sum(weight for _, weight in known)
     share = SHARES_OF_RANK[scaling]
     return levels * ((1.0 - share) * in_range + share * rank)
 
@@ -68,6 +76,18 @@ def encode(xl: Array, xu: Array, begins: list[list[float]]) -> tuple[Array, Arra
 # --- Members --------------------------------------------------------------------------------------
 
 
+def copies(weights: list[float]) -> tuple[list[int], list[float]]:
+    """Return samples as often as they weigh, the last time by the rest, and the copies' weights."""
+    rows: list[int] = []
+    counted: list[float] = []
+    for row, weight in enumerate(weights):
+        while weight > 0:
+            rows.append(row)
+            counted.append(min(weight, 1.0))
+            weight -= 1
+    return rows, counted
+
+
 @dataclass
 class Member:
     """Boxes in codes over some features, and what is drawn after them."""
@@ -93,14 +113,26 @@ def learn_member(
     share: float,
     levels: int,
     seed: int,
+    weights: list[float],
 ) -> Member:
-    """Draw features and samples, and learn boxes from them."""
+    """Draw features and samples, and learn boxes from them.
+
+    Samples are copies, whose weights are the part of members for which they are there.
+    """
     random = np.random.RandomState(seed)
     size = random.randint(sizes[0], sizes[1] + 1)
     features = np.sort(random.choice(len(chances), size, replace=False, p=chances))
+    there = [True] * len(y)
+    if min(weights) < 1:
+        there = [random.random_sample() < weight for weight in weights]
     rows: list[int] = []
     for c in range(y.max() + 1):
-        of_class = random.permutation([i for i in range(len(y)) if y[i] == c])
+        all_of_class = [i for i in range(len(y)) if y[i] == c]
+        of_class = [i for i in all_of_class if there[i]]
+        if not of_class:
+            chances_of_one = np.array([weights[i] for i in all_of_class])
+            of_class = random.choice(all_of_class, 1, p=chances_of_one / chances_of_one.sum())
+        of_class = random.permutation(of_class)
         rows.extend(of_class[: max(1, math.floor(share * len(of_class) + 0.5))])
     rows = random.permutation(rows)
     xl, xu = (np.array([[codes[i, j] for j in features] for i in rows]) for codes in (low, high))

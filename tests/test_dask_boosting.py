@@ -102,6 +102,18 @@ def test_names_and_categories(n_searched):
     )
 
 
+def test_answers_of_partitions(n_searched):
+    X, y = samples(3)
+    model = BoostedHyperboxes(4, random_state=0).fit(X, y)
+    parts, _ = in_parts(X, y)
+    np.testing.assert_array_equal(hyperboxes.dask.predict(model, parts), model.predict(X))
+    probabilities = hyperboxes.dask.predict_proba(model, parts)
+    np.testing.assert_array_equal(probabilities, model.predict_proba(X))
+    assert probabilities.name.startswith("hyperboxes-predict_proba")
+    with pytest.raises(TypeError, match="BoostedHyperboxes knows points only: leave X_upper out"):
+        hyperboxes.dask.predict(model, parts, X_upper=parts)
+
+
 def test_what_cannot_be_boosted_in_parts():
     X, y = in_parts(*samples(2))
     model = BoostedHyperboxes(3, random_state=0)

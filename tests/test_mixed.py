@@ -14,19 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperboxes import (
-    BoxesDisplay,
     ImprovedOnlineGFMM,
     MixedGFMM,
     ModelFileError,
-    explain,
     export_frame,
-    export_html,
     export_sql,
     export_text,
     load,
-    merge,
-    prune,
-    to_onnx,
 )
 from hyperboxes._cli import main
 from tests import reference_mixed as reference
@@ -139,7 +133,7 @@ EXAMPLE = (
 
 @pytest.mark.parametrize("selection", ["all", "lemma", "index"])
 def test_worked_example(selection):
-    chosen = {"theta": 0.3, "delta": 0.95}
+    chosen = {"theta": 0.3, "delta": 0.95, "alpha": 0.5}
     model = fitted(*EXAMPLE, chosen, selection, calibrate=False)
     assert model.hyperboxes_.lower[:, 1].tolist() == [0.2, 0.3]
     assert model.hyperboxes_.upper[:, 1].tolist() == [0.35, 0.3]
@@ -233,25 +227,6 @@ def test_rules_say_what_is_counted():
     frame_of_rules = export_frame(model)
     assert frame_of_rules["sold counts"][box] == shown
     assert frame_of_rules["colour lower"].isna().all()
-    with pytest.raises(ValueError, match="Leave out X and y"):
-        export_text(model, frame, y)
-
-
-def test_other_readers_refuse_with_a_reason():
-    frame, y = make_frame()
-    model = MixedGFMM(random_state=0).fit(frame, y)
-    for read in (
-        lambda: export_sql(model),
-        lambda: to_onnx(model),
-        lambda: explain(model, frame[:1]),
-        lambda: export_html(model, frame, y),
-        lambda: prune(model, frame, y),
-        lambda: BoxesDisplay.from_estimator(model),
-    ):
-        with pytest.raises(TypeError, match="count categories"):
-            read()
-    with pytest.raises(TypeError, match="cannot be merged"):
-        merge([model, model])
 
 
 def test_without_categories_it_is_the_improved_learner():

@@ -3,11 +3,19 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.collections import PolyCollection
 from sklearn.datasets import load_iris, make_moons
 
-from hyperboxes import BoxesDisplay, BoxSizesDisplay, HyperboxClustering
+from hyperboxes import (
+    BoostedHyperboxes,
+    BoxesDisplay,
+    BoxSizesDisplay,
+    ContentiousFuzzyMinMax,
+    HyperboxClustering,
+    MultiGranularGFMM,
+)
 from hyperboxes._plots.intervals import lanes
 from hyperboxes._plots.styles import style_of
 from tests.figures import assert_legible, iris, iris_arrays, legend_names, letters, outlines
@@ -256,3 +264,51 @@ def test_projections_are_called_that():
     plane = ImprovedOnlineGFMM(theta=0.3).fit(X[:, :2], y)
     legend = BoxesDisplay.from_estimator(plane).ax_.get_legend()
     assert "projected" not in legend.get_title().get_text()
+
+
+@pytest.mark.parametrize("make", [ImprovedOnlineGFMM, BoostedHyperboxes, ContentiousFuzzyMinMax])
+def test_categories_stand_side_by_side_in_pictures(make):
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "colour": random.choice(["red", "green", "blue"], 200).astype(object),
+            "size": random.uniform(0, 9, 200).round(1),
+        }
+    )
+    table.loc[:1, "colour"] = ["pink", "mauve"]  # too rare to tell them apart
+    y = np.where((table["size"] > 4) ^ (table["colour"] == "red"), "yes", "no")
+    model = make(random_state=0).fit(table, y)
+    display = BoxesDisplay.from_estimator(
+        model, table, y, features=["colour", "size"], grid_resolution=40
+    )
+    names = display.categories[0]
+    assert list(names.values()) == list(range(len(names)))
+    assert display.limits[0].tolist() == [-0.5, len(names) - 0.5]
+    known = model._categories[0]
+    numbers = {
+        value: k
+        for k, place in enumerate(np.unique(known.places))
+        for value in known.held(place, place)
+    }
+    assert np.rint(display.samples[:, 0]).tolist() == [numbers[value] for value in table["colour"]]
+    for value, number in numbers.items():
+        column = int(40 * (number + 0.5) / len(names))
+        edges = np.linspace(*display.limits[1], 41)
+        asked = pd.DataFrame({"colour": value, "size": (edges[1:] + edges[:-1]) / 2})
+        predicted = model.classes_[display.regions[:, column]]
+        assert predicted.tolist() == model.predict(asked).tolist()
+    boxes = model.hyperboxes_
+    for box in np.flatnonzero(np.isfinite(boxes.lower[:, 0]) & np.isfinite(boxes.upper[:, 0])):
+        held = {numbers[value] for value in known.held(boxes.lower[box, 0], boxes.upper[box, 0])}
+        first, last = display.lower[box, 0], display.upper[box, 0]
+        assert held == set(np.arange(first, last + 1))
+    assert_legible(display.figure_)
+
+
+@pytest.mark.parametrize(("level", "theta"), [(-1, 0.4), (0, 0.1)])
+def test_sizes_of_a_level_beside_its_theta(level, theta):
+    X, y = iris_arrays()
+    model = MultiGranularGFMM(theta=(0.1, 0.4), level=level, random_state=0).fit(X, y)
+    display = BoxSizesDisplay.from_estimator(model)
+    assert display.largest == theta
+    assert display.sides.max() <= theta

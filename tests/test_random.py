@@ -31,7 +31,15 @@ from tests import reference_ensembles as slow
 SMALL = partial(RandomHyperboxes, n_estimators=6, random_state=0)
 
 
-@parametrize_with_checks([SMALL()])
+ORDER_MATTERS = "the check shuffles samples, and draws depend on their order: see test_weights.py"
+
+
+@parametrize_with_checks(
+    [SMALL()],
+    expected_failed_checks=lambda _: {
+        "check_sample_weight_equivalence_on_dense_data": ORDER_MATTERS
+    },
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -146,6 +154,19 @@ def problems(draw):
     return *ends, np.resize(y, n_samples)
 
 
+@st.composite
+def weights_of(draw, y):
+    """Draw weights that sums of are exact, of which each class has some."""
+    weights = [1.0] * len(y)
+    if draw(st.booleans()):
+        values = st.sampled_from([0.0, 0.25, 0.5, 1.0, 1.75, 2.0])
+        weights = [draw(values) for _ in y]
+        for c in np.unique(y):
+            weights[list(y).index(c)] += 0.25
+    return weights
+
+
+@pytest.mark.filterwarnings("ignore:sample_weight sums up to")  # few samples, and light ones
 @pytest.mark.parametrize("name", LEARNERS)
 @given(problem=problems(), data=st.data())
 @settings(max_examples=15)
@@ -156,6 +177,7 @@ def test_members_and_votes_equal_the_reference(name, problem, data):
     function = data.draw(st.sampled_from(["mean", "min"]))
     scaling = data.draw(st.sampled_from(SCALINGS))
     temperature = data.draw(st.sampled_from([0.0, 0.1]))
+    weights = data.draw(weights_of(y))
     share = data.draw(st.sampled_from([0.3, 0.5, 0.8]))
     sizes = (1, min(2, xl.shape[1]))
     model = RandomHyperboxes(
@@ -168,20 +190,24 @@ def test_members_and_votes_equal_the_reference(name, problem, data):
         temperature=temperature,
         calibrate=False,
         random_state=3,
-    ).fit(xl, y, X_upper=xu)
+    ).fit(xl, y, X_upper=xu, sample_weight=weights)
 
     ends = np.concatenate([xl, xu]).T.tolist()
-    begins = [slow.thresholds(column, scaling, 255) for column in ends]
+    begins = [slow.thresholds(column, scaling, 255, 2 * weights) for column in ends]
     low, high = slow.encode(xl, xu, begins)
+    rows, counted = slow.copies(weights)
+    copies = low[rows], high[rows], y[rows]
     members = [
         slow.learn_member(
-            *(low, high, y, partial(learner, theta=theta)),
+            *copies,
+            partial(learner, theta=theta),
             function=function,
             chances=np.full(xl.shape[1], 1 / xl.shape[1]),
             sizes=sizes,
             share=share,
             levels=255,
             seed=seed,
+            weights=counted,
         )
         for seed in np.random.RandomState(3).randint(np.iinfo(np.int32).max, size=3)
     ]
@@ -192,8 +218,14 @@ def test_members_and_votes_equal_the_reference(name, problem, data):
     n_classes = y.max() + 1
     votes = slow.votes(members, low, high, n_classes, **how)
     assert model.predict_proba(xl, X_upper=xu).tolist() == votes
-    left_out = slow.out_of_bag_votes(members, low, high, n_classes, **how)
-    assert_array_equal(model.oob_decision_function_, left_out)
+    left_out = np.array(slow.out_of_bag_votes(members, *copies[:2], n_classes, **how))
+    for row, found in enumerate(model.oob_decision_function_):
+        known = [i for i in range(len(rows)) if rows[i] == row and left_out[i, 0] >= 0]
+        if not known:
+            assert np.isnan(found).all()
+        else:
+            expected = np.average(left_out[known], axis=0, weights=np.array(counted)[known])
+            assert_allclose(found, expected, rtol=1e-14, atol=0)
 
 
 # Probabilities
@@ -334,11 +366,12 @@ def test_votes_as_published():
     assert [boxes.counts.sum() for boxes in model.members_] == [39] * 8  # 13 of 25 each
 
 
-def test_many_samples_are_drawn_in_part_only():
-    random = np.random.RandomState(0)
-    X = random.random_sample((4000, 3))
+@pytest.mark.parametrize(("n_samples", "n_drawn"), [(2000, 1600), (4000, 2000), (20_000, 4000)])
+def test_many_samples_are_drawn_in_part_only(n_samples, n_drawn):
+    X = np.random.RandomState(0).random_sample((n_samples, 1))
     model = SMALL(n_estimators=2, weighted_features=False).fit(X, X[:, 0] > 0.5)
-    assert [boxes.counts.sum() for boxes in model.members_] == [2000] * 2
+    for boxes in model.members_:  # each class is rounded
+        assert abs(boxes.counts.sum() - n_drawn) <= 1
 
 
 @pytest.mark.parametrize("copied", [clone, pickle.dumps])

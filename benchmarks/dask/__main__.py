@@ -9,6 +9,7 @@ cluster, with costs measured here, that is first compared with the real runs.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import tempfile
 import time
@@ -19,17 +20,27 @@ from typing import Any
 
 from sklearn.base import clone
 
+from benchmarks.dask.costs import Costs, boxes_of, measure, measure_at_once, timed
 from benchmarks.dask.data import (
     APART,
     N_TEST,
     OVERLAPPING,
+    TEST_SEED,
     Partitioned,
     covertype,
     draw,
     generated,
 )
-from benchmarks.dask.planning import Plan, measure, simulate
-from benchmarks.dask.running import Measured, fit_alone, fit_on_workers, fit_twice, warm_up
+from benchmarks.dask.planning import Plan, simulate
+from benchmarks.dask.running import (
+    Dispatch,
+    Measured,
+    fit_alone,
+    fit_on_workers,
+    fit_twice,
+    measure_dispatch,
+    warm_up,
+)
 from benchmarks.data import add_data_option
 from benchmarks.timing import machine, progress, table
 from hyperboxes import ImprovedOnlineGFMM, merge
@@ -45,13 +56,18 @@ KINDS = (
     "repair",
     "finish",
 )
-COSTS = (
-    ("look", "rows"),
-    ("learn", "rows"),
-    ("merge", "boxes in"),
-    ("repair", "boxes of the model, a row"),
+# Kinds of tasks of a run, and of the model.
+PAIRS = (
+    (("read",), "read"),
+    (("look_at_partition",), "look"),
+    (("learn_partition",), "learn"),
+    (("merge_partitions", "repair"), "merge"),
+    (("learn_lost",), "repair"),
 )
-SECTIONS = ("apart", "overlapping", "covertype", "memory", "cold", "merging", "plan")
+STAGES = "looking", "learning", "merging after", "repairing", "the end"
+PLANNED_WORKERS = 16, 64, 256, 1024
+PLANNED_ROWS = 50_000, 200_000, 1_000_000
+SECTIONS = ("apart", "overlapping", "covertype", "memory", "cold", "merging", "many", "plan")
 
 
 def main() -> None:
@@ -65,8 +81,19 @@ def main() -> None:
     parser.add_argument("--theta", type=float, default=0.5)
     parser.add_argument("--min-box-samples", type=int, default=1)
     parser.add_argument("--repairs", type=int, default=1, help="passes to learn what was lost")
-    parser.add_argument("--skip-alone", action="store_true", help="no fit in one process")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="the plan's partitions")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        action="append",
+        help="how many, 0 for a fit in one process; repeat for several; default: 0, 1 and 2",
+    )
+    parser.add_argument(
+        "--played",
+        type=int,
+        default=256,
+        help="partitions that the model of the cluster is measured on, a power of 4; 0: no model",
+    )
+    parser.add_argument("--rows", type=int, action="append", help="of the plan's partitions")
     options = parser.parse_args()
     print(machine("numpy", "numba", "scikit-learn", "dask"), end="\n\n")
     model = ImprovedOnlineGFMM(options.theta, random_state=0)
@@ -90,20 +117,51 @@ def bench_generated(options: argparse.Namespace, model: Any, spread: float) -> N
     n_parts = max(2, options.samples // options.partition)
     data = generated(options.samples, 8, n_parts, spread)
     runs = compare(data, model, options)
-    if options.min_box_samples > 1 or options.repairs != 1:
-        return
-    progress("costs")
-    costs = measure(model, 8, options.partition, min(n_parts, 16), spread)
-    rows = []
-    for n_workers in WORKERS:
-        real, plan = runs[n_workers], simulate(costs, data.n_samples, n_parts, n_workers)
-        times = []
-        for measured, simulated in ((real.work, plan.work), (real.seconds, plan.seconds)):
-            error = simulated / measured - 1
-            times += [f"{measured:.1f}", f"{simulated:.1f}", f"{error:+.0%}"]
-        rows.append((str(n_workers), *times))
-    head = "processor seconds", "simulated", "difference", "seconds", "simulated", "difference"
-    print(table(("workers", *head), rows), end="\n\n")
+    if options.played > 0 and options.min_box_samples == 1 and options.repairs == 1:
+        check_model(options, model, data, spread, runs)
+
+
+def check_model(
+    options: argparse.Namespace,
+    model: Any,
+    data: Partitioned,
+    spread: float,
+    runs: dict[int, Measured],
+) -> None:
+    """Print what the model of the cluster says beside what runs took."""
+    rows, dispatch = [], measure_dispatch()
+    for n_workers, real in runs.items():
+        if n_workers > 0:
+            progress(f"costs beside {n_workers - 1} others")
+            played = model, 8, options.partition, options.played, spread
+            costs = measure_at_once(n_workers, *played)
+            plan = simulate(costs, dispatch, data.n_samples, data.n_parts, n_workers)
+            rows += [(str(n_workers), *row) for row in differences(real, plan)]
+    print(f"The model of the cluster, measured on {options.played} partitions in as many processes")
+    print(f"at once as there are workers; Dask takes {of_task(dispatch)}\n")
+    print(table(("workers", "seconds", "run", "model", "difference"), rows), end="\n\n")
+
+
+def differences(real: Measured, plan: Plan) -> list[tuple[str, ...]]:
+    """Return what a run took, what the model says, and how far it is off."""
+    pairs = [
+        ("all, processor", real.work, plan.work),
+        ("all", real.seconds, plan.seconds),
+        ("(boxes)", float(real.n_boxes), plan.n_boxes),
+    ]
+    for tasks, kind in PAIRS:
+        pairs.append(
+            (f"{kind}, processor", sum(real.spent[task] for task in tasks), plan.spent[kind])
+        )
+    return [
+        (name, f"{was:,.1f}", f"{said:,.1f}", f"{said / was - 1:+.0%}") for name, was, said in pairs
+    ]
+
+
+def of_task(dispatch: Dispatch) -> str:
+    """Say what Dask itself takes for a task."""
+    worker, before = 1e3 * dispatch.worker, 1e3 * dispatch.scheduler
+    return f"{worker:.2f} ms of a worker for a task, {before:.2f} of the scheduler"
 
 
 def bench_covertype(options: argparse.Namespace, model: Any) -> None:
@@ -120,10 +178,11 @@ def bench_covertype(options: argparse.Namespace, model: Any) -> None:
 def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> dict[int, Measured]:
     """Print fits in one process and on workers side by side."""
     runs: dict[int, Measured] = {}
-    if not options.skip_alone:
-        progress(f"{data.name}, one process")
-        runs[0] = fit_alone(data, model)
-    for n_workers in WORKERS:
+    for n_workers in options.workers or (0, *WORKERS):
+        if n_workers == 0:
+            progress(f"{data.name}, one process")
+            runs[0] = fit_alone(data, model)
+            continue
         progress(f"{data.name}, {n_workers} workers")
         runs[n_workers] = fit_on_workers(
             data,
@@ -137,18 +196,17 @@ def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> dict[
         f"{options.min_box_samples} samples, {options.repairs} repairs, {N_TEST:,} test samples\n"
     )
     print(table(("", "seconds", "accuracy", "boxes", "MB, client", "MB, worker"), rows_of(runs)))
-    print(f"\n{speedup(runs)}\n")
-    shares = [(str(n), *shares_of(run)) for n, run in runs.items() if run.tasks]
+    print(f"\n{comparison(runs)}\n")
+    shares = [(str(n), *shares_of(run)) for n, run in runs.items() if run.spent]
     print(table(("workers", *KINDS, "fetching"), shares), end="\n\n")
     return runs
 
 
 def rows_of(runs: dict[int, Measured]) -> list[tuple[str, ...]]:
     """Return a row for each way."""
-    names = {0: "one process", 1: "1 worker", 2: "2 workers"}
     return [
         (
-            names[n_workers],
+            {0: "one process", 1: "1 worker"}.get(n_workers, f"{n_workers} workers"),
             f"{run.seconds:.1f}",
             f"{run.accuracy:.4f}",
             f"{run.n_boxes:,}",
@@ -160,20 +218,22 @@ def rows_of(runs: dict[int, Measured]) -> list[tuple[str, ...]]:
 
 
 def shares_of(run: Measured) -> list[str]:
-    """Return what kinds of tasks took of all their time."""
-    total = sum(seconds for _, seconds in run.tasks) + run.fetching
-    spent = [*(run.spent(kind) for kind in KINDS), run.fetching]
+    """Return what kinds of tasks took of all their processor time."""
+    total = run.spent.total() + run.fetching
+    spent = [*(run.spent[kind] for kind in KINDS), run.fetching]
     return [f"{seconds:.1f} s, {seconds / total:.0%}" for seconds in spent]
 
 
-def speedup(runs: dict[int, Measured]) -> str:
-    """Say how much faster two workers are."""
-    gain = runs[1].seconds / runs[2].seconds
-    text = f"Two workers: {gain:.2f} times as fast as one (wanted: 1.7)"
-    if 0 in runs:
-        points = 100 * (runs[2].accuracy - runs[0].accuracy)
-        text += f"; {points:+.2f} points beside one process (wanted: at least -0.5)"
-    return text + "."
+def comparison(runs: dict[int, Measured]) -> str:
+    """Say how much faster two workers are, and how accurate beside one process."""
+    says = []
+    if 1 in runs and 2 in runs:
+        gain = runs[1].seconds / runs[2].seconds
+        says.append(f"Two workers: {gain:.2f} times as fast as one (wanted: 1.7).")
+    if 0 in runs and max(runs) > 0:
+        points = 100 * (runs[max(runs)].accuracy - runs[0].accuracy)
+        says.append(f"Workers: {points:+.2f} points beside one process (wanted: at least -0.5).")
+    return " ".join(says)
 
 
 def bench_memory(options: argparse.Namespace, model: Any) -> None:
@@ -215,7 +275,7 @@ def cache_in(folder: str) -> Iterator[None]:
 def bench_merging(options: argparse.Namespace, model: Any) -> None:
     """Merge many models, in trees and at once."""
     n_parts, rows = 64, options.partition // 20
-    X_test, y_test = draw(10**9, N_TEST, 8)
+    X_test, y_test = draw(TEST_SEED, N_TEST, 8)
     low, high = [-1.0] * 8, [2.0] * 8
     alike = clone(model).set_params(scaling=[low, high], calibrate=False)
     start = time.perf_counter()
@@ -234,36 +294,79 @@ def bench_merging(options: argparse.Namespace, model: Any) -> None:
     print(table(("merged at once", "seconds", "accuracy", "boxes"), found), end="\n\n")
 
 
+def bench_many(options: argparse.Namespace, model: Any) -> None:
+    """Merge up to a thousand models, in one call."""
+    rows, low, high = options.partition // 10, [-1.0] * 8, [2.0] * 8
+    alike = clone(model).set_params(scaling=[low, high], calibrate=False)
+    X_test, y_test = draw(TEST_SEED, N_TEST, 8, APART)
+    models, learning, found = [], 0.0, []
+    for n_models in (16, 64, 250, 1_000):
+        progress(f"{n_models} models")
+        for number in range(len(models), n_models):
+            learned, seconds = timed(clone(alike).fit, *draw(number, rows, 8, APART))
+            models.append(learned)
+            learning += seconds
+        merged, merging_ = timed(merge, models)
+        n_in = sum(len(boxes_of(learned)) for learned in models)
+        found.append(
+            (
+                f"{n_models:,}",
+                f"{learning:.1f}",
+                f"{n_in:,}",
+                f"{merging_:.1f}",
+                f"{len(boxes_of(merged)):,}",
+                f"{merged.score(X_test, y_test):.4f}",
+            )
+        )
+    print(f"Models of {rows:,} x 8, classes apart, theta {model.theta}, processor seconds\n")
+    head = "models", "to learn them", "their boxes", "to merge them", "boxes", "accuracy"
+    print(table(head, found), end="\n\n")
+
+
 def bench_plan(options: argparse.Namespace, model: Any) -> None:
     """Plan a billion samples of 20 features from costs measured here."""
     progress("costs of the plan")
-    costs = measure(model, 20, options.partition, 16, APART)
-    print("A billion samples x 20, classes apart, from costs measured on 20 features:")
-    for name, what in COSTS:
-        power = getattr(costs, name)
-        print(f"  {name}: {power.factor:.3g} s x {what} ^ {power.exponent:.2f}")
-    print(f"  boxes: {costs.boxes.factor:.3g} x rows ^ {costs.boxes.exponent:.2f}\n")
-    n_parts = 1_000_000_000 // options.rows
-    rows = [plan_row(n, simulate(costs, 10**9, n_parts, n)) for n in (16, 64, 256, 1024)]
-    head = (
-        "workers",
-        "hours",
-        "looking",
-        "learning",
-        "merging after",
-        "repairing",
-        "workers busy",
-        "last merge",
+    n_samples = 1_000_000_000
+    costs, dispatch = (
+        measure(model, 20, options.partition, options.played, APART),
+        measure_dispatch(),
     )
-    print(f"{n_parts:,} partitions, {simulate(costs, 10**9, n_parts, 64).n_boxes:,.0f} boxes\n")
-    print(table(head, rows), end="\n\n")
+    print("A billion samples x 20, classes apart, from costs measured on 20 features:")
+    for line in describe(costs, dispatch, options.partition):
+        print(f"  {line}")
+    head = ("workers", "hours", *STAGES, "workers busy", "last merge")
+    for rows in options.rows or PLANNED_ROWS:
+        n_parts = n_samples // rows
+        plans = [simulate(costs, dispatch, n_samples, n_parts, n) for n in PLANNED_WORKERS]
+        print(f"\n{n_parts:,} partitions of {rows:,}, {plans[0].n_boxes:,.0f} boxes\n")
+        print(table(head, [plan_row(plan) for plan in plans]))
 
 
-def plan_row(n_workers: int, plan: Plan) -> tuple[str, ...]:
+def describe(costs: Costs, dispatch: Dispatch, rows: int) -> list[str]:
+    """Say what was measured, for a partition of so many rows."""
+    own, last = costs.boxes(rows), math.exp(costs.growth.sizes[-1])
+    top = own * costs.growth(last)
+    numbers = ", ".join(f"{own * costs.growth(n):,.0f}" for n in (4, 16, 64, last))
+    return [
+        f"a partition of {rows:,}: reading {costs.read(rows):.3f} s, looking {costs.look(rows):.3f}"
+        f", learning {costs.learn(rows):.3f} (rows ^ {costs.learn.exponent:.2f}), {own:,.0f} boxes"
+        f" (rows ^ {costs.boxes.exponent:.2f})",
+        f"4, 16, 64 and {last:.0f} of them merged: {numbers} boxes",
+        f"merging {top:,.0f} boxes: {1e6 * costs.merge(top):.0f} us for each, "
+        f"{1e6 * costs.merge(10 * top):.0f} for ten times as many",
+        f"repairing a partition: {rows * costs.hold(top):.3f} s to ask (boxes ^ "
+        f"{costs.hold.exponent:.2f}), {rows * costs.lost(last):,.0f} rows lost, "
+        f"{1e6 * costs.relearn(top):.0f} us to learn one, "
+        f"{1e6 * costs.relearn(10 * top):.0f} beside ten times as many boxes",
+        f"Dask: {of_task(dispatch)}",
+    ]
+
+
+def plan_row(plan: Plan) -> tuple[str, ...]:
     """Return a plan in hours."""
-    hours = [f"{seconds / 3600:.2f}" for seconds in (plan.seconds, plan.looking, plan.learning)]
-    hours += [f"{seconds / 3600:.2f}" for seconds in (plan.merging, plan.repairing)]
-    return str(n_workers), *hours, f"{plan.busy:.0%}", f"{plan.last_merge / 3600:.2f}"
+    stages = plan.looking, plan.learning, plan.merging, plan.repairing, plan.finishing
+    hours = [f"{seconds / 3600:.3f}" for seconds in (plan.seconds, *stages)]
+    return str(plan.n_workers), *hours, f"{plan.busy:.0%}", f"{plan.last_merge / 3600:.3f}"
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any
 import dask
 import dask.array
 import numpy as np
-from distributed import Client, LocalCluster, get_task_stream
+from distributed import Client, LocalCluster, WorkerPlugin, get_task_stream
 from sklearn.base import clone
 
 import hyperboxes.dask
@@ -24,8 +25,8 @@ from hyperboxes import ImprovedOnlineGFMM
 class Measured:
     """What came of a fit.
 
-    `tasks` lists kind and seconds of all tasks, `fetching` the seconds that workers waited for
-    results of others; of one process there are none.
+    `spent` is what tasks of each kind took, in processor seconds, `fetching` the seconds that
+    workers waited for results of others; of one process there are none.
     """
 
     seconds: float
@@ -33,13 +34,38 @@ class Measured:
     n_boxes: int
     client_mb: float
     worker_mb: float | None = None
-    tasks: list[tuple[str, float]] = field(default_factory=list)
+    spent: Counter[str] = field(default_factory=Counter)
     fetching: float = 0.0
     work: float = 0.0  # processor time of the workers
 
-    def spent(self, kind: str) -> float:
-        """Return the seconds that tasks of a kind took, added up."""
-        return sum(seconds for name, seconds in self.tasks if name == kind)
+
+class ProcessorTimes(WorkerPlugin):
+    """Notes the processor seconds that tasks of each kind take, on a worker of one thread."""
+
+    name = "processor-times"
+
+    def setup(self, worker: Any) -> None:
+        """Find the executor, whose thread is there when the first task runs."""
+        self.spent: Counter[str] = Counter()
+        self._executor = worker.executors["default"]
+        self._started: dict[Any, float] = {}
+
+    def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
+        """Look at the clock when a task begins, and when it is done."""
+        if finish == "executing":
+            self._started[key] = self._clock()
+        elif start == "executing" and key in self._started:
+            self.spent[kind_of(key)] += self._clock() - self._started.pop(key)
+
+    def _clock(self) -> float:
+        for thread in self._executor._threads:
+            return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+        return 0.0
+
+
+def kind_of(key: Any) -> str:
+    """Return what a task does, by its name."""
+    return str(key).split("-")[1] if str(key).startswith("hyperboxes-") else "read"
 
 
 def fit_alone(data: Partitioned, model: Any) -> Measured:
@@ -88,6 +114,7 @@ def _fit_on_workers(
         make = dask.delayed(data.part, pure=False)
         parts = [make(number) for number in range(data.n_parts)]
         samples, labels = ([part[place] for part in parts] for place in range(2))
+        client.register_plugin(ProcessorTimes())
         before = sum(client.run(time.process_time).values())
         with get_task_stream(client, plot=False) as stream:
             start = time.perf_counter()
@@ -97,23 +124,19 @@ def _fit_on_workers(
         work = sum(client.run(time.process_time).values()) - before
         accuracy = model.score(*data.test())
         workers = max(client.run(peak).values())
-        tasks, fetching = _read_stream(stream.data)
+        spent = sum(client.run(_spent).values(), Counter())
+        fetching = _fetching(stream.data)
     n_boxes = len(model.hyperboxes_)
-    return Measured(seconds, accuracy, n_boxes, most, workers, tasks, fetching, work)
+    return Measured(seconds, accuracy, n_boxes, most, workers, spent, fetching, work)
 
 
-def _read_stream(records: list[dict[str, Any]]) -> tuple[list[tuple[str, float]], float]:
-    tasks, fetching = [], 0.0
-    for record in records:
-        key = str(record["key"])
-        kind = key.split("-")[1] if key.startswith("hyperboxes-") else "read"
-        for step in record["startstops"]:
-            seconds = step["stop"] - step["start"]
-            if step["action"] == "compute":
-                tasks.append((kind, seconds))
-            elif step["action"] == "transfer":
-                fetching += seconds
-    return tasks, fetching
+def _spent(dask_worker: Any) -> Counter[str]:
+    return dask_worker.plugins[ProcessorTimes.name].spent
+
+
+def _fetching(records: list[dict[str, Any]]) -> float:
+    steps = [step for record in records for step in record["startstops"]]
+    return sum(step["stop"] - step["start"] for step in steps if step["action"] == "transfer")
 
 
 @contextmanager
@@ -130,10 +153,40 @@ def _cluster(n_workers: int, *, is_warm: bool = True) -> Iterator[Client]:
 def warm_up() -> None:
     """Compile, or load, all kernels that a fit needs."""
     from hyperboxes import merge
+    from hyperboxes.dask._repairing import learn_lost_samples
 
     rng = np.random.default_rng(0)
     X, y = rng.random((400, 2)), rng.integers(3, size=400)
     models = [
         ImprovedOnlineGFMM(0.3, scaling=[[0, 0], [1, 1]]).fit(X[i::2], y[i::2]) for i in range(2)
     ]
-    merge(models).predict(X)
+    merged = merge(models)
+    merged.predict(X)
+    learn_lost_samples(merged, X, y, None)
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """Processor seconds that Dask itself takes for a task: on the worker, and before it."""
+
+    worker: float
+    scheduler: float
+
+
+def measure_dispatch(n_tasks: int = 2_000) -> Dispatch:
+    """Have a worker do nothing, many times."""
+    return call_in_fresh_process(_measure_dispatch, n_tasks)
+
+
+def _measure_dispatch(n_tasks: int) -> Dispatch:
+    with _cluster(1, is_warm=False) as client:
+        for _ in range(2):  # the first time modules are imported
+            before = sum(client.run(time.process_time).values()), time.process_time()
+            nothing = [dask.delayed(_nothing, pure=False)(number) for number in range(n_tasks)]
+            client.compute(dask.delayed(len)(nothing)).result()
+            after = sum(client.run(time.process_time).values()), time.process_time()
+    return Dispatch(*((end - start) / n_tasks for start, end in zip(before, after, strict=True)))
+
+
+def _nothing(number: int) -> int:
+    return number

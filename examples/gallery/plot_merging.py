@@ -55,7 +55,7 @@ axes[0].plot(
 axes[0].axhline(
     everything.score(X_test, y_test), c="0.4", ls="--", label="one model of all data", zorder=0
 )
-axes[0].set(xlabel="places", ylabel="accuracy on new digits", ylim=(0.78, 0.99))
+axes[0].set(xlabel="places", ylabel="accuracy on new digits", ylim=(0.7, 0.99))
 axes[0].legend(frameon=False, loc="lower right")
 axes[1].plot(numbers, [len(m.hyperboxes_) for m in models], "o-", c="#0072B2")
 axes[1].axhline(len(everything.hyperboxes_), c="0.4", ls="--", zorder=0)

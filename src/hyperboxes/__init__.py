@@ -1,6 +1,7 @@
-"""General fuzzy min-max neural networks (GFMM) as scikit-learn estimators.
+"""Classifiers made of axis-parallel boxes, as scikit-learn estimators.
 
-A model is a list of labelled boxes: it can be read as rules and trained one sample at a time.
+A few boxes that vote are rules to read, many follow a stream that changes, and boxes that each hold
+samples of one class are the general fuzzy min-max neural networks (GFMM) of the literature.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hyperboxes._api import *  # noqa: F403
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -19,7 +19,9 @@ from hyperboxes._models.categories import are_categories, looks_like_a_date
 # Cells of features that say that a value is missing, in lower case.
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "?")
 
+# How Booleans are written, in lower case; what they are as numbers, and as categories.
 _TRUTH = {"true": "1", "false": "0"}
+_BOOLEANS = {"true": True, "false": False}
 
 
 def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
@@ -47,34 +49,64 @@ def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
     return numbers
 
 
-def read_frame(chunk: Chunk, columns: Sequence[str], categorical: Sequence[str]) -> Any:
-    """Return the columns as a data frame: texts of categories, None where missing, and numbers."""
+def read_frame(
+    chunk: Chunk, columns: Sequence[str], categorical: Sequence[str], boolean: Sequence[str] = ()
+) -> Any:
+    """Return the columns as a data frame: categories, None where missing, and numbers.
+
+    Categories are texts, and True and False in columns that are `boolean`.
+    """
     pandas = need("pandas", "cli", "The command line")
     numeric = [column for column in columns if column not in categorical]
     frame = pandas.DataFrame(read_numbers(chunk, numeric), columns=numeric)
     for column in categorical:
-        frame[column] = pandas.Series(read_categories(chunk, column), dtype=object)
+        cells = read_categories(chunk, column, boolean)
+        frame[column] = pandas.Series(cells, dtype=object)
     return frame[list(columns)]
 
 
-def read_categories(chunk: Chunk, column: str) -> list[str | None]:
-    """Return the texts of a column, None where a cell is missing."""
+def read_categories(
+    chunk: Chunk, column: str, boolean: Sequence[str] = ()
+) -> list[str | bool | None]:
+    """Return the texts of a column, None where a cell is missing; or the Booleans."""
     texts = read_labels(chunk, column).tolist()
-    return [None if text.lower() in MISSING else text for text in texts]
+    others = _BOOLEANS if column in boolean else {}
+    return [
+        None if (lower := text.lower()) in MISSING else others.get(lower, text) for text in texts
+    ]
 
 
 def find_categorical(chunk: Chunk, columns: Sequence[str]) -> list[str]:
-    """Return the columns that hold text of which at most half are numbers."""
-    return [column for column in columns if _holds_categories(chunk, column)]
+    """Return the columns that hold Booleans, or text of which at most half are numbers."""
+    boolean = find_boolean(chunk, columns)
+    return [c for c in columns if c in boolean or _holds_categories(chunk, c)]
+
+
+def find_boolean(chunk: Chunk, columns: Sequence[str]) -> list[str]:
+    """Return the columns that hold nothing but true and false, as far as cells are known."""
+    return [column for column in columns if _holds_booleans(chunk, column)]
+
+
+def _holds_booleans(chunk: Chunk, column: str) -> bool:
+    values = _plain(chunk.table[column])
+    if not _is_text(values.type):
+        return bool(arrow().types.is_boolean(values.type))
+    known = _distinct(values)
+    return bool(known) and known <= set(_BOOLEANS)
 
 
 def _holds_categories(chunk: Chunk, column: str) -> bool:
-    pc = arrow("compute")
     values = _plain(chunk.table[column])
     if not _is_text(values.type) or _to_numbers(values, chunk.decimal) is not None:
         return False
-    texts = pc.utf8_lower(pc.utf8_trim_whitespace(pc.unique(values)))
-    return are_categories(set(texts.to_pylist()) - {None, *MISSING})
+    return are_categories(_distinct(values))
+
+
+def _distinct(texts: Any) -> set[str]:
+    """Return the texts that say something, in lower case."""
+    pc = arrow("compute")
+    lower = pc.utf8_lower(pc.utf8_trim_whitespace(pc.unique(texts)))
+    return set(lower.to_pylist()) - {None, *MISSING}
 
 
 def _advice(text: str, decimal: str) -> str:

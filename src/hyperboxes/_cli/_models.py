@@ -37,7 +37,12 @@ class FeatureReader:
         """Return rows with categories, as the values that the model knows."""
         names = [str(name) for name in self.model.feature_names_in_]
         columns = dict(zip(names, self.columns, strict=True))
-        frame = read_frame(chunk, self.columns, [columns[name] for name in categories])
+        boolean = [
+            columns[name]
+            for name, values in categories.items()
+            if all(isinstance(value, bool) for value in values)
+        ]
+        frame = read_frame(chunk, self.columns, [columns[name] for name in categories], boolean)
         frame.columns = names
         for name, values in categories.items():
             by_text = {str(value): value for value in values}

@@ -29,6 +29,7 @@ class Columns:
     target: str
     unlabeled: str | None = None
     categorical: tuple[str, ...] = ()
+    boolean: tuple[str, ...] = ()  # of these
     places: Mapping[int, Categories] = field(default_factory=dict)  # of these, once they are known
 
     @property
@@ -48,7 +49,7 @@ class Columns:
         X = np.full((len(chunk), len(self.features)), np.nan)
         X[:, is_number] = read_numbers(chunk, np.array(self.features)[is_number].tolist())
         for feature, known in self.places.items():
-            X[:, feature] = known.encode(read_categories(chunk, self.features[feature]))
+            X[:, feature] = known.encode(self._read_categories(chunk, self.features[feature]))
         return X, labels
 
     def count_categories(self, chunk: Chunk, labels: np.ndarray) -> Tally:
@@ -57,16 +58,19 @@ class Columns:
         tally: Tally = {}
         for name in self.categorical:
             column = tally.setdefault(self.features.index(name), {})
-            pairs = Counter(zip(read_categories(chunk, name), of_samples, strict=True))
+            pairs = Counter(zip(self._read_categories(chunk, name), of_samples, strict=True))
             for (value, label), n in pairs.items():
                 if value is not None:
                     column.setdefault(value, {})[label] = n
         return tally
 
     def read_frame(self, chunk: Chunk) -> tuple[Any, np.ndarray]:
-        """Return the samples as a data frame, with categories as text, and their labels."""
+        """Return the samples as a data frame, with categories as they are, and their labels."""
         labels = check_labels(chunk, self.target, self.unlabeled)
-        return read_frame(chunk, self.features, self.categorical), labels
+        return read_frame(chunk, self.features, self.categorical, self.boolean), labels
+
+    def _read_categories(self, chunk: Chunk, name: str) -> list[Any]:
+        return read_categories(chunk, name, self.boolean)
 
 
 def check_labels(chunk: Chunk, target: str, unlabeled: Any) -> np.ndarray:

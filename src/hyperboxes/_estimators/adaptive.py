@@ -119,12 +119,10 @@ class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; the lower ends where samples are intervals. NaN where a value is missing.
+        {learned}
         y : array-like of shape (n_samples,)
             Class labels.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples. None: samples are points.
+        {interval_ends}
 
         Returns
         -------
@@ -139,20 +137,14 @@ class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; the lower ends where samples are intervals. NaN where a value is missing.
+        {learned}
         y : array-like of shape (n_samples,)
             Class labels. Those that were not seen before become new classes.
         classes : array-like of shape (n_classes,), default=None
             Labels that will appear, if you want ``classes_`` to have them from the start.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples.
+        {interval_ends}
 
-        Returns
-        -------
-        self : object
-            The estimator. If the call is interrupted, it has learned the first samples of `X` and
-            remains usable; ``n_samples_seen_`` tells how many.
+        {goes_on}
         """
         return self._learn(X, y, classes, X_upper, is_first=not hasattr(self, "_memory"))
 

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.tables import CATEGORICAL_FEATURES, TakesCategories
 from hyperboxes._estimators.validation import unchanged_on_error, validate_samples
 from hyperboxes._kernels import votes
@@ -33,6 +34,7 @@ _ROWS_WORTH_A_THREAD = 1000
 _MOST_TO_READ = 100
 
 
+@shared_docs
 class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
     """A few boxes that vote, found one after the other by boosting.
 
@@ -64,13 +66,7 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
         may be fewer boxes than `max_boxes` then.
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in other scikit-learn classifiers.
-    categorical_features : "from_dtype", list or None, default="from_dtype"
-        Which columns hold categories: values that are equal or not, rather than more or less.
-        ``"from_dtype"``: those of a data frame whose type is categorical, Boolean or text (of which
-        at most half are numbers). A list has names or indices, or a Boolean for each feature. None:
-        none, everything must be a number. Boxes hold sets of categories that are alike in what they
-        tell of the classes: `categories_`. Those that were never learned, and None or NaN, are
-        missing values.
+    {categorical}
     random_state : int, RandomState instance or None, default=None
         For the draws of samples and features. The same number gives the same model.
     n_jobs : int, default=None
@@ -90,9 +86,7 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
     feature_importances_ : ndarray of shape (n_features,)
         How much of the scores' spread over the training samples is due to each feature; they sum to
         1.
-    categories_ : dict
-        The values of each categorical feature, by its name or else its index, in an order in which
-        a box holds those from one to another. Neighbours tell most alike of the classes.
+    {categories}
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -279,14 +273,7 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of `predict` on the given samples.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Test samples.
-        y : array-like of shape (n_samples,)
-            True labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples in the mean.
+        {tested}
 
         Returns
         -------

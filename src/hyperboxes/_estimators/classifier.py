@@ -57,15 +57,11 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; the lower ends where samples are intervals. NaN where a value is missing.
+        {learned}
         y : array-like of shape (n_samples,)
             Class labels, or `unlabeled`.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples. None: samples are points.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights, whole numbers: a sample with a weight of 2 counts as the sample twice in a row,
-            one with 0 is left out. None: every sample counts once.
+        {interval_ends}
+        {whole_weights}
 
         Returns
         -------

@@ -152,12 +152,10 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; the lower ends where samples are intervals. NaN where a value is missing.
+        {learned}
         y : ignored
             There for scikit-learn's sake.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples. None: samples are points.
+        {interval_ends}
 
         Returns
         -------

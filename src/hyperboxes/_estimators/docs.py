@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TypeVar
 
+from hyperboxes._docstrings import fill_docstrings
+
 T = TypeVar("T")
 
 _PASSAGES = {
@@ -131,6 +133,36 @@ box_ages_ : ndarray of int, shape (n_boxes,)
 classes_ : ndarray of shape (n_classes,)
     The class labels.
 """,
+    "learned": """
+X : array-like of shape (n_samples, n_features)
+    The samples; the lower ends where samples are intervals. NaN where a value is missing.
+""",
+    "interval_ends": """
+X_upper : array-like of shape (n_samples, n_features), default=None
+    The upper ends of interval samples. None: samples are points.
+""",
+    "whole_weights": """
+sample_weight : array-like of shape (n_samples,), default=None
+    Weights, whole numbers: a sample with a weight of 2 counts as the sample twice in a row,
+    one with 0 is left out. None: every sample counts once.
+""",
+    "goes_on": """
+Returns
+-------
+self : object
+    The estimator. If the call is interrupted, it has learned the first samples of `X` and
+    remains usable; ``n_samples_seen_`` tells how many.
+""",
+    "tested": """
+Parameters
+----------
+X : array-like of shape (n_samples, n_features)
+    Test samples.
+y : array-like of shape (n_samples,)
+    True labels.
+sample_weight : array-like of shape (n_samples,), default=None
+    Weights of the samples in the mean.
+""",
     "predict": """
 Parameters
 ----------
@@ -170,17 +202,8 @@ X, X_upper : array-like of shape (n_samples, n_features)
 
 
 def shared_docs(cls: type[T]) -> type[T]:
-    """Replace the passages' names in braces, such as ``{parameters}``, in docstrings.
-
-    That is in those of a class, and of the methods that it defines.
-    """
-    passages = {**_PASSAGES, **_defaults(cls)}
-    for documented in (cls, *filter(inspect.isfunction, vars(cls).values())):
-        if documented.__doc__ is not None:  # python -OO drops docstrings
-            text = inspect.cleandoc(documented.__doc__)
-            for name, passage in passages.items():
-                text = text.replace(f"{{{name}}}", passage.strip())
-            documented.__doc__ = text
+    """Fill the passages into the docstrings of a learner."""
+    fill_docstrings(cls, {**_PASSAGES, **_defaults(cls)})
     return cls
 
 

@@ -34,14 +34,15 @@ class MixedGFMM(_OnlineGFMM):
     Parameters
     ----------
     {theta}
-    delta : float, default=0.5
+    delta : float, default=0.2
         How much a sample may raise the entropy of a box's categories, in bits. With less than 1, a
         box of one sample takes in only samples with the same categories if ``entropy="each"``, and
         mostly so on average.
-    alpha : float, default=0.5
+    alpha : float, default=0.9
         How much the membership in the numbers counts; the rest is the mean share of the box's
         samples that have the sample's categories. Where all features are of one kind, that kind
-        alone.
+        alone. With the 0.5 of the paper, boxes of few samples win, for the categories that they
+        have make large shares there.
     entropy : {"mean", "each"}, default="mean"
         Whether `delta` bounds the mean over the features or each of them, as in the first version
         of the paper, which makes many more boxes.
@@ -117,8 +118,8 @@ class MixedGFMM(_OnlineGFMM):
         self,
         theta: float = 0.5,
         *,
-        delta: float = 0.5,
-        alpha: float = 0.5,
+        delta: float = 0.2,
+        alpha: float = 0.9,
         entropy: str = "mean",
         overlap: str = "values",
         gamma: Any = 1.0,
@@ -185,6 +186,11 @@ class MixedGFMM(_OnlineGFMM):
     def _find_boxes(
         self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray
     ) -> np.ndarray:
-        found = ask_mixed(self._model, xl, xu)[3][np.arange(len(xl)), labels]
-        used[found] = True
-        return found
+        rows, counts = np.arange(len(xl)), self._model.boxes.counts
+        best, votes, _, first = (table[rows, labels] for table in ask_mixed(self._model, xl, xu))
+        used[first] = True
+        for row in np.flatnonzero(votes > counts[first]):  # others are as close
+            own = np.flatnonzero((self._model.boxes.labels == labels[row]) & (counts > 0))
+            closeness = self._model.closeness(xl[row : row + 1], xu[row : row + 1], own)[0]
+            used[own[closeness == best[row]]] = True
+        return first

@@ -33,6 +33,7 @@ _BUDGET = {"max_boxes": [Interval(Integral, 1, None, closed="left"), None]}
 _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
 
 
+@shared_docs
 class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
     """What the online learners share: learning goes on with `partial_fit`."""
 
@@ -65,23 +66,15 @@ class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; the lower ends where samples are intervals. NaN where a value is missing.
+        {learned}
         y : array-like of shape (n_samples,)
             Class labels, all of them in ``classes_``, or `unlabeled`.
         classes : array-like of shape (n_classes,), default=None
             All labels that may ever appear. Needed in the first call, optional afterwards.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights, whole numbers: a sample with a weight of 2 counts as the sample twice in a row,
-            one with 0 is left out. None: every sample counts once.
+        {interval_ends}
+        {whole_weights}
 
-        Returns
-        -------
-        self : object
-            The estimator. If the call is interrupted, it has learned the first samples of `X` and
-            remains usable; ``n_samples_seen_`` tells how many.
+        {goes_on}
         """
         with unchanged_on_error(self):
             is_first = not hasattr(self, "_model")

@@ -11,9 +11,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.granular import MultiGranularGFMM
-from hyperboxes._estimators.refusals import refuse_counts, refuse_settled, refuse_votes
+from hyperboxes._estimators.refusals import refuse_settled, refuse_votes
 from hyperboxes._estimators.validation import check_known_classes
-from hyperboxes._models.membership import closeness
 from hyperboxes._models.samples import frozen, slices
 
 Model = TypeVar("Model", bound=BaseGFMM)
@@ -101,7 +100,6 @@ def prune(
         raise TypeError(f"Only classifiers of this package can be pruned, not {model!r}.")
     model._check_can_predict()
     refuse_settled(model, "prune")
-    refuse_counts(model, "prune")
     if isinstance(model, MultiGranularGFMM):
         raise TypeError("Levels are pruned one by one: pass one of levels_.")
     y_val = column_or_1d(y_val)
@@ -213,9 +211,8 @@ class _Search:
     def _samples_close_to(self, box: int) -> np.ndarray:
         """Return the samples that a box is among the closest of."""
         tied = np.flatnonzero(self._is_tied)
-        lower, upper = self._boxes.lower[box], self._boxes.upper[box]
-        gaps = np.maximum(self._xu[tied] - upper, lower - self._xl[tied])
-        distance = self._model._model.membership.distance(gaps)
-        is_close = closeness(distance) == self._closest[tied]
+        rank = self._model._model.closeness
+        closeness = rank(self._xl[tied], self._xu[tied], np.array([box]))[:, 0]
+        is_close = closeness == self._closest[tied]
         alone = np.flatnonzero((self._decider == box) & ~self._is_tied)
         return np.concatenate((alone, tied[is_close]))

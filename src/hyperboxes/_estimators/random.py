@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -15,34 +16,32 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.base import NUMBERS
-from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.docs import shared_docs
-from hyperboxes._estimators.online import ImprovedOnlineGFMM
-from hyperboxes._estimators.registry import find_by_class
+from hyperboxes._estimators.member_learners import find_learners
 from hyperboxes._estimators.scoring import IntervalClassifierMixin
 from hyperboxes._estimators.tables import CATEGORICAL_FEATURES, TakesCategories
 from hyperboxes._estimators.validation import check_upper, unchanged_on_error, validate_samples
-from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.copies import copy_by_weight
 from hyperboxes._learning.members import (
     CodedSamples,
     Drawing,
+    Learned,
     Lesson,
     MemberLearner,
     find_chances,
     find_importances,
     learn_member,
 )
+from hyperboxes._learning.out_of_bag import OutOfBag, collect
 from hyperboxes._learning.vote_calibrating import learn_calibration
 from hyperboxes._models.codes import MOST_LEVELS, SCALINGS, Codes
 from hyperboxes._models.ensemble import EnsembleModel, find_shares
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.members import Voting
-from hyperboxes._models.model import BoxModel
-from hyperboxes._models.samples import Samples, slices
+from hyperboxes._models.samples import slices
 
 # Samples that are asked about at a time: their codes and votes stay in the processor's cache.
 _ROWS_AT_ONCE = 256
@@ -51,15 +50,20 @@ _ROWS_AT_ONCE = 256
 _LARGEST_SUM = 2**16 - 1
 _FEWEST_LEVELS = 16
 
-# "auto" draws so large a share of the samples, and no more than so many.
+# "auto" draws so large a share of the samples, and no more than so many; of many, so many times the
+# root of how many times as many there are.
 _SHARE = 0.8
 _MOST_SAMPLES = 2000
+_MANY_SAMPLES = 5000
 
 # Members that only tell what features are worth: how many at least, how often each feature should
 # be drawn, and from how many samples.
 _FEWEST_SCOUTS = 20
 _SCOUTS_A_FEATURE = 4
 _SAMPLES_OF_SCOUTS = 1000
+
+# Weights that sum up to less are hardly meant to count samples.
+_FEW_SAMPLES = 10
 
 _MAX_SEED = np.iinfo(np.int32).max
 
@@ -86,7 +90,8 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         How many members there are.
     max_samples : int, float or "auto", default="auto"
         How many samples a member draws, without replacement: a share of each class, rounded, but at
-        least one sample. "auto": 0.8, but some 2,000 samples in all where there are more.
+        least one sample. "auto": 0.8, but some 2,000 samples in all where there are more, and of
+        more than 5,000 in proportion to the square root: 4,000 of 20,000.
     max_features : int, float, (int, int), "auto", "sqrt" or None, default="auto"
         How many features a member draws: a number, a share, the square root, all (None); or a
         number that is drawn, too, between two. "auto": between the square root and twice that.
@@ -119,13 +124,16 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
     estimators_features_ : list of ndarray
         The features that each member drew, as numbers of columns.
     n_boxes_, n_samples_ : int
-        How many boxes the members have together, and how many training samples there were.
+        How many boxes the members have together, and how many training samples there were: the sum
+        of their weights, rounded.
     data_min_, data_max_ : ndarray of shape (n_features,)
         The range of each feature in the training samples.
     oob_score_ : float
-        The accuracy on training samples, each asked of the members that had not drawn it.
+        The accuracy on training samples, each asked of the members that had not drawn it; those
+        with a weight count by it.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        The probabilities of training samples by those members; NaN for samples that all have drawn.
+        The probabilities of training samples by those members; NaN for samples that all have drawn
+        or that weigh nothing. With weights above 1, the mean of a sample's copies.
     feature_importances_ : ndarray of shape (n_features,)
         How much members lose without each feature: the probability of the true class of samples
         that a member had not drawn, less the same with the feature's values shuffled, as a mean
@@ -232,17 +240,19 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, X_upper: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, X_upper: Any = None, sample_weight: Any = None) -> Self:
         """Learn the members.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; the lower ends where samples are intervals. NaN where a value is missing.
+        {learned}
         y : array-like of shape (n_samples,)
             Class labels.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples. None: samples are points.
+        {interval_ends}
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights: a sample with a weight of 2 counts as the sample twice, of which a member may
+            draw one, both or none; one with 0.5 is there for half of the members, one with 0 for
+            none. They need not sum up to 1, but to some number of samples.
 
         Returns
         -------
@@ -250,66 +260,51 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            lower, y = validate_samples(self, X, y, reset=True, **NUMBERS)
-            upper = check_upper(self, lower, X_upper)
-            check_classification_targets(y)
-            classes, labels = np.unique(y, return_inverse=True)
-            learners = self._member_learners(len(lower))
+            lower, upper, y, weights = self._validate(X, y, X_upper, sample_weight)
+            share = self._share(weights)
+            learners = find_learners(self.estimator, share)
             drawing = self._drawing(lower.shape[1])
             levels = min(MOST_LEVELS, _LARGEST_SUM // drawing.most)
-            codes = Codes.learn(lower, upper, self.scaling, levels)
-            samples = CodedSamples(*codes.encode(lower, upper), labels, len(classes))
+            codes = Codes.learn(lower, upper, self.scaling, levels, weights)
+            copies = copy_by_weight(weights)
+            classes, labels = np.unique(y[copies.rows], return_inverse=True)
+            coded = copies.of(*codes.encode(lower, upper))
+            samples = CodedSamples(*coded, labels, len(classes), copies.weights)
             random = check_random_state(self.random_state)
             learn = partial(self._learn, samples, self._voting(levels), random)
             if self.weighted_features:
-                scouts = _as_scouts(learners[0], len(y))
+                share = min(share, _SAMPLES_OF_SCOUTS / weights.sum())
+                scouts = [learners[0]._replace(share=share)]
                 drawing = self._weigh_features(drawing, partial(learn, scouts))
-            lessons = list(learn(learners, self.n_estimators, drawing))
+            members, asked = collect(learn(learners, self.n_estimators, drawing), samples)
             self.classes_ = classes
-            self._take_in(lessons, samples, codes)
+            n_by_class = np.bincount(samples.y, samples.counted)
+            out_of_bag = self._take_in(members, asked, n_by_class, codes)
+            self.oob_decision_function_ = out_of_bag.by_sample(copies.rows, len(lower))
         return self
 
-    def _member_learners(self, n_samples: int) -> list[MemberLearner]:
-        """Return the ways to learn a member, which are taken in turn."""
-        learners = self.estimator
-        if learners is None:
-            learners = [
-                ImprovedOnlineGFMM(theta=0.1),
-                AgglomerativeGFMM(theta=0.7, algorithm="agglo2"),
-            ]
-        elif not isinstance(learners, list):
-            learners = [learners]
-        if not learners:
-            raise ValueError("estimator is an empty list: name at least one learner, or None.")
-        for learner in learners:
-            entry = find_by_class(type(learner))
-            if not isinstance(learner, BaseGFMM) or (entry and entry.boxes != "cover"):
-                raise TypeError(
-                    "Members are learners whose boxes cover samples, such as ImprovedOnlineGFMM, "
-                    f"not {type(learner).__name__}. For other learners use scikit-learn's "
-                    "BaggingClassifier."
-                )
-            learner._validate_params()
-            if np.any(np.asarray(learner.gamma) != 1.0):
-                raise ValueError(
-                    f"Members have gamma=1, not {learner.gamma!r}: how fast their votes fall with "
-                    "the distance is the temperature of the ensemble."
-                )
-            if learner.unlabeled is not None:
-                raise ValueError("All samples of an ensemble need a label: unlabeled must be None.")
-        return [
-            MemberLearner(
-                partial(_learn_with, learner),
-                learner.membership_function,
-                self._share(n_samples),
-            )
-            for learner in learners
-        ]
+    def _validate(self, X: Any, y: Any, X_upper: Any, sample_weight: Any) -> tuple[np.ndarray, ...]:
+        """Return intervals, labels and weights."""
+        lower, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **NUMBERS)
+        upper = check_upper(self, lower, X_upper)
+        check_classification_targets(y)
+        kind = {"dtype": np.float64, "ensure_non_negative": True}
+        return lower, upper, y, _check_sample_weight(sample_weight, lower, **kind)
 
-    def _share(self, n_samples: int) -> float:
+    def _share(self, weights: np.ndarray) -> float:
         """Return which share of the samples members draw."""
+        n_samples = weights.sum()
+        n_counted = np.count_nonzero(weights)
+        if n_samples < min(max(_FEW_SAMPLES, n_counted ** (1 / 3)), n_counted):
+            warnings.warn(
+                f"sample_weight sums up to {n_samples:g}, and weights count samples, so members "
+                f"learn from as few of {n_counted:,}. Multiply the weights.",
+                UserWarning,
+                stacklevel=4,
+            )
         if self.max_samples == "auto":
-            return min(_SHARE, _MOST_SAMPLES / n_samples)
+            most = _MOST_SAMPLES * max(1.0, n_samples / _MANY_SAMPLES) ** 0.5
+            return float(min(_SHARE, most / n_samples))
         if isinstance(self.max_samples, Integral):
             return min(1.0, int(self.max_samples) / n_samples)
         return float(self.max_samples)
@@ -369,35 +364,28 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         """Have features drawn by what they are worth to some members that are not kept."""
         n_features = len(drawing.chances)
         n_scouts = max(_FEWEST_SCOUTS, -(-_SCOUTS_A_FEATURE * n_features // drawing.fewest))
-        lessons = learn(n_scouts, drawing)
-        return replace(drawing, chances=find_chances(find_importances(lessons, n_features)))
+        scouts = (lesson.learned for lesson in learn(n_scouts, drawing))
+        return replace(drawing, chances=find_chances(find_importances(scouts, n_features)))
 
     def _voting(self, levels: int) -> Voting:
         return Voting(levels, float(self.temperature))
 
-    def _take_in(self, lessons: list[Lesson], samples: CodedSamples, codes: Codes) -> None:
-        """Keep the members, and what they say of samples that they did not draw."""
-        n_samples, n_classes = len(samples.y), samples.n_classes
-        votes, n_members = np.zeros((n_samples, n_classes)), np.zeros(n_samples)
-        for lesson in lessons:
-            votes[lesson.left_out] += lesson.votes
-            n_members[lesson.left_out] += 1
-        is_known = n_members > 0
-        votes, y = votes[is_known] / n_members[is_known, np.newaxis], samples.y[is_known]
-        n_by_class = np.bincount(samples.y, minlength=n_classes)
+    def _take_in(
+        self, learned: list[Learned], asked: OutOfBag, n_by_class: np.ndarray, codes: Codes
+    ) -> OutOfBag:
+        """Keep the members, and return what their votes out of bag stand for."""
         calibration = None
-        if self.calibrate and len(votes) and n_classes > 1:
-            calibration = learn_calibration(votes, y, find_shares(n_by_class))
-        members = [lesson.member for lesson in lessons]
+        if self.calibrate and len(asked.y) and len(n_by_class) > 1:
+            shares = find_shares(n_by_class)
+            calibration = learn_calibration(asked.values, asked.y, shares, asked.weights)
+        members, layouts, _ = zip(*learned, strict=True)
         self._model = EnsembleModel(
-            codes, members, self._voting(codes.levels), n_by_class, calibration
+            codes, list(members), self._voting(codes.levels), n_by_class, calibration, layouts
         )
-        probabilities = self._model.probabilities(votes)
-        self.oob_decision_function_ = np.full((n_samples, n_classes), np.nan)
-        self.oob_decision_function_[is_known] = probabilities
-        hits = probabilities.argmax(axis=1) == y
-        self.oob_score_ = float(hits.mean()) if len(hits) else np.nan
-        self.feature_importances_ = find_importances(lessons, self.n_features_in_)
+        answers = asked._replace(values=self._model.probabilities(asked.values))
+        self.oob_score_ = answers.score()
+        self.feature_importances_ = find_importances(learned, self.n_features_in_)
+        return answers
 
     @property
     def members_(self) -> list[Hyperboxes]:
@@ -413,9 +401,9 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
 
     @property
     def n_samples_(self) -> int:
-        """How many training samples there were."""
+        """How many training samples there were, by their weights."""
         check_is_fitted(self)
-        return int(self._model.n_samples.sum())
+        return round(self._model.n_samples.sum())
 
     @property
     def data_min_(self) -> np.ndarray:
@@ -468,13 +456,3 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _learn_with(learner: BaseGFMM, samples: Samples, model: BoxModel) -> None:
-    """Learn boxes as a learner does, in the order of the samples."""
-    learner._learn(samples, model, FitCallbacks(None, samples, None, dict))
-
-
-def _as_scouts(learner: MemberLearner, n_samples: int) -> list[MemberLearner]:
-    """Return how members are learned that only tell what features are worth."""
-    return [learner._replace(share=min(learner.share, _SAMPLES_OF_SCOUTS / n_samples))]

@@ -88,6 +88,6 @@ def refuse_counts(model: Any, what: str) -> None:
     if isinstance(model, MixedGFMM) and known_categories(model):
         raise TypeError(
             f"{what} is for boxes that bounds describe; those of {type(model).__name__} count "
-            "categories. Read them with export_text, export_frame or category_counts_, or fit "
-            "ImprovedOnlineGFMM, whose boxes hold sets of categories."
+            "categories, and none is a condition. Leave out nearest=False, which gives every row a "
+            "class, or fit ImprovedOnlineGFMM, whose boxes hold sets of categories."
         )

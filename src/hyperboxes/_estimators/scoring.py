@@ -9,7 +9,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
+from hyperboxes._estimators.docs import shared_docs
 
+
+@shared_docs
 class IntervalClassifierMixin(ClassifierMixin):
     """Scores classifiers that predict from the lower and upper ends of samples."""
 
@@ -20,16 +23,8 @@ class IntervalClassifierMixin(ClassifierMixin):
     def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
         """Return the accuracy of `predict` on the given samples.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Test samples.
-        y : array-like of shape (n_samples,)
-            True labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples in the mean.
-        X_upper : array-like of shape (n_samples, n_features), default=None
-            The upper ends of interval samples.
+        {tested}
+        {interval_ends}
 
         Returns
         -------

@@ -14,6 +14,7 @@ from hyperboxes._explain.explanation import ExplainedBox
 from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.reading import ignoring_missing_names, read_membership, read_scale
 from hyperboxes._explain.rounding import Rounding
+from hyperboxes._explain.tallies import read_tallies
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
@@ -91,6 +92,7 @@ class Context:
             high,
             distance,
             distance / self.scale.span,
+            *read_tallies(self.model, int(box), sample.lower),
         )
 
     def _distance(self, sample: SampleBounds, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -107,12 +109,10 @@ class Context:
             is_outside = self.membership.slopes(gaps) > 0
             return np.where(is_outside, distance, np.minimum(distance, 0.0))
 
-    def distances(self, samples: SampleBounds, boxes: np.ndarray) -> np.ndarray:
-        """Return how far samples are from some boxes, as the model has it."""
+    def closeness(self, samples: SampleBounds, boxes: np.ndarray) -> np.ndarray:
+        """Return how close some boxes are to samples, as the model has it."""
         transform = self.scale.transform
-        v, w = transform(self.boxes.lower[boxes]), transform(self.boxes.upper[boxes])
         with np.errstate(over="ignore"):
-            gaps = np.maximum(
-                transform(samples.upper)[:, None] - w, v - transform(samples.lower)[:, None]
-            )
-            return self.membership.distance(gaps)
+            scaled = transform(samples.lower), transform(samples.upper)
+        ranks: np.ndarray = self.model._model.closeness(*scaled, boxes)
+        return ranks

@@ -24,8 +24,8 @@ from hyperboxes._explain.memories import MemoryExplanations, explain_memory
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import is_voting, read_classifier
 from hyperboxes._explain.sequences import ExplanationSequence
+from hyperboxes._explain.tallies import name_function, read_weights
 from hyperboxes._explain.vote_explaining import VoteExplanations, explain_votes
-from hyperboxes._models.membership import closeness
 
 # Comparisons of a sample with a box in a feature at a time: some tens of megabytes.
 _GAPS_AT_ONCE = 1_000_000
@@ -159,7 +159,7 @@ def _find_competing(context: Context, samples: SampleBounds, winning: np.ndarray
     competing = np.full(len(codes), -1)
     size = max(_GAPS_AT_ONCE // (len(labelled) * samples.lower.shape[1]), 1)
     for rows in (slice(start, start + size) for start in range(0, len(codes), size)):
-        ranks = closeness(context.distances(samples[rows], labelled))
+        ranks = context.closeness(samples[rows], labelled)
         among = labels != codes[rows, None]
         best = ranks.max(axis=1, keepdims=True, where=among, initial=-np.inf)
         rivals = among & (ranks == best)
@@ -231,7 +231,7 @@ class Explanations(ExplanationSequence[Explanation]):
             context.scale.low,
             context.scale.high,
             context.membership.gamma,
-            context.membership.function,
+            name_function(context.model),
             context.membership.ties,
             winning,
             competing,
@@ -239,4 +239,5 @@ class Explanations(ExplanationSequence[Explanation]):
             lambda: find_change(context, sample, context.boxes.labels[winning.index]),
             context.units,
             context.describe_settling(sample),
+            read_weights(context.model),
         )

@@ -13,6 +13,7 @@ import numpy as np
 from hyperboxes._explain.changes import fewest_changes
 from hyperboxes._explain.context import Context, SampleBounds
 from hyperboxes._explain.explanation import Change
+from hyperboxes._explain.tallies import list_common_values
 
 # The nearest places are tried, and others as far as the farthest: at most so many in a feature, and
 # fewer where there are many features, so that an answer takes milliseconds.
@@ -31,21 +32,29 @@ def find_change(context: Context, sample: SampleBounds, code: int) -> Change | N
     rivals = np.flatnonzero((labels >= 0) & (labels != code))
     if len(rivals) == 0:
         return None
-    options = [_places(context, sample, j, rivals) for j in range(len(sample.lower))]
+    common = list_common_values(context.model, rivals)
+    most = max(min(_PLACES_OF_ALL_FEATURES // len(sample.lower), _PLACES), 2)
+    options = [
+        common[j][:most] if j in common else _places(context, sample, j, rivals, most)
+        for j in range(len(sample.lower))
+    ]
     weights = context.membership.gamma / context.scale.span
-    distances = context.distances(sample[None], rivals)[0]
-    nearest = rivals[np.argsort(distances, kind="stable")[:_WHOLE_BOXES]]
+    closeness = context.closeness(sample[None], rivals)[0]
+    nearest = rivals[np.argsort(-closeness, kind="stable")[:_WHOLE_BOXES]]
     changed = fewest_changes(
         _margin(context, sample, code, nearest),
         sample.lower,
         options,
         weights,
         starts=_inside(context, sample, nearest),
+        is_nominal=np.isin(np.arange(len(sample.lower)), list(common)),
     )
     return None if changed is None else _describe(context, sample, changed)
 
 
-def _places(context: Context, sample: SampleBounds, j: int, rivals: np.ndarray) -> np.ndarray:
+def _places(
+    context: Context, sample: SampleBounds, j: int, rivals: np.ndarray, most: int
+) -> np.ndarray:
     """Return where the lower end of a feature may move to: both ends of what rivals hold."""
     first, last = sample.lower[j], sample.upper[j]
     low, high = context.boxes.lower[rivals, j], context.boxes.upper[rivals, j]
@@ -53,7 +62,6 @@ def _places(context: Context, sample: SampleBounds, j: int, rivals: np.ndarray) 
     _, unique = np.unique(ends, return_index=True)
     unique = unique[~np.isnan(ends[unique])]
     by_distance = unique[np.argsort(np.abs(ends[unique] - first), kind="stable")]
-    most = max(min(_PLACES_OF_ALL_FEATURES // len(sample.lower), _PLACES), 2)
     spread = np.linspace(most // 2, len(unique) - 1, most - most // 2).astype(int)
     steps = np.arange(len(unique)) if len(unique) <= most else np.append(range(most // 2), spread)
     inside = context.rounding.inside
@@ -76,6 +84,9 @@ def _inside(context: Context, sample: SampleBounds, rivals: np.ndarray) -> np.nd
             moved[row, j] = context.rounding.inside(j, *ends)
         else:
             moved[row, j] = context.rounding.inside(j, *ends[::-1]) - lengths[j]
+    for row, box in enumerate(rivals):
+        for j, values in list_common_values(context.model, np.array([box])).items():
+            moved[row, j] = values[0] if len(values) else sample.lower[j]
     return moved
 
 
@@ -95,8 +106,8 @@ def _margin(
             return margins
         doubtful = trials[in_doubt]
         is_flipped = context.code(context.model.predict(*doubtful.as_input())) != code
-        distances = context.distances(doubtful, rivals).min(axis=1)
-        margins[in_doubt] = np.where(is_flipped, 1.0, -distances)
+        closeness = context.closeness(doubtful, rivals).max(axis=1)
+        margins[in_doubt] = np.where(is_flipped, 1.0, closeness - 1.0)
         return margins
 
     return margin

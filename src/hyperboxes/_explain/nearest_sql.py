@@ -12,6 +12,7 @@ import numpy as np
 
 from hyperboxes._explain.reading import read_learned_bounds, read_membership, read_scale
 from hyperboxes._explain.sql_parts import double
+from hyperboxes._explain.tallies import read_shares
 from hyperboxes._models.scaling import MinMaxScale
 
 # Additions in one expression: databases bound how deep one is, and the order must be kept.
@@ -20,15 +21,22 @@ _MOST_TERMS = 50
 PREFIX = "hyperbox_"
 
 
-def write_nearest_sql(model: Any, columns: list[str], classes: list[str]) -> str:
-    """Return the expression for boxes that cover samples; a NULL is a missing value."""
+def write_nearest_sql(
+    model: Any, columns: list[str], classes: list[str], ranks: str | None = None
+) -> str:
+    """Return the expression for boxes that cover samples; a NULL is a missing value.
+
+    `ranks` is what gives the rank of each box, None: by their distances.
+    """
     boxes, membership = model.hyperboxes_, read_membership(model)
     rank, label = names(["rank", "label"]).split(", ")
     rule = _by_counts(len(boxes)) if membership.ties == "counts" else _by_place()
+    if ranks is None:
+        ranks = write_ranks(model, columns, rule.key)
     return (
         f"(WITH {write_boxes(model)}\n"
         f"  SELECT {choose_class(classes)}\n"
-        f"  FROM {write_ranks(model, columns, rule.key)} {PREFIX}ranks\n"
+        f"  FROM {ranks} {PREFIX}ranks\n"
         f"  GROUP BY {rank}, {label}{rule.groups}\n"
         f"  ORDER BY {rank} DESC, {rule.order}, SUM({PREFIX}n) DESC, {label} LIMIT 1)"
     )
@@ -40,18 +48,26 @@ def write_boxes(model: Any) -> str:
     rows = np.flatnonzero(boxes.labels >= 0)
     facts = np.column_stack([rows, boxes.labels[rows], boxes.counts[rows]])
     lower, upper = read_learned_bounds(model)
-    return write_table("boxes", ["box", "label", "n"], facts, lower[rows], upper[rows])
+    shares = read_shares(model, rows)
+    return write_table("boxes", ["box", "label", "n"], facts, lower[rows], upper[rows], shares)
 
 
 def write_table(
-    table: str, columns: list[str], facts: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    table: str,
+    columns: list[str],
+    facts: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    shares: np.ndarray | None = None,
 ) -> str:
-    """Return a table of whole numbers and the corners of boxes."""
+    """Return a table of whole numbers, the corners of boxes, and shares of values if any."""
     features = range(lower.shape[1])
     ends = [*(f"v{j}" for j in features), *(f"w{j}" for j in features)]
+    numbers = np.hstack([lower, upper] if shares is None else [lower, upper, shares])
+    ends += [f"s{k}" for k in range(numbers.shape[1] - len(ends))]
     rows = [
-        f"({', '.join(map(str, numbers))}, {_numbers(low)}, {_numbers(high)})"
-        for numbers, low, high in zip(facts.tolist(), lower, upper, strict=True)
+        f"({', '.join(map(str, whole))}, {_numbers(of_box)})"
+        for whole, of_box in zip(facts.tolist(), numbers, strict=True)
     ]
     listed = ",\n    ".join(rows)
     return f"{PREFIX}{table} ({names([*columns, *ends])}) AS (VALUES\n    {listed})"
@@ -66,14 +82,19 @@ def write_ranks(model: Any, columns: list[str], key: str = "") -> str:
     if membership.ties != "counts":
         gaps += [_away(j, column, scale, membership.ties) for j, column in enumerate(columns)]
     facts = names(["box", "label", "n"])
-    source = f"(SELECT {facts}, {', '.join(gaps)} FROM {PREFIX}boxes) {PREFIX}gaps"
+    source = select_gaps(facts, gaps)
     if membership.is_mean:
         source = _mean(len(columns), facts, source, settles=membership.ties != "counts")
     else:
-        source = _largest(len(columns), facts, source)
+        source = find_largest(list(range(len(columns))), facts, source)
     distance = f"{PREFIX}distance"
     closeness = f"CASE WHEN {distance} < 1 THEN 1 - {distance} ELSE -{distance} END AS {PREFIX}rank"
     return f"(SELECT {facts}, {closeness}{key} FROM (SELECT {facts}, {source}) {PREFIX}distances)"
+
+
+def select_gaps(facts: str, values: list[str]) -> str:
+    """Return what gives the gaps of each box, or other values of it, beside facts."""
+    return f"(SELECT {facts}, {', '.join(values)} FROM {PREFIX}boxes) {PREFIX}gaps"
 
 
 def choose_class(classes: list[str]) -> str:
@@ -176,9 +197,9 @@ def add_up(terms: dict[str, list[str]], columns: list[list[str]], facts: str, so
     return source
 
 
-def _largest(n_features: int, facts: str, source: str) -> str:
+def find_largest(features: list[int], facts: str, source: str) -> str:
     """Return the largest gap and where it comes from: in rounds, the larger of two each."""
-    gaps = [f"{PREFIX}g{j}" for j in range(n_features)]
+    gaps = [f"{PREFIX}g{j}" for j in features]
     level = 0
     while len(gaps) > 1:
         level += 1

@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hyperboxes._estimators.refusals import (
-    refuse_counts,
     refuse_ensemble,
     refuse_levels,
     refuse_votes,
 )
 from hyperboxes._models.contention import Levels
+from hyperboxes._models.granular import GranularModel
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.scaling import MinMaxScale
@@ -28,7 +28,6 @@ def read_boxes(model: Any, what: str) -> Hyperboxes:
     """Return the boxes of a fitted model that cover samples, for `what`, which an error names."""
     boxes = read_any_boxes(model, what)
     refuse_votes(model, what)
-    refuse_counts(model, what)
     return boxes
 
 
@@ -81,6 +80,20 @@ def read_membership(model: Any) -> Membership:
     """
     membership = model._model.membership
     return replace(membership, gamma=membership.gamma.copy())
+
+
+def read_closeness(model: Any, sample: np.ndarray) -> np.ndarray:
+    """Return how close each box is to a sample: its membership, or minus a distance beyond it."""
+    with np.errstate(over="ignore"):
+        x = read_scale(model).transform(sample)[np.newaxis]
+    ranks: np.ndarray = model._model.closeness(x, x, np.arange(len(model.hyperboxes_)))[0]
+    return ranks
+
+
+def read_theta(model: Any) -> float:
+    """Return the longest side of the boxes that are read; of several levels, that of theirs."""
+    learned = model._model
+    return learned.theta if isinstance(learned, GranularModel) else float(model.theta)
 
 
 def read_levels(model: Any) -> Levels | None:

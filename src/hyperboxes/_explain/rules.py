@@ -28,8 +28,8 @@ from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.short_rules import find_short_rules
 from hyperboxes._explain.tallies import (
     count_lines,
+    counts_categories,
     describe_counts,
-    refuse_given,
     tabulate_counts,
 )
 from hyperboxes._explain.votes import tabulate_votes, write_votes
@@ -164,7 +164,6 @@ def export_text(
         samples = GivenSamples.check(model, X, y, X_upper)
         return write_ensemble(model, feature_names, class_names, samples, max_rules)
     boxes = read_any_boxes(model, "export_text")
-    refuse_given(model, X)
     features = name_features(model, feature_names)
     samples = GivenSamples.check(model, X, y, X_upper)
     if isinstance(boxes, VotingHyperboxes):
@@ -186,7 +185,8 @@ def export_text(
     for more in (describe_units(model), describe_regions(model), describe_counts(model)):
         summary += f"\n{textwrap.fill(more, width)}" if more else ""
     left_out = [0] * len(rules)
-    if not all_conditions and ends[0] is not None and _has_labels(samples):
+    is_short = not all_conditions and ends[0] is not None and not counts_categories(model)
+    if is_short and _has_labels(samples):
         summary += f"\n{_SHORT}"
         needed = find_short_rules(model, samples, *ends)
         short = [_only(rule, needed[box]) for rule, box in zip(rules, order, strict=True)]
@@ -278,7 +278,6 @@ def export_frame(
         frame = pandas.DataFrame(tabulate_ensemble(model, features, class_names, samples))
         return frame.rename_axis("box")
     boxes = read_any_boxes(model, "export_frame")
-    refuse_given(model, X)
     features = name_features(model, feature_names)
     samples = GivenSamples.check(model, X, y, X_upper)
     columns = {"class": _box_classes(model, class_names), "support": boxes.counts}
@@ -287,7 +286,7 @@ def export_frame(
         columns |= tabulate_votes(boxes, features, name_classes(model, class_names))
     else:
         columns |= Quality.measure(model, samples).measured()
-        if _has_labels(samples):
+        if _has_labels(samples) and not counts_categories(model):
             columns["short rule"] = _short_rules(model, samples, features)
         columns |= tabulate_overlaps(model)
     columns |= tabulate_counts(model, features)
@@ -365,8 +364,12 @@ def _summary(
     lines = [f"{_boxes_and_samples(len(boxes), boxes.counts.sum())}."]
     if n_forgotten:
         lines.append(f"Boxes of {n_forgotten} other samples were forgotten.")
-    if samples is not None:
+    if quality.held is not None and samples is not None:
         lines.append(f"They hold {quality.held:.1%} of the {len(samples)} samples given.")
+    elif samples is not None:
+        lines.append(
+            f"Coverage is the share of the {len(samples)} samples given that a box decides."
+        )
     if not all_bounds:
         lines.append("Bounds at an end of the samples' range are left out.")
     return "\n".join(lines)

@@ -18,6 +18,7 @@ from hyperboxes._estimators.refusals import (
     refuse_powers,
     refuse_settled,
 )
+from hyperboxes._explain.mixed_sql import write_mixed_ranks
 from hyperboxes._explain.nearest_sql import write_nearest_sql
 from hyperboxes._explain.pipelines import split_pipeline
 from hyperboxes._explain.quality import rows_between
@@ -41,6 +42,7 @@ from hyperboxes._explain.sql_parts import (
     literal,
 )
 from hyperboxes._explain.sql_steps import write_steps_sql
+from hyperboxes._explain.tallies import counts_categories
 from hyperboxes._explain.vote_sql import write_votes_sql
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -140,7 +142,6 @@ def export_sql(
     steps, model = split_pipeline(model)
     read_any_boxes(model, "export_sql")
     refuse_powers(model, "export_sql")
-    refuse_counts(model, "export_sql")
     names = name_features(steps[0] if steps else model, column_names, "column_names")
     columns = write_steps_sql(steps, [identifier(name, quote) for name in names])
     categories = CategoryWriter(model, quote)
@@ -152,14 +153,20 @@ def export_sql(
     elif nearest:
         _check_options_of_nearest(default, nullable, quote)
         _check_labels(read_classifier(model, "export_sql"))
-        columns = [
-            categories.place(column, j) if j in categories else column
-            for j, column in enumerate(columns)
-        ]
-        write = write_settled_sql if is_settled(model) else write_nearest_sql
-        expression = write(model, columns, _labels(model, class_names, quote))
+        labels = _labels(model, class_names, quote)
+        if counts_categories(model):
+            ranks = write_mixed_ranks(model, columns, categories)
+            expression = write_nearest_sql(model, columns, labels, ranks)
+        else:
+            columns = [
+                categories.place(column, j) if j in categories else column
+                for j, column in enumerate(columns)
+            ]
+            write = write_settled_sql if is_settled(model) else write_nearest_sql
+            expression = write(model, columns, labels)
     else:
         refuse_settled(model, "export_sql(nearest=False)")
+        refuse_counts(model, "export_sql(nearest=False)")
         expression = _write_covers(model, columns, class_names, default, nullable, quote)
     return expression if table is None else _query(expression, table, quote)
 

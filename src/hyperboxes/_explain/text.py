@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hyperboxes._explain.tallies import counts_text, share_text
+
 if TYPE_CHECKING:
     from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
 
@@ -125,14 +127,21 @@ def _ends(explanation: Explanation, j: int, low: float, high: float) -> str:
 
 
 def bounds(explanation: Explanation, box: ExplainedBox, j: int) -> str:
-    """Return the bounds of a box in a feature."""
+    """Return the bounds of a box in a feature, or what it counts there."""
+    if counts := box.value_counts.get(j):
+        return counts_text(counts)
     if np.isnan(box.lower[j]):
         return "any"
     return explanation._rounding.interval(j, box.lower[j], box.upper[j])
 
 
 def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
-    """Return on which side of a box's bounds the sample lies, and how far."""
+    """Return on which side of a box's bounds the sample lies, and how far.
+
+    Of categories that boxes count, how many of the box's samples have that of the sample.
+    """
+    if counts := box.value_counts.get(j):
+        return share_text(box.shares[j], counts)
     distance = box.distance[j]
     if np.isnan(distance):
         return ""

@@ -16,7 +16,6 @@ import hyperboxes
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.refusals import (
-    refuse_counts,
     refuse_levels,
     refuse_memory,
     refuse_powers,
@@ -24,6 +23,7 @@ from hyperboxes._estimators.refusals import (
 from hyperboxes._extras import need
 from hyperboxes._files import onnx_votes
 from hyperboxes._files.onnx_categories import take_categories
+from hyperboxes._files.onnx_mixed import list_shares, write_mixed_ranking
 from hyperboxes._files.onnx_settled import (
     BY_AGE,
     COMPENSATION,
@@ -33,6 +33,7 @@ from hyperboxes._files.onnx_settled import (
     write_asking,
 )
 from hyperboxes._models.contention import ContentiousModel, Levels
+from hyperboxes._models.mixed import MixedModel
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -177,7 +178,7 @@ def to_onnx(model: Any) -> ModelProto:
     ----------
     model : ImprovedOnlineGFMM, OnlineGFMM, FuzzyMinMax, AgglomerativeGFMM or BoostedHyperboxes
         The fitted model; also ContentiousFuzzyMinMax, unless with ``resolution="core"``, and
-        MultiGranularGFMM with one level.
+        MultiGranularGFMM with one level, and MixedGFMM.
 
     Returns
     -------
@@ -244,7 +245,6 @@ def _graph(model: Any) -> tuple[str, dict[str, np.ndarray]]:
     model._check_can_predict()
     refuse_powers(model, "to_onnx")
     refuse_levels(model, "to_onnx")
-    refuse_counts(model, "to_onnx")
     if 2 * model._model.boxes.lower.nbytes > _MAX_BYTES:
         raise ValueError("The boxes take more than 2 GiB, for which an ONNX file has no room.")
     constants = _constants(model)
@@ -267,6 +267,8 @@ def _text(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
 def _ranking(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
     """Return the part of the graph that ranks boxes."""
     levels = _levels(model)
+    if isinstance(model._model, MixedModel) and len(model._model.features):
+        return write_mixed_ranking(model._model, _distance(model, constants), constants)
     if levels is None:
         return _RANKING.format(distance=_distance(model, constants))
     return RANK_BY_LEVELS.format(asking=write_asking(levels), **_gaps(constants))
@@ -387,8 +389,10 @@ def _rows(model: BaseGFMM) -> tuple[np.ndarray, ...]:
 
 
 def _settling_constants(model: BaseGFMM, order: np.ndarray) -> dict[str, np.ndarray]:
-    """Return what is needed to settle overlaps of classes."""
+    """Return what is needed to settle overlaps of classes, or to rank by categories, too."""
     contention = model._model
+    if isinstance(contention, MixedModel) and len(contention.features):
+        return list_shares(contention, order, _MAX_BYTES)
     if not isinstance(contention, ContentiousModel) or contention.resolution == "exclude":
         return {}
     n_features = np.array(float(model.n_features_in_))

@@ -16,7 +16,7 @@ is gone leaves the bitmap of its class. `bits[chunk, row]` is a bitmap of the bo
 `marks[feature, end]` ascend. `rows`, `met` and `nearly` are room for a walk through the chunks.
 
 Where a tree leaves out nearly all, as in few features, it is faster. So some searches for rivals
-walk through the trees first, and bitmaps are used if these took more blocks than there are chunks.
+walk through the trees first, and bitmaps are used if these took longer than the chunks would.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ WORDS = 32
 CHUNK = 64 * WORDS
 
 # Places of `state`: whether bitmaps are in use, and a box is not known in a feature; how many more
-# walks through the trees to wait for, and how many more blocks than chunks these have taken; and
-# the number of boxes when bitmaps came into use.
+# walks through the trees to wait for, and how many more blocks these have taken than the chunks are
+# worth; and the number of boxes when bitmaps came into use.
 ON, UNKNOWN, WALKS, EXCESS, N_BEFORE = range(5)
 
 # What a walk may look for: boxes that are met in all rows, or in all but one.
@@ -47,6 +47,9 @@ MET, NEARLY = 1, 2
 
 # Whether boxes must be in the bitmaps, or must not.
 IN, NOT_IN = 0, -1
+
+# A chunk takes as long to compare as so many blocks of a tree.
+_BLOCKS_A_CHUNK = 16
 
 # So many boxes tell where marks divide them evenly.
 _SAMPLE_SIZE = 1_000
@@ -259,7 +262,7 @@ def weigh_walk(n_blocks, boxes, bitmaps):
         return
     state = bitmaps.state
     if state[WALKS] > 0:
-        state[EXCESS] += n_blocks - n_chunks(boxes)
+        state[EXCESS] += n_blocks - _BLOCKS_A_CHUNK * n_chunks(boxes)
         state[WALKS] -= 1
 
 

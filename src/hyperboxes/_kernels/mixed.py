@@ -241,6 +241,8 @@ def nearest_mixed(xl, xu, start, boxes, metric, tallies, mixture, work, best, vo
         out[i] = -1
         _read_codes(xl[i], tallies)
         for box in range(n_boxes):
+            if counts[box] < 0:  # it is hidden
+                continue
             c = boxes.labels[box]
             gap = distance(boxes.lower, boxes.upper, box, xl[i], xu[i], metric, np.inf)
             value = _membership(gap, box, tallies.codes, tallies, mixture)

@@ -6,7 +6,8 @@ import numpy as np
 
 from hyperboxes._kernels.geometry import closeness, copy_row, larger, smaller
 from hyperboxes._kernels.jit import by_reference, kernel, step, subroutine
-from hyperboxes._kernels.search import TOGETHER, find_nearest, precedes
+from hyperboxes._kernels.records import WORK
+from hyperboxes._kernels.search import TOGETHER, find_nearest, is_held, precedes
 
 # Larger distances, and that of a class without a box, are the same.
 _FAR = 1e300
@@ -71,6 +72,23 @@ def nearest_boxes(xl, xu, labels, start, boxes, metric, search, work, ids, gaps,
         )
         out[i] = _nearest(ids, gaps, n_found, boxes.counts, used)
         work -= n_blocks
+        start += 1
+    return start
+
+
+@kernel
+def find_held(xl, xu, labels, start, boxes, metric, search, work, out):
+    """Find for each sample, from a row on, whether a box of its label holds it.
+
+    Returns the row where `work` ended. The boxes' own account of work is written to.
+    """
+    boxes, metric, search = by_reference(boxes), by_reference(metric), by_reference(search)
+    counters = boxes.counters
+    end = counters[WORK] + larger(work // xl.shape[1], 1)
+    while start < xl.shape[0] and counters[WORK] < end:
+        copy_row(xl[start], search.low)
+        copy_row(xu[start], search.high)
+        out[start] = is_held(labels[start], boxes, metric, search)
         start += 1
     return start
 

@@ -11,8 +11,10 @@ import numpy as np
 
 from hyperboxes._kernels.bitmaps import are_on, first_met, weigh_walk
 from hyperboxes._kernels.geometry import (
+    HELD,
     ROUNDING,
     distance,
+    holds,
     larger,
     overlaps,
 )
@@ -144,6 +146,22 @@ def find(label, joinable, inside, everywhere, boxes, search, ids):
                 ids[n_found] = box
                 n_found += 1
     return n_found
+
+
+@subroutine
+def is_held(label, boxes, metric, search):
+    """Whether a box of a class holds the interval."""
+    links, xl, xu = boxes.index.links, search.low, search.high
+    set_reach(xl, xu, HELD, metric, search.near, search.far)
+    top = start(label, False, boxes, search)
+    while top > 0:
+        top, leaf, mask = next_leaf(boxes, False, False, search, 0, top)
+        while mask:
+            box = links[leaf, first_lane(mask)]
+            mask &= mask - 1
+            if box >= 0 and holds(boxes, box, xl, xu, metric):
+                return True
+    return False
 
 
 @subroutine

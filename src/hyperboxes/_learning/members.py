@@ -15,7 +15,7 @@ import numpy as np
 from hyperboxes._kernels.members import Members
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.ensemble import ask
-from hyperboxes._models.members import Member, Voting, pack
+from hyperboxes._models.members import Layout, Member, Voting, pack
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
@@ -28,12 +28,21 @@ _EARNED = 0.8
 
 
 class CodedSamples(NamedTuple):
-    """Training samples in codes, and their classes."""
+    """Training samples in codes, and their classes; one that weighs 2 is there twice.
+
+    `weights` are those of copies, at most 1; None if all are 1.
+    """
 
     low: np.ndarray
     high: np.ndarray
     y: np.ndarray
     n_classes: int
+    weights: np.ndarray | None = None
+
+    @property
+    def counted(self) -> np.ndarray:
+        """What samples count."""
+        return np.ones(len(self.y)) if self.weights is None else self.weights
 
     def take(self, rows: np.ndarray, features: np.ndarray) -> Self:
         """Return some features of some samples; points still share one array."""
@@ -41,7 +50,8 @@ class CodedSamples(NamedTuple):
         high = low
         if self.high is not self.low:
             high = np.take(self.high.T[features], rows, axis=1).T
-        return self._replace(low=low, high=high, y=self.y[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return self._replace(low=low, high=high, y=self.y[rows], weights=weights)
 
 
 class MemberLearner(NamedTuple):
@@ -73,38 +83,61 @@ class Drawing:
     fewest: int
     most: int
 
-    def draw(
-        self, y: np.ndarray, n_classes: int, share: float, random: np.random.RandomState
-    ) -> Draw:
-        """Draw features, how many included, then samples class by class, at least one of each."""
+    def draw(self, samples: CodedSamples, share: float, random: np.random.RandomState) -> Draw:
+        """Draw features, how many included, then samples class by class, at least one of each.
+
+        A sample that weighs less than 1 is there for as many members as that says.
+        """
         size = random.randint(self.fewest, self.most + 1)
         features = random.choice(len(self.chances), size, replace=False, p=self.chances)
+        y, weights = samples.y, samples.weights
+        is_there = None if weights is None else random.random_sample(len(y)) < weights
         rows = []
-        for c in range(n_classes):
-            of_class = random.permutation(np.flatnonzero(y == c))
+        for c in range(samples.n_classes):
+            of_class = np.flatnonzero(y == c)
+            if is_there is not None and weights is not None:
+                of_class = _keep(of_class, is_there, weights, random)
+            of_class = random.permutation(of_class)
             rows.append(of_class[: max(1, int(share * len(of_class) + 0.5))])
         return Draw(np.sort(features), random.permutation(np.concatenate(rows)))
 
 
-class Lesson(NamedTuple):
-    """A member, and what it said of the samples that it did not draw.
+def _keep(
+    rows: np.ndarray, is_there: np.ndarray, weights: np.ndarray, random: np.random.RandomState
+) -> np.ndarray:
+    """Return the samples of a class that are there, or one of them if none is."""
+    kept = rows[is_there[rows]]
+    if len(kept):
+        return kept
+    return random.choice(rows, 1, p=weights[rows] / weights[rows].sum())
 
-    `drops` is how much less it gave their classes when a feature's values were shuffled among them,
-    in the mean of samples.
+
+class Learned(NamedTuple):
+    """A member with its layout, and what its features are worth to it.
+
+    `drops` is how much less it gave the classes of samples that it did not draw when a feature's
+    values were shuffled among these, in the mean of samples, by their weights.
     """
 
     member: Member
-    left_out: np.ndarray
-    votes: np.ndarray
+    layout: Layout
     drops: np.ndarray
 
 
-def find_importances(lessons: Iterable[Lesson], n_features: int) -> np.ndarray:
+class Lesson(NamedTuple):
+    """A member, and its votes on the samples that it did not draw."""
+
+    learned: Learned
+    left_out: np.ndarray
+    votes: np.ndarray
+
+
+def find_importances(members: Iterable[Learned], n_features: int) -> np.ndarray:
     """Return the features' mean drops over the members that drew them, as shares of all."""
     drops, n_members = np.zeros(n_features), np.zeros(n_features)
-    for lesson in lessons:
-        drops[lesson.member.features] += lesson.drops
-        n_members[lesson.member.features] += 1
+    for learned in members:
+        drops[learned.member.features] += learned.drops
+        n_members[learned.member.features] += 1
     drops = np.maximum(drops / np.maximum(n_members, 1), 0.0)
     return drops / drops.sum() if drops.any() else drops
 
@@ -121,29 +154,30 @@ def learn_member(
 ) -> Lesson:
     """Draw features and samples, learn them, and ask about the others."""
     random = np.random.RandomState(seed)
-    draw = drawing.draw(samples.y, samples.n_classes, learner.share, random)
+    draw = drawing.draw(samples, learner.share, random)
     member = _learn_boxes(samples, draw, learner, voting.levels)
     is_drawn = np.zeros(len(samples.y), bool)
     is_drawn[draw.rows] = True
     left_out = np.flatnonzero(~is_drawn)
     alone = replace(member, features=np.arange(len(draw.features)))
-    packed = pack([alone], samples.n_classes, voting)
+    layout = Layout(member, samples.n_classes, voting.levels)
+    packed = pack([alone], samples.n_classes, voting, [layout])
     asked = samples.take(left_out, draw.features)
     votes = ask(packed, asked.low, asked.high, samples.n_classes)
     few = random.permutation(len(left_out))[:_ENOUGH_FOR_IMPORTANCE]
     asked = asked.take(few, alone.features)
-    return Lesson(member, left_out, votes, _find_drops(packed, asked, votes[few], random))
+    drops = _find_drops(packed, asked, votes[few], random)
+    return Lesson(Learned(member, layout, drops), left_out, votes)
 
 
 def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int) -> Member:
-    low, high, y, n_classes = samples.take(draw.rows, draw.features)
+    low, high, y, n_classes, _ = samples.take(draw.rows, draw.features)
     is_missing = low > high
     xl = np.where(is_missing, np.nan, low / levels)
     xu = xl if np.array_equal(low, high) else np.where(is_missing, np.nan, high / levels)
     drawn = Samples(xl, xu, None, y)
     membership = Membership(np.ones(xl.shape[1]), learner.membership_function)
     model = BoxModel(Boxes(xl.shape[1], n_classes), None, membership)
-    model.boxes.make_room(len(y))  # else the index is built anew each time that boxes get more
     learner.learn(drawn, model)
     boxes = model.boxes
     if len(np.unique(boxes.labels)) < samples.n_classes or boxes.labels.min() < 0:
@@ -170,21 +204,21 @@ def _round(lower: np.ndarray, upper: np.ndarray, levels: int) -> tuple[np.ndarra
 def _find_drops(
     member: Members, asked: CodedSamples, votes: np.ndarray, random: np.random.RandomState
 ) -> np.ndarray:
-    """Shuffle the values of one feature after the other, and ask again."""
-    low, high, y, n_classes = asked
-    rows = np.arange(len(y))
-    before = votes[rows, y].sum()
-    drops = np.zeros(low.shape[1])
-    for j in range(len(drops)):
-        order = random.permutation(len(y))
-        shuffled = [_reordered(end, j, order) for end in (low, high)[: 1 if low is high else 2]]
-        after = ask(member, shuffled[0], shuffled[-1], n_classes)[rows, y].sum()
-        drops[j] = (before - after) / max(len(y), 1)
-    return drops
+    """Ask again about the samples with the values of one feature shuffled, of each in turn."""
+    low, high, y, n_classes, _ = asked
+    rows, weights = np.arange(len(y)), asked.counted
+    total = max(weights.sum(), np.finfo(float).tiny)
+    before = (weights * votes[rows, y]).sum()
+    orders = [random.permutation(len(y)) for _ in range(low.shape[1])]
+    shuffled = [_shuffle(end, orders) for end in (low, high)[: 1 if low is high else 2]]
+    after = ask(member, shuffled[0], shuffled[-1], n_classes)
+    after = after.reshape(len(orders), len(y), n_classes)
+    return np.array([before - (weights * said[rows, y]).sum() for said in after]) / total
 
 
-def _reordered(codes: np.ndarray, feature: int, order: np.ndarray) -> np.ndarray:
-    """Return codes with those of one feature in another order."""
-    codes = codes.copy(order="F")
-    codes[:, feature] = codes[order, feature]
-    return codes
+def _shuffle(codes: np.ndarray, orders: list[np.ndarray]) -> np.ndarray:
+    """Return the samples once for each feature, its codes in another order."""
+    shuffled = np.tile(codes.T[:, np.newaxis], (1, len(orders), 1))
+    for j, order in enumerate(orders):
+        shuffled[j, j] = codes[order, j]
+    return shuffled.reshape(len(orders), len(orders) * len(codes)).T

@@ -38,6 +38,19 @@ def ask_nearest(
     return nearest
 
 
+def are_held(model: BoxModel, xl: np.ndarray, xu: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return which samples a box of their class holds, in the sense of learning."""
+    boxes = model.boxes
+    is_held = np.empty(len(xl), np.bool_)
+    # Others may ask at the same time.
+    arrays = boxes.arrays._replace(counters=boxes.arrays.counters.copy())
+    asked = arrays, model.membership.metric, boxes.make_search(), WORK_PER_CALL, is_held
+    row = 0
+    while row < len(xl):
+        row = prediction.find_held(xl, xu, y, row, *asked)
+    return is_held
+
+
 def _settle_ties(model: BoxModel, xl: np.ndarray, xu: np.ndarray, nearest: Nearest) -> None:
     """Let one box speak for all that tie, where classes do; not beyond the reach of all boxes."""
     best, votes, single = nearest

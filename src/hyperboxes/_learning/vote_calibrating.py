@@ -29,17 +29,21 @@ _DOUBTS = (0.002, 0.9)
 _Point = tuple[float, ...]
 
 
-def learn_calibration(votes: np.ndarray, y: np.ndarray, shares: np.ndarray) -> VoteCalibration:
-    """Choose the numbers that make the classes of the samples most probable."""
+def learn_calibration(
+    votes: np.ndarray, y: np.ndarray, shares: np.ndarray, weights: np.ndarray | None = None
+) -> VoteCalibration:
+    """Choose the numbers that make the classes of the samples, by their weights, most probable."""
     n_samples = min(len(y), max(_ENOUGH_VOTES // len(shares), _FEWEST_SAMPLES))
     rows = np.linspace(0, len(y) - 1, n_samples).astype(np.int64)
     logs, y = take_logs(votes[rows]), y[rows]
+    weights = np.ones(n_samples) if weights is None else weights[rows]
     rows = np.arange(n_samples)
 
     def loss(point: _Point) -> float:
         # As if half a sample spoke for where the search begins.
         distance = sum((a - b) ** 2 for a, b in zip(point, _START, strict=True))
-        return distance / 2 - float(np.log(_make(point).apply(logs, shares)[rows, y]).sum())
+        likely = _make(point).apply(logs, shares)[rows, y]
+        return distance / 2 - float((weights * np.log(likely)).sum())
 
     return _make(_find_least(loss))
 

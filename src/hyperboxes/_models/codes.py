@@ -40,11 +40,27 @@ class Codes:
         object.__setattr__(self, "_ends", ends)
 
     @classmethod
-    def learn(cls, lower: np.ndarray, upper: np.ndarray, scaling: str, levels: int) -> Self:
-        """Spread the ends of intervals over the codes, some of which may be missing."""
+    def learn(
+        cls,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        scaling: str,
+        levels: int,
+        weights: np.ndarray | None = None,
+    ) -> Self:
+        """Spread the ends of intervals over the codes, some of which may be missing.
+
+        A sample counts as often as it weighs, and not at all if it weighs nothing; None: once.
+        """
+        if weights is not None and not (counted := weights > 0).all():
+            points = upper is lower
+            lower, weights = lower[counted], weights[counted]
+            upper = lower if points else upper[counted]
         ends = [lower] if upper is lower else [lower, upper]
         columns = (np.concatenate([end[:, j] for end in ends]) for j in range(lower.shape[1]))
-        thresholds = np.array([_spread(column, scaling, levels) for column in columns])
+        counts = np.ones(len(lower)) if weights is None else weights
+        counts = np.concatenate([counts for _ in ends])
+        thresholds = np.array([_spread(column, counts, scaling, levels) for column in columns])
         ranges = MinMaxScale.learn(lower, upper)
         return cls(thresholds, ranges.low, ranges.high)
 
@@ -82,13 +98,15 @@ class Codes:
         return edges[features, lower], np.where(below == np.finfo(float).max, np.inf, below)
 
 
-def _spread(values: np.ndarray, scaling: str, levels: int) -> np.ndarray:
+def _spread(values: np.ndarray, counts: np.ndarray, scaling: str, levels: int) -> np.ndarray:
     """Return from which values on the codes 1 to `levels` begin, for one feature.
 
     A value's place is a number from 0 to `levels`, linear between the values that there are; its
     code is that number, rounded.
     """
-    values, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    is_known = ~np.isnan(values)
+    values, numbers = np.unique(values[is_known], return_inverse=True)
+    counts = np.bincount(numbers, counts[is_known])
     if not len(values):
         return np.full(levels, np.inf)
     span = values[-1] - values[0]

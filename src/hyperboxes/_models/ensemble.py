@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import InitVar, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from hyperboxes._kernels import members as kernels
 from hyperboxes._kernels.members import LANES, SAMPLES, Members
 from hyperboxes._models.codes import Codes
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.members import Member, Voting, pack
+from hyperboxes._models.members import Layout, Member, Voting, pack
 from hyperboxes._models.vote_calibration import VoteCalibration, take_logs
 
 
@@ -20,8 +20,8 @@ from hyperboxes._models.vote_calibration import VoteCalibration, take_logs
 class EnsembleModel:
     """The codes of values, the members in these codes, and what their votes stand for.
 
-    `n_samples` is how many training samples there were of each class. Without a calibration,
-    probabilities are the votes.
+    `n_samples` is how many training samples there were of each class, or what they weighed. Without
+    a calibration, probabilities are the votes. `layouts` are those of the members, if known.
     """
 
     codes: Codes
@@ -30,9 +30,11 @@ class EnsembleModel:
     n_samples: np.ndarray
     calibration: VoteCalibration | None
     packed: Members = field(init=False, repr=False)
+    layouts: InitVar[Sequence[Layout] | None] = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "packed", pack(self.members, self.n_classes, self.voting))
+    def __post_init__(self, layouts: Sequence[Layout] | None) -> None:
+        packed = pack(self.members, self.n_classes, self.voting, layouts)
+        object.__setattr__(self, "packed", packed)
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         """Leave out what follows from the members."""

@@ -24,9 +24,19 @@ class GranularModel(BoxModel):
         """Whether all levels vote."""
         return self.level is None and len(self.levels) > 0
 
-    def choose(self) -> None:
-        """Take the boxes of the level that is read, or of the last that there is."""
+    @property
+    def theta(self) -> float:
+        """The size of the boxes that are read."""
+        return self.thetas[self._number]
+
+    @property
+    def _number(self) -> int:
+        """Which level is read: the last that there is, if learning has not come so far."""
         number = -1 if self.level is None else self.level
         has_it = -len(self.levels) <= number < len(self.levels)
-        chosen = self.levels[number if has_it else -1]
+        return number % len(self.levels) if has_it else len(self.levels) - 1
+
+    def choose(self) -> None:
+        """Take the boxes of the level that is read, or of the last that there is."""
+        chosen = self.levels[self._number]
         self.boxes, self.calibration = chosen.boxes, chosen.calibration

@@ -59,9 +59,15 @@ class Voting:
         return np.exp(-gaps / (farthest * self.temperature))
 
 
-def pack(members: Sequence[Member], n_classes: int, voting: Voting) -> Members:
-    """Lay out the boxes of members for kernels."""
-    layouts = [_Layout(member, n_classes, voting.levels) for member in members]
+def pack(
+    members: Sequence[Member],
+    n_classes: int,
+    voting: Voting,
+    layouts: Sequence[Layout] | None = None,
+) -> Members:
+    """Lay out the boxes of members for kernels; `layouts` are theirs, if they are known."""
+    if layouts is None:
+        layouts = [Layout(member, n_classes, voting.levels) for member in members]
     farthest = [member.farthest(voting.levels) for member in members]
     tables = sorted(set(farthest))
     weights = np.zeros((len(tables), tables[-1] + 1))
@@ -90,8 +96,11 @@ def _starts(sizes: Sequence[int]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
-class _Layout:
-    """The boxes of a member in lanes: `ends[group]` as kernels expect it."""
+class Layout:
+    """The boxes of a member in lanes: `ends[group]` as kernels expect it.
+
+    It does not depend on which features the member knows.
+    """
 
     def __init__(self, member: Member, n_classes: int, levels: int) -> None:
         n_boxes = np.bincount(member.labels, minlength=n_classes)

@@ -10,6 +10,7 @@ import numpy as np
 from hyperboxes._kernels.records import UNIT, Mixture, Tallies
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.categories import Categories
+from hyperboxes._models.membership import sum_in_order
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import frozen
 
@@ -52,6 +53,16 @@ class TalliedBoxes(Boxes):
         """How many samples of each box have each value."""
         return self._value_counts[: len(self)]
 
+    def hide(self, box: int) -> None:
+        """Let nothing find a box, until it is shown again: the sign of its count says so."""
+        super().hide(box)
+        self._counts[box] *= -1
+
+    def show(self, box: int) -> None:
+        """Let a box be found again that was hidden."""
+        super().show(box)
+        self._counts[box] *= -1
+
 
 def _with_columns(table: np.ndarray, n_rows: int, n_columns: int) -> np.ndarray:
     if table.shape == (n_rows, n_columns):
@@ -87,10 +98,53 @@ class MixedModel(BoxModel):
             frozen(self.features), frozen(values), frozen(starts), *counted
         ), self.mixture
 
+    @property
+    def weights(self) -> tuple[float, float]:
+        """How much of a membership the numbers make, and each categorical feature."""
+        n_categorical, alpha = len(self.features), self.mixture.alpha
+        if n_categorical == 0:
+            return 1.0, 0.0
+        if self.mixture.n_numbers == 0:
+            return 0.0, 1.0 / n_categorical
+        return alpha, (1.0 - alpha) / n_categorical
+
+    def shares(self, xl: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+        """Return the share of boxes' samples that have the categories of others.
+
+        Its shape is (n_samples, n_boxes, n_categorical); NaN where sample or box know none.
+        """
+        numbers = xl[:, self.features]
+        codes = np.where(np.isnan(numbers), len(self.owners), np.rint(numbers / UNIT))
+        shares = np.pad(self.value_shares(boxes), ((0, 0), (0, 1)), constant_values=np.nan)
+        return shares[:, codes.astype(np.int64)].swapaxes(0, 1)
+
+    def value_shares(self, boxes: np.ndarray) -> np.ndarray:
+        """Return the share of each value among boxes' samples that have any; NaN if none has."""
+        counts = self.value_counts()[boxes]
+        known = counts @ (self.owners[:, np.newaxis] == np.arange(len(self.features)))
+        with np.errstate(invalid="ignore"):
+            return counts / known[:, self.owners]
+
+    def closeness(self, xl: np.ndarray, xu: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+        """Rank boxes: in the steps of the kernel, for the same numbers."""
+        distance = self._distance(xl, xu, boxes)
+        degree = 1.0 - np.minimum(distance, 1.0)
+        if len(self.features):
+            shares = np.nan_to_num(self.shares(xl, boxes), nan=1.0)
+            share = sum_in_order(shares) / len(self.features)
+            alpha = self.mixture.alpha
+            is_mixed = self.mixture.n_numbers > 0
+            degree = alpha * degree + (1.0 - alpha) * share if is_mixed else share
+        return np.where(degree > 0.0, degree, -np.maximum(distance, 1.0))
+
     def counts_of(self, feature: int) -> np.ndarray:
         """Return how many samples of each box have each value of a categorical feature."""
+        return self.value_counts()[:, self.values_of(feature)]
+
+    def values_of(self, feature: int) -> np.ndarray:
+        """Return the numbers of the values of a categorical feature."""
         place = int(np.flatnonzero(self.features == feature)[0])
-        return self.value_counts()[:, self.owners == place]
+        return np.flatnonzero(self.owners == place)
 
     def value_counts(self) -> np.ndarray:
         """Return how many samples of each box have each value, new ones, too."""

@@ -10,7 +10,7 @@ import numpy as np
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.calibration import Calibration
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.membership import Membership
+from hyperboxes._models.membership import Membership, closeness
 from hyperboxes._models.scaling import MinMaxScale
 
 
@@ -38,6 +38,19 @@ class BoxModel:
 
     def take_in(self, xl: np.ndarray, xu: np.ndarray, joined: np.ndarray) -> None:
         """Keep what there is to keep of samples beside boxes; `joined` is that of the kernel."""
+
+    def closeness(self, xl: np.ndarray, xu: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+        """Rank some boxes for samples in the learner's units, as prediction does.
+
+        It is the membership, and minus the distance where that is 0.
+        """
+        return closeness(self._distance(xl, xu, boxes))
+
+    def _distance(self, xl: np.ndarray, xu: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+        lower, upper = self.boxes.lower[boxes], self.boxes.upper[boxes]
+        with np.errstate(over="ignore"):
+            gaps = np.maximum(xu[:, np.newaxis] - upper, lower - xl[:, np.newaxis])
+            return self.membership.distance(gaps)
 
     def hyperboxes(self, labels: np.ndarray) -> Hyperboxes:
         """Return the boxes in the units of the data, with labels as users see them."""

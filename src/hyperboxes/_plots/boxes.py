@@ -7,20 +7,27 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hyperboxes._estimators.refusals import refuse_counts
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import (
     check_integer,
     classes_or_clusters,
     is_voting,
     read_any_boxes,
-    read_membership,
+    read_closeness,
 )
 from hyperboxes._explain.wording import name_no_label
 from hyperboxes._extras import need
 from hyperboxes._models.voting import VotingHyperboxes
-from hyperboxes._plots.categories import axis_categories, draw_categories
-from hyperboxes._plots.common import Display, axis_names, gaps_to
+from hyperboxes._plots.categories import (
+    axis_categories,
+    cut_into_strips,
+    draw_categories,
+    find_strips,
+    hold_on_axes,
+    widen_to_rooms,
+)
+from hyperboxes._plots.common import Display, axis_names
+from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.intervals import draw_row, name_rows, rectangles
 from hyperboxes._plots.planes import find_boxes, find_columns, find_limits, read_data, read_others
 from hyperboxes._plots.regions import (
@@ -53,6 +60,7 @@ _FEW_BOXES = 50
 _TINT = 0.25
 
 
+@shared_docs
 @dataclass(eq=False, kw_only=True)
 class BoxesDisplay(Display):
     """Boxes of a model in one or two of its features, with decision regions and samples.
@@ -70,7 +78,8 @@ class BoxesDisplay(Display):
     Parameters
     ----------
     lower, upper : ndarray of shape (n_boxes, n_shown)
-        Bounds of the boxes in the features shown, one or two; NaN where they are not known.
+        Bounds of the boxes in the features shown, one or two; NaN where they are not known. Of
+        categories, the number of the first and the last that a box holds, from 0 on.
     labels : ndarray of int, shape (n_boxes,)
         Classes of the boxes as indices into `classes`; -1 for none.
     counts : ndarray of int, shape (n_boxes,)
@@ -103,18 +112,20 @@ class BoxesDisplay(Display):
         cut, the legend says that boxes are projected: they may overlap here though they do not
         meet. None: say nothing.
     categories : dict, default={}
-        The names of the categories on an axis (0 or 1) and where they are, if it has any.
+        The names of the categories on an axis (0 or 1) and their numbers, if it has any. They
+        stand side by side, in the order of their places; boxes of the same ones end apart.
     shared : ndarray of shape (n_regions, 2, 2), default=None
         What boxes of two classes share, by design (`ContentiousFuzzyMinMax`): lower and upper
         corner of each region, which is hatched. None if another feature, which is not shown, may
         part them, or in a single feature.
+    strips : dict, default={}
+        Where boxes count categories (`MixedGFMM`), the shares of the values on an axis (0 or 1)
+        among the samples of each box, of shape (n_boxes, n_values). Boxes are drawn as strips, the
+        wider the more frequent the value.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    {drawn_on}
 
     See Also
     --------
@@ -151,6 +162,7 @@ class BoxesDisplay(Display):
     n_features: int | None = None
     categories: dict[int, dict[str, float]] = field(default_factory=dict)
     shared: np.ndarray | None = None
+    strips: dict[int, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.limits) == 1 and self.samples is not None and self.sample_labels is None:
@@ -207,24 +219,19 @@ class BoxesDisplay(Display):
             Of more boxes, those that hold the most samples are drawn. None: all.
         max_samples : int, default=2000
             Of more samples, so many are drawn, taken at random but always the same.
-        ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure.
+        {place}
         legend : bool, default=True
             Whether to draw a legend, on the right. To place it elsewhere, pass False and call
             ``display.ax_.legend(...)``.
         box_kwargs, scatter_kwargs : dict, default=None
             Further options of Matplotlib's `PolyCollection` and `scatter`.
 
-        Returns
-        -------
-        display : BoxesDisplay
-            The display, drawn.
+        {drawn}
         """
         need("matplotlib", "plot", cls.__name__)
         at = read_pipeline(model, at)[1]
         model, X, _ = read_pipeline(model, X)
         all_boxes = read_any_boxes(model, cls.__name__)
-        refuse_counts(model, cls.__name__)
         chosen = find_boxes(all_boxes, boxes)
         check_integer("max_boxes", max_boxes, 1)
         check_integer("max_samples", max_samples, 1, optional=False)
@@ -232,7 +239,8 @@ class BoxesDisplay(Display):
         columns = find_columns(model, features, chosen)
         data = read_data(model, X, y, columns, max_samples)
         others = read_others(model, at, columns)
-        lower, upper = (ends[chosen][:, columns] for ends in (all_boxes.lower, all_boxes.upper))
+        ends = (ends[chosen][:, columns] for ends in (all_boxes.lower, all_boxes.upper))
+        lower, upper = hold_on_axes(model, columns, *ends)
         limits = find_limits(model, columns, [lower, upper, data["samples"]])
         names = axis_names(model)
         display = cls(
@@ -255,6 +263,7 @@ class BoxesDisplay(Display):
             n_features=model.n_features_in_,
             categories=axis_categories(model, columns),
             shared=find_shared(model, columns, chosen),
+            strips=find_strips(model, columns, chosen),
             **data,
         )
         return display.plot(ax, legend=legend, box_kwargs=box_kwargs, scatter_kwargs=scatter_kwargs)
@@ -271,17 +280,12 @@ class BoxesDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {place}
+        {legend}
         box_kwargs, scatter_kwargs : dict, default=None
             Further options of Matplotlib's `PolyCollection` and `scatter`.
 
-        Returns
-        -------
-        self : BoxesDisplay
-            The display.
+        {itself}
         """
         found = [self.labels] if self.sample_labels is None else [self.labels, self.sample_labels]
         labels = labels_present(np.concatenate(found))
@@ -322,8 +326,7 @@ class BoxesDisplay(Display):
     def _draw_outlines(self, ax: Axes, box: dict[str, Any]) -> None:
         from matplotlib.collections import PolyCollection
 
-        rows = self.drawn
-        lower, upper = self._known_bounds(rows)
+        rows, lower, upper = self._strips_of(self.drawn)
         corners = rectangles((lower[:, 0], lower[:, 1]), (upper[:, 0], upper[:, 1]))
         colours = self._colours(rows)
         look = {
@@ -348,8 +351,7 @@ class BoxesDisplay(Display):
         if self.regions is not None:
             draw_regions(ax, self.regions, self.limits, np.array([-0.5, len(labels) - 0.5]))
         for row, label in enumerate(labels):
-            rows = self.drawn[self.labels[self.drawn] == label]
-            lower, upper = self._known_bounds(rows)
+            rows, lower, upper = self._strips_of(self.drawn[self.labels[self.drawn] == label])
             colours = self._colours(rows)
             look = {
                 "edgecolors": colours,
@@ -382,7 +384,8 @@ class BoxesDisplay(Display):
             notes.append(
                 f"{n_drawn} of {len(self.labels)} boxes,\nwith {share:.0%} of their samples"
             )
-        if n_unknown := int(np.isnan(self.lower[self.drawn]).all(axis=1).sum()):
+        is_unknown = np.isnan(self.lower[self.drawn]).all(axis=1)
+        if (n_unknown := int(is_unknown.sum())) and len(self.strips) < len(self.limits):
             notes.append(f"{n_unknown} without known bounds")
         return "\n".join(notes)
 
@@ -414,6 +417,14 @@ class BoxesDisplay(Display):
         lower, upper = self.lower[rows], self.upper[rows]
         lower = np.where(np.isfinite(lower), lower, self.limits[:, 0] - beyond)
         return lower, np.where(np.isfinite(upper), upper, self.limits[:, 1] + beyond)
+
+    def _strips_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what is drawn of boxes: of which one, and its corners."""
+        shares = {axis: table[rows] for axis, table in self.strips.items()}
+        rooms = [axis for axis in self.categories if axis not in shares]
+        bounds = widen_to_rooms(rows, *self._known_bounds(rows), rooms)
+        pieces = cut_into_strips(*bounds, shares)
+        return rows[pieces.box], pieces.lower, pieces.upper
 
     @property
     def _line_width(self) -> float:
@@ -447,7 +458,7 @@ def _nearness(model: Any, others: np.ndarray, columns: list[int]) -> np.ndarray:
     """
     boxes = model.hyperboxes_
     if not isinstance(boxes, VotingHyperboxes):
-        return read_membership(model).degree(gaps_to(model, boxes, others))
+        return np.maximum(read_closeness(model, others), 0.0)
     outside = (others < boxes.lower) | (others > boxes.upper)
     keeps_out = np.where(np.isnan(others), ~boxes.missing, outside)
     keeps_out[:, columns] = False

@@ -15,6 +15,7 @@ from hyperboxes._explain.reading import check_integer
 from hyperboxes._extras import need
 from hyperboxes._models.samples import slices
 from hyperboxes._plots.common import PanelsDisplay
+from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.styles import (
     add_class_entries,
     display_names,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@shared_docs
 @dataclass(eq=False, kw_only=True)
 class GrowthDisplay(PanelsDisplay):
     """Accuracy and number of boxes of an online learner over the samples it has learned.
@@ -61,10 +63,7 @@ class GrowthDisplay(PanelsDisplay):
         The accuracy on each batch; NaN where none was predicted.
     axes_ : ndarray of matplotlib Axes
         The panels: accuracy (if there is one) and boxes.
-    ax_ : matplotlib Axes
-        The first of them.
-    figure_ : matplotlib Figure
-        Their figure.
+    {first_of_panels}
 
     Examples
     --------
@@ -148,10 +147,8 @@ class GrowthDisplay(PanelsDisplay):
         batch_size : int, default=100
             How many samples are predicted, and then learned, at a time. The first batch should
             span the features' ranges.
-        ax : matplotlib Axes, default=None
-            Where to draw; it becomes the first panel. None: in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {first_panel}
+        {legend}
 
         Returns
         -------
@@ -186,10 +183,8 @@ class GrowthDisplay(PanelsDisplay):
             Samples and their labels.
         classes : array-like of shape (n_classes,)
             All labels that may appear.
-        ax : matplotlib Axes, default=None
-            Where to draw; it becomes the first panel. None: in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {first_panel}
+        {legend}
 
         Returns
         -------
@@ -222,17 +217,7 @@ class GrowthDisplay(PanelsDisplay):
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
         """Draw what the display holds.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; it becomes the first panel. None: in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
-
-        Returns
-        -------
-        self : GrowthDisplay
-            The display.
+        {plot}
         """
         with_accuracy = self.n_tested is not None
         heights = {"height_ratios": [1, 1.3], "hspace": 0.1} if with_accuracy else {}

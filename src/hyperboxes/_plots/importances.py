@@ -13,12 +13,14 @@ from hyperboxes._explain.reading import check_integer
 from hyperboxes._explain.wording import name_features
 from hyperboxes._extras import need
 from hyperboxes._plots.common import Display
+from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.styles import COLOURS, escape_math, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@shared_docs
 @dataclass(eq=False, kw_only=True)
 class FeatureImportancesDisplay(Display):
     """The importances of features in a model, the largest on top.
@@ -34,10 +36,7 @@ class FeatureImportancesDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    {drawn_on}
 
     See Also
     --------
@@ -75,15 +74,11 @@ class FeatureImportancesDisplay(Display):
             that ends in one.
         max_features : int, default=20
             How many features to draw at most, those of the largest importances. None: all.
-        ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure.
+        {place}
         bar_kwargs : dict, default=None
             Further options of Matplotlib's `barh`.
 
-        Returns
-        -------
-        display : FeatureImportancesDisplay
-            The display, drawn.
+        {drawn}
         """
         need("matplotlib", "plot", cls.__name__)
         model, *_ = read_pipeline(model)
@@ -108,17 +103,13 @@ class FeatureImportancesDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure.
+        {place}
         max_features : int, default=20
             How many features to draw at most, those of the largest importances. None: all.
         bar_kwargs : dict, default=None
             Further options of Matplotlib's `barh`.
 
-        Returns
-        -------
-        self : FeatureImportancesDisplay
-            The display.
+        {itself}
         """
         check_integer("max_features", max_features, 1)
         order = np.argsort(-self.importances, kind="stable")[:max_features]

@@ -17,6 +17,7 @@ from hyperboxes._extras import need
 from hyperboxes._models.memory import HORIZONS, NEIGHBORS, expert_weights
 from hyperboxes._models.samples import slices
 from hyperboxes._plots.common import PanelsDisplay
+from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.styles import (
     add_bar_entries,
     bar_look,
@@ -39,6 +40,7 @@ _HORIZON_COLOURS = ("0.4", "0.6", "0.77", "0.92")
 _DARKEST = 0.3
 
 
+@shared_docs
 @dataclass(eq=False, kw_only=True)
 class MemoryDisplay(PanelsDisplay):
     """The memory of an `AdaptiveGFMM`: how old its boxes are, and whom it trusts.
@@ -75,10 +77,7 @@ class MemoryDisplay(PanelsDisplay):
     ----------
     axes_ : ndarray of matplotlib Axes
         The panels: ages and experts, and before them the stream if there is one.
-    ax_ : matplotlib Axes
-        The first of them.
-    figure_ : matplotlib Figure
-        Their figure.
+    {first_of_panels}
 
     See Also
     --------
@@ -133,10 +132,8 @@ class MemoryDisplay(PanelsDisplay):
         batch_size : int, default=50
             How many samples of a stream are predicted, and then learned, at a time. It changes how
             finely the stream is drawn, not what is learned.
-        ax : matplotlib Axes, default=None
-            Where to draw; it becomes the first panel. None: in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {first_panel}
+        {legend}
 
         Returns
         -------
@@ -183,17 +180,7 @@ class MemoryDisplay(PanelsDisplay):
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
         """Draw what the display holds.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; it becomes the first panel. None: in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
-
-        Returns
-        -------
-        self : MemoryDisplay
-            The display.
+        {plot}
         """
         below: dict[str, Any] = {"width_ratios": [1.4, 1]}
         if self.batch_shares is None:

@@ -12,12 +12,19 @@ from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import (
     check_integer,
     read_classifier,
+    read_closeness,
     read_membership,
     read_scale,
 )
+from hyperboxes._explain.tallies import read_weights
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.membership import Membership, closeness
-from hyperboxes._plots.categories import axis_categories
+from hyperboxes._plots.categories import (
+    axis_categories,
+    find_strips,
+    hold_on_axes,
+    limits_of_categories,
+    place_on_axes,
+)
 from hyperboxes._plots.common import (
     Display,
     axis_names,
@@ -25,6 +32,7 @@ from hyperboxes._plots.common import (
     check_samples,
     gaps_to,
 )
+from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.styles import (
     display_names,
     draw_legend,
@@ -40,7 +48,15 @@ if TYPE_CHECKING:
 
 _MOST_SAMPLES = 10
 
+# Of the distance between rows: a value that all samples of a box have.
+_HIGHEST_BAR = 0.45
+# Bars of several boxes at the same value stand side by side: of the width of the picture.
+_BETWEEN_BARS = 0.013
+# Of the distance between rows: half the height of a box in a row that stands alone.
+_HALF_BAND = 0.25
 
+
+@shared_docs
 @dataclass(eq=False, kw_only=True)
 class ParallelCoordinatesDisplay(Display):
     """A sample, or a few, in all features at once, with the boxes that decide about it.
@@ -49,7 +65,8 @@ class ParallelCoordinatesDisplay(Display):
     box is a band across the rows, the sample a line: it belongs to the box where it runs inside
     the band. The box that wins is drawn strongest; a bar shows where each other box is missed by
     most. In a feature that a box does not know, its band takes all of the row; where the sample
-    has no value, its line is broken.
+    has no value, its line is broken. Of categories that boxes count (`MixedGFMM`), bars show how
+    frequent each value is in the boxes.
 
     Make one with `from_estimator`. The parameters are the attributes.
 
@@ -58,7 +75,8 @@ class ParallelCoordinatesDisplay(Display):
     samples : ndarray of shape (n_samples, n_shown)
         The samples in the features shown.
     lower, upper : ndarray of shape (n_boxes, n_shown)
-        Bounds of the boxes shown; NaN where they are not known.
+        Bounds of the boxes shown; NaN where they are not known. Of categories, the number of the
+        first and the last that a box holds, from 0 on.
     labels : ndarray of int, shape (n_boxes,)
         Their classes as indices into `classes`.
     counts : ndarray of int, shape (n_boxes,)
@@ -78,14 +96,15 @@ class ParallelCoordinatesDisplay(Display):
     n_features : int
         How many features the model has.
     categories : dict, default={}
-        The names of the categories in a row and where they are, if it has any.
+        The names of the categories in a row and their numbers, if it has any: they stand side by
+        side, in the order of their places.
+    strips : dict, default={}
+        Where boxes count categories (`MixedGFMM`), the shares of a row's values among the samples
+        of each box, of shape (n_boxes, n_values). They are drawn as bars.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    {drawn_on}
 
     See Also
     --------
@@ -117,6 +136,7 @@ class ParallelCoordinatesDisplay(Display):
     feature_names: list[str]
     n_features: int
     categories: dict[int, dict[str, float]] = field(default_factory=dict)
+    strips: dict[int, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def from_estimator(
@@ -145,15 +165,11 @@ class ParallelCoordinatesDisplay(Display):
             How many features to draw. If the model has more, those are taken, and drawn from top to
             bottom, in which a sample is farthest outside one of the boxes; then, where samples are
             in all of the boxes, those in which the winner is narrowest. None: all, in their order.
-        ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure.
+        {place}
         legend : bool, default=True
             Whether to draw a legend, below.
 
-        Returns
-        -------
-        display : ParallelCoordinatesDisplay
-            The display, drawn.
+        {drawn}
         """
         model, sample, _ = read_pipeline(model, sample)
         boxes = boxes_to_draw(model, cls.__name__)
@@ -168,26 +184,27 @@ class ParallelCoordinatesDisplay(Display):
             )
         if n_boxes is None:
             n_boxes = 3 if len(samples) == 1 else 1
-        membership = read_membership(model)
-        chosen, gaps, wins = _choose_boxes(model, membership, boxes, samples, n_boxes)
-        far = membership.slopes(gaps)
+        chosen, ranks, far, wins = _choose_boxes(model, boxes, samples, n_boxes)
         columns = _choose_features(model, boxes, chosen[wins], far, max_features)
-        lower, upper = boxes.lower[chosen][:, columns], boxes.upper[chosen][:, columns]
+        ends = boxes.lower[chosen][:, columns], boxes.upper[chosen][:, columns]
+        lower, upper = hold_on_axes(model, columns.tolist(), *ends)
+        samples = place_on_axes(model, columns.tolist(), samples[:, columns])
         names = axis_names(model)
         display = cls(
-            samples=samples[:, columns],
+            samples=samples,
             lower=lower,
             upper=upper,
             labels=boxes.labels[chosen],
             counts=boxes.counts[chosen],
-            memberships=membership.degree(gaps),
+            memberships=np.maximum(ranks, 0.0),
             wins=wins,
             missed=np.where(far.any(axis=1), far[:, columns].argmax(axis=1), -1),
-            ranges=_ranges(model, columns, [samples[:, columns], lower, upper]),
+            ranges=_ranges(model, columns, [samples, lower, upper]),
             classes=model.classes_,
             feature_names=[names[column] for column in columns],
             n_features=len(names),
             categories=axis_categories(model, columns.tolist()),
+            strips=find_strips(model, columns.tolist(), chosen),
         )
         return display.plot(ax, legend=legend)
 
@@ -196,15 +213,11 @@ class ParallelCoordinatesDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure.
+        {place}
         legend : bool, default=True
             Whether to draw a legend, below.
 
-        Returns
-        -------
-        self : ParallelCoordinatesDisplay
-            The display.
+        {itself}
         """
         n_rows = len(self.feature_names)
         n_entries = len(self.samples) + len(self.labels)
@@ -248,6 +261,7 @@ class ParallelCoordinatesDisplay(Display):
         widest = max(len(low) for low, _ in ends)
         ax.tick_params(axis="y", length=0, pad=0.7 * size * widest + 10, labelsize=size)
         ax.set_yticks(rows, [escape_math(shorten(name, 32)) for name in self.feature_names])
+        self._name_values(ax, size - 1.5)
 
     def _ends(self, row: int) -> tuple[str, str]:
         """Return what stands at the ends of a row."""
@@ -264,7 +278,9 @@ class ParallelCoordinatesDisplay(Display):
         left, right = self._place(self.lower[box]), self._place(self.upper[box])
         left, right = np.where(np.isnan(left), 0, left), np.where(np.isnan(right), 1, right)
         z = 3 if wins else 2
-        if (row := self.missed[box]) >= 0 and len(self.samples) == 1:
+        self._draw_counts(ax, box, z + 0.5)
+        row = self.missed[box]
+        if row >= 0 and row not in self.strips and len(self.samples) == 1:
             value = self._place(self.samples)[0, row]
             near = left[row] if value < left[row] else right[row]
             look: dict[str, Any] = {
@@ -274,14 +290,47 @@ class ParallelCoordinatesDisplay(Display):
                 "alpha": 0.8,
             }
             ax.plot([value, near], [row, row], c=style.colour, **look)
-        rows = np.arange(len(left))
-        if len(rows) == 1:  # a band needs a height
-            rows, left, right = np.array([-0.25, 0.25]), left.repeat(2), right.repeat(2)
+        rows, left, right = self._outline(left, right)
         tint: dict[str, Any] = {"alpha": 0.35 if wins else 0.15, "lw": 0, "zorder": z}
         ax.fill_betweenx(rows, left, right, color=style.colour, **tint)
         line: dict[str, Any] = {"ls": style.line, "lw": 2 if wins else 0.9, "zorder": z}
         ax.plot(left, rows, c=style.colour, label=self._describe(box), **line)
         ax.plot(right, rows, c=style.colour, **line)
+
+    def _outline(
+        self, left: np.ndarray, right: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return a band from row to row; of rows alone or among those with bars, a piece each."""
+        if len(left) > 1 and not self.strips:
+            return np.arange(len(left)), left, right
+        alone = np.setdiff1d(np.arange(len(left)), list(self.strips))
+        rows = (alone[:, np.newaxis] + [-_HALF_BAND, _HALF_BAND, np.nan]).ravel()
+        return rows, left[alone].repeat(3), right[alone].repeat(3)
+
+    def _draw_counts(self, ax: Axes, box: int, z: float) -> None:
+        """Draw a bar at each value that a box counts, the higher the more frequent it is there."""
+        aside = _BETWEEN_BARS * (box - (len(self.labels) - 1) / 2)
+        colour = style_of(int(self.labels[box])).colour
+        look: dict[str, Any] = {"lw": 4, "zorder": z, "color": colour}
+        for row, shares in self.strips.items():
+            values = np.flatnonzero(shares[box])
+            places = self._place_in_row(values.astype(float), row) + aside
+            ax.vlines(places, row - _HIGHEST_BAR * shares[box, values], row, **look)
+
+    def _name_values(self, ax: Axes, size: float) -> None:
+        """Write the sample's categories beside it, unless they stand at an end of the row."""
+        if len(self.samples) > 1:
+            return
+        for row, places in self.categories.items():
+            at = self.samples[0, row]
+            text = shorten(next((name for name, place in places.items() if place == at), ""), 24)
+            if text and text not in self._ends(row):
+                x = float(self._place_in_row(np.array([at]), row)[0])
+                side, shift = ("right", -5) if x > 0.5 else ("left", 5)
+                look: dict[str, Any] = {"size": size, "ha": side, "va": "top", "zorder": 5}
+                ax.annotate(
+                    escape_math(text), (x, row), (shift, -1), textcoords="offset points", **look
+                )
 
     def _describe(self, box: int) -> str:
         name = display_names(self.classes)[self.labels[box]]
@@ -296,7 +345,13 @@ class ParallelCoordinatesDisplay(Display):
 
     def _place(self, values: np.ndarray) -> np.ndarray:
         """Return where values are on their axes, in the middle of an axis without length."""
-        low, high = self.ranges.T
+        return self._share_of(values, *self.ranges.T)
+
+    def _place_in_row(self, values: np.ndarray, row: int) -> np.ndarray:
+        return self._share_of(values, *self.ranges[row])
+
+    @staticmethod
+    def _share_of(values: np.ndarray, low: Any, high: Any) -> np.ndarray:
         has_length = high > low
         return np.where(
             has_length | np.isnan(values),
@@ -306,23 +361,30 @@ class ParallelCoordinatesDisplay(Display):
 
 
 def _choose_boxes(
-    model: Any, membership: Membership, boxes: Hyperboxes, samples: np.ndarray, n_boxes: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return boxes, how far the nearest sample is outside of each by feature, and which win."""
-
-    def rank(gaps: np.ndarray) -> np.ndarray:
-        return closeness(membership.distance(gaps))
-
-    chosen: dict[int, tuple[np.ndarray, bool]] = {}
+    model: Any, boxes: Hyperboxes, samples: np.ndarray, n_boxes: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return boxes, how close the nearest sample is, how far outside by feature, and which win."""
+    chosen: dict[int, tuple[float, np.ndarray, bool]] = {}
     winners = model.apply(checked(samples)).tolist()
     for sample, winner in zip(samples, winners, strict=True):
-        gaps = gaps_to(model, boxes, sample)
-        for box in _best_of_classes(boxes, rank(gaps), winner)[:n_boxes]:
-            known, won = chosen.get(box, (gaps[box], False))
-            nearest = max(known, gaps[box], key=rank)
-            chosen[box] = nearest, won or box == winner
-    gaps = np.array([gaps for gaps, _ in chosen.values()])
-    return np.array(list(chosen)), gaps, np.array([won for _, won in chosen.values()])
+        ranks, far = read_closeness(model, sample), _misses(model, boxes, sample)
+        for box in _best_of_classes(boxes, ranks, winner)[:n_boxes]:
+            rank, row, won = chosen.get(box, (-np.inf, far[box], False))
+            if ranks[box] > rank:
+                rank, row = ranks[box], far[box]
+            chosen[box] = rank, row, won or box == winner
+    ranks, far, wins = (np.array(column) for column in zip(*chosen.values(), strict=True))
+    return np.array(list(chosen)), ranks, far, wins
+
+
+def _misses(model: Any, boxes: Hyperboxes, sample: np.ndarray) -> np.ndarray:
+    """Return by how much a sample misses each box in each feature."""
+    far = read_membership(model).slopes(gaps_to(model, boxes, sample))
+    if weights := read_weights(model):
+        far *= weights[0]
+        shares = model._model.shares(sample[np.newaxis], np.arange(len(boxes)))[0]
+        far[:, model._model.features] = weights[1] * np.nan_to_num(1.0 - shares)
+    return far
 
 
 def _best_of_classes(boxes: Hyperboxes, ranks: np.ndarray, winner: int) -> list[int]:
@@ -353,4 +415,7 @@ def _ranges(model: Any, columns: np.ndarray, parts: list[np.ndarray]) -> np.ndar
     """Return the training data's ranges, widened to hold all that is drawn."""
     ends = [model.data_min_[columns][None], model.data_max_[columns][None], *parts]
     values = np.concatenate(ends)
-    return np.column_stack([np.fmin.reduce(values), np.fmax.reduce(values)])
+    ranges = np.column_stack([np.fmin.reduce(values), np.fmax.reduce(values)])
+    for row, (low, high) in limits_of_categories(model, columns.tolist()).items():
+        ranges[row] = low + 0.5, high - 0.5
+    return ranges

@@ -8,6 +8,7 @@ import numpy as np
 
 from hyperboxes._explain.reading import is_voting
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._plots.categories import limits_of_categories, spread_on_axes
 from hyperboxes._plots.common import (
     check_known_labels,
     check_one_sample,
@@ -22,7 +23,10 @@ def find_limits(model: Any, columns: list[int], parts: list[np.ndarray | None]) 
     shown = [part for part in parts if part is not None]
     if hasattr(model, "data_min_"):
         shown += [model.data_min_[columns][None], model.data_max_[columns][None]]
-    return np.array([limits_of(*(part[:, i] for part in shown)) for i in range(len(columns))])
+    limits = [limits_of(*(part[:, i] for part in shown)) for i in range(len(columns))]
+    for axis, ends in limits_of_categories(model, columns).items():
+        limits[axis] = ends
+    return np.array(limits)
 
 
 def find_boxes(boxes: Hyperboxes, chosen: Any) -> np.ndarray:
@@ -72,7 +76,7 @@ def read_data(
     if len(rows) > max_samples:
         rows = np.sort(np.random.default_rng(0).choice(rows, max_samples, replace=False))
     return {
-        "samples": X[rows][:, columns],
+        "samples": spread_on_axes(model, columns, X[rows][:, columns]),
         "sample_labels": None if labels is None else labels[rows],
     }
 

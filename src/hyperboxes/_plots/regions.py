@@ -9,6 +9,12 @@ import numpy as np
 from hyperboxes._estimators.validation import checked
 from hyperboxes._explain.exceptions import read_regions
 from hyperboxes._explain.reading import is_classifier
+from hyperboxes._plots.categories import (
+    hold_on_axes,
+    limits_of_categories,
+    read_from_axes,
+    widen_to_rooms,
+)
 from hyperboxes._plots.intervals import rectangles
 from hyperboxes._plots.styles import (
     COLOURS,
@@ -39,7 +45,7 @@ def find_regions(
     for start in range(0, len(places), step):
         some = places[start : start + step]
         samples = np.tile(at, (len(some), 1))
-        samples[:, columns] = some
+        samples[:, columns] = read_from_axes(model, columns, some)
         parts.append(model.predict(checked(samples)))
     labels = np.concatenate(parts)
     codes = np.searchsorted(model.classes_, labels) if is_classifier(model) else labels
@@ -57,7 +63,10 @@ def find_shared(model: Any, columns: list[int], chosen: np.ndarray) -> np.ndarra
     corners = np.stack([shared.lower, shared.upper], axis=1)[:, :, columns]
     is_drawn = np.isin(shared.boxes, chosen).all(axis=1)
     is_known = ~np.isnan(corners).any(axis=(1, 2))
-    return np.asarray(corners[is_drawn & is_known])
+    shown = corners[is_drawn & is_known]
+    held = hold_on_axes(model, columns, shown[:, 0], shown[:, 1])
+    axes = list(limits_of_categories(model, columns))
+    return np.stack(widen_to_rooms(np.zeros(len(shown)), *held, axes), axis=1)
 
 
 def draw_shared(ax: Axes, shared: np.ndarray) -> None:

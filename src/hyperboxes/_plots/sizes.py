@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from hyperboxes._explain.pipelines import read_pipeline
-from hyperboxes._explain.reading import classes_or_clusters, read_scale
+from hyperboxes._explain.reading import classes_or_clusters, read_scale, read_theta
 from hyperboxes._explain.wording import name_no_label
 from hyperboxes._plots.common import (
     PanelsDisplay,
@@ -19,6 +19,7 @@ from hyperboxes._plots.common import (
     feature_index,
     limits_of,
 )
+from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.styles import (
     NO_LABEL,
     add_class_entries,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@shared_docs
 @dataclass(eq=False, kw_only=True)
 class BoxSizesDisplay(PanelsDisplay):
     """Sizes and supports of the boxes of a model, and how many boxes hold most samples.
@@ -66,10 +68,7 @@ class BoxSizesDisplay(PanelsDisplay):
     ----------
     axes_ : ndarray of matplotlib Axes
         The two panels.
-    ax_ : matplotlib Axes
-        The first of them.
-    figure_ : matplotlib Figure
-        Their figure.
+    {first_of_panels}
 
     Examples
     --------
@@ -112,15 +111,10 @@ class BoxSizesDisplay(PanelsDisplay):
             left if they do not know the feature.
         share : float, default=0.9
             The share of samples for which to mark how many boxes hold so many.
-        ax : matplotlib Axes, default=None
-            Where to draw; it becomes the first panel. None: in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {first_panel}
+        {legend}
 
-        Returns
-        -------
-        display : BoxSizesDisplay
-            The display, drawn.
+        {drawn}
         """
         model, *_ = read_pipeline(model)
         boxes = boxes_to_draw(model, cls.__name__)
@@ -128,10 +122,10 @@ class BoxSizesDisplay(PanelsDisplay):
         span = read_scale(model).span
         if feature is None:
             shown = np.fmax.reduce(sides / span, axis=1)
-            largest, name = float(model.theta), "longest side / range"
+            largest, name = read_theta(model), "longest side / range"
         else:
             column = feature_index(model, feature)
-            shown, largest = sides[:, column], float(model.theta * span[column])
+            shown, largest = sides[:, column], float(read_theta(model) * span[column])
             name = f"side in {axis_names(model)[column]}"
         display = cls(
             sides=shown,
@@ -172,17 +166,12 @@ class BoxSizesDisplay(PanelsDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; it becomes the first panel. None: in a new figure.
+        {first_panel}
         share : float, default=0.9
             The share of samples for which to mark how many boxes hold so many.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {legend}
 
-        Returns
-        -------
-        self : BoxSizesDisplay
-            The display.
+        {itself}
         """
         needed = self.n_boxes_for(share)
         left, right = self._make_panels(ax, (9.0, 3.8), (1, 2), width_ratios=[1.5, 1])

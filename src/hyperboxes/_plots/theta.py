@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 
 from hyperboxes._extras import need
 from hyperboxes._plots.common import PanelsDisplay
+from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.styles import draw_legend, style_of, text_colour
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _THETAS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 
 
+@shared_docs
 @dataclass(eq=False, kw_only=True)
 class ThetaDisplay(PanelsDisplay):
     """Accuracy on samples left out, and number of boxes, over `theta`.
@@ -44,10 +46,7 @@ class ThetaDisplay(PanelsDisplay):
     ----------
     axes_ : ndarray of matplotlib Axes
         The panels: accuracy and boxes.
-    ax_ : matplotlib Axes
-        The first of them.
-    figure_ : matplotlib Figure
-        Their figure.
+    {first_of_panels}
 
     See Also
     --------
@@ -111,15 +110,10 @@ class ThetaDisplay(PanelsDisplay):
             The folds, as scikit-learn's ``GridSearchCV`` takes them. None: five.
         n_jobs : int, default=None
             How many models are learned at a time.
-        ax : matplotlib Axes, default=None
-            Where to draw; it becomes the first panel. None: in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {first_panel}
+        {legend}
 
-        Returns
-        -------
-        display : ThetaDisplay
-            The display, drawn.
+        {drawn}
         """
         need("matplotlib", "plot", cls.__name__)
         if not (is_classifier(model) and "theta" in model.get_params()):
@@ -154,17 +148,7 @@ class ThetaDisplay(PanelsDisplay):
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
         """Draw what the display holds.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; it becomes the first panel. None: in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
-
-        Returns
-        -------
-        self : ThetaDisplay
-            The display.
+        {plot}
         """
         axes = self._make_panels(ax, (6.4, 4.8), (2, 1), hspace=0.1)
         axes[0].sharex(axes[1])

@@ -18,6 +18,7 @@ from hyperboxes._explain.reading import (
 )
 from hyperboxes._extras import need
 from hyperboxes._plots.common import Display, check_one_sample
+from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.styles import (
     add_bar_entries,
     bar_look,
@@ -42,6 +43,7 @@ class _Row(NamedTuple):
     votes: np.ndarray
 
 
+@shared_docs
 @dataclass(eq=False, kw_only=True)
 class VotesDisplay(Display):
     """The votes of the boxes that hold a sample, as bars that add up to its scores.
@@ -71,10 +73,7 @@ class VotesDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    {drawn_on}
 
     See Also
     --------
@@ -125,17 +124,12 @@ class VotesDisplay(Display):
             None: all.
         max_classes : int, default=4
             Of more classes, those with the largest scores are drawn.
-        ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {place}
+        {legend}
         bar_kwargs : dict, default=None
             Further options of Matplotlib's `barh`.
 
-        Returns
-        -------
-        display : VotesDisplay
-            The display, drawn.
+        {drawn}
         """
         need("matplotlib", "plot", cls.__name__)
         model, X, _ = read_pipeline(model, X)
@@ -187,22 +181,17 @@ class VotesDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure.
+        {place}
         max_boxes : int, default=10
             Of more boxes, those with the largest votes have a row, and the others one together.
             None: all.
         max_classes : int, default=4
             Of more classes, those with the largest scores are drawn.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {legend}
         bar_kwargs : dict, default=None
             Further options of Matplotlib's `barh`.
 
-        Returns
-        -------
-        self : VotesDisplay
-            The display.
+        {itself}
         """
         check_integer("max_boxes", max_boxes, 1)
         check_integer("max_classes", max_classes, 1, optional=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -10,7 +11,7 @@ from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.random import RandomHyperboxes
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import check_integer, is_voting, read_classifier
-from hyperboxes._report._contents import Contents
+from hyperboxes._report._contents import Contents, ask
 from hyperboxes._report._ensembles import EnsembleContents
 from hyperboxes._report._memory import MemoryContents
 from hyperboxes._report._page import (
@@ -102,27 +103,22 @@ def export_html(
     check_integer("max_rules", max_rules, 1)
     model, X, X_upper = read_pipeline(model, X, X_upper)
     title = title or f"A model of boxes: {type(model).__name__}"
+    of_kind, write = _kind_of_page(model)
+    if X_upper is not None and is_voting(model):
+        raise ValueError(f"{type(model).__name__} takes no interval samples: no X_upper.")
+    answers = ask(model, X, y, X_upper, feature_names, class_names, max_samples)
+    return write(of_kind(answers, max_rules), title)
+
+
+def _kind_of_page(model: Any) -> tuple[Callable[..., Any], Callable[[Any, str], str]]:
+    """Return what makes the contents of a page on a fitted model, and what writes it."""
     if is_voting(model):
-        if X_upper is not None:
-            raise ValueError(f"{type(model).__name__} takes no interval samples: no X_upper.")
-        voting = VoteContents.gather(
-            model, X, y, feature_names, class_names, max_samples, max_rules
-        )
-        return write_vote_page(voting, title)
+        return VoteContents.of, write_vote_page
     if isinstance(model, RandomHyperboxes):
         check_is_fitted(model)
-        ensemble = EnsembleContents.gather(
-            model, X, y, X_upper, feature_names, class_names, max_samples, max_rules
-        )
-        return write_ensemble_page(ensemble, title)
+        return EnsembleContents.of, write_ensemble_page
     if isinstance(model, AdaptiveGFMM):
         check_is_fitted(model)
-        memory = MemoryContents.gather(
-            model, X, y, X_upper, feature_names, class_names, max_samples, max_rules
-        )
-        return write_memory_page(memory, title)
+        return MemoryContents.of, write_memory_page
     read_classifier(model, "export_html")
-    contents = Contents.gather(
-        model, X, y, X_upper, feature_names, class_names, max_samples, max_rules
-    )
-    return write_page(contents, title)
+    return Contents.of, write_page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -15,6 +16,7 @@ from hyperboxes._explain.quality import GivenSamples, Quality
 from hyperboxes._explain.reading import encode_labels, learned_range
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.short_rules import find_short_rules
+from hyperboxes._explain.tallies import counts_categories, spread_evenly
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 
@@ -41,6 +43,16 @@ class Results:
         """How many classes the model has; further labels it does not know."""
         return len(self.model.classes_)
 
+    def told_samples(self) -> Iterator[dict[str, int]]:
+        """Return the rows to show, with their labels and the predictions, as the scripts want."""
+        for row, true, predicted in zip(
+            self.rows.tolist(),
+            self.true[self.rows].tolist(),
+            self.predicted[self.rows].tolist(),
+            strict=True,
+        ):
+            yield {"row": row + 1, "true": true, "predicted": predicted}
+
     def confusion(self) -> np.ndarray:
         """Return how often each label (rows) was taken for each (columns)."""
         matrix = np.zeros((len(self.labels), len(self.labels)), np.int64)
@@ -62,6 +74,15 @@ class BoundedResults(Results):
     rounding: Rounding
 
 
+class Answers(NamedTuple):
+    """What a model says of samples: `told` has the fields of `Results` that need nothing else."""
+
+    model: Any
+    samples: GivenSamples
+    explanations: Any
+    told: dict[str, Any]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Contents(BoundedResults):
     """All that a page on boxes that cover samples is made from."""
@@ -69,20 +90,9 @@ class Contents(BoundedResults):
     explanations: list[Explanation]
 
     @classmethod
-    def gather(
-        cls,
-        model: Any,
-        X: Any,
-        y: Any,
-        X_upper: Any,
-        feature_names: Any,
-        class_names: Any,
-        max_samples: int | None,
-        max_rules: int | None,
-    ) -> Self:
-        """Ask the model about all samples, and choose what to show."""
-        names = feature_names, class_names
-        samples, explanations, told = ask(model, X, y, X_upper, *names, max_samples)
+    def of(cls, answers: Answers, max_rules: int | None) -> Self:
+        """Choose what to show of the answers of a model."""
+        model, samples, explanations, told = answers
         boxes = model.hyperboxes_
         used = np.union1d(explanations.winning, explanations.competing)
         return cls(
@@ -103,15 +113,10 @@ def list_categories(model: Any, feature: int) -> dict[str, Any]:
     if categories is None:
         return {}
     names = [str(value) for value in categories.values]
-    return {"categories": list(zip(names, categories.places.tolist(), strict=True))}
-
-
-class Answers(NamedTuple):
-    """What a model says of samples: `told` has the fields of `Results` that need nothing else."""
-
-    samples: GivenSamples
-    explanations: Any
-    told: dict[str, Any]
+    places = categories.places
+    if counts_categories(model):
+        places = spread_evenly(model, feature, places)
+    return {"categories": list(zip(names, places.tolist(), strict=True))}
 
 
 def ask(
@@ -146,7 +151,7 @@ def ask(
         "predicted": predicted,
         "rows": rows,
     }
-    return Answers(samples, explanations, told)
+    return Answers(model, samples, explanations, told)
 
 
 def compare_labels(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[Any]]:

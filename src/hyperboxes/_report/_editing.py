@@ -14,6 +14,7 @@ import numpy as np
 from hyperboxes._explain import text as words
 from hyperboxes._explain.exceptions import name_settlement
 from hyperboxes._explain.reading import read_learned_bounds, read_membership, read_scale
+from hyperboxes._explain.tallies import counts_categories
 from hyperboxes._explain.votes import number_text
 from hyperboxes._report._contents import Contents
 from hyperboxes._report._votes import VoteContents
@@ -85,6 +86,8 @@ def _reason(contents: Contents | VoteContents) -> str:
             f"it holds {n_shown:,} of the model's {n_boxes:,} boxes, and all have a say. One "
             "written with max_rules=None holds them all."
         )
+    if counts_categories(contents.model):
+        return "its boxes count categories, and it does not compute memberships of these."
     if settlement := name_settlement(contents.model):
         return f"where boxes of two classes overlap, {settlement}, which it does not compute."
     return ""

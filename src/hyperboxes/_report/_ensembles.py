@@ -9,7 +9,7 @@ import numpy as np
 
 from hyperboxes._explain.ensemble_rules import measure_ensemble
 from hyperboxes._explain.ensembles import Bounds, EnsembleExplanation, SpeakingBox
-from hyperboxes._report._contents import Results, ask, choose_boxes
+from hyperboxes._report._contents import Answers, Results, choose_boxes
 from hyperboxes._report._votes import UNCERTAIN, rounded
 
 # So many features and boxes are told of a sample.
@@ -30,31 +30,20 @@ class EnsembleContents(Results):
     bounds: Bounds
 
     @classmethod
-    def gather(
-        cls,
-        model: Any,
-        X: Any,
-        y: Any,
-        X_upper: Any,
-        feature_names: Any,
-        class_names: Any,
-        max_samples: int | None,
-        max_rules: int | None,
-    ) -> Self:
-        """Ask the model about all samples, and choose what to show."""
-        asked = ask(model, X, y, X_upper, feature_names, class_names, max_samples)
-        members, explanations = model.members_, list(asked.explanations)
+    def of(cls, answers: Answers, max_rules: int | None) -> Self:
+        """Choose what to show of the answers of a model."""
+        members, explanations = answers.model.members_, list(answers.explanations)
         first_boxes = np.cumsum([0, *(len(boxes) for boxes in members)])
         used = {first_boxes[box.member] + box.box for e in explanations for box in loudest(e)}
         counts = np.concatenate([boxes.counts for boxes in members])
         return cls(
-            **asked.told,
+            **answers.told,
             shown_boxes=choose_boxes(counts, np.array(sorted(used), int), max_rules),
-            quality=measure_ensemble(model, members, asked.samples),
+            quality=measure_ensemble(answers.model, members, answers.samples),
             explanations=explanations,
-            probabilities=asked.explanations.probabilities,
+            probabilities=answers.explanations.probabilities,
             first_boxes=first_boxes,
-            bounds=Bounds.of(model, feature_names),
+            bounds=Bounds.of(answers.model, answers.told["feature_names"]),
         )
 
 
@@ -104,18 +93,14 @@ def _boxes(contents: EnsembleContents) -> dict[str, Any]:
 def _samples(contents: EnsembleContents) -> list[dict[str, Any]]:
     place = {box: i for i, box in enumerate(contents.shown_boxes.tolist())}
     by_row = zip(
-        contents.rows.tolist(),
-        contents.true[contents.rows].tolist(),
-        contents.predicted[contents.rows].tolist(),
+        contents.told_samples(),
         map(rounded, contents.probabilities),
         contents.explanations,
         strict=True,
     )
     return [
         {
-            "row": row + 1,
-            "true": true,
-            "predicted": predicted,
+            **told,
             "memberships": probabilities,
             "rival": _find_rival(explanation, contents.model.classes_),
             "boxes": [
@@ -124,7 +109,7 @@ def _samples(contents: EnsembleContents) -> list[dict[str, Any]]:
             ],
             **_explained(explanation),
         }
-        for row, true, predicted, probabilities, explanation in by_row
+        for told, probabilities, explanation in by_row
     ]
 
 

@@ -14,7 +14,7 @@ from hyperboxes._explain.reading import learned_range
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._models.memory import HORIZONS, NEIGHBORS, expert_weights
 from hyperboxes._report._bars import draw_bars
-from hyperboxes._report._contents import BoundedResults, ask, choose_boxes
+from hyperboxes._report._contents import Answers, BoundedResults, choose_boxes
 from hyperboxes._report._data import list_boxes, list_features, plain
 
 _DECIMALS = 6
@@ -37,20 +37,9 @@ class MemoryContents(BoundedResults):
     samples: GivenSamples
 
     @classmethod
-    def gather(
-        cls,
-        model: Any,
-        X: Any,
-        y: Any,
-        X_upper: Any,
-        feature_names: Any,
-        class_names: Any,
-        max_samples: int | None,
-        max_rules: int | None,
-    ) -> Self:
-        """Ask the model about all samples, and choose what to show."""
-        names = feature_names, class_names
-        samples, explanations, told = ask(model, X, y, X_upper, *names, max_samples)
+    def of(cls, answers: Answers, max_rules: int | None) -> Self:
+        """Choose what to show of the answers of a model."""
+        model, samples, explanations, told = answers
         boxes = model.hyperboxes_
         voters = {voter.box for sample in explanations for voter in sample.boxes[:_MOST_VOTERS]}
         by_weight = np.argsort(-model.feature_weights_, kind="stable")
@@ -93,15 +82,15 @@ def _samples(
     contents: MemoryContents, lower: np.ndarray, upper: np.ndarray
 ) -> list[dict[str, Any]]:
     place = {box: i for i, box in enumerate(contents.shown_boxes.tolist())}
-    rounding, rows = contents.rounding, contents.rows
-    held = _are_held(contents)[rows]
+    rounding = contents.rounding
+    held = _are_held(contents)[contents.rows]
     ends = rounding.values(lower), rounding.values(upper)
     samples = []
-    for i, (row, explanation) in enumerate(zip(rows, contents.explanations, strict=True)):
+    for i, (told, explanation) in enumerate(
+        zip(contents.told_samples(), contents.explanations, strict=True)
+    ):
         sample = {
-            "row": int(row) + 1,
-            "true": int(contents.true[row]),
-            "predicted": int(contents.predicted[row]),
+            **told,
             "lower": plain(ends[0][i]),
             "memberships": np.round(contents.explanations.probabilities[i], _DECIMALS).tolist(),
             "isHeld": bool(held[i]),

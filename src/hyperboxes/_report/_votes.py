@@ -18,7 +18,7 @@ from hyperboxes._explain.vote_explanation import VoteExplanation
 from hyperboxes._explain.votes import number_text, vote_list
 from hyperboxes._models.voting import VotingHyperboxes
 from hyperboxes._report._bars import draw_bars
-from hyperboxes._report._contents import Results, ask, choose_boxes, list_categories
+from hyperboxes._report._contents import Answers, Results, choose_boxes, list_categories
 
 _DECIMALS = 6
 
@@ -38,19 +38,9 @@ class VoteContents(Results):
     values: np.ndarray
 
     @classmethod
-    def gather(
-        cls,
-        model: Any,
-        X: Any,
-        y: Any,
-        feature_names: Any,
-        class_names: Any,
-        max_samples: int | None,
-        max_rules: int | None,
-    ) -> Self:
-        """Ask the model about all samples, and choose what to show."""
-        names = feature_names, class_names
-        samples, explanations, told = ask(model, X, y, None, *names, max_samples)
+    def of(cls, answers: Answers, max_rules: int | None) -> Self:
+        """Choose what to show of the answers of a model."""
+        model, samples, explanations, told = answers
         boxes = model.hyperboxes_
         used = {vote.index for sample in explanations for vote in sample.votes[:_MOST_VOTES]}
         needed = np.array(sorted(used), int)
@@ -124,15 +114,9 @@ def _after_name(model: Any, box: int, feature: int) -> str:
 
 def _samples(contents: VoteContents) -> list[dict[str, Any]]:
     place = {box: i for i, box in enumerate(contents.shown_boxes.tolist())}
-    labels = zip(
-        contents.rows.tolist(),
-        contents.true[contents.rows].tolist(),
-        contents.predicted[contents.rows].tolist(),
-        strict=True,
-    )
     return [
-        {"row": row + 1, "true": true, "predicted": predicted, **_explained(explanation, place)}
-        for (row, true, predicted), explanation in zip(labels, contents.explanations, strict=True)
+        {**told, **_explained(explanation, place)}
+        for told, explanation in zip(contents.told_samples(), contents.explanations, strict=True)
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,8 @@ def _map(
     if not hasattr(model, method):
         raise TypeError(f"{type(model).__name__} has no method {method}.")
     check_is_fitted(model)
+    if X_upper is not None and "X_upper" not in signature(getattr(model, method)).parameters:
+        raise TypeError(f"{type(model).__name__} knows points only: leave X_upper out.")
     X = whole_rows(X, "X")
     shape = (0,) if columns is None else (0, len(columns))
     answer = _Answer(method, np.empty(shape, dtype), column, columns)
@@ -115,6 +118,7 @@ class _Answer:
     def __init__(
         self, method: str, nothing: np.ndarray, column: str | None, columns: np.ndarray | None
     ) -> None:
+        self.__name__ = f"hyperboxes-{method}"  # of Dask's tasks
         self._method = method
         self.nothing = nothing
         self._column = column
@@ -123,7 +127,8 @@ class _Answer:
     def __call__(self, X: Any, X_upper: Any = None, *, model: Any) -> Any:
         values = self.nothing
         if not is_empty(X, None):
-            values = getattr(model, self._method)(X, X_upper=X_upper)
+            upper = {} if X_upper is None else {"X_upper": X_upper}
+            values = getattr(model, self._method)(X, **upper)
         return self.like(X, values)
 
     def like(self, X: Any, values: np.ndarray) -> Any:

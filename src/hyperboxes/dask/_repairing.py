@@ -17,7 +17,12 @@ from hyperboxes._estimators.merge import merge
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.validation import encode
 from hyperboxes._kernels.records import NO_LABEL
+from hyperboxes._learning.nearest import are_held
 from hyperboxes._models.boxes import Boxes
+from hyperboxes._models.samples import slices
+
+# Samples that are scaled at a time.
+_ROWS_AT_ONCE = 65_536
 
 
 def can_repair(model: Any) -> bool:
@@ -30,40 +35,29 @@ def learn_lost_samples(model: Any, X: Any, y: Any, X_upper: Any) -> Any:
 
     They count the samples that were lost only.
     """
-    rows = np.flatnonzero(_are_lost(model, X, np.asarray(y), X_upper))
+    rows = np.flatnonzero(are_lost(model, X, np.asarray(y), X_upper))
     if len(rows) == 0:
         return None
     lost = [None if part is None else _safe_indexing(part, rows) for part in (X, y, X_upper)]
     grown = copy.deepcopy(model).partial_fit(lost[0], lost[1], X_upper=lost[2])._model.boxes
     before = model._model.boxes
-    n_before = len(before)
     lower, upper, labels, counts = (np.array(row) for row in grown.rows)
-    old_lower, old_upper, old_labels, old_counts = before.rows
-    is_new = np.ones(len(labels), bool)
-    is_new[:n_before] = labels[:n_before] != old_labels
-    is_new[:n_before] |= (lower[:n_before] != old_lower).any(axis=1)
-    is_new[:n_before] |= (upper[:n_before] != old_upper).any(axis=1)
-    counts[:n_before] -= old_counts
+    counts[: len(before)] -= before.counts
+    is_new = counts > 0  # no box held these samples: whichever has taken one in has grown
     found = (row[is_new] for row in (lower, upper, labels, counts))
     return model._with_boxes(
         Boxes.of_rows(*found, n_classes=before.n_classes, n_seen=int(counts[is_new].sum()))
     )
 
 
-def _are_lost(model: Any, X: Any, y: np.ndarray, X_upper: Any) -> np.ndarray:
+def are_lost(model: Any, X: Any, y: np.ndarray, X_upper: Any) -> np.ndarray:
     """Return which samples have a label, and no box of it holds them."""
     labels = encode(y, model.classes_, model.unlabeled)
-
-    def decide(*nearest: Any) -> np.ndarray:
-        return np.column_stack([model._winners(*nearest), nearest[0].max(axis=1)])
-
-    winners, best = model._ask_classes(X, X_upper, decide, winners_only=True).T
-    is_lost = (best < 1.0) & (labels != NO_LABEL)
-    # Boxes of two classes may hold a sample, where one of them holds nothing else.
-    rows = np.flatnonzero((winners != labels) & (labels != NO_LABEL))
-    if len(rows):
-        some = [None if part is None else _safe_indexing(part, rows) for part in (X, X_upper)]
-        is_lost[rows] = model.membership(*some)[np.arange(len(rows)), labels[rows]] < 1.0
+    intervals = model._intervals(X, X_upper)
+    is_lost = labels != NO_LABEL
+    for rows in slices(len(labels), _ROWS_AT_ONCE):
+        xl, xu = intervals.scaled(rows)
+        is_lost[rows] &= ~are_held(model._model, xl, xu, labels[rows])
     return is_lost
 
 

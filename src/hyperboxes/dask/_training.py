@@ -104,8 +104,8 @@ def fit(
     >>> X, y = load_iris(return_X_y=True)
     >>> parts = da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50)
     >>> model = hyperboxes.dask.fit(ImprovedOnlineGFMM(theta=0.3, random_state=0), *parts)
-    >>> model.hyperboxes_.counts.sum()
-    np.int64(150)
+    >>> int(model.hyperboxes_.counts.sum())
+    150
     >>> model.predict(X[:3])
     array([0, 0, 0])
     """

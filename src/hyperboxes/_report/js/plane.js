@@ -4,6 +4,7 @@ const MARGIN = { left: 58, right: 14, top: 12, bottom: 44 };
 const NEAR_ENOUGH = 16; // pixels from a click
 const LEAST_SIDE = 7; // pixels of the winning and the competing box, which may be flat
 const LEAST_BETWEEN_TICKS = 0.12; // of categories, as a part of the axis
+const STEPS = [0.7548776662466927, 0.5698402909980532]; // multiples of these, less whole numbers, fill a square evenly
 const AUTOMATIC = "";
 const planeState = { x: AUTOMATIC, y: AUTOMATIC, sample: null };
 
@@ -16,13 +17,27 @@ function planeFeatures(sample) {
   return [x, y];
 }
 
+/** The places of a feature's categories, in order; those that the model does not tell apart are one. */
+function placesOf(feature) {
+  return [...new Set(report.features[feature].categories.map(([, place]) => place))];
+}
+
+/** Where a value is on an axis, from 0 to 1. Categories stand side by side. */
+function placeOnAxis(feature, value) {
+  if (!report.features[feature].categories) {
+    return 0.03 + 0.94 * placeInRange(feature, value);
+  }
+  const places = placesOf(feature);
+  return (places.findIndex((place) => place >= value - SAME_PLACE) + 0.5) / places.length;
+}
+
 /** Functions from values to pixels. */
 function planeScales(x, y, width, height) {
   const across = width - MARGIN.left - MARGIN.right;
   const up = height - MARGIN.top - MARGIN.bottom;
   return {
-    x: (value) => MARGIN.left + (0.03 + 0.94 * placeInRange(x, value)) * across,
-    y: (value) => MARGIN.top + up - (0.03 + 0.94 * placeInRange(y, value)) * up,
+    x: (value) => MARGIN.left + placeOnAxis(x, value) * across,
+    y: (value) => MARGIN.top + up - placeOnAxis(y, value) * up,
     left: MARGIN.left,
     right: width - MARGIN.right,
     top: MARGIN.top,
@@ -35,7 +50,7 @@ function ticksOf(feature) {
   const { low, high, categories } = report.features[feature];
   const span = high - low;
   if (categories) {
-    return categoryTicks(categories);
+    return categoryTicks(feature);
   }
   if (!(span > 0 && Number.isFinite(span))) {
     return [...new Set([low, high])].map((value) => [value, formatNumber(feature, value)]);
@@ -49,14 +64,10 @@ function ticksOf(feature) {
 }
 
 /** Categories that have room for their names, from one end to the other. */
-function categoryTicks(categories) {
-  const ticks = [];
-  for (const [name, place] of categories) {
-    if (ticks.length === 0 || place - ticks.at(-1)[0] > LEAST_BETWEEN_TICKS) {
-      ticks.push([place, shorten(name, 12)]);
-    }
-  }
-  return ticks;
+function categoryTicks(feature) {
+  const places = placesOf(feature);
+  const every = Math.ceil(LEAST_BETWEEN_TICKS * places.length);
+  return places.filter((_, k) => k % every === 0).map((place) => [place, shorten(formatNumber(feature, place), 12)]);
 }
 
 function axes(x, y, scales) {
@@ -94,11 +105,40 @@ function shorten(name, length = 36) {
 
 /** The outline of a box as a path; where it has no bounds it reaches from side to side. */
 function outline(box, x, y, scales, least = 0) {
-  const [left, right] = boxEnds(box, x);
-  const [bottom, top] = boxEnds(box, y);
-  const [x0, x1] = left === null ? [scales.left, scales.right] : widened(scales.x(left), scales.x(right), least);
-  const [y0, y1] = top === null ? [scales.top, scales.bottom] : widened(scales.y(top), scales.y(bottom), least);
-  return `M${x0.toFixed(1)} ${y0.toFixed(1)}H${x1.toFixed(1)}V${y1.toFixed(1)}H${x0.toFixed(1)}z`;
+  const across = intervalsOf(box, x, scales.x, [scales.left, scales.right], least);
+  const up = intervalsOf(box, y, scales.y, [scales.bottom, scales.top], least);
+  const parts = across.flatMap(([x0, x1]) =>
+    up.map(([y0, y1]) => `M${x0.toFixed(1)} ${y0.toFixed(1)}H${x1.toFixed(1)}V${y1.toFixed(1)}H${x0.toFixed(1)}z`),
+  );
+  return parts.join("");
+}
+
+/** Which pixels of an axis a box takes: of categories that it counts a strip each, the wider the more frequent. */
+function intervalsOf(box, feature, toPixels, whole, least) {
+  const counts = countsOf(box, feature);
+  if (counts !== null && totalOf(counts) > 0) {
+    const places = placesOf(feature).map(toPixels);
+    const room = Math.abs(whole[1] - whole[0]) / places.length;
+    const half = (k) => Math.max(0.42 * room * (counts[k] / totalOf(counts)), 1);
+    return [...counts.keys()].filter((k) => counts[k] > 0).map((k) => [places[k] - half(k), places[k] + half(k)]);
+  }
+  const [low, high] = boxEnds(box, feature);
+  if (low === null) {
+    return [whole];
+  }
+  if (report.features[feature].categories) {
+    return [roomOf(box, feature, low, high, toPixels, whole)];
+  }
+  const [first, last] = [toPixels(low), toPixels(high)].sort((a, b) => a - b);
+  return [widened(first, last, least)];
+}
+
+/** The room of the categories that a box holds; boxes that hold the same end apart. */
+function roomOf(box, feature, low, high, toPixels, whole) {
+  const held = placesOf(feature).filter((place) => place >= low - SAME_PLACE && place <= high + SAME_PLACE).map(toPixels);
+  const room = Math.abs(whole[1] - whole[0]) / placesOf(feature).length;
+  const half = room * (0.24 + 0.18 * ((report.boxes.index[box] * STEPS[0]) % 1));
+  return [Math.min(...held) - half, Math.max(...held) + half];
 }
 
 /** An interval of pixels, long enough to be seen. */
@@ -159,7 +199,13 @@ function middleOf(sample, feature) {
 
 function pointOf(sample, x, y, scales) {
   const [across, up] = [middleOf(sample, x), middleOf(sample, y)];
-  return across === null || up === null ? null : [scales.x(across), scales.y(up)];
+  return across === null || up === null ? null : [scales.x(across) + aside(sample, x, 0), scales.y(up) + aside(sample, y, 1)];
+}
+
+/** How many pixels beside its place a sample is drawn: those of one category would lie on one another. */
+function aside(sample, feature, axis) {
+  const reach = report.features[feature].categories ? 10 : 0;
+  return reach * (2 * ((sample.row * STEPS[axis]) % 1) - 1);
 }
 
 function pointPaths(sample, x, y, scales) {
