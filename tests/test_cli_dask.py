@@ -75,8 +75,6 @@ def test_workers_of_its_own(get, parts):
 def test_what_does_not_go_with_dask(refuse, parts, address):
     fit = ("fit", parts, "--target", "species", "-o", "new.hyperboxes", "--dask")
     predict = ("predict", "model.hyperboxes", "test.csv", "--dask", address)
-    for command in (fit[:-1], ("predict", "model.hyperboxes", "test*.csv")):
-        assert "is a pattern, and many files are read on Dask" in refuse(*command, code=2)
     assert "no --chunk-size" in refuse(*fit, address, "--chunk-size", 10, code=2)
     assert "random cannot be merged" in refuse(*fit, address, "--learner", "random", code=2)
     assert "standard input is no partition" in refuse("fit", "-", *fit[2:], address, code=2)

@@ -29,7 +29,10 @@ _EXPECTED = (UsageError, ValueError, OSError, ImportError)
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    args = _make_parser().parse_args(argv)
+    parser = _make_parser()
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{_advice(args.command, unknown)}")
     try:
         with compiling.quiet(args.quiet):
             args.run(args)
@@ -72,8 +75,16 @@ def _make_parser() -> argparse.ArgumentParser:
         command.add_arguments(subparser)
         subparser.add_argument("-q", "--quiet", action="store_true", help="no notes, no progress")
         subparser.add_argument("--debug", action="store_true", help="show where an error arose")
-        subparser.set_defaults(run=command.run)
+        subparser.set_defaults(run=command.run, command=name)
     return parser
+
+
+def _advice(command: str, unknown: Sequence[str]) -> str:
+    """Say what a command does with files, if those that are too many may be files."""
+    if any(text.startswith("-") for text in unknown):
+        return ""
+    reads = {"rules": "names its file with --data", "demo": "has data of its own"}
+    return f" (hyperboxes {command} {reads.get(command, 'reads one file')})"
 
 
 def _print_error(text: str) -> None:

@@ -38,10 +38,12 @@ def progress(
 def with_progress(args: argparse.Namespace, title: str, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
     """Yield chunks, and show how many rows are done."""
     with progress(args, title) as update:
+        n_rows = None
         for chunk in chunks:
             yield chunk
+            n_rows = (chunk.start if n_rows is None else n_rows) + len(chunk)
             if update is not None:
-                update(chunk.start + len(chunk), "")
+                update(n_rows, "")
 
 
 def _make_bar(has_end: bool) -> Any:

@@ -45,6 +45,13 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     add_format(parser)
 
 
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """Add the files to read, of which there may be several, and how they are written."""
+    several = "several are read one after the other; a pattern may stand for them"
+    parser.add_argument("data", metavar="DATA", nargs="+", help=f"{DATA_HELP}; {several}")
+    add_format(parser)
+
+
 def add_format(parser: argparse.ArgumentParser) -> None:
     """Add what separates cells, and the digits of numbers."""
     parser.add_argument(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import glob
 import logging
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperboxes._cli._common import STDIO, UsageError, positive_integer
+from hyperboxes._cli._parts import find_files
 from hyperboxes._cli._survey import Columns
 from hyperboxes._cli._tables import open_table
 from hyperboxes._extras import need
@@ -19,9 +19,7 @@ from hyperboxes._extras import need
 
 def add_dask(parser: argparse.ArgumentParser) -> None:
     """Add where to compute if not here."""
-    group = parser.add_argument_group(
-        "on Dask (each file is a partition; DATA may be a pattern in quotes, 'part-*.parquet')"
-    )
+    group = parser.add_argument_group("on Dask (each file is a partition)")
     which = group.add_mutually_exclusive_group()
     which.add_argument(
         "--dask", metavar="ADDRESS", help="of the scheduler of a cluster: tcp://host:8786"
@@ -39,23 +37,13 @@ def wants_dask(args: argparse.Namespace) -> bool:
     return args.dask is not None or args.workers is not None
 
 
-def check_pattern(args: argparse.Namespace) -> None:
-    """Say what a pattern of files needs."""
-    if wants_dask(args):
-        return
-    if glob.has_magic(args.data) and not Path(args.data).exists():
-        raise UsageError(
-            f"{args.data} is a pattern, and many files are read on Dask: add --workers 2, say"
-        )
-
-
-def find_files(args: argparse.Namespace) -> list[str]:
-    """Return the files that are partitions, in the order of their names."""
-    if args.data == STDIO:
+def find_partitions(args: argparse.Namespace) -> list[str]:
+    """Return the files that are partitions."""
+    files = find_files(args.data)
+    if STDIO in files:
         raise UsageError("Dask needs files: standard input is no partition")
-    files = sorted(glob.glob(args.data, recursive=True)) or [args.data]  # noqa: PTH207 (absolute)
-    if not Path(files[0]).exists():
-        raise ValueError(f"No file is named {args.data}")
+    if missing := [file for file in files if not Path(file).exists()]:
+        raise ValueError(f"No file is named {missing[0]}")
     return files
 
 
@@ -98,7 +86,7 @@ def fit_on_dask(args: argparse.Namespace, model: Any, columns: Columns) -> tuple
     from hyperboxes.dask._training import fit_partitions
 
     read = delayed(_read, pure=False)
-    parts = [read(file, args.sep, args.decimal, columns) for file in find_files(args)]
+    parts = [read(file, args.sep, args.decimal, columns) for file in find_partitions(args)]
     with dask_client(args) as client, _bar_on_stderr(args) as progress:
         samples, labels = ([part[place] for part in parts] for place in range(2))
         partitions = partitions_of(samples, labels, None)
@@ -137,11 +125,11 @@ def for_each_file(
 
 def find_outputs(args: argparse.Namespace) -> dict[str, str]:
     """Return a file in the folder of results for each file that is read."""
-    folder, files = Path(args.output), find_files(args)
+    folder, files = Path(args.output), find_partitions(args)
     if args.output == STDIO or folder.is_file():
         raise UsageError("on Dask, -o names a folder: each file has its results in one of its name")
     outputs = {file: str(folder / Path(file).name) for file in files}
     if len(set(outputs.values())) < len(files):
-        raise UsageError(f"two files of {args.data} have one name: their results would, too")
+        raise UsageError("two files in different folders have one name: their results would, too")
     folder.mkdir(parents=True, exist_ok=True)
     return outputs

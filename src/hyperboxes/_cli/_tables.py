@@ -54,6 +54,12 @@ class Table(ABC):
             twice = next(c for c in self.columns if self.columns.count(c) > 1)
             raise ValueError(f"{name}: two columns are named {twice!r}")
 
+    @property
+    @abstractmethod
+    def index_columns(self) -> list[str]:
+        """The columns that number or name the rows: an index that was written with the data."""
+
+    @abstractmethod
     def chunks(
         self, columns: Sequence[str], size: int | None = None, skip: int = 0
     ) -> Iterator[Chunk]:
@@ -61,6 +67,23 @@ class Table(ABC):
 
         Chunks end where they would without `skip`.
         """
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Refuse columns that are not there."""
+        if missing := [column for column in columns if column not in self.columns]:
+            raise ValueError(
+                f"{self.name} has no column {listing(map(repr, missing))}; its columns are "
+                f"{listing(self.columns)}"
+            )
+
+
+class FileTable(Table):
+    """A single file."""
+
+    def chunks(
+        self, columns: Sequence[str], size: int | None = None, skip: int = 0
+    ) -> Iterator[Chunk]:
+        """Yield some columns, by what the file has at a time."""
         pa = arrow()
         at_once = min(size or 65_536, 65_536)
         for start, batches in _regroup(self._batches(columns, at_once), size, skip):
@@ -69,7 +92,7 @@ class Table(ABC):
 
     @cached_property
     def index_columns(self) -> list[str]:
-        """The columns that number or name the rows: an index that was written with the data."""
+        """The columns that are an index, by what the file says and what they hold."""
         found = [name for name in self.columns if self._is_index(name)]
         first = self.columns[0]
         if first in _NO_NAME and first not in found and self._numbers_rows(first):
@@ -88,14 +111,6 @@ class Table(ABC):
         cells = [] if chunk is None else [str(cell).strip() for cell in chunk.table[0].to_pylist()]
         return all(cell.isdecimal() for cell in cells) and len(set(cells)) == len(cells)
 
-    def check(self, columns: Sequence[str]) -> None:
-        """Refuse columns that are not there."""
-        if missing := [column for column in columns if column not in self.columns]:
-            raise ValueError(
-                f"{self.name} has no column {listing(map(repr, missing))}; its columns are "
-                f"{listing(self.columns)}"
-            )
-
     @property
     @abstractmethod
     def _can_reread(self) -> bool:
@@ -106,7 +121,7 @@ class Table(ABC):
         """Yield record batches of any size, with the columns in this order."""
 
 
-class CsvTable(Table):
+class CsvTable(FileTable):
     """A CSV file; the first row has the names."""
 
     def __init__(self, source: Source, sep: str | None) -> None:
@@ -166,7 +181,7 @@ class CsvTable(Table):
             stream.close()
 
 
-class ParquetTable(Table):
+class ParquetTable(FileTable):
     """A Parquet file."""
 
     def __init__(self, source: Source) -> None:

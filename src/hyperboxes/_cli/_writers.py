@@ -22,6 +22,12 @@ from typing import Any
 from hyperboxes._cli._common import STDIO, UsageError, arrow
 from hyperboxes._files.atomic import replacing
 
+# How names end that nobody gives a model: tables, pages and the like.
+_NO_MODELS = (
+    *(".csv", ".csv.gz", ".tsv", ".parquet", ".pq", ".json", ".jsonl", ".xlsx"),
+    *(".html", ".sql", ".onnx", ".txt", ".png"),
+)
+
 
 def check_output(output: str, *inputs: str) -> None:
     """Refuse a file that cannot be written to, or that is read from."""
@@ -37,6 +43,22 @@ def check_output(output: str, *inputs: str) -> None:
     for name in inputs:
         if name != STDIO and path.exists() and Path(name).exists() and path.samefile(name):
             raise UsageError(f"{output} is read from: write to another file")
+
+
+def check_model_output(output: str, predictions: str) -> None:
+    """Refuse what a model is not written to: standard output, and names of other things.
+
+    `predictions` says where these are to be had, which `-o` of other commands writes.
+    """
+    if output == STDIO:
+        raise UsageError("a model cannot be written to standard output: name a file")
+    name = Path(output).name
+    if name.lower().endswith(_NO_MODELS):
+        stem = name.split(".")[0] or "model"
+        raise UsageError(
+            f"-o says where to save the model, and {output} is no name of one: write "
+            f"-o {stem}.hyperboxes. {predictions}"
+        )
 
 
 class Writer(ABC):

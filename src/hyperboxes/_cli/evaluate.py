@@ -18,7 +18,7 @@ import numpy as np
 from hyperboxes._cli._bar import with_progress
 from hyperboxes._cli._common import (
     add_chunk_size,
-    add_data,
+    add_files,
     add_json,
     add_model,
     add_target,
@@ -36,8 +36,9 @@ from hyperboxes._cli._models import (
     load_model,
     read_target,
 )
+from hyperboxes._cli._parts import find_files, open_files
 from hyperboxes._cli._seen import SeenRows
-from hyperboxes._cli._tables import Table, open_table
+from hyperboxes._cli._tables import Table
 
 HELP = "compare predictions with true labels"
 EXAMPLES = """\
@@ -53,7 +54,7 @@ _MOST_COLUMNS = 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_model(parser)
-    add_data(parser)
+    add_files(parser)
     add_target(parser)
     add_matching(parser)
     parser.add_argument(
@@ -68,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Evaluate."""
-    table = open_table(args.data, args.sep, args.decimal)
+    table = open_files(find_files(args.data), args.sep, args.decimal)
     model = load_model(args.model)
     check_classifier(model, args.model)
     reader = find_features(args, model, table, args.target)

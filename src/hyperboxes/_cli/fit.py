@@ -24,11 +24,10 @@ from hyperboxes._cli._checkpoint import Checkpoint, CheckpointInterval
 from hyperboxes._cli._columns import find_boolean, find_categorical
 from hyperboxes._cli._common import (
     CHUNK_SIZE,
-    STDIO,
     UsageError,
     add_chunk_size,
-    add_data,
     add_features,
+    add_files,
     add_json,
     add_target,
     column_names,
@@ -41,16 +40,16 @@ from hyperboxes._cli._common import (
 )
 from hyperboxes._cli._dask import (
     add_dask,
-    check_pattern,
-    find_files,
+    find_partitions,
     fit_on_dask,
     wants_dask,
 )
+from hyperboxes._cli._parts import find_files, open_files
 from hyperboxes._cli._sources import is_stream
 from hyperboxes._cli._survey import Columns
-from hyperboxes._cli._tables import Table, open_table
+from hyperboxes._cli._tables import Table
 from hyperboxes._cli._training import fit_at_once, fit_in_chunks
-from hyperboxes._cli._writers import check_output
+from hyperboxes._cli._writers import check_model_output, check_output
 from hyperboxes._compiling import compiling
 from hyperboxes._estimators.registry import Learner, commands
 
@@ -61,7 +60,8 @@ EXAMPLES = """\
   hyperboxes fit iris.csv --target species -o iris.hyperboxes --learner boosted --max-boxes 20
   hyperboxes fit big.parquet --target fraud --drop id -o fraud.hyperboxes --checkpoint-every 5m
   hyperboxes fit big.parquet --target fraud --drop id -o fraud.hyperboxes --resume
-  hyperboxes fit 'part-*.parquet' --target fraud -o fraud.hyperboxes --workers 4
+  hyperboxes fit part-*.parquet --target fraud -o fraud.hyperboxes
+  hyperboxes fit part-*.parquet --target fraud -o fraud.hyperboxes --workers 4  # apart, on Dask
   hyperboxes fit few.csv --target label --unlabeled "" -o few.hyperboxes  # empty cells: no label
 """
 
@@ -70,7 +70,7 @@ DEFAULT_INTERVAL = "60s"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_data(parser)
+    add_files(parser)
     add_target(parser)
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="file to write")
     which = parser.add_mutually_exclusive_group()
@@ -175,10 +175,12 @@ def run(args: argparse.Namespace) -> None:
 
     began, compiled = time.monotonic(), compiling.seconds
     _check_options(args)
-    files = find_files(args) if wants_dask(args) else [args.data]
+    files = find_partitions(args) if wants_dask(args) else find_files(args.data)
+    _check_checkpoints(args, files)
     check_output(args.output, *files)
     learner = commands()[args.learner]
-    table = open_table(files[0], args.sep, args.decimal, reread=True)
+    read_here = files[:1] if wants_dask(args) else files
+    table = open_files(read_here, args.sep, args.decimal, reread=True)
     columns = choose_columns(args, table)
     columns = _find_categorical(args, learner, table, columns)
     model, options = _make_model(args, learner, columns)
@@ -187,7 +189,7 @@ def run(args: argparse.Namespace) -> None:
     if wants_dask(args):
         model, n_samples = fit_on_dask(args, model, columns)
     elif _reads_in_chunks(args, learner, columns):
-        checkpoint = _make_checkpoint(args, options)
+        checkpoint = _make_checkpoint(args, files, options)
         model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
         n_samples = n_learned(model)
     else:
@@ -206,23 +208,29 @@ def _reads_in_chunks(args: argparse.Namespace, learner: Learner, columns: Column
 
 
 def _check_options(args: argparse.Namespace) -> None:
-    if args.output == STDIO:
-        raise UsageError("a model cannot be written to standard output: name a file")
+    check_model_output(args.output, "Predictions are made with hyperboxes predict")
     about_chunks = args.chunk_size or args.resume or _wants_checkpoints(args)
     if about_chunks and not commands()[args.learner].reads_in_chunks(args.learner):
         raise UsageError(
             f"--learner {args.learner} needs all samples at once: --chunk-size, --checkpoint-every "
             f"and --resume are for the learners {_online_names(' and ')}"
         )
-    check_pattern(args)
     if wants_dask(args) and about_chunks:
         raise UsageError("on Dask each file is a partition: no --chunk-size, no checkpoints")
     if wants_dask(args) and not commands()[args.learner].learns_partitions:
         raise UsageError(
             f"models of --learner {args.learner} cannot be merged, so no --dask and no --workers"
         )
-    if is_stream(args.data) and (args.resume or _wants_checkpoints(args)):
-        raise UsageError(f"{args.data} cannot be read again: checkpoints need a file")
+
+
+def _check_checkpoints(args: argparse.Namespace, files: list[str]) -> None:
+    """Refuse checkpoints where there are none."""
+    if not args.resume and not _wants_checkpoints(args):
+        return
+    if len(files) > 1:
+        raise UsageError("checkpoints are for a single file: join the files, or leave them out")
+    if is_stream(files[0]):
+        raise UsageError(f"{files[0]} cannot be read again: checkpoints need a file")
 
 
 def _wants_checkpoints(args: argparse.Namespace) -> bool:
@@ -329,11 +337,13 @@ def _gamma(args: argparse.Namespace, columns: Columns) -> Any:
     return args.gamma
 
 
-def _make_checkpoint(args: argparse.Namespace, options: dict[str, Any]) -> Checkpoint | None:
+def _make_checkpoint(
+    args: argparse.Namespace, files: list[str], options: dict[str, Any]
+) -> Checkpoint | None:
     interval = getattr(args, "checkpoint_every", CheckpointInterval.parse(DEFAULT_INTERVAL))
-    if is_stream(args.data) or (interval is None and not args.resume):
+    if len(files) > 1 or is_stream(files[0]) or (interval is None and not args.resume):
         return None
-    return Checkpoint(Path(args.output), Path(args.data), interval or CheckpointInterval(), options)
+    return Checkpoint(Path(args.output), Path(files[0]), interval or CheckpointInterval(), options)
 
 
 def _print_summary(

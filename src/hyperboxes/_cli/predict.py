@@ -16,13 +16,13 @@ from hyperboxes._cli._common import (
     STDIO,
     UsageError,
     add_chunk_size,
-    add_data,
+    add_files,
     add_json,
     add_model,
     note,
     positive_integer,
 )
-from hyperboxes._cli._dask import add_dask, check_pattern, find_outputs, for_each_file, wants_dask
+from hyperboxes._cli._dask import add_dask, find_outputs, for_each_file, wants_dask
 from hyperboxes._cli._models import (
     FeatureReader,
     add_matching,
@@ -31,7 +31,8 @@ from hyperboxes._cli._models import (
     find_features,
     load_model,
 )
-from hyperboxes._cli._tables import Chunk, open_table
+from hyperboxes._cli._parts import find_files, open_files
+from hyperboxes._cli._tables import Chunk, Table, open_table
 from hyperboxes._cli._writers import check_output, is_parquet, open_writer
 
 HELP = "predict the classes of the rows of a table"
@@ -39,7 +40,8 @@ EXAMPLES = """\
   hyperboxes predict iris.hyperboxes new.csv
   hyperboxes predict iris.hyperboxes new.csv --keep --proba -o predicted.csv
   hyperboxes predict iris.hyperboxes new.parquet -o predicted.parquet
-  hyperboxes predict iris.hyperboxes 'new-*.parquet' -o predicted --workers 4  # a file for each
+  hyperboxes predict iris.hyperboxes new-*.parquet -o predicted.parquet  # of all in one file
+  hyperboxes predict iris.hyperboxes new-*.parquet -o predicted --workers 4  # a file for each
   zcat new.csv.gz | hyperboxes predict iris.hyperboxes - --json | head -1
 """
 
@@ -47,7 +49,7 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_model(parser)
-    add_data(parser)
+    add_files(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -78,12 +80,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Predict."""
-    check_pattern(args)
-    outputs = find_outputs(args) if wants_dask(args) else {args.data: args.output}
+    outputs = find_outputs(args) if wants_dask(args) else {}
+    files = list(outputs) or find_files(args.data)
     if args.json and wants_dask(args):
         raise UsageError("--json does not go with Dask")
-    for data, output in outputs.items():
-        check_output(output, data, args.model)
+    for output in outputs.values() or [args.output]:
+        check_output(output, *files, args.model)
     if args.json and is_parquet(args.output):
         raise UsageError("--json does not go with a Parquet file")
     model = load_model(args.model)
@@ -97,12 +99,16 @@ def run(args: argparse.Namespace) -> None:
         n_rows = for_each_file(args, predict_file, model, outputs)
         note(args, f"{args.output}: predictions of {n_rows:,} rows in {len(outputs):,} files")
     else:
-        predict_file(args, model, args.data, args.output)
+        predict_table(args, model, open_files(files, args.sep, args.decimal), args.output)
 
 
 def predict_file(args: argparse.Namespace, model: Any, data: str, output: str) -> int:
     """Predict the rows of a file; return how many there are."""
-    table = open_table(data, args.sep, args.decimal)
+    return predict_table(args, model, open_table(data, args.sep, args.decimal), output)
+
+
+def predict_table(args: argparse.Namespace, model: Any, table: Table, output: str) -> int:
+    """Predict the rows of a table; return how many there are."""
     reader = find_features(args, model, table)
     kept = table.columns if args.keep else []
     _check_names([*kept, *_new_names(args, model)])

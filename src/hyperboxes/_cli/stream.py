@@ -42,7 +42,7 @@ from hyperboxes._cli._prequential import Tally
 from hyperboxes._cli._sources import is_stream
 from hyperboxes._cli._survey import Columns
 from hyperboxes._cli._tables import Chunk, Table, open_table
-from hyperboxes._cli._writers import check_output
+from hyperboxes._cli._writers import check_model_output, check_output
 from hyperboxes._cli.fit import DEFAULT_INTERVAL, choose_columns, positive_number
 
 HELP = "predict and learn the rows of a stream, one after the other"
@@ -68,7 +68,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--drop", type=column_names, default=[], metavar="A,B,...", help="leave these out"
     )
-    parser.add_argument("-o", "--output", metavar="MODEL", help="save the model there")
+    parser.add_argument(
+        "-o", "--output", metavar="MODEL", help="save the model there (not the predictions)"
+    )
     parser.add_argument(
         "--predictions",
         metavar="FILE",
@@ -131,8 +133,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _check_options(args: argparse.Namespace) -> None:
-    if args.output == STDIO:
-        raise UsageError("a model cannot be written to standard output: name a file")
+    if args.output:
+        check_model_output(args.output, f"Predictions are written with --predictions {args.output}")
     if args.json and args.predictions == STDIO:
         raise UsageError("--json and --predictions - both write to standard output")
     if args.resume and not args.output:
