@@ -65,6 +65,7 @@ OTHERS = {
 }
 MOST_ROWS = 3000
 FEWEST_OF_A_CLASS = 10
+_PUBLISHED = "MixedGFMM(alpha=0.5, delta=0.5)"
 OURS: dict[str, Any] = {
     "ImprovedOnlineGFMM": ImprovedOnlineGFMM(random_state=0),
     "OnlineGFMM": OnlineGFMM(random_state=0),
@@ -72,6 +73,7 @@ OURS: dict[str, Any] = {
     "MultiGranularGFMM": MultiGranularGFMM(random_state=0),
     "ContentiousFuzzyMinMax": ContentiousFuzzyMinMax(random_state=0),
     "MixedGFMM": MixedGFMM(random_state=0),
+    _PUBLISHED: MixedGFMM(alpha=0.5, delta=0.5, random_state=0),
     "BoostedHyperboxes(20)": BoostedHyperboxes(random_state=0),
     "BoostedHyperboxes(40)": BoostedHyperboxes(40, random_state=0),
     "RandomHyperboxes": RandomHyperboxes(random_state=0),
@@ -164,7 +166,8 @@ def score(X: pd.DataFrame, y: np.ndarray, seed: int, ours: dict[str, Any], score
     for how, encode in ENCODINGS.items():
         train, test = encode(X, X_test)
         for name, model in ours.items():
-            add(name, how, model, train, test)
+            if how == "native" or name != _PUBLISHED:  # which counts categories alone
+                add(name, how, model, train, test)
         if how == "one-hot":
             tree = DecisionTreeClassifier(max_leaf_nodes=20, random_state=0)
             add("tree of 20 leaves", how, tree, train, test)

@@ -17,7 +17,7 @@ from tests.strategies import grid, unit
 on_rooms = FromPython(rooms)
 
 # Rooms are kept from the first refusal on, and bitmaps soon after.
-no_patience = patch.multiple("hyperboxes._models.boxes", _PATIENCE=1, _WALKS=1)
+no_patience = patch.multiple("hyperboxes._models.boxes", _PATIENCE=1, _WALKS=0)
 
 # Neighbours in double precision, which are one number in single precision.
 near = st.integers(-3, 3).map(lambda steps: 0.3 + steps * 2.0**-54)

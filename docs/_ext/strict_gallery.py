@@ -31,6 +31,7 @@ ORDER = [
     "ensembles",
     "tuning",
     "drift",
+    "categories",
     "missing_values",
     "few_labels",
     "clustering",
@@ -38,6 +39,7 @@ ORDER = [
     "merging",
     "pruning",
     "large_data",
+    "dask",
 ]
 
 

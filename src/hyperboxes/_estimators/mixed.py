@@ -28,8 +28,8 @@ class MixedGFMM(_OnlineGFMM):
     overlapping a box of another class. If there is none, the sample becomes a new box.
 
     It is here for those who study it, and for its counts, which say how common each value is in a
-    box. To predict, :class:`ImprovedOnlineGFMM`, which gives categories places on a line, is more
-    accurate on most tables, and its boxes are rules with sets of values.
+    box. :class:`ImprovedOnlineGFMM`, which gives categories places on a line, is as accurate, and
+    its boxes are rules with sets of values.
 
     Parameters
     ----------

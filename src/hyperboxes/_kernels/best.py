@@ -18,6 +18,7 @@ from hyperboxes._kernels.lanes import (
     LEVEL,
     LOW,
     first_lane,
+    nearest_lane,
     within,
 )
 from hyperboxes._kernels.records import LONGEST, WORK
@@ -90,14 +91,14 @@ def find_best(
         if inner:
             if mask:
                 bounds = block + inside
-                top = push_all(block, bounds, inside, mask, bound, boxes, metric, search, top, top)
+                top = push_all(block, bounds, inside, mask, bound, boxes, metric, search, top)
             continue
         in_order = wanted == GROWING and (mask & (mask - 1)) > 0
         has_gaps = metric.mean or in_order
         if mask and has_gaps:
             mask &= near_lanes_of(block, inside, bound, boxes, metric, search)
         while mask:
-            lane = _nearest_lane(mask, gaps) if in_order else first_lane(mask)
+            lane = nearest_lane(mask, gaps) if in_order else first_lane(mask)
             box = links[block, lane]
             mask &= ~(1 << lane)
             if box < 0 or box == own or stamps[box] >= stamp or (has_gaps and gaps[lane] > bound):
@@ -127,19 +128,6 @@ def find_best(
                 if is_near:
                     set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
     return n_found, n_tried
-
-
-@formula
-def _nearest_lane(mask, gaps):
-    """Return the lane, of some, with the smallest gap."""
-    nearest = first_lane(mask)
-    mask &= mask - 1
-    while mask:
-        lane = first_lane(mask)
-        mask &= mask - 1
-        if gaps[lane] < gaps[nearest]:
-            nearest = lane
-    return nearest
 
 
 @formula

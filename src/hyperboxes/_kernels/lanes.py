@@ -32,6 +32,9 @@ _FLOATS = ir.VectorType(ir.FloatType(), LANES)
 _MASK = ir.IntType(64)
 _ZEROS = ir.Constant(_FLOATS, [0.0] * LANES)
 _ONES = ir.Constant(_FLOATS, [1.0] * LANES)
+_INFINITIES = ir.Constant(_FLOATS, [math.inf] * LANES)
+_LINKS = ir.VectorType(_MASK, LANES)
+_PLACES = ir.VectorType(ir.IntType(32), LANES)
 
 
 @formula
@@ -96,6 +99,40 @@ def first_lane(typing: Any, mask: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), True))
 
     return types.int64(types.int64), generate
+
+
+@instruction
+def nearest_lane(typing: Any, mask: Any, gaps: Any) -> Any:
+    """Return the lane of a mask, which must not be empty, with the smallest of 16 numbers."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits = builder.trunc(args[0], ir.IntType(LANES))
+        is_choice = builder.bitcast(bits, ir.VectorType(ir.IntType(1), LANES))
+        values = _load(context, builder, signature.args[1], args[1])
+        values = builder.select(is_choice, values, _INFINITIES)
+        least = values
+        for step in (8, 4, 2, 1):  # lanes apart, until all have seen all
+            turned = ir.Constant(_PLACES, [(lane + step) % LANES for lane in range(LANES)])
+            least = _smaller(builder, least, builder.shuffle_vector(least, least, turned))
+        is_least = builder.and_(is_choice, builder.fcmp_ordered("==", values, least))
+        return builder.cttz(as_mask(builder, is_least), ir.Constant(ir.IntType(1), True))
+
+    return types.int64(types.int64, gaps), generate
+
+
+@instruction
+def taken_lanes(typing: Any, links: Any, block: Any) -> Any:
+    """Return the lanes of a block that hold a box or a block."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        start = builder.mul(args[1], ir.Constant(_MASK, N_LINKS))
+        place = pointer_to(context, builder, signature.args[0], args[0], start)
+        members = builder.load(builder.bitcast(place, _LINKS.as_pointer()), align=8)
+        return as_mask(
+            builder, builder.icmp_signed(">=", members, ir.Constant(_LINKS, [0] * LANES))
+        )
+
+    return types.int64(links, types.int64), generate
 
 
 @instruction
@@ -195,8 +232,7 @@ def _add_clipped(builder: Any, gap: Any, total: Any) -> Any:
 
 def _where_known(builder: Any, values: Any, gap: Any) -> Any:
     """Return values in the lanes whose gap is a finite number, 0 in the others."""
-    infinite = ir.Constant(_FLOATS, [math.inf] * LANES)
-    return builder.select(builder.fcmp_ordered("<", gap, infinite), values, _ZEROS)
+    return builder.select(builder.fcmp_ordered("<", gap, _INFINITIES), values, _ZEROS)
 
 
 def as_mask(builder: Any, lanes: Any) -> Any:
@@ -226,8 +262,7 @@ def splat(builder: Any, number: Any, kind: Any = _FLOATS) -> Any:
     """Repeat a number in all lanes."""
     undefined = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(undefined, number, ir.Constant(ir.IntType(32), 0))
-    lanes = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    return builder.shuffle_vector(first, undefined, lanes)
+    return builder.shuffle_vector(first, undefined, ir.Constant(_PLACES, [0] * LANES))
 
 
 def _larger(builder: Any, a: Any, b: Any) -> Any:

@@ -22,13 +22,14 @@ def nearest_by_class(
     `best` receives their closeness (minus infinity where a class has none), `votes` how many
     training samples they hold, `single` the oldest of them that holds one sample only (or the
     number of boxes). With `winners_only` a class may be left out for a sample if another is
-    strictly closer, which saves most of the work. Returns the row where `work` comparisons of a
-    block in one dimension ended, or the end. `ids` and `gaps` are room for all boxes.
+    strictly closer, which saves most of the work, and trees may be of several classes. Returns the
+    row where `work` comparisons of a block in one dimension ended, or the end. `ids` and `gaps` are
+    room for all boxes.
     """
     boxes, metric, search = by_reference(boxes), by_reference(metric), by_reference(search)
     labels, counts = boxes.labels, boxes.counts
     together = TOGETHER if winners_only else 1
-    n_classes = best.shape[1]
+    n_classes, n_trees = best.shape[1], boxes.index.roots.shape[0] - 1
     work = larger(work // xl.shape[1], 1)
     while start < xl.shape[0] and work > 0:
         i = start
@@ -39,10 +40,10 @@ def nearest_by_class(
             votes[i, c] = 0
             single[i, c] = counts.shape[0]
         limit = np.inf
-        for first in range(0, n_classes, together):
+        for first in range(0, n_trees, together):
             if not winners_only:
                 limit = np.inf
-            stop = smaller(first + together, n_classes)
+            stop = smaller(first + together, n_trees)
             n_found, limit, n_blocks = find_nearest(
                 first, stop, limit, boxes, metric, search, ids, gaps
             )

@@ -20,7 +20,16 @@ from hyperboxes._kernels.geometry import (
 )
 from hyperboxes._kernels.index import STACK, n_classes
 from hyperboxes._kernels.jit import formula, step, subroutine
-from hyperboxes._kernels.lanes import ALL_LANES, LANES, LEVEL, first_lane, near_lanes, within
+from hyperboxes._kernels.lanes import (
+    ALL_LANES,
+    LANES,
+    LEVEL,
+    first_lane,
+    near_lanes,
+    nearest_lane,
+    taken_lanes,
+    within,
+)
 from hyperboxes._kernels.records import CLOSED, MID_MAX, NO_LABEL, SHORTEST, WORK, Search
 
 # So many classes are searched at once: their trees' first nodes must have room on the stack.
@@ -233,22 +242,14 @@ def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
     given), and how many blocks were looked at. Boxes that may round to the membership of the
     nearest are on the list. The classes, `first` to before `stop`, are `TOGETHER` at most.
     """
-    ends, links, roots = boxes.index.ends, boxes.index.links, boxes.index.roots
-    lower, upper = boxes.lower, boxes.upper
-    stack, least, gaps, near, far = search.stack, search.least, search.gaps, search.near, search.far
+    links, roots, lower, upper = boxes.index.links, boxes.index.roots, boxes.lower, boxes.upper
+    stack, least, gaps = search.stack, search.least, search.gaps
     xl, xu = search.low, search.high
     slack = set_interval(xl, xu, metric, search)
     bound = in_singles(limit, slack, xl.shape[0], metric)
-    if not metric.mean:  # of which the reach in each feature says little
-        set_reach(xl, xu, limit, metric, near, far)
     n_found = n_blocks = top = 0
     for c in range(first, stop):
-        root = roots[c]
-        if root >= 0 and links[root, LEVEL] > 0:
-            n_blocks += 1
-            top = push_all(root, root, False, ALL_LANES, bound, boxes, metric, search, 0, top)
-        elif root >= 0:
-            top = _push(root, np.float32(0.0), search, 0, top)
+        top = _push_root(roots[c], search, top)
     while top > 0:
         top -= 1
         if least[top] > bound:
@@ -256,27 +257,23 @@ def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
         block = stack[top]
         n_blocks += 1
         if links[block, LEVEL] > 0:
-            top = push_all(block, block, False, ALL_LANES, bound, boxes, metric, search, top, top)
+            top = push_all(block, block, False, ALL_LANES, bound, boxes, metric, search, top)
             continue
-        mask = ALL_LANES if metric.mean else within(ends, block, False, near, far)
-        if mask:
-            mask &= near_lanes_of(block, False, bound, boxes, metric, search)
+        mask = near_lanes_of(block, False, bound, boxes, metric, search)
+        mask &= taken_lanes(links, block)
         while mask:
-            lane = first_lane(mask)
-            mask &= mask - 1
-            box = links[block, lane]
-            if box < 0 or gaps[lane] > bound:
-                continue
-            gap = distance(lower, upper, box, xl, xu, metric, limit)
+            lane = nearest_lane(mask, gaps)
+            mask &= ~(1 << lane)
+            if gaps[lane] > bound:
+                break
+            gap = distance(lower, upper, links[block, lane], xl, xu, metric, limit)
             if gap <= limit:
-                ids[n_found] = box
+                ids[n_found] = links[block, lane]
                 distances[n_found] = gap
                 n_found += 1
                 if gap + ROUNDING < limit:
                     limit = gap + ROUNDING
                     bound = in_singles(limit, slack, xl.shape[0], metric)
-                    if not metric.mean:
-                        set_reach(xl, xu, limit, metric, near, far)
     return n_found, limit, n_blocks
 
 
@@ -288,32 +285,25 @@ def near_lanes_of(block, inside, bound, boxes, metric, search):
 
 
 @subroutine
-def push_all(block, bounds, inside, mask, bound, boxes, metric, search, bottom, top):
+def push_all(block, bounds, inside, mask, bound, boxes, metric, search, top):
     """Put lanes of a node that are within a bound on the stack, the nearest on top.
 
-    `bounds` is the node's block that tells how near they are at least. Returns the top.
+    `bounds` is the node's block that tells how near they are at least. Returns the top. All lanes
+    are written, for that takes less time than to guess which of them will be: the next one takes
+    the place of one that is not to be there.
     """
-    links, gaps = boxes.index.links, search.gaps
-    mask &= near_lanes_of(bounds, inside, bound, boxes, metric, search)
-    while mask:
-        lane = first_lane(mask)
-        mask &= mask - 1
-        if links[block, lane] >= 0:
-            top = _push(links[block, lane], gaps[lane], search, bottom, top)
-    return top
-
-
-@formula
-def _push(block, gap, search, bottom, top):
-    """Put a block on the stack, above those from `bottom` on that are farther away."""
-    stack, least = search.stack, search.least
-    place = top
-    while place > bottom and least[place - 1] < gap:
-        stack[place] = stack[place - 1]
-        least[place] = least[place - 1]
-        place -= 1
-    stack[place] = block
-    least[place] = gap
+    links, gaps, stack, least = boxes.index.links, search.gaps, search.stack, search.least
+    mask &= near_lanes_of(bounds, inside, bound, boxes, metric, search) & taken_lanes(links, block)
+    if mask == 0:
+        return top
+    nearest = nearest_lane(mask, gaps)
+    mask &= ~(1 << nearest)
+    for lane in range(LANES):
+        stack[top] = links[block, lane]
+        least[top] = gaps[lane]
+        top += mask >> lane & 1
+    stack[top] = links[block, nearest]
+    least[top] = gaps[nearest]
     return top + 1
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from hyperboxes._kernels import prediction
 from hyperboxes._models.boxes import WORK_PER_CALL
 from hyperboxes._models.desk import Desk
+from hyperboxes._models.joint import JointTree
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import frozen
 
@@ -24,7 +25,8 @@ def ask_nearest(
     shape = len(xl), boxes.n_classes
     nearest = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
     desk = Desk.take(boxes)
-    search = desk.arrays, model.membership.metric, desk.scratch.search
+    arrays = JointTree.find(boxes, len(xl)) if winners_only else None
+    search = arrays or desk.arrays, model.membership.metric, desk.scratch.search
     row = 0
     while row < len(xl):
         row = prediction.nearest_by_class(

@@ -62,7 +62,8 @@ class Boxes:
     the rows in use. `_counters` is the kernels' own account.
     """
 
-    desk: Any  # of `Desk`, which is not part of copies
+    desk: Any  # of `Desk`, which is not part of copies, and neither is
+    joint: Any  # of `JointTree`
     _rows: ClassVar[tuple[str, ...]] = ("_lower", "_upper", "_labels", "_counts", "_confirmed")
     _index: records.Index
 
@@ -174,6 +175,21 @@ class Boxes:
         corners = self._lower, self._upper
         rows = *corners, self._labels, self._counts, self._confirmed
         return records.Boxes(*rows, self._counters, self._index)
+
+    @property
+    def account(self) -> bytes:
+        """The kernels' counters, of which learning always changes some."""
+        return self._counters.tobytes()
+
+    def in_one_tree(self) -> records.Boxes:
+        """Return the arrays with another index: one tree of all boxes that have a label."""
+        blocks, lanes = np.divmod(self._index.places[: len(self)], LANES)
+        is_shown = self._index.links[blocks, lanes] == np.arange(len(self))
+        rows = {name: getattr(self, name)[: len(self)] for name in self._rows}
+        rows["_labels"] = np.minimum(self.labels, 0)
+        rows["_counts"] = np.where(is_shown, self.counts, 0)
+        twin = self._with_rows(rows, len(self), n_classes=1)
+        return self.arrays._replace(index=twin.arrays.index)
 
     @property
     def index(self) -> records.Index:
@@ -305,12 +321,14 @@ class Boxes:
 
     def hide(self, box: int) -> None:
         """Let no search find a box, until it is shown again."""
+        vars(self).pop("joint", None)
         block, lane = divmod(int(self._index.places[box]), LANES)
         self._index.links[block, lane] = -1
         self._index.ends[block, :, :, lane] = np.inf
 
     def show(self, box: int) -> None:
         """Let searches find a box again that was hidden; what is above it knows its bounds."""
+        vars(self).pop("joint", None)
         block, lane = divmod(int(self._index.places[box]), LANES)
         self._index.links[block, lane] = box
         self._index.ends[block, :, LOW, lane] = self._lower[box]
@@ -340,11 +358,17 @@ class Boxes:
         return twin
 
     def _with_rows(
-        self, rows: dict[str, np.ndarray], n_boxes: int, rooms: _Rooms | None = None
+        self,
+        rows: dict[str, np.ndarray],
+        n_boxes: int,
+        rooms: _Rooms | None = None,
+        *,
+        n_classes: int | None = None,
     ) -> Self:
         """Return a copy with other rows, of which the first `n_boxes` are in use."""
         twin = object.__new__(type(self))
-        vars(twin).update(rows, _n_classes=self._n_classes, _counters=self._counters.copy())
+        n_classes = self._n_classes if n_classes is None else n_classes
+        vars(twin).update(rows, _n_classes=n_classes, _counters=self._counters.copy())
         twin._counters[BOXES] = n_boxes
         twin._build_index(rooms=rooms)
         return twin
