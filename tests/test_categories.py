@@ -314,7 +314,7 @@ def test_broken_categories_are_refused(change):
 @both_kinds
 def test_sql_gives_what_predict_gives(cls):
     model, table, _ = fitted(cls)
-    asked = pd.concat([table, table[:30].assign(colour="pink"), table[:30].assign(size=None)])
+    asked = pd.concat([table, table[:30].assign(colour="pink"), table[:30].assign(size=np.nan)])
     with sqlite3.connect(":memory:") as database:
         asked.to_sql("t", database, index=False)
         sql = export_sql(model, table="t")
@@ -334,7 +334,8 @@ def test_onnx_gives_what_predict_gives(cls):
     model, table, _ = fitted(cls)
     asked = pd.concat([table, table[:30].assign(colour="pink")])
     session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
-    texts = asked[["colour", "sold"]].astype(object).fillna("").astype(str).to_numpy(object)
+    texts = asked[["colour", "sold"]].astype(object)
+    texts = texts.where(texts.notna(), "").astype(str).to_numpy(object)
     given_ = {"numbers": asked[["size"]].to_numpy(float), "categories": texts}
     np.testing.assert_array_equal(session.run(["label"], given_)[0], model.predict(asked))
 

@@ -76,7 +76,8 @@ def test_rules_as_text_and_csv(get, model):
     data = ["--data", "test.csv", "--target", "species"]
     expected = export_text(model, TEST[FEATURES], TEST["species"])
     assert get("rules", "boosted", *data) == expected + "\n"
-    table = pd.read_csv(io.StringIO(get("rules", "boosted", "--format", "csv")), index_col="box")
+    out = io.StringIO(get("rules", "boosted", "--format", "csv"))
+    table = pd.read_csv(out, index_col="box", float_precision="round_trip")
     frame = export_frame(model)
     pd.testing.assert_frame_equal(table.sort_index(), frame, check_exact=True)
     assert table["support"].is_monotonic_decreasing

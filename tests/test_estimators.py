@@ -23,11 +23,14 @@ from hyperboxes import (
     ContentiousFuzzyMinMax,
     FuzzyMinMax,
     HyperboxClustering,
+    RandomHyperboxes,
 )
 from hyperboxes._estimators.registry import all_learners
 from tests.learners import ImprovedOnlineGFMM, every_learner, every_online_learner, same_boxes
 
 X, Y = load_iris(return_X_y=True)
+
+ORDER_MATTERS = "the check shuffles samples, and draws depend on their order: see test_weights.py"
 
 
 @parametrize_with_checks(
@@ -38,7 +41,12 @@ X, Y = load_iris(return_X_y=True)
         HyperboxClustering(algorithm="fmnn"),
         HyperboxClustering(algorithm="agglo-sm", min_samples=2),
         *(ContentiousFuzzyMinMax(resolution=name) for name in ("compensate", "core", "levels")),
-    ]
+    ],
+    expected_failed_checks=lambda estimator: (
+        {"check_sample_weight_equivalence_on_dense_data": ORDER_MATTERS}
+        if isinstance(estimator, RandomHyperboxes)
+        else {}
+    ),
 )
 @pytest.mark.filterwarnings("ignore:Boxes still change")  # of Simpson's clustering
 def test_scikit_learn_estimator_checks(estimator, check):

@@ -11,7 +11,6 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hyperboxes import (
     AgglomerativeGFMM,
@@ -29,19 +28,6 @@ from tests import reference
 from tests import reference_ensembles as slow
 
 SMALL = partial(RandomHyperboxes, n_estimators=6, random_state=0)
-
-
-ORDER_MATTERS = "the check shuffles samples, and draws depend on their order: see test_weights.py"
-
-
-@parametrize_with_checks(
-    [SMALL()],
-    expected_failed_checks=lambda _: {
-        "check_sample_weight_equivalence_on_dense_data": ORDER_MATTERS
-    },
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 # Codes

@@ -98,8 +98,12 @@ def is_closed(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> np.n
 
 
 def list_conditions(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> Conditions:
-    """Return the conditions of boxes alone, for kernels."""
-    boxes, features = np.nonzero(is_closed(lower, upper, missing))
+    """Return the conditions of boxes alone, for kernels; all arrays are contiguous.
+
+    Kernels are compiled for each layout of their arrays, and of two Numba 0.60 has been seen to
+    take the wrong one in a thread.
+    """
+    boxes, features = map(np.ascontiguousarray, np.nonzero(is_closed(lower, upper, missing)))
     return Conditions(
         starts=np.searchsorted(boxes, np.arange(len(lower) + 1)),
         feature=features,
