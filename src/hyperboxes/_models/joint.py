@@ -1,8 +1,8 @@
 """`JointTree`: the boxes of all classes in one tree, for searches of the nearest box of any.
 
 Learning needs a tree for each class. A search of all of them walks through every one, which takes
-twice as long as through one tree of all boxes. That one takes memory, and time to be built, so it
-is built when enough was asked about the boxes as they are.
+longer than through one tree of all boxes. That one takes memory, and time to be built, so it is
+built when enough was asked about the boxes as they are.
 """
 
 from __future__ import annotations
