@@ -16,6 +16,8 @@ from sklearn.metrics import cohen_kappa_score
 
 from hyperboxes import AdaptiveGFMM, load
 from hyperboxes._cli import main
+from hyperboxes._cli._prequential import Tally
+from hyperboxes._compiling import compiling
 
 N_ROWS = 1200
 OPTIONS = ["--target", "y", "--max-boxes", "60"]
@@ -90,7 +92,7 @@ def test_parquet_gives_the_same(get, frame):
     one = json.loads(get("stream", "stream.csv", *OPTIONS, "--json"))
     two = json.loads(get("stream", "stream.parquet", *OPTIONS, "--json"))
     for scores in (one, two):
-        del scores["rows_per_second"]
+        del scores["rows_per_second"], scores["seconds_compiling"]
     assert one == two
 
 
@@ -195,3 +197,14 @@ def test_help_names_it(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     assert "predict and learn the rows of a stream" in capsys.readouterr().out
+
+
+def test_the_time_to_compile_is_told_apart(get, monkeypatch):
+    tally = Tally()
+    tally.add("up", "up")
+    speed = tally.speed
+    monkeypatch.setattr(compiling, "seconds", compiling.seconds - 100.0)  # as if it had taken less
+    assert tally.seconds_compiling == pytest.approx(-100.0)
+    assert tally.speed < speed
+    monkeypatch.setattr(Tally, "seconds_compiling", 2.5)
+    assert ", after 2.5 s to compile, once\n" in get("stream", "stream.csv", *OPTIONS)

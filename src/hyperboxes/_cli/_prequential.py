@@ -6,6 +6,8 @@ import time
 from collections import Counter, deque
 from typing import Any
 
+from hyperboxes._compiling import compiling
+
 # Recent rows, whose accuracy is shown beside that of all.
 _RECENT = 1000
 
@@ -20,8 +22,7 @@ class Tally:
         self._predicted: Counter[str] = Counter()
         self._recent: deque[bool] = deque(maxlen=_RECENT)
         self._last = ""
-        self._began = time.monotonic()
-        self._n_before = 0
+        self.start_clock()
 
     def add(self, label: str, predicted: str) -> None:
         """Count a row; an empty label is none, an empty prediction never right."""
@@ -36,7 +37,8 @@ class Tally:
 
     def start_clock(self) -> None:
         """Measure speed from here on."""
-        self._began, self._n_before = time.monotonic(), self.n_rows
+        self._began, self._compiled_before = time.monotonic(), compiling.seconds
+        self._n_before = self.n_rows
 
     @property
     def n_labels(self) -> int:
@@ -66,9 +68,15 @@ class Tally:
         return 0.0 if by_chance == 1.0 else (self.accuracy - by_chance) / (1.0 - by_chance)
 
     @property
+    def seconds_compiling(self) -> float:
+        """How long compiling took, which a machine does once."""
+        return compiling.seconds - self._compiled_before
+
+    @property
     def speed(self) -> float:
-        """Rows per second."""
-        return (self.n_rows - self._n_before) / max(time.monotonic() - self._began, 1e-9)
+        """Rows per second, not counting the time to compile."""
+        seconds = time.monotonic() - self._began - self.seconds_compiling
+        return (self.n_rows - self._n_before) / max(seconds, 1e-9)
 
     def remark(self, n_boxes: int) -> str:
         """Return how it is going, for a progress bar."""
@@ -88,4 +96,5 @@ class Tally:
             "kappa": round(self.kappa, 6),
             "repeat_last_label_accuracy": round(self.repeat_accuracy, 6),
             "rows_per_second": round(self.speed, 1),
+            "seconds_compiling": round(self.seconds_compiling, 3),
         }

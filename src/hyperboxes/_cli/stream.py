@@ -322,6 +322,8 @@ def _print_scores(args: argparse.Namespace, tally: Tally, model: Any) -> None:
         f"boxes                 {_n_boxes(model):,}",
         f"rows per second       {tally.speed:,.0f}",
     ]
+    if tally.seconds_compiling > 0.0:
+        lines[-1] += f", after {tally.seconds_compiling:.1f} s to compile, once"
     if tally.n_labels < tally.n_rows:
         lines.insert(1, f"of these with a label {tally.n_labels:,}")
     if args.predictions == STDIO:
