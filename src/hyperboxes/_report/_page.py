@@ -128,7 +128,21 @@ def _parts(kind: str, about: dict[str, str]) -> dict[str, str]:
     """Return the parts of a kind of page: each stands below a comment with its name."""
     _, *pieces = re.split(r"<!-- (\w+) -->\n", _read(f"{kind}.html") + "\n")
     named = zip(pieces[::2], pieces[1::2], strict=True)
-    return {name: Template(part.rstrip()).substitute(about) for name, part in named}
+    parts = {name: Template(part.rstrip()).substitute(about) for name, part in named}
+    return parts | _describe_columns(parts["rule_columns"])
+
+
+def _describe_columns(text: str) -> dict[str, str]:
+    """Return the columns of the table of rules, of which each line names one, and the orders."""
+    columns = [line.split() for line in text.splitlines()]
+    heads = (
+        f'<th scope="col" data-key="{key}"><button type="button">{name}</button></th>'
+        for key, name in columns
+    )
+    orders = [(key, name.lower()) for key, name in columns]
+    orders += [("index", "box number"), ("label", "class")]
+    options = (f'<option value="{key}">{name}</option>' for key, name in orders)
+    return {"rule_columns": "\n".join(heads), "rule_orders": "\n".join(options)}
 
 
 def script_json(value: Any) -> str:
