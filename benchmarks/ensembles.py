@@ -8,9 +8,10 @@ of several runs: `--keep kept.json --only glass heart`, then the same with other
 
 `--published` compares random hyperboxes as published with forests by the authors' protocol.
 `--thetas` compares the default with members of several thetas, and with the theta of the best score
-out of bag. `--merged` compares a single model with four that become one: learned from four parts of
-the samples, or from all samples in four orders. `--times` measures sets of more than 2,000 samples,
-in processor time of one thread, and `--threads` what two threads gain.
+out of bag; `--features` with members of fewer and of more features. `--merged` compares a single
+model with four that become one: learned from four parts of the samples, or from all samples in four
+orders. `--times` measures sets of more than 2,000 samples, in processor time of one thread, and
+`--threads` what two threads gain.
 """
 
 from __future__ import annotations
@@ -233,12 +234,31 @@ def answer_thetas(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Answers:
     yield "  several thetas", train(*THETAS).predict_proba(X_test)
     best = max(choices, key=lambda model: model.oob_score_)
     yield "  theta of the best accuracy out of bag", best.predict_proba(X_test)
-    rows = np.arange(len(y))
+    best = max(choices, key=partial(likelihood, y))
+    yield "  theta of the least log-loss", best.predict_proba(X_test)
 
-    def likelihood(model: RandomHyperboxes) -> float:
-        return float(np.nanmean(np.log(model.oob_decision_function_[rows, y])))
 
-    yield "  theta of the least log-loss", max(choices, key=likelihood).predict_proba(X_test)
+def answer_features(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Answers:
+    """Train members of few, some and many features, and take what is best out of bag."""
+    root = X.shape[1] ** 0.5
+    few, some = max(1, int(np.ceil(root)) - 1), int(2 * root)
+    ranges = {"some": "auto", "few": (1, few), "many": (some, max(some, int(3.5 * root)))}
+    choices = {
+        name: RandomHyperboxes(n_estimators=N_MEMBERS, max_features=numbers, random_state=0).fit(
+            X, y
+        )
+        for name, numbers in ranges.items()
+    }
+    yield "RandomHyperboxes", choices["some"].predict_proba(X_test)
+    for name in ("few", "many"):
+        yield f"  {name} features", choices[name].predict_proba(X_test)
+    best = max(choices.values(), key=partial(likelihood, y))
+    yield "  those of the least log-loss out of bag", best.predict_proba(X_test)
+
+
+def likelihood(y: np.ndarray, model: RandomHyperboxes) -> float:
+    """Return the mean logarithm of the probabilities of the true classes, out of bag."""
+    return float(np.nanmean(np.log(model.oob_decision_function_[np.arange(len(y)), y])))
 
 
 def print_times(folder: Path, only: list[str] | None) -> None:
@@ -307,6 +327,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="file of results, which are not computed again")
     parser.add_argument("--published", action="store_true", help="the authors' protocol")
     parser.add_argument("--thetas", action="store_true", help="members of other thetas")
+    parser.add_argument("--features", action="store_true", help="other numbers of features")
     parser.add_argument("--merged", action="store_true", help="models that become one")
     parser.add_argument("--times", action="store_true", help="processor time on large sets")
     parser.add_argument("--threads", action="store_true", help="what two threads gain")
@@ -322,7 +343,9 @@ def main() -> None:
         print_threads()
     if options.published or options.merged or options.times or options.threads:
         return
-    contenders = answer_thetas if options.thetas else answer
+    contenders = answer
+    if options.thetas or options.features:
+        contenders = answer_thetas if options.thetas else answer_features
     kept: dict[str, Scores] = {}
     if options.keep and options.keep.exists():
         kept = json.loads(options.keep.read_text())
