@@ -65,10 +65,6 @@ hyperboxes (double[n_samples, {n_features}] X)
 """
 _SCALING = "shifted = Sub (X, low) scaled = Div (shifted, span)"
 
-# So many pairs of samples and boxes are compared at a time: their numbers stay in the cache, and
-# what a loop costs besides is small.
-_PAIRS = 100_000
-
 # Protocol buffers end at 2 GiB.
 _MAX_BYTES = 2**31 - 2**20
 
@@ -215,7 +211,7 @@ def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
     n_features, n_classes = model.n_features_in_, len(model.classes_)
     firsts, stops = _ranges(labels[order], n_classes)
     constants = {
-        **list_lengths(n_features, max(_PAIRS // len(order), 1), winner=[], membership=[n_classes]),
+        **list_lengths(n_features, len(order), winner=[], membership=[n_classes]),
         "lower": np.ascontiguousarray(lower[order].T),
         "upper": np.ascontiguousarray(upper[order].T),
         "gamma": model._model.membership.gamma,

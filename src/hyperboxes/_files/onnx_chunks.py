@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
+# So many numbers are held for rows and boxes at a time: they stay in the cache, and what loops cost
+# besides is small.
+_PAIRS = 100_000
+
 # Chunks are of equal length, so rows of zeros fill up the last ones, and are cut off at the end. A
 # batch without rows is filled up to one.
 _CHUNKS = """batch_shape = Shape ({rows})
@@ -48,8 +52,9 @@ def write_chunks(rows: str, n_columns: int, body: str, answers: dict[str, str]) 
     )
 
 
-def list_lengths(n_columns: int, most_rows: int, **shapes: list[int]) -> dict[str, np.ndarray]:
+def list_lengths(n_columns: int, n_boxes: int, **shapes: list[int]) -> dict[str, np.ndarray]:
     """Return what the part refers to by name; shapes are those of a row of each answer."""
+    most_rows = max(_PAIRS // n_boxes, 1)
     return {
         "start": np.array([0]),
         "next": np.array([1]),
