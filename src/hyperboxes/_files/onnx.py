@@ -210,11 +210,13 @@ def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
     order = order[labels[order] >= 0]
     n_features, n_classes = model.n_features_in_, len(model.classes_)
     firsts, stops = _ranges(labels[order], n_classes)
+    measured = _measured(model)
     constants = {
         **list_lengths(n_features, len(order), winner=[], membership=[n_classes]),
-        "lower": np.ascontiguousarray(lower[order].T),
-        "upper": np.ascontiguousarray(upper[order].T),
-        "gamma": model._model.membership.gamma,
+        "measured": measured,
+        "lower": np.ascontiguousarray(lower[order].T[measured]),
+        "upper": np.ascontiguousarray(upper[order].T[measured]),
+        "gamma": model._model.membership.gamma[measured],
         "counts": counts[order].astype(float),
         "ages": order,
         "single_ages": np.where(counts[order] == 1, order, len(labels)),
@@ -240,6 +242,14 @@ def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
     if model._model.scale is not None:
         constants |= {"low": model._model.scale.low, "span": model._model.scale.span}
     return constants | _settling_constants(model, order)
+
+
+def _measured(model: BaseGFMM) -> np.ndarray:
+    """Return the features in which boxes have bounds, at least one: categories are counted."""
+    features = np.arange(model.n_features_in_)
+    if isinstance(model._model, MixedModel) and model._model.mixture.n_numbers:
+        return np.setdiff1d(features, model._model.features)
+    return features
 
 
 def _rows(model: BaseGFMM) -> tuple[np.ndarray, ...]:

@@ -14,7 +14,7 @@ from hyperboxes._models.mixed import MixedModel
 # Values are told by numbers, in steps of a unit; one after the last stands for those that are
 # missing. The shares are added up in the order of the features.
 _PAIRS = """{within_reach}
-    value_places = Gather <axis = 0> (x, counted)
+    value_places = Gather <axis = 0> (all_x, counted)
     is_no_value = IsNaN (value_places)
     value_numbers = Div (value_places, unit)
     whole_numbers = Round (value_numbers)
@@ -36,7 +36,6 @@ _BOTH = """near_gap = Min (gap, one)
     degree = Add (number_part, category_part)"""
 _CATEGORIES_ALONE = "degree = Identity (mean_share)"
 
-
 # Where nothing is shared and all numbers are beyond reach, distances decide: classes tie at first.
 _CLASS_RANK = """is_some = Greater (best, zero)
     class_rank = Where (is_some, best, minus_one)"""
@@ -50,8 +49,7 @@ _OPEN_RANK = """{open_gap}
 
 def rank_mixed(model: MixedModel, gaps: Gaps) -> Ranking:
     """Return how classes and boxes compare, in numbers and categories."""
-    mean = "gap = Div (clipped, n_features)\n    " if gaps.is_mean else ""
-    mixing = mean + _BOTH if model.mixture.n_numbers else _CATEGORIES_ALONE
+    mixing = _BOTH if model.mixture.n_numbers else _CATEGORIES_ALONE
     within_reach = gaps.within_reach()
     return Ranking(
         pairs=_PAIRS.format(within_reach=within_reach, mixing=mixing, n_boxes=gaps.n_boxes),

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 # A missing value becomes an interval turned inside out, infinitely far inside every box.
 COLUMNS = """columns = Transpose <perm = [1, 0]> (chunk)
-    x = Unsqueeze (columns, last)
+    all_x = Unsqueeze (columns, last)
+    x = Gather <axis = 0> (all_x, measured)
     is_missing = IsNaN (x)
     x_upper = Where (is_missing, minus_infinity, x)
     x_lower = Where (is_missing, infinity, x)
