@@ -1,7 +1,8 @@
 """`to_onnx`: a fitted model as an ONNX graph, whose labels are those of `predict`.
 
 The graph compares every sample with every box, in float64 and in the order of the kernels'
-arithmetic, so that the results, ties included, are the same bit for bit.
+arithmetic, so that the results, ties included, are the same bit for bit. Parts of it are written by
+the modules beside: rows in chunks, distances and who wins, and what kinds of models do otherwise.
 """
 
 from __future__ import annotations
@@ -102,8 +103,8 @@ def to_onnx(model: Any) -> ModelProto:
     Notes
     -----
     Every sample is compared with every box: a call takes time in proportion to ``n_samples *
-    n_boxes * n_features`` and up to a hundred bytes of memory for each pair of a sample and a box.
-    Predict in batches.
+    n_boxes * n_features``. Rows are taken in chunks, so that memory grows with the input and the
+    answers only.
 
     Examples
     --------
