@@ -36,9 +36,7 @@ _BOTH = """near_gap = Min (gap, one)
     degree = Add (number_part, category_part)"""
 _CATEGORIES_ALONE = "degree = Identity (mean_share)"
 
-# Where nothing is shared and all numbers are beyond reach, distances decide: classes tie at first.
-_CLASS_RANK = """is_some = Greater (best, zero)
-    class_rank = Where (is_some, best, minus_one)"""
+# Where nothing is shared and all numbers are beyond reach, classes tie, and distances decide.
 _OPEN_RANK = """{open_gap}
     open_degree = Compress <axis = 0> (degree, is_open)
     is_within = Greater (open_degree, zero)
@@ -55,7 +53,7 @@ def rank_mixed(model: MixedModel, gaps: Gaps) -> Ranking:
         pairs=_PAIRS.format(within_reach=within_reach, mixing=mixing, n_boxes=gaps.n_boxes),
         compared="degree",
         extreme="ReduceMax",
-        class_rank=_CLASS_RANK,
+        class_rank="class_rank = Identity (best)",
         open_rank=_OPEN_RANK.format(open_gap=gaps.of_open_rows()),
     )
 

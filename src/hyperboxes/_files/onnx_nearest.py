@@ -63,8 +63,7 @@ _CLASSES = """{pairs}
     chunk_membership = Where (is_positive, score, zero)
 
     top_score = ReduceMax <axes = [1]> (score)
-    is_top = Equal (score, top_score)
-    is_best = And (is_top, has_boxes)
+    is_best = Equal (score, top_score)
     best_number = Cast <to = 7> (is_best)
     n_best = ReduceSum <keepdims = 0> (best_number, last)
     sole_winner = ArgMax <axis = 1, keepdims = 0> (best_number)
@@ -77,7 +76,7 @@ _CLASSES = """{pairs}
             {settling}
             open_places = NonZero (is_open)
             open_rows = Squeeze (open_places, start)
-            settled_winner = ScatterElements <axis = 0> (sole_winner, open_rows, winner)
+            settled_winner = ScatterElements <axis = 0> (sole_winner, open_rows, open_winner)
         }},
         else_branch = leave () => (int64[n_rows] only_winner) {{
             only_winner = Identity (sole_winner)
@@ -102,7 +101,7 @@ _SETTLING = """{open_rank}
     {rule}
     oldest = ReduceMin <axes = [1], keepdims = 0> (tied_ages)
     oldest_class = Gather (classes_by_age, oldest)
-    winner = Where (is_settled, oldest_class, most_votes)"""
+    open_winner = Where (is_settled, oldest_class, most_votes)"""
 
 # What settles ties before votes do: the oldest box that holds a single sample, and the sample asked
 # about; or, within reach, the oldest of those with the nearest centre or corners.
