@@ -83,6 +83,12 @@ def test_every_learner(cls, function):
     assert_agrees(cls(theta=0.1, gamma=20.0, **function).fit(constant, Y), points)
 
 
+@every_function
+def test_granules_of_one_level(function):
+    model = hyperboxes.MultiGranularGFMM((0.1,), membership_function=function, random_state=0)
+    assert_agrees(model.fit(X, Y), np.vstack([X, np.round(X), 100 * X]))
+
+
 def test_classes_without_boxes():
     data, labels = [[0.0], [1.0], [0.5]], ["b", "b", "d"]
     model = ImprovedOnlineGFMM(1.0, scaling=None, gamma=4.0)
