@@ -1,10 +1,14 @@
 """Running ONNX graphs of models."""
 
+from unittest import mock
+
 import numpy as np
 import onnx
 import onnxruntime
 
 from hyperboxes import to_onnx
+
+N_ROWS = 3  # of a short chunk
 
 
 def run(model, X, outputs=("label", "membership"), **options):
@@ -17,8 +21,18 @@ def run(model, X, outputs=("label", "membership"), **options):
     return session.run(outputs, {"X": np.asarray(X, np.float64)})
 
 
+def in_short_chunks(n_boxes):
+    """Have graphs of so many boxes take their rows a few at a time."""
+    return mock.patch("hyperboxes._files.onnx_chunks._PAIRS", N_ROWS * n_boxes)
+
+
 def assert_agrees(model, X):
-    """Check that the graph says what the model says."""
-    label, membership = run(model, X)
+    """Check that the graph says what the model says, of all rows at once and in chunks."""
+    _assert_says(model, X, *run(model, X))
+    with in_short_chunks(len(model.hyperboxes_)):
+        _assert_says(model, X, *run(model, X))
+
+
+def _assert_says(model, X, label, membership):
     np.testing.assert_array_equal(label, model.predict(X))
     assert membership.tobytes() == model.membership(X).tobytes()

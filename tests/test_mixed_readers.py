@@ -31,6 +31,7 @@ from hyperboxes import (
 from tests.browser import needs_browser
 from tests.databases import connect_to_duckdb
 from tests.figures import assert_legible, outlines
+from tests.graphs import in_short_chunks
 
 COLUMNS = ["size", "weight", "colour", "sold", "grade"]
 NUMBERS, CATEGORICAL = COLUMNS[:2], COLUMNS[2:]
@@ -127,7 +128,8 @@ def test_sql_says_what_it_cannot():
 def test_onnx_gives_what_predict_gives(options):
     model = fitted(**options)
     asked = make_questions(model.feature_names_in_)
-    graph = to_onnx(model)
+    with in_short_chunks(len(model.hyperboxes_)):
+        graph = to_onnx(model)
     onnx.checker.check_model(graph, full_check=True)
     session = onnxruntime.InferenceSession(graph.SerializeToString())
     numbers = asked[[name for name in asked if name in NUMBERS]].to_numpy(float)

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 import hyperboxes
 from hyperboxes import AgglomerativeGFMM, to_onnx
-from tests.graphs import assert_agrees, run
+from tests.graphs import N_ROWS, assert_agrees, in_short_chunks, run
 from tests.learners import (
     ContentiousFuzzyMinMax,
     ImprovedOnlineGFMM,
@@ -81,6 +81,12 @@ def test_every_learner(cls, function):
     constant = X.copy()
     constant[:, 1] = 3.0
     assert_agrees(cls(theta=0.1, gamma=20.0, **function).fit(constant, Y), points)
+
+
+@every_function
+def test_granules_of_one_level(function):
+    model = hyperboxes.MultiGranularGFMM((0.1,), membership_function=function, random_state=0)
+    assert_agrees(model.fit(X, Y), np.vstack([X, np.round(X), 100 * X]))
 
 
 def test_classes_without_boxes():
@@ -190,6 +196,39 @@ def test_one_sample_and_one_feature():
     with pytest.warns(UserWarning, match="ranges"):
         model = OnlineGFMM().partial_fit([[NAN]], [5], classes=[3, 5])
     assert_agrees(model, [[0.0], [NAN]])
+
+
+@pytest.mark.parametrize("n_samples", range(1, 3 * N_ROWS + 2))
+def test_rows_in_chunks(n_samples):
+    """Whatever is left over for the last chunk, rows keep their answers and their order."""
+    model = ImprovedOnlineGFMM(0.1).fit(X, Y)
+    rows = X[:: len(X) // n_samples][:n_samples]
+    with in_short_chunks(len(model.hyperboxes_)):
+        label, membership = run(model, rows)
+    assert label.tolist() == model.predict(rows).tolist()
+    assert membership.tobytes() == model.membership(rows).tobytes()
+
+
+def test_more_boxes_than_fit_a_chunk():
+    model = ImprovedOnlineGFMM(0.1).fit(X, Y)
+    with in_short_chunks(1):
+        label, _ = run(model, X)
+    assert label.tolist() == model.predict(X).tolist()
+
+
+def test_ties_among_rows_without():
+    """Only rows where classes tie are settled, and each in its place."""
+    model = ImprovedOnlineGFMM(0.1, scaling=None).fit([[0.0], [0.0], [1.0], [0.5]], [0, 0, 1, 2])
+    rows = np.array([[0.0], [0.75], [0.25], [0.9], [0.5], [0.25], [np.nan], [0.75], [-1.0]])
+    is_best = model.membership(rows) == model.membership(rows).max(axis=1, keepdims=True)
+    assert (is_best.sum(axis=1) > 1).tolist() == [0, 1, 1, 0, 0, 1, 1, 1, 1]
+    assert_agrees(model, rows)
+
+
+def test_no_rows():
+    model = ImprovedOnlineGFMM(0.1).fit(X, Y)
+    label, membership = run(model, X[:0])
+    assert (label.shape, membership.shape) == ((0,), (0, 3))
 
 
 def test_metadata():

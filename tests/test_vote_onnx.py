@@ -12,14 +12,20 @@ from sklearn.exceptions import NotFittedError
 
 from hyperboxes import BoostedHyperboxes, to_onnx
 from tests.boosted import MANY, around, known_model, problems, small_model
-from tests.graphs import run
+from tests.graphs import in_short_chunks, run
 
 X, Y = load_iris(return_X_y=True)
+OUTPUTS = ["label", "probability", "score"]
 
 
 def assert_agrees(model, X):
     """Check that the graph says what the model says: bit for bit, but for the softmax."""
-    label, probability, score = run(model, X, ["label", "probability", "score"])
+    _assert_says(model, X, *run(model, X, OUTPUTS))
+    with in_short_chunks(max(len(model.hyperboxes_), 1)):
+        _assert_says(model, X, *run(model, X, OUTPUTS))
+
+
+def _assert_says(model, X, label, probability, score):
     np.testing.assert_array_equal(label, model.predict(X))
     assert score.shape == model.decision_function(X).shape
     assert score.tobytes() == model.decision_function(X).tobytes()
@@ -41,10 +47,24 @@ def test_every_kind_of_condition():
 
 def test_a_model_without_boxes():
     model = BoostedHyperboxes(3).fit(X[:50], Y[:50])
-    label, probability, score = run(model, X[:2], ["label", "probability", "score"])
+    label, probability, score = run(model, X[:2], OUTPUTS)
     assert label.tolist() == [0, 0]
     assert probability.tolist() == [[1.0], [1.0]]
     assert score.shape == (2, 1)
+
+
+def test_many_classes_and_boxes():
+    """Chunks are shorter where a row has many votes, and sums are long."""
+    rng = np.random.default_rng(0)
+    X = rng.random((600, 3))
+    y = rng.permutation(600) % 40
+    model = BoostedHyperboxes(50, early_stopping=False, random_state=0).fit(X, y)
+    assert_agrees(model, rng.random((200, 3)))
+
+
+def test_no_rows():
+    model = BoostedHyperboxes(3).fit(X, Y)
+    assert [array.shape for array in run(model, X[:0], OUTPUTS)] == [(0,), (0, 3), (0, 3)]
 
 
 @pytest.mark.parametrize("labels", [["a", "b", "c"], [False, True, True], [0.0, 1.0, 2.0]])

@@ -1,6 +1,6 @@
 """Parts of ONNX graphs for models that settle overlaps of classes: neurons that take, and levels.
 
-They are in the notation of `onnx.py`, of which they replace the ranks of boxes or what decides.
+They replace ranks of `onnx_nearest.py`, or what decides by them.
 Square roots are rounded alike by all runtimes; powers of e are not, so there are no data cores.
 """
 
@@ -8,38 +8,28 @@ from __future__ import annotations
 
 import numpy as np
 
+from hyperboxes._files.onnx_nearest import Gaps, Ranking
 from hyperboxes._models.contention import ContentiousModel, Levels
 
 # The network of the first region that holds a sample is asked, and no other. The gap is the root of
 # the mean square.
-RANK_BY_LEVELS = """total = Scan <num_scan_inputs = 5, body = add (
-        double[n_samples, {n_boxes}] old_total, {scanned}
-    ) => (double[n_samples, {n_boxes}] new_total) {{
-        {apart}
-        {slope}
-        square = Mul (slope, slope)
-        new_total = Add (old_total, square)
-    }}> (together, x_lower, x_upper, lower, upper, gamma)
+_RANK = """closeness_{rank} = Sub (one, {gap})
+    squared_{rank} = Mul (closeness_{rank}, closeness_{rank})
+    fourth_{rank} = Mul (squared_{rank}, squared_{rank})
+    degree_{rank} = Mul (fourth_{rank}, squared_{rank})
+    is_within_{rank} = Less ({gap}, one)
+    away_{rank} = Neg ({gap})
+    {rank} = Where (is_within_{rank}, degree_{rank}, away_{rank})"""
+_ROOT_OF_MEAN = """{total}
     mean = Div (total, n_features)
-    gap = Sqrt (mean)
-    {asking}
-    is_within = Less (gap, one)
-    closeness = Sub (one, gap)
-    squared = Mul (closeness, closeness)
-    fourth = Mul (squared, squared)
-    degree = Mul (fourth, squared)
-    away = Neg (gap)
-    any_rank = Where (is_within, degree, away)
-    rank = Where (is_asked, any_rank, minus_infinity)
-    top = ReduceMax <axes = [1]> (rank)
-    is_best = Equal (rank, top)
-    is_tied = And (is_best, is_asked)"""
-_ASK_A_NETWORK = """places = Concat <axis = 0> (n_rows, n_networks)
+    gap = Sqrt (mean)"""
+_ASK_A_NETWORK = """
+    places = Concat <axis = 0> (n_rows, n_networks)
     nowhere = ConstantOfShape <value = int64[1] {{0}}> (places)
     n_outside = Scan <num_scan_inputs = 4, body = leave (
-        int64[n_samples, {n_networks}] old_outside, double[n_samples, 1] xl,
-        double[n_samples, 1] xu, double[{n_networks}] v, double[{n_networks}] w
-    ) => (int64[n_samples, {n_networks}] new_outside) {{
+        int64[n_rows, {n_networks}] old_outside, double[n_rows, 1] xl,
+        double[n_rows, 1] xu, double[{n_networks}] v, double[{n_networks}] w
+    ) => (int64[n_rows, {n_networks}] new_outside) {{
         is_above = Greater (xu, w)
         is_below = Less (xl, v)
         is_beside = Or (is_above, is_below)
@@ -49,7 +39,11 @@ _ASK_A_NETWORK = """places = Concat <axis = 0> (n_rows, n_networks)
     inside = Equal (n_outside, nobody)
     inside_number = Cast <to = 7> (inside)
     network = ArgMax <axis = 1, keepdims = 1> (inside_number)
-    is_asked = Equal (network, networks)"""
+    is_asked = Equal (network, networks)
+    asked_gap = Where (is_asked, gap, infinity)"""
+_TYING = """is_near_as_any = Equal (rank, top)
+    is_open_asked = Compress <axis = 0> (is_asked, is_open)
+    is_tied = And (is_near_as_any, is_open_asked)"""
 BY_AGE = "tied_ages = Where (is_tied, ages, no_box) is_settled = Identity (always)"
 
 # What is taken from each box that holds a sample with one of another class, then from each class.
@@ -64,9 +58,9 @@ COMPENSATION = """holds = Equal (rank, one)
     neuron_pairs = Concat <axis = 0> (n_rows, n_contenders)
     no_ratio = ConstantOfShape <value = double[1] {{0.0}}> (neuron_pairs)
     ratios = Scan <num_scan_inputs = 3, body = face (
-        double[n_samples, {n_contenders}] old_ratios, double[n_samples, 1] xs,
+        double[n_rows, {n_contenders}] old_ratios, double[n_rows, 1] xs,
         double[{n_contenders}] v, double[{n_contenders}] w
-    ) => (double[n_samples, {n_contenders}] new_ratios) {{
+    ) => (double[n_rows, {n_contenders}] new_ratios) {{
         no_upper = Equal (w, zero)
         upper_ratio = Div (xs, w)
         to_upper = Where (no_upper, one, upper_ratio)
@@ -89,14 +83,14 @@ COMPENSATION = """holds = Equal (rank, one)
     taken = Where (held, taken_if_held, zero)
     best, votes, single, loss = Scan <num_scan_inputs = 3, scan_output_axes = [1, 1, 1, 1],
         body = ask (int64[1] first, int64[1] stop, bool[{n_contenders}] is_own
-    ) => (double[n_samples] class_best, int64[n_samples] class_votes, int64[n_samples] class_single,
-        double[n_samples] class_loss) {{
+    ) => (double[n_rows] class_best, double[n_rows] class_votes, int64[n_rows] class_single,
+        double[n_rows] class_loss) {{
         class_rank = Slice (rank, first, stop, last)
         class_top = ReduceMax <axes = [1]> (class_rank)
         class_best = Squeeze (class_top, last)
         is_voter = Equal (class_rank, class_top)
         class_counts = Slice (counts, first, stop)
-        ballots = Where (is_voter, class_counts, nobody)
+        ballots = Where (is_voter, class_counts, zero)
         class_votes = ReduceSum <keepdims = 0> (ballots, last)
         class_ages = Slice (single_ages, first, stop)
         voter_ages = Where (is_voter, class_ages, no_box)
@@ -113,7 +107,7 @@ COMPENSATION = """holds = Equal (rank, one)
     settled = Where (is_taken, left, best)
     score = Where (has_boxes, settled, minus_infinity)
     is_positive = Greater (score, zero)
-    membership = Where (is_positive, score, zero)
+    chunk_membership = Where (is_positive, score, zero)
     top_score = ReduceMax <axes = [1]> (score)
     is_best_class = Equal (score, top_score)
     is_tied_class = And (is_best_class, has_boxes)
@@ -126,15 +120,27 @@ COMPENSATION = """holds = Equal (rank, one)
     is_held = Equal (flat_top, one)
     is_settled = And (is_single, is_held)
     oldest_class = Gather (classes_by_age, oldest)
-    winner = Where (is_settled, oldest_class, most_votes)
-    label = Gather (labels, winner)"""
+    chunk_winner = Where (is_settled, oldest_class, most_votes)"""
 
 
-def write_asking(levels: Levels) -> str:
-    """Return the part of the graph that finds the network of each sample."""
-    if len(levels) == 0:
-        return "is_asked = Equal (networks, networks)"
-    return _ASK_A_NETWORK.format(n_networks=len(levels) + 1)
+def rank_by_levels(gaps: Gaps, levels: Levels) -> Ranking:
+    """Return how classes and boxes of the network that is asked compare."""
+    squaring = f"{gaps.at_least('slope', 'zero')} square = Mul (slope, slope)"
+    total = gaps.loop("total", f"{squaring} new = Add (old, square)")
+    pairs, compared = _ROOT_OF_MEAN.format(total=total), "gap"
+    tying = {}
+    if len(levels):
+        pairs += _ASK_A_NETWORK.format(n_networks=len(levels) + 1)
+        compared, tying = "asked_gap", {"tying": _TYING}
+    open_rank = f"open_gap = Compress <axis = 0> ({compared}, is_open)\n    "
+    return Ranking(
+        pairs=pairs,
+        compared=compared,
+        extreme="ReduceMin",
+        class_rank=_RANK.format(gap="best", rank="class_rank"),
+        open_rank=open_rank + _RANK.format(gap="open_gap", rank="rank"),
+        **tying,
+    )
 
 
 def list_networks(n_boxes: int, levels: Levels, order: np.ndarray) -> dict[str, np.ndarray]:
@@ -184,5 +190,4 @@ def list_neurons(
         "crossed": crossed,
         "own_contenders": labels == np.arange(boxes.n_classes)[:, None],
         "n_contenders": np.array([len(contenders)]),
-        "minus_one": np.array(-1),
     }

@@ -1,6 +1,6 @@
 """The ONNX graph of boxes that vote: which boxes hold a sample, and their votes, added up.
 
-Votes are added box by box, in the order of the kernel, so that scores are the same bit for bit.
+Votes are added in the order of the kernel, so that scores are the same bit for bit.
 """
 
 from __future__ import annotations
@@ -9,24 +9,35 @@ from typing import Any
 
 import numpy as np
 
+from hyperboxes._files.onnx_chunks import list_lengths, write_chunks
 from hyperboxes._models.voting import VotingHyperboxes
 
-# A first loop over the conditions, the first of each box, the second and so on, finds the boxes
-# that hold a sample; a second one over the boxes adds their votes. Comparisons are false for NaN.
 _GRAPH = """
 hyperboxes (double[n_samples, {n_features}] X)
 => ({label_type}[n_samples] label, double[n_samples, {n_classes}] probability,
     double[{score_shape}] score)
 {{
-    rows = Shape (X)
-    n_rows = Slice (rows, start, next)
-    pairs = Concat <axis = 0> (n_rows, n_boxes)
+    {chunks}
+    winner = ArgMax <axis = 1, keepdims = 0> (scores)
+    label = Gather (labels, winner)
+    probability = Softmax <axis = 1> (scores)
+    {score}
+}}
+"""
+
+# A loop over the conditions, the first of each box, the second and so on, finds the boxes that hold
+# a sample; comparisons are false for NaN. The others vote -0.0, which changes no sum. `CumSum` adds
+# in order, which `ReduceSum` need not do, and in a single step, which a loop over boxes does not.
+_BODY = """columns = Transpose <perm = [1, 0]> (chunk)
+    chunk_shape = Shape (chunk)
+    n_rows = Slice (chunk_shape, start, next)
+    pairs = Concat <axis = 0> (n_boxes, n_rows)
     all = ConstantOfShape <value = bool[1] {{1}}> (pairs)
     held = Scan <num_scan_inputs = 4, body = meet (
-        bool[n_samples, {n_boxes}] old_held, int64[{n_boxes}] feature,
-        double[{n_boxes}] low, double[{n_boxes}] high, bool[{n_boxes}] missing
-    ) => (bool[n_samples, {n_boxes}] new_held) {{
-        x = Gather <axis = 1> (X, feature)
+        bool[{n_boxes}, n_rows] old_held, int64[{n_boxes}] feature,
+        double[{n_boxes}, 1] low, double[{n_boxes}, 1] high, bool[{n_boxes}, 1] missing
+    ) => (bool[{n_boxes}, n_rows] new_held) {{
+        x = Gather <axis = 0> (columns, feature)
         is_above = GreaterOrEqual (x, low)
         is_below = LessOrEqual (x, high)
         is_inside = And (is_above, is_below)
@@ -36,24 +47,14 @@ hyperboxes (double[n_samples, {n_features}] X)
         new_held = And (old_held, is_met)
     }}> (all, features, lower, upper, missings)
 
-    by_box = Transpose <perm = [1, 0]> (held)
-    cells = Concat <axis = 0> (n_rows, n_classes)
-    starts = Expand (intercept, cells)
-    scores = Scan <num_scan_inputs = 2, body = vote (
-        double[n_samples, {n_classes}] old_score, bool[n_samples] is_held,
-        double[{n_classes}] votes
-    ) => (double[n_samples, {n_classes}] new_score) {{
-        is_voter = Unsqueeze (is_held, last)
-        voted = Add (old_score, votes)
-        new_score = Where (is_voter, voted, old_score)
-    }}> (starts, by_box, weights)
-
-    winner = ArgMax <axis = 1, keepdims = 0> (scores)
-    label = Gather (labels, winner)
-    probability = Softmax <axis = 1> (scores)
-    {score}
-}}
-"""
+    is_voter = Unsqueeze (held, next)
+    votes = Where (is_voter, weights, no_vote)
+    cells = Concat <axis = 0> (next, n_classes, n_rows)
+    intercepts = Expand (intercept, cells)
+    summands = Concat <axis = 0> (intercepts, votes)
+    sums = CumSum (summands, by_box)
+    last_sums = Gather <axis = 0> (sums, last_box)
+    chunk_scores = Transpose <perm = [1, 0]> (last_sums)"""
 
 # What `decision_function` gives.
 _SCORE = "score = Identity (scores)"
@@ -64,12 +65,14 @@ _SCORE_OF_TWO = """of_first = Gather <axis = 1> (scores, first)
 
 def write_graph(model: Any, label_type: str) -> str:
     """Return the graph of a fitted model in ONNX's own notation."""
-    n_classes = len(model.classes_)
+    n_features, n_classes = model.n_features_in_, len(model.classes_)
+    body = _BODY.format(n_boxes=max(len(model.hyperboxes_), 1))
+    answers = {"scores": f"double[n_rows, {n_classes}]"}
     return _GRAPH.format(
         label_type=label_type,
-        n_features=model.n_features_in_,
+        n_features=n_features,
         n_classes=n_classes,
-        n_boxes=max(len(model.hyperboxes_), 1),
+        chunks=write_chunks("X", n_features, body, answers),
         score_shape="n_samples" if n_classes == 2 else f"n_samples, {n_classes}",
         score=_SCORE_OF_TWO if n_classes == 2 else _SCORE,
     )
@@ -79,15 +82,19 @@ def list_constants(model: Any) -> dict[str, np.ndarray]:
     """Return all that the graph refers to by name, but for the labels."""
     boxes, n_classes = model.hyperboxes_, len(model.classes_)
     weights = boxes.weights if len(boxes) else np.zeros((1, n_classes))
+    n_boxes = len(weights)
+    # Rows of few classes take as much room as their conditions, of many as their votes.
+    n_numbers = n_boxes * max(n_classes // 10, 1)
     constants = {
+        **list_lengths(model.n_features_in_, n_numbers, scores=[n_classes]),
         **_conditions(boxes),
-        "weights": np.ascontiguousarray(weights),
-        "intercept": model.intercept_,
-        "n_boxes": np.array([len(weights)]),
+        "weights": weights[:, :, None].copy(),
+        "intercept": model.intercept_[None, :, None].copy(),
+        "no_vote": np.array(-0.0),
+        "n_boxes": np.array([n_boxes]),
         "n_classes": np.array([n_classes]),
-        "start": np.array([0]),
-        "next": np.array([1]),
-        "last": np.array([-1]),
+        "by_box": np.array(0),
+        "last_box": np.array(n_boxes),
     }
     if n_classes == 2:
         constants |= {"first": np.array(0), "second": np.array(1)}
@@ -111,4 +118,5 @@ def _conditions(boxes: VotingHyperboxes) -> dict[str, np.ndarray]:
     lower[place, of_box] = boxes.lower[of_box, feature]
     upper[place, of_box] = boxes.upper[of_box, feature]
     missings[place, of_box] = boxes.missing[of_box, feature]
-    return {"features": features, "lower": lower, "upper": upper, "missings": missings}
+    bounds = {"lower": lower, "upper": upper, "missings": missings}
+    return {"features": features, **{name: array[:, :, None] for name, array in bounds.items()}}

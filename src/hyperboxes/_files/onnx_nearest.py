@@ -1,0 +1,247 @@
+"""Parts of ONNX graphs for boxes that answer by distance: which class is the nearest to a sample.
+
+Numbers are those of `_kernels/prediction.py` bit for bit, and so are the rules of the winner.
+Samples are the rows of a chunk, boxes are sorted by class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# A missing value becomes an interval turned inside out, infinitely far inside every box.
+COLUMNS = """columns = Transpose <perm = [1, 0]> (chunk)
+    all_x = Unsqueeze (columns, last)
+    x = Gather <axis = 0> (all_x, measured)
+    is_missing = IsNaN (x)
+    x_upper = Where (is_missing, minus_infinity, x)
+    x_lower = Where (is_missing, infinity, x)
+    chunk_shape = Shape (chunk)
+    n_rows = Slice (chunk_shape, start, next)
+    pairs = Concat <axis = 0> (n_rows, n_boxes)
+    together = ConstantOfShape <value = double[1] {0.0}> (pairs)"""
+
+# A loop over the features combines their gaps, in their order, which `ReduceSum` need not do.
+_LOOP = """{result} = Scan <num_scan_inputs = {n_inputs}, body = combine (
+        double[{rows}, {n_boxes}] old, double[{rows}, 1] xl, double[{rows}, 1] xu,
+        double[{n_boxes}] v, double[{n_boxes}] w{weight}
+    ) => (double[{rows}, {n_boxes}] new) {{
+        above = Sub (xu, w)
+        below = Sub (v, xl)
+        {apart}
+        {combining}
+    }}> ({prefix}together, {prefix}x_lower, {prefix}x_upper, lower, upper{weights})"""
+
+# A mean is of gaps as they are where all are beyond the reach of membership.
+_BEYOND_REACH = """{total}
+    is_near = Less ({prefix}clipped, n_features)
+    far = Max (total, n_features)
+    sum = Where (is_near, {prefix}clipped, far)
+    {prefix}gap = Div (sum, n_features)"""
+_OPEN_MEAN = """open_clipped = Compress <axis = 0> (clipped, is_open)
+    open_x_lower = Compress <axis = 1> (x_lower, is_open)
+    open_x_upper = Compress <axis = 1> (x_upper, is_open)
+    open_together = Compress <axis = 0> (together, is_open)
+    {gap}"""
+_OPEN_LARGEST = "open_gap = Compress <axis = 0> (gap, is_open)"
+
+_RANK = """is_within_{rank} = Less ({gap}, one)
+    degree_{rank} = Sub (one, {gap})
+    away_{rank} = Neg ({gap})
+    {rank} = Where (is_within_{rank}, degree_{rank}, away_{rank})"""
+
+# What is best of each class decides, unless classes tie: only then is it asked who ties.
+_CLASSES = """{pairs}
+    best = Scan <num_scan_inputs = 2, scan_output_axes = [1], body = ask (
+        int64[1] first, int64[1] stop
+    ) => (double[n_rows] class_best) {{
+        of_class = Slice ({compared}, first, stop, last)
+        class_best = {extreme} <axes = [1], keepdims = 0> (of_class)
+    }}> (firsts, stops)
+    {class_rank}
+    score = Where (has_boxes, class_rank, minus_infinity)
+    is_positive = Greater (score, zero)
+    chunk_membership = Where (is_positive, score, zero)
+
+    top_score = ReduceMax <axes = [1]> (score)
+    is_best = Equal (score, top_score)
+    best_number = Cast <to = 7> (is_best)
+    n_best = ReduceSum <keepdims = 0> (best_number, last)
+    sole_winner = ArgMax <axis = 1, keepdims = 0> (best_number)
+    is_open = Greater (n_best, one_class)
+    open_number = Cast <to = 7> (is_open)
+    n_open = ReduceSum <keepdims = 0> (open_number)
+    is_any_open = Greater (n_open, nobody)
+    chunk_winner = If <
+        then_branch = settle () => (int64[n_rows] settled_winner) {{
+            {settling}
+            open_places = NonZero (is_open)
+            open_rows = Squeeze (open_places, start)
+            settled_winner = ScatterElements <axis = 0> (sole_winner, open_rows, open_winner)
+        }},
+        else_branch = leave () => (int64[n_rows] only_winner) {{
+            only_winner = Identity (sole_winner)
+        }}
+    > (is_any_open)"""
+
+# Votes of the boxes that tie, as floats, which are added quickly, and exactly below 2**53.
+_SETTLING = """{open_rank}
+    top = ReduceMax <axes = [1]> (rank)
+    {tying}
+    votes = Scan <num_scan_inputs = 2, scan_output_axes = [1], body = count (
+        int64[1] first_voter, int64[1] stop_voter
+    ) => (double[n_open] class_votes) {{
+        is_voter = Slice (is_tied, first_voter, stop_voter, last)
+        class_counts = Slice (counts, first_voter, stop_voter)
+        ballots = Where (is_voter, class_counts, zero)
+        class_votes = ReduceSum <keepdims = 0> (ballots, last)
+    }}> (firsts, stops)
+    valid_votes = Where (has_boxes, votes, zero)
+    most_votes = ArgMax <axis = 1, keepdims = 0> (valid_votes)
+    flat_top = Squeeze (top, last)
+    {rule}
+    oldest = ReduceMin <axes = [1], keepdims = 0> (tied_ages)
+    oldest_class = Gather (classes_by_age, oldest)
+    open_winner = Where (is_settled, oldest_class, most_votes)"""
+
+# What settles ties before votes do: the oldest box that holds a single sample, and the sample asked
+# about; or, within reach, the oldest of those with the nearest centre or corners.
+_BY_COUNTS = """tied_ages = Where (is_tied, single_ages, no_box)
+    oldest_single = ReduceMin <axes = [1], keepdims = 0> (tied_ages)
+    is_single = Less (oldest_single, no_box)
+    is_held = Equal (flat_top, one)
+    is_settled = And (is_single, is_held)"""
+_BY_PLACE = """open_x = Compress <axis = 1> (x, is_open)
+    no_way = Compress <axis = 0> (together, is_open)
+    apart_in_all = Scan <num_scan_inputs = 3, body = go (
+        double[n_open, {n_boxes}] old_away,
+        double[n_open, 1] xs, double[{n_boxes}] v, double[{n_boxes}] w
+    ) => (double[n_open, {n_boxes}] new_away) {{
+        {away}
+        is_unknown = IsNaN (away_alone)
+        known_away = Where (is_unknown, zero, away_alone)
+        new_away = Add (old_away, known_away)
+    }}> (no_way, open_x, lower, upper)
+    tied_away = Where (is_tied, apart_in_all, infinity)
+    least_away = ReduceMin <axes = [1]> (tied_away)
+    is_least = Equal (tied_away, least_away)
+    is_nearest = And (is_tied, is_least)
+    tied_ages = Where (is_nearest, ages, no_box)
+    is_settled = Greater (flat_top, zero)"""
+_AWAY = {
+    "centre": """ends = Add (v, w)
+        centre = Div (ends, two)
+        beside = Sub (centre, xs)
+        away_alone = Abs (beside)""",
+    "corners": """from_low = Sub (xs, v)
+        from_high = Sub (xs, w)
+        low_away = Abs (from_low)
+        high_away = Abs (from_high)
+        away_alone = Add (low_away, high_away)""",
+}
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Loops over the features: what they are of, and what they need not care about."""
+
+    n_boxes: int
+    is_mean: bool
+    is_weighted: bool  # gamma is not 1 everywhere
+    knows_all: bool  # no bound of a box is NaN
+
+    def loop(self, result: str, combining: str, prefix: str = "") -> str:
+        """Return a loop that combines `apart`, how far outside samples are, of all features."""
+        beyond = "beyond = Max (above, below) apart = Mul (beyond, g)"
+        return _LOOP.format(
+            result=result,
+            n_inputs=5 if self.is_weighted else 4,
+            rows=f"n_{prefix or 'rows'}".rstrip("_"),
+            n_boxes=self.n_boxes,
+            weight=", double g" if self.is_weighted else "",
+            apart=beyond if self.is_weighted else "apart = Max (above, below)",
+            combining=combining,
+            prefix=prefix,
+            weights=", gamma" if self.is_weighted else "",
+        )
+
+    def at_least(self, result: str, least: str) -> str:
+        """Return what makes the larger of `apart` and another number a result.
+
+        NaN is never greater, so unknown bounds rule nothing out; `Max` takes a third of the time,
+        but runtimes may differ in what it makes of NaN.
+        """
+        if self.knows_all:
+            return f"{result} = Max (apart, {least})"
+        return f"is_wider = Greater (apart, {least}) {result} = Where (is_wider, apart, {least})"
+
+    def within_reach(self) -> str:
+        """Return what makes `gap` or, if it is a mean, the sum of gaps `clipped` at 1."""
+        if not self.is_mean:
+            return self.loop("gap", self.at_least("new", "old"))
+        slope = "in_reach = Clip (apart, zero, one)"
+        if not self.knows_all:
+            slope = f"{self.at_least('slope', 'zero')} in_reach = Min (slope, one)"
+        return self.loop("clipped", f"{slope} new = Add (old, in_reach)")
+
+    def everywhere(self) -> str:
+        """Return what makes `gap` for all rows."""
+        within_reach = self.within_reach()
+        return f"{within_reach}\n    {self._beyond_reach('')}" if self.is_mean else within_reach
+
+    def of_open_rows(self) -> str:
+        """Return what makes `open_gap`, that of rows where classes tie."""
+        return _OPEN_MEAN.format(gap=self._beyond_reach("open_")) if self.is_mean else _OPEN_LARGEST
+
+    def _beyond_reach(self, prefix: str) -> str:
+        adding = f"{self.at_least('slope', 'zero')} new = Add (old, slope)"
+        return _BEYOND_REACH.format(total=self.loop("total", adding, prefix), prefix=prefix)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How classes compare, and boxes where classes tie."""
+
+    pairs: str  # what makes `compared`, a number for each row and box
+    compared: str
+    extreme: str  # how the best of a class is found: ReduceMin or ReduceMax
+    class_rank: str  # what makes `class_rank` of `best`
+    open_rank: str  # what makes `rank` of boxes, for rows where classes tie
+    tying: str = "is_tied = Equal (rank, top)"
+
+
+def rank_by_distance(gaps: Gaps) -> Ranking:
+    """Return how classes and boxes compare by their distance.
+
+    Ranks fall with distances, so that of the nearest box of a class is the highest. In a mean, all
+    that is beyond reach is equally far at first, so classes tie there.
+    """
+    best_gap = "best_gap = Div (best, n_features)\n    " if gaps.is_mean else ""
+    return Ranking(
+        pairs=gaps.within_reach(),
+        compared="clipped" if gaps.is_mean else "gap",
+        extreme="ReduceMin",
+        class_rank=best_gap + write_rank("best_gap" if gaps.is_mean else "best", "class_rank"),
+        open_rank=f"{gaps.of_open_rows()}\n    {write_rank('open_gap', 'rank')}",
+    )
+
+
+def write_rank(gap: str, rank: str) -> str:
+    """Return what makes ranks of distances, the largest for the nearest."""
+    return _RANK.format(gap=gap, rank=rank)
+
+
+def write_deciding(ranking: Ranking, rule: str) -> str:
+    """Return what makes `chunk_winner` and `chunk_membership`, with a rule for ties."""
+    settling = _SETTLING.format(open_rank=ranking.open_rank, tying=ranking.tying, rule=rule)
+    return _CLASSES.format(
+        pairs=ranking.pairs,
+        compared=ranking.compared,
+        extreme=ranking.extreme,
+        class_rank=ranking.class_rank,
+        settling=settling,
+    )
+
+
+def write_rule(ties: str, n_boxes: int) -> str:
+    """Return the rule that settles ties before votes do."""
+    return _BY_COUNTS if ties == "counts" else _BY_PLACE.format(n_boxes=n_boxes, away=_AWAY[ties])
