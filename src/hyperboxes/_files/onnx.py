@@ -148,7 +148,7 @@ def _graph(model: Any) -> tuple[str, dict[str, np.ndarray]]:
         raise ValueError("The boxes take more than 2 GiB, for which an ONNX file has no room.")
     constants = _constants(model)
     text = _text(model, constants)
-    named = set(re.findall(r"\w+", text))
+    named = set(re.findall(r"\w+", text))  # runtimes warn of what is there in vain
     return text, {name: value for name, value in constants.items() if name in named}
 
 
