@@ -378,10 +378,9 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         if self.calibrate and len(asked.y) and len(n_by_class) > 1:
             shares = find_shares(n_by_class)
             calibration = learn_calibration(asked.values, asked.y, shares, asked.weights)
-        members, layouts, _ = zip(*learned, strict=True)
-        self._model = EnsembleModel(
-            codes, list(members), self._voting(codes.levels), n_by_class, calibration, layouts
-        )
+        members = [member for member, _ in learned]
+        voting = self._voting(codes.levels)
+        self._model = EnsembleModel(codes, members, voting, n_by_class, calibration)
         answers = asked._replace(values=self._model.probabilities(asked.values))
         self.oob_score_ = answers.score()
         self.feature_importances_ = find_importances(learned, self.n_features_in_)

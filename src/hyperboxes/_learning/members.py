@@ -15,7 +15,7 @@ import numpy as np
 from hyperboxes._kernels.members import Members
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.ensemble import ask
-from hyperboxes._models.members import Layout, Member, Voting, pack
+from hyperboxes._models.members import Member, Voting, pack
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
@@ -113,14 +113,13 @@ def _keep(
 
 
 class Learned(NamedTuple):
-    """A member with its layout, and what its features are worth to it.
+    """A member, and what its features are worth to it.
 
     `drops` is how much less it gave the classes of samples that it did not draw when a feature's
     values were shuffled among these, in the mean of samples, by their weights.
     """
 
     member: Member
-    layout: Layout
     drops: np.ndarray
 
 
@@ -160,14 +159,13 @@ def learn_member(
     is_drawn[draw.rows] = True
     left_out = np.flatnonzero(~is_drawn)
     alone = replace(member, features=np.arange(len(draw.features)))
-    layout = Layout(member, samples.n_classes, voting.levels)
-    packed = pack([alone], samples.n_classes, voting, [layout])
+    packed = pack([alone], samples.n_classes, voting)
     asked = samples.take(left_out, draw.features)
     votes = ask(packed, asked.low, asked.high, samples.n_classes)
     few = random.permutation(len(left_out))[:_ENOUGH_FOR_IMPORTANCE]
     asked = asked.take(few, alone.features)
     drops = _find_drops(packed, asked, votes[few], random)
-    return Lesson(Learned(member, layout, drops), left_out, votes)
+    return Lesson(Learned(member, drops), left_out, votes)
 
 
 def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int) -> Member:
