@@ -27,6 +27,7 @@ from hyperboxes._models.vote_calibration import VoteCalibration, take_logs
 from tests import reference
 from tests import reference_ensembles as slow
 
+LEVELS = 63
 SMALL = partial(RandomHyperboxes, n_estimators=6, random_state=0)
 
 
@@ -197,7 +198,7 @@ def test_members_and_votes_equal_the_reference(name, problem, data):
     ).fit(xl, y, X_upper=xu, sample_weight=weights)
 
     ends = np.concatenate([xl, xu]).T.tolist()
-    begins = [slow.thresholds(column, scaling, 255, 2 * weights) for column in ends]
+    begins = [slow.thresholds(column, scaling, LEVELS, 2 * weights) for column in ends]
     low, high = slow.encode(xl, xu, begins)
     rows, counted = slow.copies(weights)
     copies = low[rows], high[rows], y[rows]
@@ -209,7 +210,7 @@ def test_members_and_votes_equal_the_reference(name, problem, data):
             chances=np.full(xl.shape[1], 1 / xl.shape[1]),
             sizes=sizes,
             share=share,
-            levels=255,
+            levels=LEVELS,
             seed=seed,
             weights=counted,
         )
@@ -218,7 +219,7 @@ def test_members_and_votes_equal_the_reference(name, problem, data):
     for found, expected in zip(model._model.members, members, strict=True):
         for part in ("features", "lower", "upper", "labels", "counts"):
             assert_array_equal(getattr(found, part), getattr(expected, part))
-    how = {"levels": 255, "temperature": temperature}
+    how = {"levels": LEVELS, "temperature": temperature}
     n_classes = y.max() + 1
     votes = slow.votes(members, low, high, n_classes, **how)
     assert model.predict_proba(xl, X_upper=xu).tolist() == votes

@@ -37,14 +37,20 @@ from hyperboxes._learning.members import (
 )
 from hyperboxes._learning.out_of_bag import OutOfBag, collect
 from hyperboxes._learning.vote_calibrating import learn_calibration
-from hyperboxes._models.codes import MOST_LEVELS, SCALINGS, Codes
+from hyperboxes._models.codes import SCALINGS, Codes
 from hyperboxes._models.ensemble import EnsembleModel, find_shares
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.members import Voting
 from hyperboxes._models.samples import slices
 
 # Samples that are asked about at a time: their codes and votes stay in the processor's cache.
-_ROWS_AT_ONCE = 256
+_ROWS_AT_ONCE = 1024
+
+# The largest code: more are no more accurate, and with these, hardly a distance takes more than a
+# byte. For that, there are fewer where members may draw ten features or more.
+_MOST_LEVELS = 63
+_FEW_LEVELS = 31
+_USUAL_SUM = 600
 
 # Distances are sums of codes and must fit into 16 bits; fewer levels would tell too little apart.
 _LARGEST_SUM = 2**16 - 1
@@ -99,9 +105,10 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         Whether features that help are drawn more often. Some members are learned first for that,
         from at most 1,000 samples, and not kept. False: all are as likely, as published.
     scaling : {"blend", "minmax", "rank"}, default="blend"
-        How values are mapped to [0, 1], in steps of 1 / 255. "minmax": by their place in the range.
-        "rank": by how many values are smaller. "blend": by the mean of both, so that outliers and
-        skewed features do no harm. All keep the order of values, so boxes remain boxes.
+        How values are mapped to [0, 1], to at most 64 numbers. "minmax": by their place in the
+        range. "rank": by how many values are smaller. "blend": by the mean of both, so that
+        outliers and skewed features do no harm. All keep the order of values, so boxes remain
+        boxes.
     temperature : float, default=0.1
         How members vote. Of two classes, one whose nearest box is farther by as much as this, in
         the mean of the features, gets 1 / e of the other's vote. 0: the nearest gets it all, as
@@ -264,7 +271,7 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
             share = self._share(weights)
             learners = find_learners(self.estimator, share)
             drawing = self._drawing(lower.shape[1])
-            levels = min(MOST_LEVELS, _LARGEST_SUM // drawing.most)
+            levels = _find_levels(drawing.most)
             codes = Codes.learn(lower, upper, self.scaling, levels, weights)
             copies = copy_by_weight(weights)
             classes, labels = np.unique(y[copies.rows], return_inverse=True)
@@ -455,3 +462,9 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _find_levels(n_features: int) -> int:
+    """Return the largest code, for members that draw up to so many features."""
+    levels = min(_MOST_LEVELS, max(_FEW_LEVELS, _USUAL_SUM // n_features))
+    return min(levels, _LARGEST_SUM // n_features)

@@ -15,6 +15,9 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.members import Member, Voting, pack
 from hyperboxes._models.vote_calibration import VoteCalibration, take_logs
 
+# The bytes of a line of the processor's cache.
+_LINE = 64
+
 
 @dataclass(frozen=True, eq=False)
 class EnsembleModel:
@@ -85,9 +88,15 @@ def ask(members: Members, low: np.ndarray, high: np.ndarray, n_classes: int) -> 
 
 
 def _pad(codes: np.ndarray, size: int) -> np.ndarray:
-    """Return codes by feature, of as many samples as kernels compare at a time."""
-    padded = np.zeros((codes.shape[1], size), np.uint8)
-    padded[:, : len(codes)] = codes.T
+    """Return codes by feature, of as many samples as kernels compare at a time.
+
+    They begin where lines of the processor's cache do, so that no vector lies in two of them.
+    """
+    n_samples, n_features = codes.shape
+    room = np.zeros(n_features * size + _LINE, np.uint8)
+    start = -room.ctypes.data % _LINE
+    padded = room[start : start + n_features * size].reshape(n_features, size)
+    padded[:, :n_samples] = codes.T
     return padded
 
 
