@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -27,7 +28,8 @@ _ENOUGH_FOR_IMPORTANCE = 300
 _EARNED = 0.8
 
 
-class CodedSamples(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class CodedSamples:
     """Training samples in codes, and their classes; one that weighs 2 is there twice.
 
     `weights` are those of copies, at most 1; None if all are 1.
@@ -38,6 +40,11 @@ class CodedSamples(NamedTuple):
     y: np.ndarray
     n_classes: int
     weights: np.ndarray | None = None
+
+    @cached_property
+    def by_class(self) -> list[np.ndarray]:
+        """The samples of each class."""
+        return [np.flatnonzero(self.y == c) for c in range(self.n_classes)]
 
     @property
     def counted(self) -> np.ndarray:
@@ -51,7 +58,7 @@ class CodedSamples(NamedTuple):
         if self.high is not self.low:
             high = np.take(self.high.T[features], rows, axis=1).T
         weights = None if self.weights is None else self.weights[rows]
-        return self._replace(low=low, high=high, y=self.y[rows], weights=weights)
+        return replace(self, low=low, high=high, y=self.y[rows], weights=weights)
 
 
 class MemberLearner(NamedTuple):
@@ -90,11 +97,10 @@ class Drawing:
         """
         size = random.randint(self.fewest, self.most + 1)
         features = random.choice(len(self.chances), size, replace=False, p=self.chances)
-        y, weights = samples.y, samples.weights
-        is_there = None if weights is None else random.random_sample(len(y)) < weights
+        weights = samples.weights
+        is_there = None if weights is None else random.random_sample(len(weights)) < weights
         rows = []
-        for c in range(samples.n_classes):
-            of_class = np.flatnonzero(y == c)
+        for of_class in samples.by_class:
             if is_there is not None and weights is not None:
                 of_class = _keep(of_class, is_there, weights, random)
             of_class = random.permutation(of_class)
@@ -169,13 +175,14 @@ def learn_member(
 
 
 def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int) -> Member:
-    low, high, y, n_classes, _ = samples.take(draw.rows, draw.features)
+    taken = samples.take(draw.rows, draw.features)
+    low, high = taken.low, taken.high
     is_missing = low > high
     xl = np.where(is_missing, np.nan, low / levels)
     xu = xl if np.array_equal(low, high) else np.where(is_missing, np.nan, high / levels)
-    drawn = Samples(xl, xu, None, y)
+    drawn = Samples(xl, xu, None, taken.y)
     membership = Membership(np.ones(xl.shape[1]), learner.membership_function)
-    model = BoxModel(Boxes(xl.shape[1], n_classes), None, membership)
+    model = BoxModel(Boxes(xl.shape[1], samples.n_classes), None, membership)
     learner.learn(drawn, model)
     boxes = model.boxes
     if len(np.unique(boxes.labels)) < samples.n_classes or boxes.labels.min() < 0:
@@ -203,15 +210,15 @@ def _find_drops(
     member: Members, asked: CodedSamples, votes: np.ndarray, random: np.random.RandomState
 ) -> np.ndarray:
     """Ask again about the samples with the values of one feature shuffled, of each in turn."""
-    low, high, y, n_classes, _ = asked
+    low, high, y = asked.low, asked.high, asked.y
     rows, weights = np.arange(len(y)), asked.counted
     total = max(weights.sum(), np.finfo(float).tiny)
     before = (weights * votes[rows, y]).sum()
     orders = [random.permutation(len(y)) for _ in range(low.shape[1])]
     shuffled = [_shuffle(end, orders) for end in (low, high)[: 1 if low is high else 2]]
-    after = ask(member, shuffled[0], shuffled[-1], n_classes)
-    after = after.reshape(len(orders), len(y), n_classes)
-    return np.array([before - (weights * said[rows, y]).sum() for said in after]) / total
+    said = ask(member, shuffled[0], shuffled[-1], asked.n_classes)
+    after = said[np.arange(len(said)), np.tile(y, len(orders))].reshape(len(orders), len(y))
+    return (before - (weights * after).sum(axis=1)) / total
 
 
 def _shuffle(codes: np.ndarray, orders: list[np.ndarray]) -> np.ndarray:
