@@ -24,9 +24,6 @@ from hyperboxes._models.samples import Samples
 # How many samples that were not drawn tell how important a member's features are.
 _ENOUGH_FOR_IMPORTANCE = 300
 
-# The part of features' chances to be drawn that they have by the roots of their importances.
-_EARNED = 0.8
-
 
 @dataclass(frozen=True, eq=False)
 class CodedSamples:
@@ -145,13 +142,6 @@ def find_importances(members: Iterable[Learned], n_features: int) -> np.ndarray:
         n_members[learned.member.features] += 1
     drops = np.maximum(drops / np.maximum(n_members, 1), 0.0)
     return drops / drops.sum() if drops.any() else drops
-
-
-def find_chances(importances: np.ndarray) -> np.ndarray:
-    """Return the chances of features to be drawn: what they earn, and what each has."""
-    roots = np.sqrt(importances)
-    even = np.full(len(roots), 1.0 / len(roots))
-    return (1.0 - _EARNED) * even + _EARNED * roots / roots.sum() if roots.any() else even
 
 
 def learn_member(
