@@ -27,6 +27,7 @@ from hyperboxes._models.vote_calibration import VoteCalibration, take_logs
 from tests import reference
 from tests import reference_ensembles as slow
 
+LEVELS = 63
 SMALL = partial(RandomHyperboxes, n_estimators=6, random_state=0)
 
 
@@ -88,20 +89,38 @@ def random_members(n_classes, n_boxes, seed):
     return members
 
 
-@pytest.mark.parametrize(("n_classes", "n_boxes"), [(1, 1), (2, 70), (3, 500), (16, 40), (37, 90)])
-def test_packed_members_vote_like_each_box_by_itself(n_classes, n_boxes):
-    members = random_members(n_classes, n_boxes, seed=n_boxes)
-    random = np.random.RandomState(1)
-    low, high = np.sort(random.randint(0, 256, (2, 8, 7)), axis=0).astype(np.uint8)
-    low[0, :2], high[0, :2] = 255, 0  # missing
+def assert_votes_equal_the_reference(members, low, high, n_classes, rows):
+    """Ask packed members about all samples, and compare some of their votes."""
     packed = pack(members, n_classes, Voting(255, 0.1))
-    found = ask(packed, low, high, n_classes) / 3
+    found = ask(packed, low, high, n_classes)[rows] / len(members)
     literal = [
         slow.Member(m.features, m.lower, m.upper, m.labels, m.counts, [], m.is_mean)
         for m in members
     ]
-    expected = slow.votes(literal, low, high, n_classes, levels=255, temperature=0.1)
-    assert found.tolist() == expected
+    ends = low[rows], high[rows]
+    assert found.tolist() == slow.votes(literal, *ends, n_classes, levels=255, temperature=0.1)
+
+
+@pytest.mark.parametrize("points", [False, True])
+@pytest.mark.parametrize(("n_classes", "n_boxes"), [(1, 1), (2, 70), (3, 500), (16, 40), (37, 90)])
+def test_packed_members_vote_like_each_box_by_itself(n_classes, n_boxes, points):
+    members = random_members(n_classes, n_boxes, seed=n_boxes)
+    random = np.random.RandomState(1)
+    # More samples than are compared at a time.
+    low, high = np.sort(random.randint(0, 256, (2, 130, 7)), axis=0).astype(np.uint8)
+    low[0, :2], high[0, :2] = 255, 0  # missing
+    rows = [*range(6), 127, 128, 129]
+    assert_votes_equal_the_reference(members, low, low if points else high, n_classes, rows)
+
+
+def test_distances_that_do_not_fit_into_a_byte():
+    """Sums of up to 1020 are tried in bytes first."""
+    corners = np.array([[0, 255, 0, 255], [255, 0, 255, 0]], np.uint8)
+    boxes = corners, corners, np.arange(2), np.ones(2, np.int64)
+    samples = np.random.RandomState(0).randint(0, 256, (128, 4)).astype(np.uint8)
+    samples[:2] = corners
+    member = Member(np.arange(4), *boxes, is_mean=True)
+    assert_votes_equal_the_reference([member], samples, samples, 2, [0, 1, 2, 3, 127])
 
 
 AGGLOMERATIVE = {
@@ -179,7 +198,7 @@ def test_members_and_votes_equal_the_reference(name, problem, data):
     ).fit(xl, y, X_upper=xu, sample_weight=weights)
 
     ends = np.concatenate([xl, xu]).T.tolist()
-    begins = [slow.thresholds(column, scaling, 255, 2 * weights) for column in ends]
+    begins = [slow.thresholds(column, scaling, LEVELS, 2 * weights) for column in ends]
     low, high = slow.encode(xl, xu, begins)
     rows, counted = slow.copies(weights)
     copies = low[rows], high[rows], y[rows]
@@ -191,7 +210,7 @@ def test_members_and_votes_equal_the_reference(name, problem, data):
             chances=np.full(xl.shape[1], 1 / xl.shape[1]),
             sizes=sizes,
             share=share,
-            levels=255,
+            levels=LEVELS,
             seed=seed,
             weights=counted,
         )
@@ -200,7 +219,7 @@ def test_members_and_votes_equal_the_reference(name, problem, data):
     for found, expected in zip(model._model.members, members, strict=True):
         for part in ("features", "lower", "upper", "labels", "counts"):
             assert_array_equal(getattr(found, part), getattr(expected, part))
-    how = {"levels": 255, "temperature": temperature}
+    how = {"levels": LEVELS, "temperature": temperature}
     n_classes = y.max() + 1
     votes = slow.votes(members, low, high, n_classes, **how)
     assert model.predict_proba(xl, X_upper=xu).tolist() == votes

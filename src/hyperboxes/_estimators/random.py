@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -31,20 +30,26 @@ from hyperboxes._learning.members import (
     Learned,
     Lesson,
     MemberLearner,
-    find_chances,
     find_importances,
     learn_member,
 )
 from hyperboxes._learning.out_of_bag import OutOfBag, collect
+from hyperboxes._learning.scouting import choose_drawing
 from hyperboxes._learning.vote_calibrating import learn_calibration
-from hyperboxes._models.codes import MOST_LEVELS, SCALINGS, Codes
+from hyperboxes._models.codes import SCALINGS, Codes
 from hyperboxes._models.ensemble import EnsembleModel, find_shares
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.members import Voting
 from hyperboxes._models.samples import slices
 
 # Samples that are asked about at a time: their codes and votes stay in the processor's cache.
-_ROWS_AT_ONCE = 256
+_ROWS_AT_ONCE = 1024
+
+# The largest code: more are no more accurate, and with these, hardly a distance takes more than a
+# byte. For that, there are fewer where members may draw ten features or more.
+_MOST_LEVELS = 63
+_FEW_LEVELS = 31
+_USUAL_SUM = 600
 
 # Distances are sums of codes and must fit into 16 bits; fewer levels would tell too little apart.
 _LARGEST_SUM = 2**16 - 1
@@ -55,12 +60,6 @@ _FEWEST_LEVELS = 16
 _SHARE = 0.8
 _MOST_SAMPLES = 2000
 _MANY_SAMPLES = 5000
-
-# Members that only tell what features are worth: how many at least, how often each feature should
-# be drawn, and from how many samples.
-_FEWEST_SCOUTS = 20
-_SCOUTS_A_FEATURE = 4
-_SAMPLES_OF_SCOUTS = 1000
 
 # Weights that sum up to less are hardly meant to count samples.
 _FEW_SAMPLES = 10
@@ -94,14 +93,16 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         more than 5,000 in proportion to the square root: 4,000 of 20,000.
     max_features : int, float, (int, int), "auto", "sqrt" or None, default="auto"
         How many features a member draws: a number, a share, the square root, all (None); or a
-        number that is drawn, too, between two. "auto": between the square root and twice that.
+        number that is drawn, too, between two. "auto": between the square root and twice that, or
+        below the square root, whichever does better in a trial on at most 1,250 samples.
     weighted_features : bool, default=True
-        Whether features that help are drawn more often. Some members are learned first for that,
-        from at most 1,000 samples, and not kept. False: all are as likely, as published.
+        Whether features that help are drawn more often, by what they are worth to the members of
+        that trial, which are not kept. False: all are as likely, as published.
     scaling : {"blend", "minmax", "rank"}, default="blend"
-        How values are mapped to [0, 1], in steps of 1 / 255. "minmax": by their place in the range.
-        "rank": by how many values are smaller. "blend": by the mean of both, so that outliers and
-        skewed features do no harm. All keep the order of values, so boxes remain boxes.
+        How values are mapped to [0, 1], to at most 64 numbers. "minmax": by their place in the
+        range. "rank": by how many values are smaller. "blend": by the mean of both, so that
+        outliers and skewed features do no harm. All keep the order of values, so boxes remain
+        boxes.
     temperature : float, default=0.1
         How members vote. Of two classes, one whose nearest box is farther by as much as this, in
         the mean of the features, gets 1 / e of the other's vote. 0: the nearest gets it all, as
@@ -176,7 +177,7 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = RandomHyperboxes(random_state=0).fit(X[:400], y[:400])
     >>> print(f"{model.oob_score_:.2f} {model.score(X[400:], y[400:]):.2f}")
-    0.96 0.98
+    0.96 0.97
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -263,20 +264,20 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
             lower, upper, y, weights = self._validate(X, y, X_upper, sample_weight)
             share = self._share(weights)
             learners = find_learners(self.estimator, share)
-            drawing = self._drawing(lower.shape[1])
-            levels = min(MOST_LEVELS, _LARGEST_SUM // drawing.most)
+            drawings = self._drawings(lower.shape[1])
+            levels = _find_levels(max(drawing.most for drawing in drawings))
             codes = Codes.learn(lower, upper, self.scaling, levels, weights)
             copies = copy_by_weight(weights)
             classes, labels = np.unique(y[copies.rows], return_inverse=True)
             coded = copies.of(*codes.encode(lower, upper))
             samples = CodedSamples(*coded, labels, len(classes), copies.weights)
             random = check_random_state(self.random_state)
-            learn = partial(self._learn, samples, self._voting(levels), random)
-            if self.weighted_features:
-                share = min(share, _SAMPLES_OF_SCOUTS / weights.sum())
-                scouts = [learners[0]._replace(share=share)]
-                drawing = self._weigh_features(drawing, partial(learn, scouts))
-            members, asked = collect(learn(learners, self.n_estimators, drawing), samples)
+            learn = partial(self._learn, voting=self._voting(levels), random=random)
+            drawing = drawings[0]
+            if self.weighted_features or len(drawings) > 1:
+                scouting = drawings, samples, learners[0], learn, random
+                drawing = choose_drawing(*scouting, is_weighted=self.weighted_features)
+            members, asked = collect(learn(samples, learners, self.n_estimators, drawing), samples)
             self.classes_ = classes
             n_by_class = np.bincount(samples.y, samples.counted)
             out_of_bag = self._take_in(members, asked, n_by_class, codes)
@@ -309,24 +310,31 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
             return min(1.0, int(self.max_samples) / n_samples)
         return float(self.max_samples)
 
-    def _drawing(self, n_features: int) -> Drawing:
-        """Return how many features members draw."""
-        fewest, most = self._feature_numbers(n_features)
-        if most * _FEWEST_LEVELS > _LARGEST_SUM:
-            raise ValueError(
-                f"Members may know up to {_LARGEST_SUM // _FEWEST_LEVELS} features, but "
-                f"max_features={self.max_features!r} makes that {most}."
-            )
-        return Drawing(np.full(n_features, 1.0 / n_features), fewest, most)
+    def _drawings(self, n_features: int) -> list[Drawing]:
+        """Return how many features members draw, or what is tried for that, the usual first."""
+        even = np.full(n_features, 1.0 / n_features)
+        drawings = []
+        for fewest, most in self._feature_numbers(n_features):
+            if most * _FEWEST_LEVELS > _LARGEST_SUM:
+                raise ValueError(
+                    f"Members may know up to {_LARGEST_SUM // _FEWEST_LEVELS} features, but "
+                    f"max_features={self.max_features!r} makes that {most}."
+                )
+            drawings.append(Drawing(even, fewest, most))
+        return drawings
 
-    def _feature_numbers(self, n_features: int) -> tuple[int, int]:
-        """Return between which numbers of features members draw one."""
+    def _feature_numbers(self, n_features: int) -> list[tuple[int, int]]:
+        """Return between which numbers of features members draw one, or what is tried for that."""
         wanted: Any = self.max_features
         root = n_features**0.5
         if wanted is None:
-            return n_features, n_features
-        if isinstance(wanted, str):
-            wanted = (int(np.ceil(root)), int(2 * root)) if wanted == "auto" else int(root)
+            return [(n_features, n_features)]
+        if wanted == "auto":
+            some = int(np.ceil(root))
+            tried = [(some, min(int(2 * root), n_features)), (1, max(1, some - 1))]
+            return list(dict.fromkeys(tried))
+        if wanted == "sqrt":
+            wanted = int(root)
         elif isinstance(wanted, float):
             wanted = max(1, int(wanted * n_features))
         numbers = list(wanted) if isinstance(wanted, tuple | list) else [wanted, wanted]
@@ -337,16 +345,17 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
                 "smaller first."
             )
         fewest, most = (min(int(number), n_features) for number in numbers)
-        return fewest, most
+        return [(fewest, most)]
 
     def _learn(
         self,
         samples: CodedSamples,
-        voting: Voting,
-        random: np.random.RandomState,
         learners: list[MemberLearner],
         n_members: int,
         drawing: Drawing,
+        *,
+        voting: Voting,
+        random: np.random.RandomState,
     ) -> Iterator[Lesson]:
         """Yield what members have learned, in their order."""
         seeds = random.randint(_MAX_SEED, size=n_members)
@@ -357,15 +366,6 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
 
         with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
             yield from pool.map(learn, range(n_members))
-
-    def _weigh_features(
-        self, drawing: Drawing, learn: Callable[[int, Drawing], Iterator[Lesson]]
-    ) -> Drawing:
-        """Have features drawn by what they are worth to some members that are not kept."""
-        n_features = len(drawing.chances)
-        n_scouts = max(_FEWEST_SCOUTS, -(-_SCOUTS_A_FEATURE * n_features // drawing.fewest))
-        scouts = (lesson.learned for lesson in learn(n_scouts, drawing))
-        return replace(drawing, chances=find_chances(find_importances(scouts, n_features)))
 
     def _voting(self, levels: int) -> Voting:
         return Voting(levels, float(self.temperature))
@@ -378,10 +378,9 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         if self.calibrate and len(asked.y) and len(n_by_class) > 1:
             shares = find_shares(n_by_class)
             calibration = learn_calibration(asked.values, asked.y, shares, asked.weights)
-        members, layouts, _ = zip(*learned, strict=True)
-        self._model = EnsembleModel(
-            codes, list(members), self._voting(codes.levels), n_by_class, calibration, layouts
-        )
+        members = [member for member, _ in learned]
+        voting = self._voting(codes.levels)
+        self._model = EnsembleModel(codes, members, voting, n_by_class, calibration)
         answers = asked._replace(values=self._model.probabilities(asked.values))
         self.oob_score_ = answers.score()
         self.feature_importances_ = find_importances(learned, self.n_features_in_)
@@ -456,3 +455,9 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _find_levels(n_features: int) -> int:
+    """Return the largest code, for members that draw up to so many features."""
+    levels = min(_MOST_LEVELS, max(_FEW_LEVELS, _USUAL_SUM // n_features))
+    return min(levels, _LARGEST_SUM // n_features)

@@ -1,12 +1,10 @@
 """Many small models at once: how far samples are from the nearest boxes of each class, in codes.
 
-The values of a feature are whole numbers here, codes from 0 to 255, so that 64 boxes are compared
-at a time and every sum is exact. The boxes of a member lie in 32 *lanes*: each lane holds boxes of
-one class, two to a layer, so the nearest of a class is found without looking at single boxes:
-`ends[layer, feature, LOW or HIGH, lane, side]`. The two boxes, side by side, are added up as one
-number of 16 bits. What is left of the last layers is filled with boxes that are as far away as can
-be. Two samples are compared at a time, so that boxes are read half as often. Written in LLVM's
-vector types, like `lanes.py`.
+The values of a feature are whole numbers here, codes from 0 to 255, so that a box is compared with
+64 samples at a time and every distance is exact. Sums of gaps are kept in bytes, which end at 255;
+where no box of a class is nearer to some sample than that, the sums are found again in 16 bits. Two
+vectors of samples are compared at a time, so that the ends of boxes are repeated half as often.
+Written in LLVM's vector types, like `lanes.py`.
 """
 
 from __future__ import annotations
@@ -20,207 +18,261 @@ from numba.core import cgutils
 
 from hyperboxes._kernels.jit import by_reference, instruction, kernel, step
 
-LANES = 32
-DEPTH = 2
-BOXES_A_LAYER = DEPTH * LANES
+_LANES = 64
+_VECTORS = 2
 
 # How many samples are compared at a time.
-SAMPLES = 2
+SAMPLES = _VECTORS * _LANES
 
-# The boxes of all members. Groups of 32 lanes, of which a member has several if there are many
-# classes: `starts` of their ends and their `layers`. Classes have lanes side by side, their runs:
-# `walls[group]` tells where these end (`_find_least_of_runs`), and `runs[run]` is a class and its
-# last lane. Of the members: `first_groups` and, of groups, `first_runs`, with one more number than
-# there are of them; the features that they know, `features[first_features[member]]` and so on; and
-# the row of `weights` that is theirs. `weights[row, gap]`: how much a class counts that is farther
-# than the nearest by so much. `is_mean`: whether distances are sums of the features' gaps, not the
-# largest of them.
+# The boxes of all members, sorted by class: `ends[starts[member]]` is the first lower end of a
+# member's, then come its upper end, the ends in the next feature, and the next box;
+# `first_boxes[member, class]` is the first box of a class, with one more number than there are
+# classes. Of the members: the features that they know, `features[first_features[member]]` and so
+# on, with one more number than there are members; `is_mean`, whether distances are sums of the
+# features' gaps, not the largest of them; `is_short`, whether most of these sums fit into a byte;
+# and the row of `weights` that is theirs. `weights[row, gap]`: how much a class counts that is
+# farther than the nearest by so much.
 Members = namedtuple(
     "Members",
-    "ends starts layers walls first_groups runs first_runs features first_features is_mean rows "
-    "weights",
+    "ends starts first_boxes features first_features is_mean is_short rows weights",
 )
 
-# How far apart lanes are that are compared, step by step, to find the least of each run.
-STRIDES = (1, 2, 4, 8, 16)
-
-_BYTES = ir.VectorType(ir.IntType(8), BOXES_A_LAYER)
-_PAIRS = ir.VectorType(ir.IntType(16), LANES)
-_FARTHEST = ir.Constant(_PAIRS, [0xFFFF] * LANES)
-_NOTHING = ir.Constant(_PAIRS, [0] * LANES)
-_NO_BYTES = ir.Constant(_BYTES, [0] * BOXES_A_LAYER)
-_EIGHT = ir.Constant(_PAIRS, [8] * LANES)
+_BYTES = ir.VectorType(ir.IntType(8), _LANES)
+_PAIRS = ir.VectorType(ir.IntType(16), _LANES // 2)
+_MASK = ir.IntType(_LANES)
+_NO_BYTES = ir.Constant(_BYTES, [0] * _LANES)
+_NO_PAIRS = ir.Constant(_PAIRS, [0] * (_LANES // 2))
+_FARTHEST_BYTES = ir.Constant(_BYTES, [0xFF] * _LANES)
+_FARTHEST_PAIRS = ir.Constant(_PAIRS, [0xFFFF] * (_LANES // 2))
+_EIGHT = ir.Constant(_PAIRS, [8] * (_LANES // 2))
 
 
 @kernel
-def add_votes(low, high, members, first, last, start, stop, gaps, nearest, votes):
-    """Add what the members from `first` on, before `last`, say of the samples from `start` on.
+def add_votes(low, high, members, nearest, shares, votes):
+    """Add what members say of samples, which are some times SAMPLES.
 
-    `low[feature, sample]` and `high` are codes. `votes[sample, class]` grows by each member's
-    weights of the classes, which sum to 1. `gaps[SAMPLES, LANES]` and `nearest[SAMPLES, class]` are
-    room for the distances from runs of lanes and from classes.
+    `low[feature, sample]` and `high` are codes; `high` is None for points. `votes[class, sample]`
+    grows by each member's weights of the classes, which sum to 1. `nearest[class, SAMPLES]` is room
+    for the distances from classes, `shares[class, SAMPLES]` for weights, with one more row than
+    there are classes.
     """
     members = by_reference(members)
-    for t in range(first, last):
-        for i in range(start, stop, SAMPLES):
-            _find_nearest(low, high, i, min(i + 1, stop - 1), t, members, gaps, nearest)
-            for k in range(min(SAMPLES, stop - i)):
-                _vote(nearest, k, members.weights, members.rows[t], votes, i + k)
+    for start in range(0, low.shape[1], SAMPLES):
+        for t in range(members.rows.shape[0]):
+            for c in range(nearest.shape[0]):
+                _find_nearest(low, high, start, t, c, members, nearest)
+            _vote(nearest, members.weights, members.rows[t], shares, votes, start)
 
 
 @step
-def _find_nearest(low, high, one, other, member, members, gaps, nearest):
-    """Find how far two samples are from the nearest box of each class, in codes."""
+def _find_nearest(low, high, start, member, c, members, nearest):
+    """Find how far samples are from the nearest box of a class, in codes."""
     first = members.first_features[member]
-    features = members.features, first, members.first_features[member + 1] - first
-    for k in range(SAMPLES):
-        for c in range(nearest.shape[1]):
-            nearest[k, c] = 0xFFFF
-    for group in range(members.first_groups[member], members.first_groups[member + 1]):
-        layers = members.ends, members.starts[group], members.layers[group]
-        is_mean = members.is_mean[member]
-        _scan(*layers, *features, low, high, one, other, is_mean, members.walls, group, gaps)
-        for run in range(members.first_runs[group], members.first_runs[group + 1]):
-            c, lane = members.runs[run, 0], members.runs[run, 1]
-            for k in range(SAMPLES):
-                nearest[k, c] = min(nearest[k, c], gaps[k, lane])
+    n = members.first_features[member + 1] - first
+    box = members.first_boxes[member, c]
+    n_boxes = members.first_boxes[member, c + 1] - box
+    boxes = members.ends, members.starts[member] + 2 * n * box, n_boxes
+    samples = members.features, first, n, low, high, start
+    if not members.is_mean[member]:
+        _find_largest(*boxes, *samples, nearest, c)
+    elif not members.is_short[member] or _find_short_sums(*boxes, *samples, nearest, c):
+        _find_sums(*boxes, *samples, nearest, c)
 
 
 @step
-def _vote(nearest, k, weights, row, votes, sample):
+def _vote(nearest, weights, row, shares, votes, start):
     """Share a vote among the classes by how much farther than the nearest they are."""
-    n_classes = nearest.shape[1]
-    least = nearest[k, 0]
-    for c in range(1, n_classes):
-        least = min(least, nearest[k, c])
-    total = 0.0
+    n_classes = nearest.shape[0]
+    for k in range(SAMPLES):
+        least = nearest[0, k]
+        for c in range(1, n_classes):
+            least = min(least, nearest[c, k])
+        total = 0.0
+        for c in range(n_classes):
+            weight = weights[row, nearest[c, k] - least]
+            shares[c, k] = weight
+            total += weight
+        shares[n_classes, k] = 1.0 / total
     for c in range(n_classes):
-        total += weights[row, nearest[k, c] - least]
-    share = 1.0 / total
-    for c in range(n_classes):
-        votes[sample, c] += weights[row, nearest[k, c] - least] * share
+        for k in range(SAMPLES):
+            votes[c, start + k] += shares[c, k] * shares[n_classes, k]
 
 
-@instruction
-def _scan(
-    typing: Any,
-    ends: Any,
-    start: Any,
-    layers: Any,
-    features: Any,
-    first: Any,
-    n: Any,
-    low: Any,
-    high: Any,
-    one: Any,
-    other: Any,
-    is_mean: Any,
-    walls: Any,
-    group: Any,
-    gaps: Any,
-) -> Any:
-    """Write how far two samples are from the nearest box of each run into `gaps`.
+def _scan_for(distances: Any) -> Any:
+    """Return an instruction that finds distances from the nearest of some boxes."""
 
-    The features are n, from `first` on.
-    """
+    def scan(
+        typing: Any,
+        ends: Any,
+        start: Any,
+        n_boxes: Any,
+        features: Any,
+        first: Any,
+        n: Any,
+        low: Any,
+        high: Any,
+        sample: Any,
+        nearest: Any,
+        c: Any,
+    ) -> Any:
+        """Write how far SAMPLES samples are from the nearest box into a row of `nearest`.
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        arrays = {
-            name: context.make_array(signature.args[place])(context, builder, args[place])
-            for place, name in _ARRAYS.items()
-        }
-        sizes = args[1], args[2], args[4], args[5]
-        layers = _Layers(builder, arrays, *sizes, args[8:10])
-        walls = arrays["walls"].data, builder.mul(args[12], _number(len(STRIDES) * LANES))
-        with builder.if_else(args[10]) as (then, otherwise):
-            for branch, distance in ((then, _Sum), (otherwise, _Largest)):
-                with branch:
-                    for k, least in enumerate(layers.find_least(distance)):
-                        least = _find_least_of_runs(builder, least, *walls)
-                        place = builder.gep(arrays["gaps"].data, [_number(k * LANES)])
-                        builder.store(least, builder.bitcast(place, _PAIRS.as_pointer()), align=2)
-        return context.get_dummy_value()
+        Return whether some are farther than can be told. The features are n, from `first` on.
+        """
 
-    where, two = types.int64, (types.int64, types.int64)
-    kinds = ends, *two, features, *two, low, high, *two, types.boolean, walls, where, gaps
-    return types.void(*kinds), generate
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            def pointer(place: int, start: Any) -> Any:
+                if signature.args[place] == types.none:
+                    return None
+                array = context.make_array(signature.args[place])(context, builder, args[place])
+                return builder.gep(array.data, [start], inbounds=True)
+
+            codes = context.make_array(signature.args[6])(context, builder, args[6])
+            boxes = _Boxes(
+                builder,
+                ends=pointer(0, args[1]),
+                n_boxes=args[2],
+                features=pointer(3, args[4]),
+                n_features=args[5],
+                low=pointer(6, args[8]),
+                high=pointer(7, args[8]),
+                row_size=builder.extract_value(codes.shape, 1),
+            )
+            found = [distances(builder) for _ in range(_VECTORS)]
+            boxes.scan(found)
+            row = pointer(9, builder.mul(args[10], _number(SAMPLES)))
+            are_far = [
+                vector.store(builder.gep(row, [_number(k * _LANES)], inbounds=True))
+                for k, vector in enumerate(found)
+            ]
+            return builder.or_(*are_far)
+
+        place = types.int64
+        boxes = ends, place, place
+        samples = features, place, place, low, high, place
+        return types.boolean(*boxes, *samples, nearest, place), generate
+
+    return instruction(scan)
 
 
-_ARRAYS = {0: "ends", 3: "features", 6: "low", 7: "high", 11: "walls", 13: "gaps"}
-
-
-class _Layers:
-    """The layers of a group of lanes, and the samples that are compared with them."""
+class _Boxes:
+    """Some boxes, and the samples that are compared with them."""
 
     def __init__(
         self,
         builder: Any,
-        arrays: Any,
-        start: Any,
-        n_layers: Any,
-        first: Any,
+        *,
+        ends: Any,
+        n_boxes: Any,
+        features: Any,
         n_features: Any,
-        samples: Any,
+        low: Any,
+        high: Any,
+        row_size: Any,
     ) -> None:
         self.builder = builder
-        self.ends = builder.gep(arrays["ends"].data, [start], inbounds=True)
-        self.features = builder.gep(arrays["features"].data, [first], inbounds=True)
-        self.codes = arrays["low"].data, arrays["high"].data
-        self.n_codes = builder.extract_value(arrays["low"].shape, 1)
-        self.n_layers, self.n_features, self.samples = n_layers, n_features, samples
+        self.ends, self.n_boxes = ends, n_boxes
+        self.features, self.n_features = features, n_features
+        self.low, self.high, self.row_size = low, high, row_size
 
-    def find_least(self, kind: Any) -> list[Any]:
-        """Return each sample's distances from the nearest box of each lane."""
+    def scan(self, distances: Any) -> None:
+        """Find the distances of each vector of samples from the nearest box."""
         builder = self.builder
-        least = [cgutils.alloca_once_value(builder, _FARTHEST) for _ in self.samples]
-        distances = [kind(builder) for _ in self.samples]
-        for place in least:
-            builder.store(_FARTHEST, place)
-        size = builder.mul(self.n_features, _number(2 * BOXES_A_LAYER))
-        with cgutils.for_range(builder, self.n_layers) as layers:
-            layer = builder.mul(layers.index, size)
-            for distance in distances:
-                distance.clear()
+        size = builder.mul(self.n_features, _number(2))
+        for vector in distances:
+            vector.forget()
+        with cgutils.for_range(builder, self.n_boxes) as boxes:
+            box = builder.gep(self.ends, [builder.mul(boxes.index, size)], inbounds=True)
+            for vector in distances:
+                vector.clear()
             with cgutils.for_range(builder, self.n_features) as features:
-                self._add_gaps(layer, features.index, distances)
-            for place, distance in zip(least, distances, strict=True):
-                for found in distance.of_sides():
-                    builder.store(_smaller(builder, builder.load(place), found), place)
-        return [builder.load(place) for place in least]
+                self._add_gaps(box, features.index, distances)
+            for vector in distances:
+                vector.keep_least()
 
-    def _add_gaps(self, layer: Any, index: Any, distances: Any) -> None:
-        """Add the gaps of a feature between boxes and samples to the distances."""
+    def _add_gaps(self, box: Any, index: Any, distances: Any) -> None:
+        """Add the gaps of a feature between a box and samples to the distances."""
         builder = self.builder
-        place = builder.add(layer, builder.mul(index, _number(2 * BOXES_A_LAYER)))
-        lower = _load(builder, self.ends, place, _BYTES)
-        upper = _load(builder, self.ends, builder.add(place, _number(BOXES_A_LAYER)), _BYTES)
+        place = builder.mul(index, _number(2))
+        lower = _repeat(builder, box, place)
+        upper = _repeat(builder, box, builder.add(place, _number(1)))
         feature = builder.load(builder.gep(self.features, [index], inbounds=True))
-        row = builder.mul(feature, self.n_codes)
-        for sample, distance in zip(self.samples, distances, strict=True):
-            place = builder.add(row, sample)
-            low, high = (_repeat(builder, codes, place) for codes in self.codes)
-            below, above = _subtract(builder, lower, low), _subtract(builder, high, upper)
-            distance.add(_larger(builder, below, above))
+        row = builder.mul(feature, self.row_size)
+        for k, vector in enumerate(distances):
+            place = builder.add(row, _number(k * _LANES))
+            vector.add(self._gaps(lower, upper, place))
+
+    def _gaps(self, lower: Any, upper: Any, place: Any) -> Any:
+        """Return the gaps between the ends of a box and samples."""
+        builder = self.builder
+        low = _load(builder, self.low, place)
+        if self.high is None:
+            # Processors subtract faster than they subtract down to 0.
+            return builder.sub(_larger(builder, low, lower), _smaller(builder, low, upper))
+        high = _load(builder, self.high, place)
+        below, above = _subtract(builder, lower, low), _subtract(builder, high, upper)
+        return _larger(builder, below, above)
 
 
-def _find_least_of_runs(builder: Any, least: Any, walls: Any, place: Any) -> Any:
-    """Carry the least distances of runs on to their last lanes.
+class _ShortDistances:
+    """Distances in bytes. A kind of them says how they are combined from gaps."""
 
-    Lanes learn from those at each of the strides before them what these have learned; where another
-    run lies there, the wall is the largest number, else 0.
-    """
-    for number, stride in enumerate(STRIDES):
-        # The lanes before the first are the last ones of the second vector.
-        lanes = [(lane - stride) % (2 * LANES) for lane in range(LANES)]
-        kind = ir.VectorType(ir.IntType(32), LANES)
-        before = builder.shuffle_vector(least, _FARTHEST, ir.Constant(kind, lanes))
-        wall = _load(builder, walls, builder.add(place, _number(number * LANES)), _PAIRS)
-        least = _smaller(builder, least, builder.or_(before, wall))
-    return least
+    def __init__(self, builder: Any) -> None:
+        self.builder = builder
+        self.distances = cgutils.alloca_once_value(builder, _NO_BYTES)
+        self.least = cgutils.alloca_once_value(builder, _FARTHEST_BYTES)
+
+    def forget(self) -> None:
+        """Begin with no box."""
+        self.builder.store(_FARTHEST_BYTES, self.least)
+
+    def clear(self) -> None:
+        """Begin with the next box."""
+        self.builder.store(_NO_BYTES, self.distances)
+
+    def add(self, gaps: Any) -> None:
+        """Add the gaps of a feature."""
+        distances = self.builder.load(self.distances)
+        self.builder.store(self.combine(distances, gaps), self.distances)
+
+    def combine(self, distances: Any, gaps: Any) -> Any:
+        """Return the distances with one more feature."""
+        raise NotImplementedError
+
+    def keep_least(self) -> None:
+        """Keep the distances that are smaller than those of the boxes before."""
+        builder = self.builder
+        least = _smaller(builder, builder.load(self.least), builder.load(self.distances))
+        builder.store(least, self.least)
+
+    def store(self, place: Any) -> Any:
+        """Write the least distances; return whether some are the largest that there are."""
+        builder = self.builder
+        least = builder.load(self.least)
+        _store(builder, builder.zext(least, ir.VectorType(ir.IntType(16), _LANES)), place)
+        is_farthest = builder.icmp_unsigned("==", least, _FARTHEST_BYTES)
+        return builder.icmp_unsigned("!=", builder.bitcast(is_farthest, _MASK), _MASK(0))
 
 
-class _Sum:
-    """Distances that are sums of gaps, of the boxes on either side.
+class _Largest(_ShortDistances):
+    """Distances that are the largest gaps."""
+
+    def combine(self, distances: Any, gaps: Any) -> Any:
+        """Return the larger ones."""
+        return _larger(self.builder, distances, gaps)
+
+
+class _ShortSums(_ShortDistances):
+    """Distances that are sums of gaps, up to 255."""
+
+    def combine(self, distances: Any, gaps: Any) -> Any:
+        """Return the sums, or 255; a single instruction on most processors."""
+        builder = self.builder
+        return builder.add(distances, _smaller(builder, gaps, builder.not_(distances)))
+
+
+class _Sums:
+    """Distances that are sums of gaps, in 16 bits.
 
     Of two bytes side by side, taken as one number, the sums of numbers and of upper bytes are kept.
     What overflows does not matter: the sum of the lower bytes fits into 16 bits.
@@ -228,12 +280,18 @@ class _Sum:
 
     def __init__(self, builder: Any) -> None:
         self.builder = builder
-        self.both, self.uppers = (cgutils.alloca_once_value(builder, _NOTHING) for _ in range(2))
+        self.both, self.uppers = (cgutils.alloca_once_value(builder, _NO_PAIRS) for _ in range(2))
+        self.least = [cgutils.alloca_once_value(builder, _FARTHEST_PAIRS) for _ in range(2)]
+
+    def forget(self) -> None:
+        """Begin with no box."""
+        for place in self.least:
+            self.builder.store(_FARTHEST_PAIRS, place)
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Begin with the next box."""
         for place in (self.both, self.uppers):
-            self.builder.store(_NOTHING, place)
+            self.builder.store(_NO_PAIRS, place)
 
     def add(self, gaps: Any) -> None:
         """Add the gaps of a feature."""
@@ -242,54 +300,51 @@ class _Sum:
         for place, more in ((self.both, pairs), (self.uppers, builder.lshr(pairs, _EIGHT))):
             builder.store(builder.add(builder.load(place), more), place)
 
-    def of_sides(self) -> tuple[Any, Any]:
-        """Return the distances of the boxes on one side, and of those on the other."""
+    def keep_least(self) -> None:
+        """Keep the distances that are smaller than those of the boxes before."""
         builder = self.builder
         uppers = builder.load(self.uppers)
         lowers = builder.sub(builder.load(self.both), builder.shl(uppers, _EIGHT))
-        return lowers, uppers
+        for place, found in zip(self.least, (lowers, uppers), strict=True):
+            builder.store(_smaller(builder, builder.load(place), found), place)
 
-
-class _Largest:
-    """Distances that are the largest gaps, of the boxes on either side."""
-
-    def __init__(self, builder: Any) -> None:
-        self.builder = builder
-        self.largest = cgutils.alloca_once_value(builder, _NO_BYTES)
-
-    def clear(self) -> None:
-        """Begin anew."""
-        self.builder.store(_NO_BYTES, self.largest)
-
-    def add(self, gaps: Any) -> None:
-        """Compare with the gaps of a feature."""
+    def store(self, place: Any) -> Any:
+        """Write the least distances; return False, for all are known."""
         builder = self.builder
-        builder.store(_larger(builder, builder.load(self.largest), gaps), self.largest)
+        # From the two sides in turn.
+        lanes = [lane // 2 + lane % 2 * (_LANES // 2) for lane in range(_LANES)]
+        kind = ir.VectorType(ir.IntType(32), _LANES)
+        sides = (builder.load(least) for least in self.least)
+        _store(builder, builder.shuffle_vector(*sides, ir.Constant(kind, lanes)), place)
+        return ir.Constant(ir.IntType(1), False)
 
-    def of_sides(self) -> tuple[Any, Any]:
-        """Return the distances of the boxes on one side, and of those on the other."""
-        builder = self.builder
-        pairs = builder.bitcast(builder.load(self.largest), _PAIRS)
-        uppers = builder.lshr(pairs, _EIGHT)
-        return builder.sub(pairs, builder.shl(uppers, _EIGHT)), uppers
+
+_find_largest = _scan_for(_Largest)
+_find_short_sums = _scan_for(_ShortSums)
+_find_sums = _scan_for(_Sums)
 
 
 def _number(value: int) -> Any:
     return ir.Constant(ir.IntType(64), value)
 
 
-def _load(builder: Any, numbers: Any, place: Any, kind: Any) -> Any:
-    """Load as many numbers as a vector has, from a place on."""
-    pointer = builder.gep(numbers, [place], inbounds=True)
-    return builder.load(builder.bitcast(pointer, kind.as_pointer()), align=1)
+def _load(builder: Any, codes: Any, place: Any) -> Any:
+    """Load the codes of a vector of samples."""
+    pointer = builder.gep(codes, [place], inbounds=True)
+    return builder.load(builder.bitcast(pointer, _BYTES.as_pointer()), align=1)
 
 
-def _repeat(builder: Any, codes: Any, place: Any) -> Any:
-    """Load a code, repeated for all boxes of a layer."""
-    code = builder.load(builder.gep(codes, [place], inbounds=True))
+def _store(builder: Any, numbers: Any, place: Any) -> None:
+    """Store numbers of 16 bits."""
+    builder.store(numbers, builder.bitcast(place, numbers.type.as_pointer()), align=2)
+
+
+def _repeat(builder: Any, ends: Any, place: Any) -> Any:
+    """Load an end of a box, repeated for all samples of a vector."""
+    end = builder.load(builder.gep(ends, [place], inbounds=True))
     undefined = ir.Constant(_BYTES, ir.Undefined)
-    first = builder.insert_element(undefined, code, ir.Constant(ir.IntType(32), 0))
-    same = ir.Constant(ir.VectorType(ir.IntType(32), BOXES_A_LAYER), [0] * BOXES_A_LAYER)
+    first = builder.insert_element(undefined, end, ir.Constant(ir.IntType(32), 0))
+    same = ir.Constant(ir.VectorType(ir.IntType(32), _LANES), [0] * _LANES)
     return builder.shuffle_vector(first, undefined, same)
 
 

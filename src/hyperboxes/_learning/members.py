@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from hyperboxes._kernels.members import Members
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.ensemble import ask
-from hyperboxes._models.members import Layout, Member, Voting, pack
+from hyperboxes._models.members import Member, Voting, pack
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
@@ -23,11 +24,9 @@ from hyperboxes._models.samples import Samples
 # How many samples that were not drawn tell how important a member's features are.
 _ENOUGH_FOR_IMPORTANCE = 300
 
-# The part of features' chances to be drawn that they have by the roots of their importances.
-_EARNED = 0.8
 
-
-class CodedSamples(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class CodedSamples:
     """Training samples in codes, and their classes; one that weighs 2 is there twice.
 
     `weights` are those of copies, at most 1; None if all are 1.
@@ -38,6 +37,11 @@ class CodedSamples(NamedTuple):
     y: np.ndarray
     n_classes: int
     weights: np.ndarray | None = None
+
+    @cached_property
+    def by_class(self) -> list[np.ndarray]:
+        """The samples of each class."""
+        return [np.flatnonzero(self.y == c) for c in range(self.n_classes)]
 
     @property
     def counted(self) -> np.ndarray:
@@ -51,7 +55,7 @@ class CodedSamples(NamedTuple):
         if self.high is not self.low:
             high = np.take(self.high.T[features], rows, axis=1).T
         weights = None if self.weights is None else self.weights[rows]
-        return self._replace(low=low, high=high, y=self.y[rows], weights=weights)
+        return replace(self, low=low, high=high, y=self.y[rows], weights=weights)
 
 
 class MemberLearner(NamedTuple):
@@ -90,11 +94,10 @@ class Drawing:
         """
         size = random.randint(self.fewest, self.most + 1)
         features = random.choice(len(self.chances), size, replace=False, p=self.chances)
-        y, weights = samples.y, samples.weights
-        is_there = None if weights is None else random.random_sample(len(y)) < weights
+        weights = samples.weights
+        is_there = None if weights is None else random.random_sample(len(weights)) < weights
         rows = []
-        for c in range(samples.n_classes):
-            of_class = np.flatnonzero(y == c)
+        for of_class in samples.by_class:
             if is_there is not None and weights is not None:
                 of_class = _keep(of_class, is_there, weights, random)
             of_class = random.permutation(of_class)
@@ -113,14 +116,13 @@ def _keep(
 
 
 class Learned(NamedTuple):
-    """A member with its layout, and what its features are worth to it.
+    """A member, and what its features are worth to it.
 
     `drops` is how much less it gave the classes of samples that it did not draw when a feature's
     values were shuffled among these, in the mean of samples, by their weights.
     """
 
     member: Member
-    layout: Layout
     drops: np.ndarray
 
 
@@ -142,13 +144,6 @@ def find_importances(members: Iterable[Learned], n_features: int) -> np.ndarray:
     return drops / drops.sum() if drops.any() else drops
 
 
-def find_chances(importances: np.ndarray) -> np.ndarray:
-    """Return the chances of features to be drawn: what they earn, and what each has."""
-    roots = np.sqrt(importances)
-    even = np.full(len(roots), 1.0 / len(roots))
-    return (1.0 - _EARNED) * even + _EARNED * roots / roots.sum() if roots.any() else even
-
-
 def learn_member(
     samples: CodedSamples, drawing: Drawing, learner: MemberLearner, voting: Voting, seed: int
 ) -> Lesson:
@@ -160,24 +155,24 @@ def learn_member(
     is_drawn[draw.rows] = True
     left_out = np.flatnonzero(~is_drawn)
     alone = replace(member, features=np.arange(len(draw.features)))
-    layout = Layout(member, samples.n_classes, voting.levels)
-    packed = pack([alone], samples.n_classes, voting, [layout])
+    packed = pack([alone], samples.n_classes, voting)
     asked = samples.take(left_out, draw.features)
     votes = ask(packed, asked.low, asked.high, samples.n_classes)
     few = random.permutation(len(left_out))[:_ENOUGH_FOR_IMPORTANCE]
     asked = asked.take(few, alone.features)
     drops = _find_drops(packed, asked, votes[few], random)
-    return Lesson(Learned(member, layout, drops), left_out, votes)
+    return Lesson(Learned(member, drops), left_out, votes)
 
 
 def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int) -> Member:
-    low, high, y, n_classes, _ = samples.take(draw.rows, draw.features)
+    taken = samples.take(draw.rows, draw.features)
+    low, high = taken.low, taken.high
     is_missing = low > high
     xl = np.where(is_missing, np.nan, low / levels)
     xu = xl if np.array_equal(low, high) else np.where(is_missing, np.nan, high / levels)
-    drawn = Samples(xl, xu, None, y)
+    drawn = Samples(xl, xu, None, taken.y)
     membership = Membership(np.ones(xl.shape[1]), learner.membership_function)
-    model = BoxModel(Boxes(xl.shape[1], n_classes), None, membership)
+    model = BoxModel(Boxes(xl.shape[1], samples.n_classes), None, membership)
     learner.learn(drawn, model)
     boxes = model.boxes
     if len(np.unique(boxes.labels)) < samples.n_classes or boxes.labels.min() < 0:
@@ -205,15 +200,15 @@ def _find_drops(
     member: Members, asked: CodedSamples, votes: np.ndarray, random: np.random.RandomState
 ) -> np.ndarray:
     """Ask again about the samples with the values of one feature shuffled, of each in turn."""
-    low, high, y, n_classes, _ = asked
+    low, high, y = asked.low, asked.high, asked.y
     rows, weights = np.arange(len(y)), asked.counted
     total = max(weights.sum(), np.finfo(float).tiny)
     before = (weights * votes[rows, y]).sum()
     orders = [random.permutation(len(y)) for _ in range(low.shape[1])]
     shuffled = [_shuffle(end, orders) for end in (low, high)[: 1 if low is high else 2]]
-    after = ask(member, shuffled[0], shuffled[-1], n_classes)
-    after = after.reshape(len(orders), len(y), n_classes)
-    return np.array([before - (weights * said[rows, y]).sum() for said in after]) / total
+    said = ask(member, shuffled[0], shuffled[-1], asked.n_classes)
+    after = said[np.arange(len(said)), np.tile(y, len(orders))].reshape(len(orders), len(y))
+    return (before - (weights * after).sum(axis=1)) / total
 
 
 def _shuffle(codes: np.ndarray, orders: list[np.ndarray]) -> np.ndarray:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import InitVar, dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
 from hyperboxes._kernels import members as kernels
-from hyperboxes._kernels.members import LANES, SAMPLES, Members
+from hyperboxes._kernels.members import SAMPLES, Members
 from hyperboxes._models.codes import Codes
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.members import Layout, Member, Voting, pack
+from hyperboxes._models.members import Member, Voting, pack
 from hyperboxes._models.vote_calibration import VoteCalibration, take_logs
+
+# The bytes of a line of the processor's cache.
+_LINE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +24,7 @@ class EnsembleModel:
     """The codes of values, the members in these codes, and what their votes stand for.
 
     `n_samples` is how many training samples there were of each class, or what they weighed. Without
-    a calibration, probabilities are the votes. `layouts` are those of the members, if known.
+    a calibration, probabilities are the votes.
     """
 
     codes: Codes
@@ -30,11 +33,9 @@ class EnsembleModel:
     n_samples: np.ndarray
     calibration: VoteCalibration | None
     packed: Members = field(init=False, repr=False)
-    layouts: InitVar[Sequence[Layout] | None] = None
 
-    def __post_init__(self, layouts: Sequence[Layout] | None) -> None:
-        packed = pack(self.members, self.n_classes, self.voting, layouts)
-        object.__setattr__(self, "packed", packed)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "packed", pack(self.members, self.n_classes, self.voting))
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         """Leave out what follows from the members."""
@@ -76,12 +77,27 @@ class EnsembleModel:
 
 def ask(members: Members, low: np.ndarray, high: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the members' votes on samples in codes, added up in the order of the members."""
-    votes = np.zeros((len(low), n_classes))
-    room = (np.empty((SAMPLES, size), np.uint16) for size in (LANES, n_classes))
-    n_members = len(members.first_groups) - 1
-    codes = [np.ascontiguousarray(end.T) for end in ((low,) if low is high else (low, high))]
-    kernels.add_votes(codes[0], codes[-1], members, 0, n_members, 0, len(low), *room, votes)
-    return votes
+    n_samples = len(low)
+    size = -(-n_samples // SAMPLES) * SAMPLES
+    codes = [_pad(end, size) for end in ((low,) if low is high else (low, high))]
+    votes = np.zeros((n_classes, size))
+    nearest, shares = np.empty((n_classes, SAMPLES), np.uint16), np.empty((n_classes + 1, SAMPLES))
+    high_codes = None if low is high else codes[1]
+    kernels.add_votes(codes[0], high_codes, members, nearest, shares, votes)
+    return votes[:, :n_samples].T
+
+
+def _pad(codes: np.ndarray, size: int) -> np.ndarray:
+    """Return codes by feature, of as many samples as kernels compare at a time.
+
+    They begin where lines of the processor's cache do, so that no vector lies in two of them.
+    """
+    n_samples, n_features = codes.shape
+    room = np.zeros(n_features * size + _LINE, np.uint8)
+    start = -room.ctypes.data % _LINE
+    padded = room[start : start + n_features * size].reshape(n_features, size)
+    padded[:, :n_samples] = codes.T
+    return padded
 
 
 def find_shares(n_samples: np.ndarray) -> np.ndarray:
