@@ -82,11 +82,7 @@ def find_best(
         block = stack[top]
         counters[WORK] += 1
         inner = links[block, LEVEL] > 0
-        mask = ALL_LANES
-        if metric.mean and not inner:  # leaves out the most
-            mask = near_lanes_of(block, inside, bound, boxes, metric, search)
-        if mask and wanted != ALL:
-            mask &= within(ends, block + inner, True, near, far)
+        mask = ALL_LANES if wanted == ALL else within(ends, block + inner, True, near, far)
         if mask:
             mask &= _with_room(block, rooms, search)
         if mask and is_near:
@@ -99,7 +95,7 @@ def find_best(
             continue
         in_order = wanted == GROWING and (mask & (mask - 1)) > 0
         has_gaps = metric.mean or in_order
-        if in_order and not metric.mean:
+        if mask and has_gaps:
             mask &= near_lanes_of(block, inside, bound, boxes, metric, search)
         while mask:
             lane = nearest_lane(mask, gaps) if in_order else first_lane(mask)

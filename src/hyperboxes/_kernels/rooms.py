@@ -214,6 +214,7 @@ def find_walls(box, theta, boxes, bitmaps, scratch):
         w[j] = _reach(box, j, HIGH, theta, boxes)
     n_reach = rows_to_meet(v, w, 0, bitmaps)
     n_rows = rows_to_meet(lower[box], upper[box], n_reach, bitmaps)
+    n_walls = 0
     for chunk in range(n_chunks(boxes)):
         take_rivals(chunk, label, bitmaps)
         if narrow(chunk, 0, n_reach, IN, MET, bitmaps) and narrow(
@@ -226,6 +227,7 @@ def find_walls(box, theta, boxes, bitmaps, scratch):
                     lanes &= lanes - 1
                     side = _side_of_wall(box, rival, boxes)
                     j = side // 2
+                    n_walls += side >= 0
                     if side == EVERY_SIDE:
                         _wall_in(box, rival, boxes)
                         return
@@ -233,7 +235,7 @@ def find_walls(box, theta, boxes, bitmaps, scratch):
                         v[j] = larger(upper[rival, j], v[j])
                     elif side >= 0:
                         w[j] = smaller(lower[rival, j], w[j])
-    for j in range(lower.shape[1]):
+    for j in range(lower.shape[1] if n_walls > 0 else 0):
         if v[j] > _reach(box, j, LOW, theta, boxes):
             _move_wall(box, j, LOW, v[j], index)
         if w[j] < _reach(box, j, HIGH, theta, boxes):
