@@ -328,6 +328,17 @@ def test_values_beyond_single_precision(scale, function):
             subject.check(low, high, scale / 2, rng.integers(N_CLASSES))
 
 
+def test_slopes_beyond_single_precision():
+    """A slope that rounds to 0 in single precision may still make the largest gap."""
+    rng = np.random.default_rng(0)
+    subject = Subject(2, DEEP, np.array([1.0, 1e-46]), "min")
+    scale = np.array([1e-9, 1e38])
+    for point in rng.random((40, 2)) * scale:
+        subject.add(point, point, rng.integers(N_CLASSES))
+    for point in rng.random((10, 2)) * scale:
+        subject.check(point, point, 1.0, 0)
+
+
 def test_neighbouring_numbers_are_told_apart():
     subject = Subject(1, DEEP)
     for step in range(40):

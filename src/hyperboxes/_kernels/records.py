@@ -86,7 +86,7 @@ Search = namedtuple(
 Scratch = namedtuple("Scratch", "ids values growable rivals v w search")
 
 # What is left to do of AGGLO-SM (`pair_queue.py`), and the merges done so far.
-Queue = namedtuple("Queue", "todo partners similarities lists frontier stamps tree witness")
+Queue = namedtuple("Queue", "partners similarities lists frontier heads stamps tree witness")
 MergeLog = namedtuple("MergeLog", "n_merged similarity earlier later")
 
 # What boxes know of categories, in the given `features`. Values are numbered, those of all features

@@ -47,6 +47,9 @@ from hyperboxes._kernels.records import BOXES, NO_LABEL, Index
 
 _INFINITY = np.float32(np.inf)
 
+# Where a rival is a wall of a box: on no side, or on all of them, for the two meet.
+NO_SIDE, EVERY_SIDE = -1, -2
+
 
 def make_rooms(index: Index, n_blocks: int) -> np.ndarray:
     """Return rooms without a wall, and none where there is no box."""
@@ -198,21 +201,20 @@ def _use_bitmaps_if_due(boxes):
 def find_walls(box, theta, boxes, bitmaps, scratch):
     """Narrow the room of a box by all rivals that are walls of it now, if bitmaps can tell.
 
-    Others than those within its reach do not matter.
+    Others than those within its reach do not matter, and of those only the nearest.
     """
     if bitmaps is None:
         return
-    index, label = boxes.index, boxes.labels[box]
-    v, w = scratch.v, scratch.w
+    label, v, w = boxes.labels[box], scratch.v, scratch.w
     if not are_on(bitmaps) or label == NO_LABEL:
         return
-    lower, upper, rooms = boxes.lower, boxes.upper, index.rooms
-    block, lane = index.places[box] // LANES, index.places[box] % LANES
+    lower, upper, index = boxes.lower, boxes.upper, boxes.index
     for j in range(lower.shape[1]):
-        v[j] = larger(rooms[block, j, LOW, lane], upper[box, j] - theta)
-        w[j] = smaller(rooms[block, j, HIGH, lane], lower[box, j] + theta)
+        v[j] = _reach(box, j, LOW, theta, boxes)
+        w[j] = _reach(box, j, HIGH, theta, boxes)
     n_reach = rows_to_meet(v, w, 0, bitmaps)
     n_rows = rows_to_meet(lower[box], upper[box], n_reach, bitmaps)
+    n_walls = 0
     for chunk in range(n_chunks(boxes)):
         take_rivals(chunk, label, bitmaps)
         if narrow(chunk, 0, n_reach, IN, MET, bitmaps) and narrow(
@@ -221,36 +223,69 @@ def find_walls(box, theta, boxes, bitmaps, scratch):
             for word in range(WORDS):
                 lanes = bitmaps.nearly[word]
                 while lanes:
-                    _wall_in(box, box_at(chunk, word, lanes), boxes)
+                    rival = box_at(chunk, word, lanes)
                     lanes &= lanes - 1
+                    side = _side_of_wall(box, rival, boxes)
+                    j = side // 2
+                    n_walls += side >= 0
+                    if side == EVERY_SIDE:
+                        _wall_in(box, rival, boxes)
+                        return
+                    if side >= 0 and side % 2 == LOW:
+                        v[j] = larger(upper[rival, j], v[j])
+                    elif side >= 0:
+                        w[j] = smaller(lower[rival, j], w[j])
+    for j in range(lower.shape[1] if n_walls > 0 else 0):
+        if v[j] > _reach(box, j, LOW, theta, boxes):
+            _move_wall(box, j, LOW, v[j], index)
+        if w[j] < _reach(box, j, HIGH, theta, boxes):
+            _move_wall(box, j, HIGH, w[j], index)
+
+
+@formula
+def _reach(box, j, end, theta, boxes):
+    """Return how far a box may come to reach in a feature, as far as is known."""
+    place = boxes.index.places[box]
+    wall = boxes.index.rooms[place // LANES, j, end, place % LANES]
+    if end == LOW:
+        return larger(wall, boxes.upper[box, j] - theta)
+    return smaller(wall, boxes.lower[box, j] + theta)
 
 
 @subroutine
 def _wall_in(box, rival, boxes):
-    """Narrow the room of a box if a rival is a wall of it.
+    """Narrow the room of a box if a rival is a wall of it."""
+    lower, upper, index = boxes.lower, boxes.upper, boxes.index
+    side = _side_of_wall(box, rival, boxes)
+    if side == EVERY_SIDE:
+        for j in range(lower.shape[1]):
+            _move_wall(box, j, LOW, np.inf, index)
+            _move_wall(box, j, HIGH, -np.inf, index)
+    elif side >= 0:
+        j, end = side // 2, side % 2
+        _move_wall(box, j, end, lower[rival, j] if end == HIGH else upper[rival, j], index)
+
+
+@subroutine
+def _side_of_wall(box, rival, boxes):
+    """Return on which side of a box a rival is a wall, `2 * feature + end`; or that it is not.
 
     Both must be known in all features: a box that comes to know one may part from others. A box
     without a label may yet take on that of the rival.
     """
-    lower, upper, index = boxes.lower, boxes.upper, boxes.index
+    lower, upper = boxes.lower, boxes.upper
+    side = EVERY_SIDE
     if boxes.labels[box] == NO_LABEL:
-        return
-    feature, end = -1, LOW
+        return NO_SIDE
     for j in range(lower.shape[1]):
         if not (is_known(lower[box, j]) and is_known(lower[rival, j])):
-            return
+            return NO_SIDE
         is_above = lower[rival, j] > upper[box, j]
         if is_above or upper[rival, j] < lower[box, j]:
-            if feature >= 0:
-                return
-            feature, end = j, HIGH if is_above else LOW
-    if feature < 0:
-        for j in range(lower.shape[1]):
-            _move_wall(box, j, LOW, np.inf, index)
-            _move_wall(box, j, HIGH, -np.inf, index)
-    else:
-        wall = lower[rival, feature] if end == HIGH else upper[rival, feature]
-        _move_wall(box, feature, end, wall, index)
+            if side >= 0:
+                return NO_SIDE
+            side = 2 * j + (HIGH if is_above else LOW)
+    return side
 
 
 @subroutine

@@ -17,6 +17,7 @@ from hyperboxes._kernels.geometry import (
     holds,
     larger,
     overlaps,
+    smaller,
 )
 from hyperboxes._kernels.index import STACK, n_classes
 from hyperboxes._kernels.jit import formula, step, subroutine
@@ -43,6 +44,10 @@ _MARGIN = 2.0**-50
 _SINGLE = 2.0**-20
 _ADDITION = 2.0**-23
 _TINY = 2.0**-100
+
+# Single precision has room for numbers up to about the one, and knows the digits of those from the
+# other on.
+_LARGEST, _SMALLEST = 2.0**127, 2.0**-126
 
 
 def make_search(n_features: int, n_trees: int) -> Search:
@@ -266,15 +271,41 @@ def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
             mask &= ~(1 << lane)
             if gaps[lane] > bound:
                 break
-            gap = distance(lower, upper, links[block, lane], xl, xu, metric, limit)
-            if gap <= limit:
+            # Where it is known in single precision how far a box is at most, its row can wait.
+            is_rough = gaps[lane] > 0.0 and not metric.mean
+            if is_rough:
+                gap = gaps[lane] + gaps[lane] * _SINGLE + slack
+            else:
+                gap = distance(lower, upper, links[block, lane], xl, xu, metric, limit)
+            if is_rough or gap <= limit:
                 ids[n_found] = links[block, lane]
-                distances[n_found] = gap
+                distances[n_found] = gaps[lane] if is_rough else gap
                 n_found += 1
                 if gap + ROUNDING < limit:
                     limit = gap + ROUNDING
                     bound = in_singles(limit, slack, xl.shape[0], metric)
+    if not metric.mean:
+        n_found, limit = _compare_rows(n_found, limit, bound, boxes, metric, search, ids, distances)
     return n_found, limit, n_blocks
+
+
+@step
+def _compare_rows(n_listed, limit, bound, boxes, metric, search, ids, distances):
+    """Keep the boxes of a list that are within a limit; return how many, and the limit then.
+
+    Those beyond a bound are not. Distances become those of the rows.
+    """
+    n_found = 0
+    for f in range(n_listed):
+        if distances[f] > bound:
+            continue
+        gap = distance(boxes.lower, boxes.upper, ids[f], search.low, search.high, metric, limit)
+        if gap <= limit:
+            ids[n_found] = ids[f]
+            distances[n_found] = gap
+            n_found += 1
+            limit = smaller(gap + ROUNDING, limit)
+    return n_found, limit
 
 
 @formula
@@ -339,7 +370,8 @@ def in_singles(limit, slack, n_features, metric):
 def set_interval(x1, x2, metric, search):
     """Round an interval and gamma to single precision; return how wrong distances may be.
 
-    That is beside a part of the distance itself, which is as small.
+    That is beside a part of the distance itself, which is as small. Where a number has no place in
+    single precision, they may be wrong by any amount.
     """
     gamma, singles1, singles2, slopes = metric.gamma, search.x1, search.x2, search.slopes
     slack = 0.0
@@ -347,5 +379,8 @@ def set_interval(x1, x2, metric, search):
         singles1[j] = x1[j]
         singles2[j] = x2[j]
         slopes[j] = gamma[j]
-        slack = larger(gamma[j] * (larger(abs(x1[j]), abs(x2[j])) + _TINY), slack)
+        size = larger(abs(x1[j]), abs(x2[j]))
+        slack = larger(gamma[j] * (size + _TINY), slack)
+        if size > _LARGEST or gamma[j] < _SMALLEST:
+            slack = np.inf
     return slack * _SINGLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels import agglomerative, pair_queue
-from hyperboxes._kernels.records import CLOSED, MergeLog, Rule
+from hyperboxes._kernels.records import CLOSED, LONGEST, MergeLog, Rule
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.pair_tries import count_tries
 from hyperboxes._learning.rules import has_walls
@@ -61,7 +61,8 @@ class AggloSM:
             np.empty(n_boxes, np.int64),
         )
         may_part = rule.overlap != CLOSED or bool(np.isnan(boxes.lower).any())
-        self._switches = True if may_part else None, boxes.relabels
+        moves = may_part or bool(boxes.relabels) or rule.measure != LONGEST
+        self._switches = moves or None, may_part or None, boxes.relabels
 
     def step(self, work: int) -> bool:
         """Do a slice of the work; return whether it was the last."""
