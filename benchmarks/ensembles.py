@@ -240,18 +240,22 @@ def answer_thetas(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Answers:
 
 def answer_features(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Answers:
     """Train members of few, some and many features, and take what is best out of bag."""
-    root = X.shape[1] ** 0.5
-    few, some = max(1, int(np.ceil(root)) - 1), int(2 * root)
-    ranges = {"some": "auto", "few": (1, few), "many": (some, max(some, int(3.5 * root)))}
+    n_features, root = X.shape[1], X.shape[1] ** 0.5
+    some, twice = int(np.ceil(root)), int(2 * root)
+    many = min(int(3.5 * root), n_features)
+    ranges = {
+        "few": (1, max(some - 1, 1)),
+        "some": (some, twice),
+        "many": (twice, max(many, twice)),
+    }
+    model = RandomHyperboxes(n_estimators=N_MEMBERS, random_state=0)
+    yield "RandomHyperboxes", model.fit(X, y).predict_proba(X_test)
     choices = {
-        name: RandomHyperboxes(n_estimators=N_MEMBERS, max_features=numbers, random_state=0).fit(
-            X, y
-        )
+        name: clone(model).set_params(max_features=numbers).fit(X, y)
         for name, numbers in ranges.items()
     }
-    yield "RandomHyperboxes", choices["some"].predict_proba(X_test)
-    for name in ("few", "many"):
-        yield f"  {name} features", choices[name].predict_proba(X_test)
+    for name, choice in choices.items():
+        yield f"  {name} features", choice.predict_proba(X_test)
     best = max(choices.values(), key=partial(likelihood, y))
     yield "  those of the least log-loss out of bag", best.predict_proba(X_test)
 

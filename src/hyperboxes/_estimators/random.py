@@ -445,7 +445,7 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
 
         n_jobs = effective_n_jobs(self.n_jobs)
         with ThreadPoolExecutor(n_jobs) as pool:
-            answers = pool.map(answer, slices(len(lower), _ROWS_AT_ONCE))
+            answers = pool.map(answer, slices(len(lower), _rows_at_once(len(lower), n_jobs)))
             return np.concatenate(list(answers))
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -455,6 +455,12 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _rows_at_once(n_rows: int, n_jobs: int) -> int:
+    """Return how many rows to ask about at a time, such that all threads have as much to do."""
+    n_rounds = -(-n_rows // (n_jobs * _ROWS_AT_ONCE))
+    return -(-n_rows // (n_jobs * n_rounds))
 
 
 def _find_levels(n_features: int) -> int:
