@@ -56,11 +56,19 @@ def main() -> None:
         metavar="N",
         help="of `overlap-growth`, `predict` and `beside`, sizes up to this only",
     )
+    parser.add_argument(
+        "--membership",
+        choices=("mean", "min"),
+        default="mean",
+        help="of fits beside the lemma, the default, or the paper's, for which it was made",
+    )
     options = parser.parse_args()
     picture = options.plot or (None if options.quick else PICTURE)
-    run = Run(options.data, options.quick, picture, options.keep, options.most)
+    asked = picture, options.keep, options.most, options.membership
+    run = Run(options.data, options.quick, *asked)
 
     print(machine("numpy", "numba", "scikit-learn", "river"))
+    print(f"Membership by the {options.membership} of the features.")
     print("gamma 1, one pass, features scaled to [0, 1] beforehand. Seconds are medians of runs in")
     print("turns; of a single run where one round of turns takes 8 seconds or more.\n")
     progress("warm-up")

@@ -44,6 +44,7 @@ class Run:
     picture: Path | None
     keep: Path | None = None
     most: int = sys.maxsize
+    membership: str = "mean"
 
     def size(self, n_samples: int) -> int:
         """Return a number of samples, a smaller one if there is little time."""
@@ -90,7 +91,8 @@ def time_fits(
     **how: Any,
 ) -> dict[str, Timing]:
     """Time fits with each selection, in turns, in seconds of the processor: they use one thread."""
-    fits = {name: partial(fit, learner, theta, X, y, name) for name in selections}
+    function = {"membership_function": run.membership}
+    fits = {name: partial(fit, learner, theta, X, y, name, **function) for name in selections}
     return run.medians(fits, clock=time.process_time, **how)
 
 
