@@ -1,11 +1,12 @@
 """Random hyperboxes in slow Python, after docs/ensembles.md: value by value, box by box.
 
-Members are learned by the algorithms of `reference.py`. Draws are those of NumPy's `RandomState`,
-in the documented order.
+Members are learned by the algorithms of `reference.py`. Draws are those of NumPy's `RandomState`
+with its generator `PCG64`, in the documented order.
 """
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -114,14 +115,17 @@ def learn_member(
     levels: int,
     seed: int,
     weights: list[float],
+    merges: bool,
 ) -> Member:
     """Draw features and samples, and learn boxes from them.
 
-    Samples are copies, whose weights are the part of members for which they are there.
+    Samples are copies, whose weights are the part of members for which they are there. To a learner
+    that merges, equal samples are one.
     """
-    random = np.random.RandomState(seed)
+    random = np.random.RandomState(np.random.PCG64(seed))
     size = random.randint(sizes[0], sizes[1] + 1)
-    features = np.sort(random.choice(len(chances), size, replace=False, p=chances))
+    times = [random.standard_exponential() / chance for chance in chances]
+    features = np.array(sorted(sorted(range(len(times)), key=times.__getitem__)[:size]))
     there = [True] * len(y)
     if min(weights) < 1:
         there = [random.random_sample() < weight for weight in weights]
@@ -135,10 +139,17 @@ def learn_member(
         of_class = random.permutation(of_class)
         rows.extend(of_class[: max(1, math.floor(share * len(of_class) + 0.5))])
     rows = random.permutation(rows)
-    xl, xu = (np.array([[codes[i, j] for j in features] for i in rows]) for codes in (low, high))
+    learned = list(rows)
+    if merges:
+        equal: dict[tuple, list[int]] = {}
+        for i in rows:
+            equal.setdefault((*low[i, features], *high[i, features], y[i]), []).append(i)
+        learned = [same[0] for same in equal.values()]
+        learner = partial(learner, counts=[len(same) for same in equal.values()])
+    xl, xu = (np.array([codes[i, features] for i in learned]) for codes in (low, high))
     unknown = xl > xu
     ends = [np.where(unknown, np.nan, codes / levels) for codes in (xl, xu)]
-    model = learner(*ends, y[rows], gamma=np.ones(size), membership_function=function)
+    model = learner(*ends, y[learned], gamma=np.ones(size), membership_function=function)
     return Member(
         features, *whole_codes(model, levels), model.labels, model.counts, rows, function == "mean"
     )

@@ -213,6 +213,7 @@ def test_members_and_votes_equal_the_reference(name, problem, data):
             levels=LEVELS,
             seed=seed,
             weights=counted,
+            merges=name.startswith("agglo"),
         )
         for seed in np.random.RandomState(3).randint(np.iinfo(np.int32).max, size=3)
     ]

@@ -32,7 +32,12 @@ def find_learners(estimator: Any, share: float) -> list[MemberLearner]:
     for learner in learners:
         _check(learner)
     return [
-        MemberLearner(partial(_learn_with, learner), learner.membership_function, share)
+        MemberLearner(
+            partial(_learn_with, learner),
+            learner.membership_function,
+            share,
+            isinstance(learner, AgglomerativeGFMM),
+        )
         for learner in learners
     ]
 
@@ -58,7 +63,4 @@ def _check(learner: Any) -> None:
 
 def _learn_with(learner: BaseGFMM, samples: Samples, model: BoxModel) -> None:
     """Learn boxes as a learner does, in the order of the samples."""
-    if hasattr(learner, "partial_fit"):
-        # Else the index is built anew each time that boxes get more.
-        model.boxes.make_room(len(samples.y))
     learner._learn(samples, model, FitCallbacks(None, samples, None, dict))

@@ -52,7 +52,7 @@ IN, NOT_IN = 0, -1
 _BLOCKS_A_CHUNK = 16
 
 # So many boxes tell where marks divide them evenly.
-_SAMPLE_SIZE = 1_000
+_SAMPLE_SIZE = 256
 
 # Bitmaps that are compared before it is asked whether a box is left.
 _AT_ONCE = 8

@@ -40,6 +40,9 @@ _MIN_CAPACITY = 256
 _GROWTH = 1.3
 _FEW_BOXES = 4_096
 
+# There is room for a block for every so many boxes that there is room for.
+_BOXES_A_BLOCK = 8
+
 # So many refusals, and it pays to keep where boxes may grow.
 _PATIENCE = 1_000
 
@@ -67,12 +70,12 @@ class Boxes:
     _rows: ClassVar[tuple[str, ...]] = ("_lower", "_upper", "_labels", "_counts", "_confirmed")
     _index: records.Index
 
-    def __init__(self, n_features: int, n_classes: int) -> None:
-        self._lower = np.empty((0, n_features))
-        self._upper = np.empty((0, n_features))
-        self._labels = np.empty(0, np.int64)
-        self._counts = np.empty(0, np.int64)
-        self._confirmed = np.empty(0, np.int64)
+    def __init__(self, n_features: int, n_classes: int, room: int = 0) -> None:
+        self._lower = np.empty((room, n_features))
+        self._upper = np.empty((room, n_features))
+        self._labels = np.empty(room, np.int64)
+        self._counts = np.empty(room, np.int64)
+        self._confirmed = np.empty(room, np.int64)
         self._n_classes = n_classes
         self._counters = np.zeros(N_COUNTERS, np.int64)
         self._build_index()
@@ -80,10 +83,9 @@ class Boxes:
     @classmethod
     def of_samples(cls, samples: Samples, n_classes: int) -> Self:
         """Make each sample a box of its own."""
-        n_samples = len(samples.y)
-        counts, confirmed = np.ones(n_samples), np.arange(n_samples)
-        rows = *samples.scaled(), samples.y, counts, confirmed
-        return cls.of_rows(*rows, n_classes=n_classes, n_seen=n_samples)
+        counts = np.ones(len(samples.y)) if samples.counts is None else samples.counts
+        rows = *samples.scaled(), samples.y, counts, np.arange(len(samples.y))
+        return cls.of_rows(*rows, n_classes=n_classes)
 
     @classmethod
     def of_rows(
@@ -381,10 +383,7 @@ class Boxes:
         is_full = len(self) == len(self._labels)
         if fill is None:
             fill = _WIDTH if is_full else round(_WIDTH / _growth(len(self)))
-        trees = np.where(self.labels == NO_LABEL, self._n_classes, self.labels)
-        alive = np.flatnonzero(self.counts > 0)
-        order = alive[np.argsort(trees[alive], kind="stable")]
-        starts = np.searchsorted(trees[order], np.arange(self._n_classes + 2))
+        order, starts = self._by_tree()
         self._counters[WIDTH] = _WIDTH
         vars(self).pop("_index", None)  # makes room for the new one
         n_blocks = most_blocks(np.diff(starts), fill)
@@ -393,11 +392,21 @@ class Boxes:
         bitmaps = rooms.bitmaps
         if bitmaps is not None:
             bitmaps = self._new_bitmaps(bitmaps, _WALKS)
-        n_blocks *= 1 if is_full else 2
+        if not is_full:
+            n_blocks = max(2 * n_blocks, len(self._labels) // _BOXES_A_BLOCK)
         self._index = self._new_index(n_blocks, rooms.patience, bitmaps)
         centres = np.empty(self._lower.shape, np.float32)
         keys = np.empty(len(centres), np.float32)
         build(order, starts, fill, centres, keys, rooms.of_boxes, self.learnable)
+
+    def _by_tree(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the boxes in the order of their trees, and where each tree's begin."""
+        if not len(self):
+            return np.empty(0, np.int64), np.zeros(self._n_classes + 2, np.int64)
+        trees = np.where(self.labels == NO_LABEL, self._n_classes, self.labels)
+        alive = np.flatnonzero(self.counts > 0)
+        order = alive[np.argsort(trees[alive], kind="stable")]
+        return order, np.searchsorted(trees[order], np.arange(self._n_classes + 2))
 
     def _new_index(
         self, n_blocks: int, patience: np.ndarray, bitmaps: records.Bitmaps | None

@@ -87,7 +87,9 @@ def pack(members: Sequence[Member], n_classes: int, voting: Voting) -> Members:
 def _by_class(member: Member) -> np.ndarray:
     """Return the ends of a member's boxes, sorted by class: lower, upper, of the next feature."""
     order = np.argsort(member.labels, kind="stable")
-    return np.stack([member.lower[order], member.upper[order]], axis=2).ravel()
+    ends = np.empty((*member.lower.shape, 2), np.uint8)
+    ends[..., 0], ends[..., 1] = member.lower[order], member.upper[order]
+    return ends.ravel()
 
 
 def _starts(sizes: Sequence[int] | np.ndarray) -> np.ndarray:

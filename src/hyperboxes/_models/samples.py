@@ -56,11 +56,13 @@ class Samples(Intervals):
     """Training samples: intervals with class indices, `NO_LABEL` where there is none.
 
     `order` is that in which they are learned, None if as they stand. A copy in that order would
-    take as much memory again.
+    take as much memory again. `counts` is how many samples each stands for, None if one each; for
+    learners to which samples are boxes.
     """
 
     y: np.ndarray
     order: np.ndarray | None = None
+    counts: np.ndarray | None = None
 
     def shuffled(self, random: np.random.RandomState) -> Self:
         """Return them in a random order."""
