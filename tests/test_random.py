@@ -234,6 +234,22 @@ def test_members_and_votes_equal_the_reference(name, problem, data):
             assert_allclose(found, expected, rtol=1e-14, atol=0)
 
 
+def test_equal_samples_are_one_box_to_learners_that_merge():
+    """Where they meet another class they could not merge."""
+    X, y = np.repeat([[0.0], [0.0], [1.0]], 5, axis=0), np.repeat([0, 1, 0], 5)
+    model = RandomHyperboxes(
+        AgglomerativeGFMM(theta=0.1, algorithm="agglo2"),
+        n_estimators=1,
+        max_samples=1.0,
+        weighted_features=False,
+        scaling="minmax",
+        random_state=0,
+    ).fit(X, y)
+    (member,) = model._model.members
+    found = sorted(zip(member.lower[:, 0] > 0, member.labels, member.counts, strict=True))
+    assert found == [(False, 0, 5), (False, 1, 5), (True, 0, 5)]
+
+
 # Probabilities
 
 

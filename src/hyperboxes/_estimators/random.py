@@ -83,8 +83,9 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         What members are: learners whose boxes cover samples, such as `ImprovedOnlineGFMM`, taken in
         turn if there are several. None: ``ImprovedOnlineGFMM(theta=0.1)`` and
         ``AgglomerativeGFMM(theta=0.7, algorithm="agglo2")``. Their boxes are learned as these learn
-        them, in a random order of the samples drawn; what columns hold, how they are scaled, and
-        what probabilities are, is up to the ensemble.
+        them, in a random order of the samples drawn, of which equal ones are one to learners that
+        merge samples; what columns hold, how they are scaled, and what probabilities are, is up to
+        the ensemble.
     n_estimators : int, default=100
         How many members there are.
     max_samples : int, float or "auto", default="auto"
@@ -177,7 +178,7 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = RandomHyperboxes(random_state=0).fit(X[:400], y[:400])
     >>> print(f"{model.oob_score_:.2f} {model.score(X[400:], y[400:]):.2f}")
-    0.96 0.97
+    0.96 0.98
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
