@@ -53,7 +53,7 @@ Answers = Iterator[tuple[str, np.ndarray]]
 Scores = dict[str, list[tuple[float, float]]]
 
 
-def published(n_features: int) -> RandomHyperboxes:
+def published(n_features: int, seed: int = 0) -> RandomHyperboxes:
     """Return random hyperboxes as their authors ran them."""
     return RandomHyperboxes(
         ImprovedOnlineGFMM(theta=0.1, membership_function="min"),
@@ -64,21 +64,21 @@ def published(n_features: int) -> RandomHyperboxes:
         scaling="minmax",
         temperature=0,
         calibrate=False,
-        random_state=0,
+        random_state=seed,
     )
 
 
-def answer(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Answers:
+def answer(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, seed: int) -> Answers:
     """Train all contenders and ask them."""
-    ours = RandomHyperboxes(n_estimators=N_MEMBERS, random_state=0).fit(X, y)
+    ours = RandomHyperboxes(n_estimators=N_MEMBERS, random_state=seed).fit(X, y)
     yield "RandomHyperboxes", ours.predict_proba(X_test)
     even = ours.set_params(weighted_features=False).fit(X, y)
     yield "  features drawn evenly", even.predict_proba(X_test)
-    yield "  as published", published(X.shape[1]).fit(X, y).predict_proba(X_test)
-    forest = RandomForestClassifier(N_MEMBERS, oob_score=True, random_state=0).fit(X, y)
+    yield "  as published", published(X.shape[1], seed).fit(X, y).predict_proba(X_test)
+    forest = RandomForestClassifier(N_MEMBERS, oob_score=True, random_state=seed).fit(X, y)
     yield "random forest", forest.predict_proba(X_test)
     yield "  calibrated", calibrated(forest, y, X_test)
-    trees = ExtraTreesClassifier(N_MEMBERS, random_state=0)
+    trees = ExtraTreesClassifier(N_MEMBERS, random_state=seed)
     yield "ExtraTrees", trees.fit(X, y).predict_proba(X_test)
     trees = trees.set_params(bootstrap=True, oob_score=True).fit(X, y)
     yield "  bootstrapped, calibrated", calibrated(trees, y, X_test)
@@ -96,11 +96,11 @@ def calibrated(forest: Any, y: np.ndarray, X_test: np.ndarray) -> np.ndarray:
 def score(
     X: np.ndarray, y: np.ndarray, repeats: int, answer: Callable[..., Answers] = answer
 ) -> Scores:
-    """Return the scores of all contenders on the same folds."""
+    """Return the scores of all contenders on the same folds, each with another seed."""
     folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=repeats, random_state=0)
     found: Scores = {}
-    for train, test in folds.split(X, y):
-        for name, p in answer(X[train], y[train], X[test]):
+    for seed, (train, test) in enumerate(folds.split(X, y)):
+        for name, p in answer(X[train], y[train], X[test], seed):
             accuracy = float(np.mean(p.argmax(axis=1) == y[test]))
             found.setdefault(name, []).append((accuracy, log_loss(p, y[test])))
     return found
@@ -215,7 +215,7 @@ def merged_or_not(X: np.ndarray, y: np.ndarray, seed: int) -> Iterator[tuple[str
         yield f"  theta {theta}, four parts merged", merge(parts)
 
 
-def answer_thetas(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Answers:
+def answer_thetas(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, seed: int) -> Answers:
     """Train members of one theta, of several, and of the one that is best out of bag."""
 
     def train(*thetas: tuple[float, float]) -> RandomHyperboxes:
@@ -227,7 +227,7 @@ def answer_thetas(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Answers:
                 AgglomerativeGFMM(theta=merged, algorithm="agglo2"),
             )
         ]
-        return RandomHyperboxes(learners, n_estimators=N_MEMBERS, random_state=0).fit(X, y)
+        return RandomHyperboxes(learners, n_estimators=N_MEMBERS, random_state=seed).fit(X, y)
 
     choices = [train(pair) for pair in THETAS]
     yield "RandomHyperboxes", choices[THETAS.index(DEFAULT_THETAS)].predict_proba(X_test)
@@ -238,7 +238,7 @@ def answer_thetas(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Answers:
     yield "  theta of the least log-loss", best.predict_proba(X_test)
 
 
-def answer_features(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Answers:
+def answer_features(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, seed: int) -> Answers:
     """Train members of few, some and many features, and take what is best out of bag."""
     n_features, root = X.shape[1], X.shape[1] ** 0.5
     some, twice = int(np.ceil(root)), int(2 * root)
@@ -248,7 +248,7 @@ def answer_features(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Answers
         "some": (some, twice),
         "many": (twice, max(many, twice)),
     }
-    model = RandomHyperboxes(n_estimators=N_MEMBERS, random_state=0)
+    model = RandomHyperboxes(n_estimators=N_MEMBERS, random_state=seed)
     yield "RandomHyperboxes", model.fit(X, y).predict_proba(X_test)
     choices = {
         name: clone(model).set_params(max_features=numbers).fit(X, y)
