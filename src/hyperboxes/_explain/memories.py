@@ -13,6 +13,7 @@ import numpy as np
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.validation import check_upper, validate_samples
 from hyperboxes._explain.pipelines import describe_units
+from hyperboxes._explain.reading import json_value
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.sequences import ExplanationSequence
 from hyperboxes._explain.wording import name_classes, name_features
@@ -67,7 +68,7 @@ class VotingBox:
         """Return it for JSON."""
         return {
             "box": self.box,
-            "class": _plain(self.label),
+            "class": json_value(self.label),
             "share": self.share,
             "age": self.age,
             "samples": self.count,
@@ -179,7 +180,7 @@ class MemoryExplanation:
     def to_dict(self) -> dict[str, Any]:
         """Return it for other programs: plain values only."""
         return {
-            "prediction": _plain(self.prediction),
+            "prediction": json_value(self.prediction),
             "probabilities": self.probabilities,
             "horizon": self.horizon,
             "n_neighbors": self.n_neighbors,
@@ -306,7 +307,3 @@ def _shares(model: Any, context: _Context, xl: np.ndarray, xu: np.ndarray) -> np
 
 def _percent(share: float) -> str:
     return f"{share:.0%}"
-
-
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
