@@ -6,6 +6,7 @@ seed, and draws from it in a fixed order, so that it does not matter which threa
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -222,7 +223,7 @@ def _find_drops(
     """Ask again about the samples with the values of one feature shuffled, of each in turn."""
     low, high, y = asked.low, asked.high, asked.y
     rows, weights = np.arange(len(y)), asked.counted
-    total = max(weights.sum(), np.finfo(float).tiny)
+    total = max(weights.sum(), sys.float_info.min)
     before = (weights * votes[rows, y]).sum()
     orders = [random.permutation(len(y)) for _ in range(low.shape[1])]
     shuffled = [_shuffle(end, orders) for end in (low, high)[: 1 if low is high else 2]]

@@ -94,4 +94,6 @@ def _by_class(member: Member) -> np.ndarray:
 
 def _starts(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
     """Return where pieces of these sizes begin, one after the other, and where the last ends."""
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
