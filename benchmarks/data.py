@@ -122,9 +122,9 @@ def in_file_order(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray] | No
     path = folder / f"{name}.csv.gz"
     if not path.exists():
         return None
-    table = pd.read_csv(path, dtype={"class": str}, float_precision="round_trip")
-    classes = np.unique(table.pop("class").to_numpy(), return_inverse=True)[1]
-    return np.ascontiguousarray(table, dtype=float), classes
+    table = pd.read_csv(path, dtype=str)  # Python reads numbers to the last digit
+    classes = np.unique(table.pop("class").to_numpy(object), return_inverse=True)[1]
+    return np.ascontiguousarray(table.to_numpy(object).astype(float)), classes
 
 
 def names_in(folder: Path) -> list[str]:
