@@ -78,7 +78,7 @@ def test_rules_as_text_and_csv(get, model):
     assert get("rules", "boosted", *data) == expected + "\n"
     out = io.StringIO(get("rules", "boosted", "--format", "csv"))
     frame = export_frame(model)
-    numbers = frame.columns[frame.dtypes == float]  # of which Pandas may not read the last digit
+    numbers = frame.select_dtypes(float).columns  # of which Pandas may not read the last digit
     table = pd.read_csv(out, index_col="box", converters=dict.fromkeys(numbers, float))
     pd.testing.assert_frame_equal(table.sort_index(), frame, check_exact=True)
     assert table["support"].is_monotonic_decreasing
