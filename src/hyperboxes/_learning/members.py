@@ -17,8 +17,9 @@ from numpy.random import PCG64, RandomState
 
 from hyperboxes._kernels.binning import hash_rows
 from hyperboxes._kernels.members import Members
+from hyperboxes._kernels.taking import round_boxes, take_codes, take_numbers, take_shuffled
 from hyperboxes._models.boxes import Boxes
-from hyperboxes._models.ensemble import ask
+from hyperboxes._models.ensemble import add_up, make_room
 from hyperboxes._models.members import Member, Voting, pack
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.model import BoxModel
@@ -60,14 +61,22 @@ class CodedSamples:
         weights = None if self.weights is None else self.weights[rows]
         return replace(self, low=low, high=high, y=self.y[rows], weights=weights)
 
-    def merge_equal(self) -> tuple[Self, np.ndarray]:
-        """Return the first of equal samples, and how many there are of each."""
-        keys = np.empty(len(self.y), np.uint64)
-        codes = self.low.T if self.high is self.low else np.concatenate([self.low.T, self.high.T])
-        hash_rows(codes, self.y.astype(np.int32), 0, len(keys), keys)
+    @property
+    def ends(self) -> tuple[np.ndarray, ...]:
+        """The codes by feature: the least and the largest of intervals, or those of points."""
+        return (self.low.T,) if self.high is self.low else (self.low.T, self.high.T)
+
+    def merge_equal(self, rows: np.ndarray, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which rows come first of those that are equal, and how many there are of each."""
+        codes = np.empty((len(self.ends), len(features), len(rows)), np.uint8)
+        for end, taken in zip(self.ends, codes, strict=True):
+            take_codes(end, rows, features, taken)
+        keys = np.empty(len(rows), np.uint64)
+        labels = self.y[rows].astype(np.int32)
+        hash_rows(codes.reshape(-1, len(rows)), labels, 0, len(rows), keys)
         _, first, counts = np.unique(keys, return_index=True, return_counts=True)
         order = np.argsort(first)
-        return self.take(first[order], np.arange(self.low.shape[1])), counts[order]
+        return rows[first[order]], counts[order]
 
 
 class MemberLearner(NamedTuple):
@@ -168,73 +177,72 @@ def learn_member(
     random = RandomState(PCG64(seed))  # the usual generator takes ten times as long to seed
     draw = drawing.draw(samples, learner.share, random)
     member = _learn_boxes(samples, draw, learner, voting.levels)
-    is_drawn = np.zeros(len(samples.y), bool)
-    is_drawn[draw.rows] = True
-    left_out = np.flatnonzero(~is_drawn)
+    is_left_out = np.ones(len(samples.y), bool)
+    is_left_out[draw.rows] = False
+    left_out = np.flatnonzero(is_left_out)
     alone = replace(member, features=np.arange(len(draw.features)))
     packed = pack([alone], samples.n_classes, voting)
-    asked = samples.take(left_out, draw.features)
-    votes = ask(packed, asked.low, asked.high, samples.n_classes)
+    votes = _ask(packed, samples, Draw(draw.features, left_out))
     few = random.permutation(len(left_out))[:_ENOUGH_FOR_IMPORTANCE]
-    asked = asked.take(few, alone.features)
-    drops = _find_drops(packed, asked, votes[few], random)
+    drops = _find_drops(packed, samples, Draw(draw.features, left_out[few]), votes[few], random)
     return Lesson(Learned(member, drops), left_out, votes)
 
 
 def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int) -> Member:
-    taken = samples.take(draw.rows, draw.features)
-    counts = None
+    rows, counts = draw.rows, None
     if learner.merges:
-        taken, counts = taken.merge_equal()
-    low, high = taken.low, taken.high
-    is_missing = low > high
-    xl = np.where(is_missing, np.nan, low / levels)
-    xu = xl if np.array_equal(low, high) else np.where(is_missing, np.nan, high / levels)
-    drawn = Samples(xl, xu, None, taken.y, counts=counts)
-    membership = Membership(np.ones(xl.shape[1]), learner.membership_function)
-    boxes = Boxes(xl.shape[1], samples.n_classes, room=len(xl))
+        rows, counts = samples.merge_equal(rows, draw.features)
+    drawn = Samples(*_take_numbers(samples, rows, draw.features, levels), None, samples.y[rows])
+    n_features = len(draw.features)
+    membership = Membership(np.ones(n_features), learner.membership_function)
+    boxes = Boxes(n_features, samples.n_classes, room=len(rows))
     model = BoxModel(boxes, None, membership)
-    learner.learn(drawn, model)
+    learner.learn(replace(drawn, counts=counts), model)
     boxes = model.boxes
     if boxes.labels.min() < 0 or not np.bincount(boxes.labels, minlength=samples.n_classes).all():
         raise ValueError("A member has no box of some class: its learner cannot be one.")
-    lower, upper = _round(boxes.lower, boxes.upper, levels)
+    lower, upper = np.empty((2, *boxes.lower.shape), np.uint8)
+    round_boxes(boxes.lower, boxes.upper, levels, lower, upper)
     is_mean = membership.is_mean
     return Member(draw.features, lower, upper, boxes.labels.copy(), boxes.counts.copy(), is_mean)
 
 
-def _round(lower: np.ndarray, upper: np.ndarray, levels: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the codes that boxes hold; those of features that they know nothing of are all.
+def _take_numbers(
+    samples: CodedSamples, rows: np.ndarray, features: np.ndarray, levels: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return samples as learners take them; points share one array."""
+    xl = np.empty((len(rows), len(features)))
+    if len(samples.ends) == 1:
+        take_numbers(samples.low.T, None, rows, features, levels, xl, None)
+        return xl, xl
+    xu = np.empty_like(xl)
+    take_numbers(*samples.ends, rows, features, levels, xl, xu)
+    return xl, xu
 
-    Where boxes were parted between two codes, each keeps those on its side; one between two codes
-    keeps the nearer.
-    """
-    low, high = np.ceil(levels * lower - 1e-6), np.floor(levels * upper + 1e-6)
-    if (between := low > high).any():
-        low[between] = high[between] = np.rint(levels * (lower + upper) / 2)[between]
-    if (unknown := np.isnan(lower)).any():
-        low[unknown], high[unknown] = 0, levels
-    return low.astype(np.uint8), high.astype(np.uint8)
+
+def _ask(member: Members, samples: CodedSamples, asked: Draw) -> np.ndarray:
+    """Return a member's votes on some samples."""
+    codes = []
+    for end in samples.ends:
+        codes.append(make_room(len(asked.features), len(asked.rows)))
+        take_codes(end, asked.rows, asked.features, codes[-1])
+    return add_up(member, codes, len(asked.rows), samples.n_classes)
 
 
 def _find_drops(
-    member: Members, asked: CodedSamples, votes: np.ndarray, random: RandomState
+    member: Members, samples: CodedSamples, asked: Draw, votes: np.ndarray, random: RandomState
 ) -> np.ndarray:
     """Ask again about the samples with the values of one feature shuffled, of each in turn."""
-    low, high, y = asked.low, asked.high, asked.y
-    rows, weights = np.arange(len(y)), asked.counted
+    n_features, n_samples = len(asked.features), len(asked.rows)
+    orders = np.array([random.permutation(n_samples) for _ in range(n_features)])
+    codes = []
+    for end in samples.ends:
+        codes.append(make_room(n_features, n_features * n_samples))
+        take_shuffled(end, asked.rows, asked.features, orders, codes[-1])
+    said = add_up(member, codes, n_features * n_samples, samples.n_classes)
+    y, weights = samples.y[asked.rows], samples.counted[asked.rows]
+    places = np.arange(n_samples)
+    before = (weights * votes[places, y]).sum()
+    after = said.reshape(n_features, n_samples, samples.n_classes)[:, places, y]
     total = max(weights.sum(), sys.float_info.min)
-    before = (weights * votes[rows, y]).sum()
-    orders = [random.permutation(len(y)) for _ in range(low.shape[1])]
-    shuffled = [_shuffle(end, orders) for end in (low, high)[: 1 if low is high else 2]]
-    said = ask(member, shuffled[0], shuffled[-1], asked.n_classes)
-    after = said[np.arange(len(said)), np.tile(y, len(orders))].reshape(len(orders), len(y))
     return (before - (weights * after).sum(axis=1)) / total
-
-
-def _shuffle(codes: np.ndarray, orders: list[np.ndarray]) -> np.ndarray:
-    """Return the samples once for each feature, its codes in another order."""
-    shuffled = np.tile(codes.T[:, np.newaxis], (1, len(orders), 1))
-    for j, order in enumerate(orders):
-        shuffled[j, j] = codes[order, j]
-    return shuffled.reshape(len(orders), len(orders) * len(codes)).T

@@ -386,7 +386,7 @@ class Boxes:
         order, starts = self._by_tree()
         self._counters[WIDTH] = _WIDTH
         vars(self).pop("_index", None)  # makes room for the new one
-        n_blocks = most_blocks(np.diff(starts), fill)
+        n_blocks = most_blocks(np.diff(starts), fill) if len(order) else 0
         if rooms is None:
             rooms = _Rooms(_endless_patience())
         bitmaps = rooms.bitmaps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -77,27 +77,36 @@ class EnsembleModel:
 
 def ask(members: Members, low: np.ndarray, high: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the members' votes on samples in codes, added up in the order of the members."""
-    n_samples = len(low)
-    size = -(-n_samples // SAMPLES) * SAMPLES
-    codes = [_pad(end, size) for end in ((low,) if low is high else (low, high))]
-    votes = np.zeros((n_classes, size))
-    nearest, shares = np.empty((n_classes, SAMPLES), np.uint16), np.empty((n_classes + 1, SAMPLES))
-    high_codes = None if low is high else codes[1]
-    kernels.add_votes(codes[0], high_codes, members, nearest, shares, votes)
-    return votes[:, :n_samples].T
+    codes = []
+    for end in (low,) if low is high else (low, high):
+        codes.append(make_room(end.shape[1], len(end)))
+        codes[-1][:, : len(end)] = end.T
+    return add_up(members, codes, len(low), n_classes)
 
 
-def _pad(codes: np.ndarray, size: int) -> np.ndarray:
-    """Return codes by feature, of as many samples as kernels compare at a time.
+def make_room(n_features: int, n_samples: int) -> np.ndarray:
+    """Return room for codes by feature, of as many samples as kernels compare at a time.
 
-    They begin where lines of the processor's cache do, so that no vector lies in two of them.
+    It begins where lines of the processor's cache do, so that no vector lies in two of them.
     """
-    n_samples, n_features = codes.shape
+    size = -(-n_samples // SAMPLES) * SAMPLES
     room = np.zeros(n_features * size + _LINE, np.uint8)
     start = -room.ctypes.data % _LINE
-    padded = room[start : start + n_features * size].reshape(n_features, size)
-    padded[:, :n_samples] = codes.T
-    return padded
+    return room[start : start + n_features * size].reshape(n_features, size)
+
+
+def add_up(
+    members: Members, codes: Sequence[np.ndarray], n_samples: int, n_classes: int
+) -> np.ndarray:
+    """Return the members' votes on samples whose codes are in such rooms.
+
+    These are the least and the largest codes of intervals, or those of points.
+    """
+    low, high = codes[0], codes[1] if len(codes) > 1 else None
+    votes = np.zeros((n_classes, low.shape[1]))
+    nearest, shares = np.empty((n_classes, SAMPLES), np.uint16), np.empty((n_classes + 1, SAMPLES))
+    kernels.add_votes(low, high, members, nearest, shares, votes)
+    return votes[:, :n_samples].T
 
 
 def find_shares(n_samples: np.ndarray) -> np.ndarray:
