@@ -7,6 +7,7 @@ import json
 import re
 import sqlite3
 from collections import Counter
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -324,7 +325,7 @@ def test_broken_categories_are_refused(change):
 def test_sql_gives_what_predict_gives(cls):
     model, table, _ = fitted(cls)
     asked = pd.concat([table, table[:30].assign(colour="pink"), table[:30].assign(size=np.nan)])
-    with sqlite3.connect(":memory:") as database:
+    with closing(sqlite3.connect(":memory:")) as database:
         asked.to_sql("t", database, index=False)
         sql = export_sql(model, table="t")
         got = pd.read_sql(sql, database)["prediction"].to_numpy()
