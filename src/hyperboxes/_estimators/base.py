@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -29,6 +28,7 @@ from hyperboxes._kernels import prediction
 from hyperboxes._kernels.records import Rule
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.rules import SELECTIONS, make_rule
+from hyperboxes._learning.threads import Threads
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import FUNCTIONS, Membership
@@ -216,12 +216,8 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
         n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
         batches = slices(len(X), _rows_at_once(len(X), n_jobs, n_values))
-        if n_jobs == 1:
-            answers = [ask(rows) for rows in batches]
-        else:  # joblib's own threads take some 15 ms to hand over the first answer
-            with ThreadPoolExecutor(n_jobs) as pool:
-                answers = list(pool.map(ask, batches))
-        return np.concatenate(answers)
+        with Threads(n_jobs) as threads:  # joblib's take some 15 ms for the first answer
+            return np.concatenate(list(threads.map(ask, batches)))
 
     def _find_boxes(
         self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -22,6 +21,7 @@ from hyperboxes._estimators.validation import unchanged_on_error, validate_sampl
 from hyperboxes._kernels import votes
 from hyperboxes._learning.bins import in_batches
 from hyperboxes._learning.boosting import Settings
+from hyperboxes._learning.threads import Threads
 from hyperboxes._learning.voting import Course, Training, VotingModel, learn_votes
 from hyperboxes._models.voting import VotingHyperboxes, list_conditions
 
@@ -351,13 +351,13 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
         conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing)
         scores = np.tile(self.intercept_, (len(X), 1))
         n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
-        with ThreadPoolExecutor(n_jobs) as pool:
+        with Threads(n_jobs) as threads:
             in_batches(
                 lambda start, stop: votes.add_votes(
                     X, conditions, boxes.weights, start, stop, scores
                 ),
                 len(X),
-                pool,
+                threads,
             )
         return scores
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -35,6 +34,7 @@ from hyperboxes._learning.members import (
 )
 from hyperboxes._learning.out_of_bag import OutOfBag, collect
 from hyperboxes._learning.scouting import choose_drawing
+from hyperboxes._learning.threads import Threads
 from hyperboxes._learning.vote_calibrating import learn_calibration
 from hyperboxes._models.codes import SCALINGS, Codes
 from hyperboxes._models.ensemble import EnsembleModel, find_shares
@@ -365,8 +365,8 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
             learner = learners[number % len(learners)]
             return learn_member(samples, drawing, learner, voting, int(seeds[number]))
 
-        with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
-            yield from pool.map(learn, range(n_members))
+        with Threads(effective_n_jobs(self.n_jobs)) as threads:
+            yield from threads.map(learn, range(n_members))
 
     def _voting(self, levels: int) -> Voting:
         return Voting(levels, float(self.temperature))
@@ -445,8 +445,8 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
             return self._model.predict(low, low if upper is lower else upper[rows])
 
         n_jobs = effective_n_jobs(self.n_jobs)
-        with ThreadPoolExecutor(n_jobs) as pool:
-            answers = pool.map(answer, slices(len(lower), _rows_at_once(len(lower), n_jobs)))
+        with Threads(n_jobs) as threads:
+            answers = threads.map(answer, slices(len(lower), _rows_at_once(len(lower), n_jobs)))
             return np.concatenate(list(answers))
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from hyperboxes._kernels import binning
 from hyperboxes._kernels.binning import MAX_BINS
+from hyperboxes._learning.threads import Threads
 
 _ROWS_AT_ONCE = 16_384
 
@@ -27,7 +27,7 @@ class Bins:
     n_thresholds: np.ndarray
 
     @classmethod
-    def learn(cls, X: np.ndarray, weights: np.ndarray | None, rows: Any, pool: Executor) -> Self:
+    def learn(cls, X: np.ndarray, weights: np.ndarray | None, rows: Any, threads: Threads) -> Self:
         """Place thresholds so that bins have about equal weight; few values have a bin each.
 
         Only the given rows are looked at. Weights are None if they are equal.
@@ -37,20 +37,20 @@ class Bins:
             column = X[rows, feature].astype(np.float64)
             return find_thresholds(column, None if weights is None else weights[rows])
 
-        found = list(pool.map(find, range(X.shape[1])))
+        found = list(threads.map(find, range(X.shape[1])))
         thresholds = np.full((len(found), MAX_BINS), np.inf)
         for row, values in zip(thresholds, found, strict=True):
             row[: len(values)] = values
         return cls(thresholds, np.array([len(values) for values in found]))
 
-    def encode(self, X: np.ndarray, pool: Executor) -> np.ndarray:
+    def encode(self, X: np.ndarray, threads: Threads) -> np.ndarray:
         """Return the bin of each value, one row for each feature."""
         codes = np.empty(X.shape[::-1], np.uint8)
 
         def encode(start: int, stop: int) -> None:
             binning.encode(X, self.thresholds, start, stop, codes)
 
-        in_batches(encode, len(X), pool)
+        in_batches(encode, len(X), threads)
         return codes
 
     def lower(self, feature: np.ndarray, first: np.ndarray) -> np.ndarray:
@@ -64,10 +64,10 @@ class Bins:
         return np.where(is_open, np.inf, self.thresholds[feature, last])
 
 
-def in_batches(work: Callable[[int, int], None], n_rows: int, pool: Executor) -> None:
+def in_batches(work: Callable[[int, int], None], n_rows: int, threads: Threads) -> None:
     """Call `work(start, stop)` for all rows, some at a time."""
     starts = range(0, n_rows, _ROWS_AT_ONCE)
-    list(pool.map(lambda start: work(start, min(start + _ROWS_AT_ONCE, n_rows)), starts))
+    list(threads.map(lambda start: work(start, min(start + _ROWS_AT_ONCE, n_rows)), starts))
 
 
 def find_thresholds(column: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

@@ -7,7 +7,6 @@ What is searched, how votes are corrected and when it ends is described in `docs
 from __future__ import annotations
 
 import math
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ import numpy as np
 from hyperboxes._kernels import binning, boosting, drawing, votes
 from hyperboxes._learning.bins import Bins, in_batches
 from hyperboxes._learning.regions import Everyone, SamplesHere
+from hyperboxes._learning.threads import Threads
 
 _MOST_FOR_ENDS = 100_000  # samples to fit the ends of a box
 _FEWEST_COLUMNS = 4
@@ -115,22 +115,22 @@ def gather(
     labels: np.ndarray,
     weights: np.ndarray,
     rows: np.ndarray | None,
-    pool: Executor,
+    threads: Threads,
 ) -> Population:
     """Return the samples for the kernels. Boxes are found on the given rows, None for all."""
     unit = unit_of(total_of(weights))
     n_bins = bins.n_thresholds + 1
     if rows is None:
-        samples, _ = merge_equal(codes, n_bins, labels, weights, unit, pool)
-        return Population(samples, SamplesHere(samples, None, pool), unit)
+        samples, _ = merge_equal(codes, n_bins, labels, weights, unit, threads)
+        return Population(samples, SamplesHere(samples, None, threads), unit)
     searched, places = merge_equal(
-        np.ascontiguousarray(codes[:, rows]), n_bins, labels[rows], weights[rows], unit, pool
+        np.ascontiguousarray(codes[:, rows]), n_bins, labels[rows], weights[rows], unit, threads
     )
     counts = np.ones(len(labels), np.int64)
     samples = drawing.Samples(
         codes, n_bins, labels, in_units(weights, unit), counts, np.empty(0, np.uint64)
     )
-    return Population(searched, SamplesHere(samples, rows[places], pool), unit)
+    return Population(searched, SamplesHere(samples, rows[places], threads), unit)
 
 
 def total_of(weights: np.ndarray) -> float:
@@ -151,7 +151,7 @@ def merge_equal(
     labels: np.ndarray,
     weights: np.ndarray,
     unit: float,
-    pool: Executor,
+    threads: Threads,
 ) -> tuple[drawing.Samples, np.ndarray]:
     """Return samples, equal ones as one, and the place of the first that each stands for."""
     keys = np.empty(len(labels), np.uint64)
@@ -159,7 +159,7 @@ def merge_equal(
     def hash_rows(start: int, stop: int) -> None:
         binning.hash_rows(codes, labels, start, stop, keys)
 
-    in_batches(hash_rows, len(labels), pool)
+    in_batches(hash_rows, len(labels), threads)
     counts, first = np.ones(len(labels), np.int64), np.arange(len(labels))
     distinct, places, members = np.unique(keys, return_index=True, return_inverse=True)
     if len(distinct) < len(keys):
@@ -182,12 +182,12 @@ class Booster:
         n_classes: int,
         settings: Settings,
         random: np.random.RandomState,
-        pool: Executor,
+        threads: Threads,
     ) -> None:
         self.searched, everyone, self._unit = population
         self.settings = settings
         self._random = random
-        self._pool = pool
+        self._threads = threads
         self._regions = everyone.new_regions(n_classes)
         masses = self._regions.table.masses
         self._intercepts = np.log(masses[0] / masses.sum())
@@ -234,13 +234,13 @@ class Booster:
         seeds = [self._seed() for _ in range(self.settings.n_draws)]
         columns = [self._columns() for _ in seeds]
         groups = [self._groups() for _ in seeds]
-        draws = list(self._pool.map(self._draw, seeds))
+        draws = list(self._threads.map(self._draw, seeds))
         tasks = [
             (drawn, some, group)
             for drawn, some, starts in zip(draws, columns, groups, strict=True)
             for group in starts
         ]
-        found = list(self._pool.map(lambda task: self._find(*task), tasks))
+        found = list(self._threads.map(lambda task: self._find(*task), tasks))
         places = np.repeat(np.arange(len(draws)), [len(starts) for starts in groups])
         seconds: list[dict[Group, None]] = [{} for _ in draws]
         for place, box in zip(places, found, strict=True):
@@ -251,7 +251,7 @@ class Booster:
             for group in later
             if group and group not in starts and len(self._intercepts) > 2
         ]
-        found += self._pool.map(lambda task: self._find(*task), again)
+        found += self._threads.map(lambda task: self._find(*task), again)
         self._remember([some for _, some, _ in tasks + again], found)
         return found
 

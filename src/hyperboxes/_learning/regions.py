@@ -7,13 +7,13 @@ them, and, in the end, how many samples each box holds. So they need not be in t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from concurrent.futures import Executor
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from hyperboxes._kernels import boosting, drawing, votes
 from hyperboxes._learning.bins import in_batches
+from hyperboxes._learning.threads import Threads
 
 
 class Regions(ABC):
@@ -100,7 +100,7 @@ class SamplesHere(NamedTuple):
 
     samples: drawing.Samples
     places: np.ndarray | None
-    pool: Executor
+    threads: Threads
 
     def new_regions(self, n_classes: int) -> Regions:
         """Return a single region that holds all samples."""
@@ -110,7 +110,7 @@ class SamplesHere(NamedTuple):
         """Return how many samples of each class each box holds."""
         table = np.zeros((len(boxes), n_classes), np.int64)
         for box, counts in zip(boxes, table, strict=True):
-            votes.count_classes(self.samples, find_held(self.samples, box, self.pool), counts)
+            votes.count_classes(self.samples, find_held(self.samples, box, self.threads), counts)
         return table
 
 
@@ -118,9 +118,9 @@ class RegionsHere(Regions):
     """Regions of samples in this process."""
 
     def __init__(
-        self, samples: drawing.Samples, places: np.ndarray | None, pool: Executor, n_classes: int
+        self, samples: drawing.Samples, places: np.ndarray | None, threads: Threads, n_classes: int
     ) -> None:
-        self._samples, self._places, self._pool = samples, places, pool
+        self._samples, self._places, self._threads = samples, places, threads
         self._of_samples = np.zeros(len(samples.labels), np.int32)
         super().__init__(self._masses(1, n_classes)[0])
 
@@ -131,7 +131,7 @@ class RegionsHere(Regions):
 
     def _cut(self, box: boosting.Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n_regions, n_classes = self.table.scores.shape
-        held = find_held(self._samples, box, self._pool)
+        held = find_held(self._samples, box, self._threads)
         parents, inside = votes.split_regions(self._of_samples, held, n_regions)
         return parents, inside, self._masses(len(inside), n_classes)
 
@@ -144,12 +144,12 @@ class RegionsHere(Regions):
         return masses
 
 
-def find_held(samples: drawing.Samples, box: boosting.Box, pool: Executor) -> np.ndarray:
+def find_held(samples: drawing.Samples, box: boosting.Box, threads: Threads) -> np.ndarray:
     """Return which samples a box holds."""
     held = np.empty(len(samples.labels), np.bool_)
 
     def mark(start: int, stop: int) -> None:
         votes.mark_held(samples.codes, box, start, stop, held)
 
-    in_batches(mark, len(held), pool)
+    in_batches(mark, len(held), threads)
     return held

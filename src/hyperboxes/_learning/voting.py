@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from hyperboxes._kernels import boosting, votes
 from hyperboxes._learning.bins import Bins
 from hyperboxes._learning.boosting import Booster, Path, Population, Settings, conditions_of, gather
+from hyperboxes._learning.threads import Threads
 from hyperboxes._models.voting import VotingHyperboxes, list_conditions
 
 # Thresholds and boxes are found on as many samples; more would not move them visibly. Votes are
@@ -45,13 +45,13 @@ def learn_votes(
     training: Training, settings: Settings, n_bags: int, random: np.random.RandomState, n_jobs: int
 ) -> VotingModel:
     """Boost boxes `n_bags` times and average the scores."""
-    with ThreadPoolExecutor(n_jobs) as pool:
+    with Threads(n_jobs) as threads:
         X, labels, weights, n_classes = training
         rows = draw_rows(len(X), random)
         unequal = None if (weights == weights[0]).all() else weights
-        bins = Bins.learn(X, unequal, slice(None) if rows is None else rows, pool)
-        population = gather(bins.encode(X, pool), bins, labels, weights, rows, pool)
-        return boost(population, bins, n_classes, settings, n_bags, random, pool)
+        bins = Bins.learn(X, unequal, slice(None) if rows is None else rows, threads)
+        population = gather(bins.encode(X, threads), bins, labels, weights, rows, threads)
+        return boost(population, bins, n_classes, settings, n_bags, random, threads)
 
 
 def boost(
@@ -61,10 +61,10 @@ def boost(
     settings: Settings,
     n_bags: int,
     random: np.random.RandomState,
-    pool: Executor,
+    threads: Threads,
 ) -> VotingModel:
     """Boost boxes of samples that are in bins."""
-    paths = [Booster(population, n_classes, settings, random, pool).run() for _ in range(n_bags)]
+    paths = [Booster(population, n_classes, settings, random, threads).run() for _ in range(n_bags)]
     boxes, table = join(paths)
     table = signed(table)
     class_counts = population.everyone.count_classes(boxes, n_classes)

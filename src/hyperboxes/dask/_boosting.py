@@ -7,7 +7,6 @@ these come here. All others stay on the workers, in bins, where votes are fitted
 from __future__ import annotations
 
 import copy
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 from hyperboxes._learning import voting
 from hyperboxes._learning.bins import Bins
 from hyperboxes._learning.boosting import Population, in_units, merge_equal, unit_of
+from hyperboxes._learning.threads import Threads
 from hyperboxes._models.categories import Categories
 from hyperboxes.dask._categories import with_places
 from hyperboxes.dask._engine import Engine
@@ -126,8 +126,8 @@ def join_drawn(parts: list[Drawn]) -> Drawn:
 def bin_partition(reader: Reader, bins: Bins, number: int, X: Any, y: Any, X_upper: Any) -> Binned:
     """Put the samples of a partition into bins."""
     X, labels = reader.read(number, X, y)
-    with ThreadPoolExecutor(1) as pool:
-        return Binned(bins.encode(X, pool), labels)
+    with Threads(1) as threads:
+        return Binned(bins.encode(X, threads), labels)
 
 
 def _draw(
@@ -156,23 +156,25 @@ def _boost(
     settings, n_bags = model._settings(n_classes)
     weights = _weigh_classes(model, reader.classes, counts)
     unit = unit_of(float(sum(Fraction(w) * int(n) for w, n in zip(weights, counts, strict=True))))
-    with ThreadPoolExecutor(effective_n_jobs(model.n_jobs)) as pool:
+    with Threads(effective_n_jobs(model.n_jobs)) as threads:
         of_drawn = weights[drawn.labels]
         is_weighted = bool((weights != weights[0]).any())
-        bins = Bins.learn(drawn.X, of_drawn if is_weighted else None, slice(None), pool)
+        bins = Bins.learn(drawn.X, of_drawn if is_weighted else None, slice(None), threads)
         shared = engine.share(reader), engine.share(bins)
         tasks = [
             engine.task(bin_partition, f"{number}", *shared, number, *partition)
             for number, partition in enumerate(partitions)
         ]
-        codes = bins.encode(drawn.X, pool)
-        searched, _ = merge_equal(codes, bins.n_thresholds + 1, drawn.labels, of_drawn, unit, pool)
+        codes = bins.encode(drawn.X, threads)
+        searched, _ = merge_equal(
+            codes, bins.n_thresholds + 1, drawn.labels, of_drawn, unit, threads
+        )
         everyone = SamplesOnWorkers(
             engine, engine.keep(tasks), searched, in_units(weights, unit), counts
         )
         population = Population(searched, everyone, unit)
         try:
-            return voting.boost(population, bins, n_classes, settings, n_bags, random, pool)
+            return voting.boost(population, bins, n_classes, settings, n_bags, random, threads)
         finally:
             everyone.let_go()
 

@@ -7,13 +7,13 @@ cell. These are whole numbers, so their sums are those of a single process.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hyperboxes._kernels import boosting, drawing
 from hyperboxes._learning.regions import Regions, SamplesHere, find_held
+from hyperboxes._learning.threads import Threads
 from hyperboxes.dask._engine import Engine
 
 
@@ -47,8 +47,8 @@ class Cut(NamedTuple):
 
 def cut_partition(binned: Binned, cells: np.ndarray | None, cut: Cut) -> np.ndarray:
     """Return in which cells samples are: twice their region, plus 1 if the box holds them."""
-    with ThreadPoolExecutor(1) as pool:
-        held = find_held(binned.for_kernels(), cut.box, pool)
+    with Threads(1) as threads:
+        held = find_held(binned.for_kernels(), cut.box, threads)
     regions = np.int32(0) if cells is None else cut.names[cells]
     return 2 * regions + held.astype(np.int32)
 
@@ -71,8 +71,8 @@ def add_counts(counts: list[Counts]) -> Counts:
 
 def count_held(binned: Binned, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
     """Count the samples of a partition that each box holds, by class."""
-    with ThreadPoolExecutor(1) as pool:
-        return SamplesHere(binned.for_kernels(), None, pool).count_classes(boxes, n_classes)
+    with Threads(1) as threads:
+        return SamplesHere(binned.for_kernels(), None, threads).count_classes(boxes, n_classes)
 
 
 def add_tables(tables: list[np.ndarray]) -> np.ndarray:
@@ -165,8 +165,8 @@ class RegionsOnWorkers(Regions):
         names = np.repeat(np.arange(n_regions, dtype=np.int32)[:, np.newaxis], 2, axis=1)
         names[parents, 1] = n_regions + np.arange(len(parents))
         self._names = names.ravel()
-        with ThreadPoolExecutor(1) as pool:
-            held = find_held(self._everyone.searched, box, pool)
+        with Threads(1) as threads:
+            held = find_held(self._everyone.searched, box, threads)
         self._of_searched = self._names[2 * self._of_searched + held]
         masses = np.zeros((n_regions + len(parents), n_classes), np.int64)
         np.add.at(masses, self._names, counts * self._everyone.weights)
