@@ -20,7 +20,7 @@ from benchmarks.data import Split, tangled
 from benchmarks.scale.common import Goal, Run
 from benchmarks.scale.growing import COLOURS, MARKERS
 from benchmarks.timing import call_in_fresh_process, progress, table
-from hyperboxes import ImprovedOnlineGFMM
+from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, RandomHyperboxes
 
 SIZES = (10_000, 31_623, 100_000)
 N_FEATURES = 20
@@ -35,6 +35,8 @@ CONTENDERS: dict[str, Callable[[], Any]] = {
     "ImprovedOnlineGFMM, one pass": partial(
         ImprovedOnlineGFMM, shuffle=False, calibrate=False, random_state=0
     ),
+    "RandomHyperboxes": partial(RandomHyperboxes, random_state=0),
+    "BoostedHyperboxes": partial(BoostedHyperboxes, random_state=0),
     "RandomForestClassifier": partial(RandomForestClassifier, n_jobs=1, random_state=0),
     "HistGradientBoostingClassifier": partial(HistGradientBoostingClassifier, random_state=0),
     "KNeighborsClassifier": partial(KNeighborsClassifier, n_jobs=1),
@@ -130,7 +132,8 @@ def draw(results: list[Beside], path: Path) -> None:
     figure = Figure(figsize=(9, 4.2), layout="constrained")
     axes = figure.subplots(1, 2)
     names = list(dict.fromkeys(result.name for result in results))
-    styles = zip(names, (*COLOURS, "0.4"), (*MARKERS, "x"), strict=False)
+    colours, markers = (*COLOURS, "#CC79A7", "black", "0.6"), (*MARKERS, "P", "*", "x")
+    styles = zip(names, colours, markers, strict=True)
     for name, colour, marker in styles:
         of_name = [result for result in results if result.name == name]
         n_samples = [result.n_samples for result in of_name]
