@@ -1,12 +1,11 @@
 """Prediction, class memberships and probabilities against the paper's rules."""
 
-import threading
-
 import numpy as np
 import pytest
 from hypothesis import given
 from joblib import parallel_config
 
+from hyperboxes._learning.threads import Threads
 from tests import reference
 from tests.learners import ImprovedOnlineGFMM, as_reference, models_and_samples
 
@@ -123,17 +122,18 @@ def test_threads_change_nothing(n_jobs, monkeypatch):
 
 
 def test_a_context_sets_the_number_of_threads(monkeypatch):
+    numbers = []
+
+    class Watched(Threads):
+        def __init__(self, n_jobs):
+            numbers.append(n_jobs)
+            super().__init__(n_jobs)
+
     monkeypatch.setattr("hyperboxes._estimators.base._ROWS_WORTH_A_THREAD", 0)
+    monkeypatch.setattr("hyperboxes._estimators.base.Threads", Watched)
     X, y = np.random.default_rng(0).random((40, 2)), np.arange(40) % 2
     model = ImprovedOnlineGFMM().fit(X, y)
-    threads = set()
-    original = model._find_nearest
-
-    def find_nearest(*args, **options):
-        threads.add(threading.get_ident())
-        return original(*args, **options)
-
-    monkeypatch.setattr(model, "_find_nearest", find_nearest, raising=False)
+    model.predict(X)
     with parallel_config(backend="threading", n_jobs=2):
         model.predict(X)
-    assert threading.get_ident() not in threads
+    assert numbers[-2:] == [1, 2]
