@@ -113,7 +113,9 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         "--learner",
         choices=commands(),
         default="improved",
-        help=f"online: {_online_names(', ')}; all samples in memory: {others}; default: improved",
+        help="improved, the default, goes on learning with update; boosted makes a few short rules "
+        f"to read; random is the most accurate. Online: {_online_names(', ')}; all samples in "
+        f"memory: {others}",
     )
     group.add_argument(
         "--theta",
