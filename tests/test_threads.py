@@ -35,7 +35,7 @@ def test_a_single_thread_is_the_one_that_asks():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("wrong", [0, 1, 7, 8, 19])
-def test_errors_reach_the_one_that_asks_and_end_the_work(n_jobs, wrong):
+def test_errors_reach_the_one_that_asks(n_jobs, wrong):
     begun = []
 
     def call(item):
@@ -47,6 +47,9 @@ def test_errors_reach_the_one_that_asks_and_end_the_work(n_jobs, wrong):
     with Threads(n_jobs) as threads, pytest.raises(ValueError, match=f"no {wrong}$"):
         list(threads.map(call, range(20)))
     assert len(begun) == len(set(begun))  # none twice
+    assert set(range(wrong + 1)) <= set(begun)
+    if n_jobs == 1:
+        assert len(begun) == wrong + 1
 
 
 def test_results_need_not_be_asked_for():

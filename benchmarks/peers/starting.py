@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from statistics import median
+from typing import Any
 
-from benchmarks.peers.learners import LEARNERS, Learner
+from benchmarks.peers.learners import LEARNERS
 from benchmarks.timing import in_fresh_process, peak_memory, progress
-from hyperboxes import AgglomerativeGFMM
+from hyperboxes import AgglomerativeGFMM, BoostedHyperboxes, RandomHyperboxes
 
 COLD_SETUP = """
 import numpy
@@ -28,16 +29,18 @@ def cold_start() -> dict[str, float]:
         "import hyperboxes, all names": ours,
         "  of which beyond sklearn": ours - sklearn,
     }
-    for learner in LEARNERS:
-        fresh, warm = first_fits(learner)
-        seconds[f"{learner.name}, first fit, fresh cache"] = fresh
-        seconds[f"{learner.name}, first fit, warm cache"] = warm
+    models = {learner.name: learner.ours(0.3) for learner in LEARNERS}
+    models |= {type(model).__name__: model for model in (BoostedHyperboxes(), RandomHyperboxes())}
+    for name, model in models.items():
+        fresh, warm = first_fits(model)
+        seconds[f"{name}, first fit, fresh cache"] = fresh
+        seconds[f"{name}, first fit, warm cache"] = warm
     return seconds
 
 
-def first_fits(learner: Learner) -> tuple[float, float]:
+def first_fits(model: Any) -> tuple[float, float]:
     """Return the seconds of a process's first fit without and with cached machine code."""
-    statement = f"{learner.ours(0.3)!r}.fit(X, y)"
+    statement = f"{model!r}.fit(X, y)"
     fresh, warm = [], []
     for _ in range(2):
         with tempfile.TemporaryDirectory() as cache:

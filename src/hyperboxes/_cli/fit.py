@@ -113,9 +113,9 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         "--learner",
         choices=commands(),
         default="improved",
-        help="improved, the default, goes on learning with update; boosted makes a few short rules "
-        f"to read; random is the most accurate. Online: {_online_names(', ')}; all samples in "
-        f"memory: {others}",
+        help="improved, the default, reads files of any size, and Python can go on with its model "
+        "(partial_fit); boosted makes a few short rules to read; random is the most accurate on "
+        f"most tables. Online: {_online_names(', ')}; all samples in memory: {others}",
     )
     group.add_argument(
         "--theta",

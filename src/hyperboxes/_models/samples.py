@@ -72,7 +72,8 @@ class Samples(Intervals):
         """Return some of them, in the order of their rows."""
         lower = self.lower[rows]
         upper = lower if self.upper is self.lower else self.upper[rows]
-        return replace(self, lower=lower, upper=upper, y=self.y[rows], order=None)
+        counts = None if self.counts is None else self.counts[rows]
+        return replace(self, lower=lower, upper=upper, y=self.y[rows], order=None, counts=counts)
 
     def starting_with(self, is_first: np.ndarray) -> Self:
         """Return them in another order: those at these places come first, then the others."""
