@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from examples import boosted, choosing, clustering, ensembles, introduction, plots
+from examples import boosted, choosing, clustering, ensembles, introduction, paper, plots
 
 
 @pytest.mark.parametrize("example", [choosing, clustering])
@@ -21,6 +21,7 @@ def test_examples_of_one_picture(example, monkeypatch, tmp_path):
         (boosted, ["interval", "stages"]),
         (ensembles, ["votes"]),
         (introduction, ["boxes", "growth", "membership", "theta"]),
+        (paper, ["boxes", "candidates"]),
         (
             plots,
             [

@@ -1,7 +1,8 @@
-"""Classifiers made of axis-parallel boxes, as scikit-learn estimators.
+"""General fuzzy min-max neural networks (GFMM) as scikit-learn estimators.
 
-A few boxes that vote are rules to read, many follow a stream that changes, and boxes that each hold
-samples of one class are the general fuzzy min-max neural networks (GFMM) of the literature.
+The package has the learning algorithms of Khuat & Gabrys (2021), Onln-GFMM, IOL-GFMM, AGGLO-SM and
+AGGLO-2, original and accelerated. Their models are lists of axis-parallel boxes that read as rules.
+It also has boosted rules, ensembles, clustering, and classifiers for streams with concept drift.
 """
 
 from typing import TYPE_CHECKING, Any
