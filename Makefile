@@ -16,6 +16,8 @@ BENCHMARKS := $(addprefix bench-, defaults peers scale missing labels merging me
 
 .PHONY: demo test test-oldest dist lint format docs $(BENCHMARKS) reproduce reproduce-quick clean
 
+# Compiles into the default cache, for the commands that the demo prints to try.
+demo: export NUMBA_CACHE_DIR :=
 demo: $(VENV)/.demo
 	$(BIN)/hyperboxes demo
 

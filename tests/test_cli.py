@@ -1,7 +1,6 @@
-"""The command line as a whole, training from files, progress, and the demonstration."""
+"""The command line as a whole, training from files, and progress."""
 
 import json
-import re
 import subprocess
 import sys
 
@@ -178,29 +177,3 @@ def test_fit_works_without_rich(get, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setitem(sys.modules, "rich", None)
     get("fit", "train.csv", "--target", "species", "-o", "new")
-
-
-def test_demo(get, folder):
-    out = get("demo", "-o", "sub/demo")
-    commands = [line for line in out.splitlines() if line.startswith("$ hyperboxes ")]
-    names = [line.split()[2] for line in commands]
-    assert names == ["fit", "evaluate", "rules", "explain", "report", "stream"]
-    for passage in ("accuracy", "worst radius", "Why does the model say", "Now try"):
-        assert passage in out
-    scores = dict(re.findall(r"^  (.+?) +(0\.\d{3})$", out, re.MULTILINE))
-    assert float(scores["boosted boxes, 20 rules"]) > float(scores["decision tree, 20 leaves"])
-    assert "</html>" in (folder / "sub/demo/report.html").read_text(encoding="utf-8")
-    assert (folder / "sub/demo/demo.png").read_bytes().startswith(b"\x89PNG")
-    # What it says to try works.
-    tries = [line.split()[1:] for line in out.partition("== Now try\n")[2].splitlines()]
-    for argv in tries[:-1]:
-        get(*argv)
-    assert len(load("agglo.hyperboxes").hyperboxes_) > 1
-
-
-def test_demo_without_matplotlib(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    code, out, err = run("demo")
-    assert code == 0
-    assert "No picture is drawn. It needs matplotlib: pip install 'hyperboxes[plot]'" in err
-    assert "Now try" in out
