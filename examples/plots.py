@@ -19,8 +19,6 @@ from hyperboxes import (
     AdaptiveGFMM,
     BoostedHyperboxes,
     BoxesDisplay,
-    BoxSizesDisplay,
-    FeatureImportancesDisplay,
     GrowthDisplay,
     ImprovedOnlineGFMM,
     MemoryDisplay,
@@ -66,12 +64,6 @@ def memory() -> MemoryDisplay:
     return MemoryDisplay.from_estimator(AdaptiveGFMM(), X, y, batch_size=25)
 
 
-def sizes() -> BoxSizesDisplay:
-    """Draw how many samples boxes hold."""
-    X, y = load(load_breast_cancer)
-    return BoxSizesDisplay.from_estimator(ImprovedOnlineGFMM(theta=0.4, random_state=0).fit(X, y))
-
-
 def theta() -> ThetaDisplay:
     """Draw what the largest side of boxes does to their number, and to accuracy."""
     X, y = load(load_breast_cancer)
@@ -93,19 +85,12 @@ def voting() -> BoxesDisplay:
     return BoxesDisplay.from_estimator(model, X, y, at=X[40:41])
 
 
-def importances() -> FeatureImportancesDisplay:
-    """Draw which features matter."""
-    X, y = load(load_breast_cancer)
-    model = BoostedHyperboxes(max_boxes=15, random_state=0).fit(X, y)
-    return FeatureImportancesDisplay.from_estimator(model, max_features=12)
-
-
 def main() -> None:
     """Draw the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for them")
     output = parser.parse_args().output
-    for draw in (boxes, parallel, growth, memory, sizes, theta, votes, voting, importances):
+    for draw in (boxes, parallel, growth, memory, theta, votes, voting):
         picture = output / f"plots-{draw.__name__}.png"
         display = draw()
         display.figure_.savefig(picture, dpi=100)

@@ -16,7 +16,6 @@ import pytest
 
 from hyperboxes import (
     BoxesDisplay,
-    BoxSizesDisplay,
     MixedGFMM,
     ParallelCoordinatesDisplay,
     explain,
@@ -280,7 +279,6 @@ def test_parallel_coordinates_have_bars():
     assert_legible(display.figure_)
     places = [place for name, place in display.categories[2].items()]
     assert places == [0, 1, 2, 3]
-    BoxSizesDisplay.from_estimator(model)
 
 
 @needs_browser

@@ -14,7 +14,6 @@ from sklearn.datasets import load_breast_cancer
 from hyperboxes import (
     AgglomerativeGFMM,
     BoxesDisplay,
-    BoxSizesDisplay,
     GrowthDisplay,
     HyperboxClustering,
     ParallelCoordinatesDisplay,
@@ -66,7 +65,6 @@ def test_parallel_agrees_with_the_model(problem):
     np.testing.assert_allclose(display.memberships, expected, atol=1e-9)
     assert len(display.labels) == len(np.unique(display.labels))
     BoxesDisplay.from_estimator(model, problem.xl, problem.y, grid_resolution=5, ax=ax)
-    BoxSizesDisplay.from_estimator(model, ax=ax)
     plt.close(fig)
 
 
@@ -236,48 +234,11 @@ def test_growth_needs_an_online_learner_and_a_stream():
         GrowthDisplay.from_estimator(OnlineGFMM(), [[0.0]], [0], batch_size=0)
 
 
-def test_sizes_and_coverage():
-    _, _, model = iris()
-    display = BoxSizesDisplay.from_estimator(model)
-    boxes = model.hyperboxes_
-    sides = (boxes.upper - boxes.lower) / (model.data_max_ - model.data_min_)
-    np.testing.assert_allclose(display.sides, sides.max(axis=1))
-    assert (display.sides <= model.theta + 1e-12).all()
-    for share in (0.3, 0.9, 1.0):
-        n_boxes = display.n_boxes_for(share)
-        held = np.sort(boxes.counts)[::-1]
-        assert held[:n_boxes].sum() >= share * 150 - 1e-9
-        assert held[: n_boxes - 1].sum() < share * 150
-    assert display.coverage[-1] == 1
-    assert_legible(display.figure_)
-    one = BoxSizesDisplay.from_estimator(model, feature="petal width (cm)")
-    np.testing.assert_array_equal(one.sides, (boxes.upper - boxes.lower)[:, 3])
-    assert one.largest == pytest.approx(0.3 * 2.4)
-    with pytest.raises(ValueError, match="share"):
-        display.n_boxes_for(0.0)
-
-
-def test_exact_shares_are_not_rounded_up():
-    model = ImprovedOnlineGFMM(theta=0.01).fit(np.arange(10.0)[:, None], np.zeros(10))
-    assert BoxSizesDisplay.from_estimator(model).n_boxes_for(0.7) == 7
-
-
-def test_sizes_of_26_classes_and_in_subplots_are_legible():
-    model, _, _ = letters()
-    assert_legible(BoxSizesDisplay.from_estimator(model).figure_)
-    figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
-    first = BoxSizesDisplay.from_estimator(model, ax=axes[0])
-    BoxesDisplay.from_estimator(model, ax=axes[1])
-    assert first.ax_ is axes[0]
-    assert_legible(figure)
-
-
 def draw_all(model, X, y, **options):
     """Draw each display."""
     yield lambda: BoxesDisplay.from_estimator(model, X, y, grid_resolution=10, **options)
     yield lambda: ParallelCoordinatesDisplay.from_estimator(model, X[:1], **options)
     yield lambda: GrowthDisplay.from_estimator(clone(model), X, y, **options)
-    yield lambda: BoxSizesDisplay.from_estimator(model, **options)
 
 
 @pytest.mark.parametrize("style", ["default", "dark_background"])
@@ -302,15 +263,17 @@ def test_axes_given_or_not(style):
 def test_axes_in_subfigures_and_without_a_grid():
     _, _, model = iris()
     figure = plt.figure(layout="constrained")
-    display = BoxSizesDisplay.from_estimator(model, ax=figure.subfigures(1, 2)[0].subplots())
+    X, y = iris_arrays()
+    panels = figure.subfigures(1, 2)
+    display = GrowthDisplay.from_estimator(clone(model), X, y, ax=panels[0].subplots())
     figure.canvas.draw()
     assert display.figure_ is display.ax_.figure
     figure = plt.figure()
     ax = figure.add_axes((0.2, 0.2, 0.5, 0.5))
-    display = BoxSizesDisplay.from_estimator(model, ax=ax, legend=False)
+    display.plot(ax=ax, legend=False)
     places = [panel.get_position() for panel in display.axes_]
-    assert min(place.x0 for place in places) == pytest.approx(0.2)
-    assert max(place.x1 for place in places) == pytest.approx(0.7)
+    assert min(place.y0 for place in places) == pytest.approx(0.2)
+    assert max(place.y1 for place in places) == pytest.approx(0.7)
 
 
 def test_drawing_again_gives_another_figure():
@@ -373,8 +336,6 @@ def test_other_bad_input():
         ParallelCoordinatesDisplay.from_estimator(model, X[:1], n_boxes=0)
     with pytest.raises(ValueError, match="max_features"):
         ParallelCoordinatesDisplay.from_estimator(model, X[:1], max_features=0)
-    with pytest.raises(ValueError, match="no feature 'area'"):
-        BoxSizesDisplay.from_estimator(model, feature="area")
     assert plt.get_fignums() == []
 
 
@@ -415,7 +376,6 @@ def test_names_are_no_formulas():
     model = ImprovedOnlineGFMM(theta=0.3).fit(X, [f"a name of $ and a lot of ${k}$" for k in y])
     for display in (
         BoxesDisplay.from_estimator(model, regions=False),
-        BoxSizesDisplay.from_estimator(model, feature=1),
         ParallelCoordinatesDisplay.from_estimator(model, X[:1]),
     ):
         texts = [text for text, _ in shown_texts(display.figure_)]

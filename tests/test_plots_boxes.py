@@ -11,10 +11,8 @@ from sklearn.datasets import load_iris, make_moons
 from hyperboxes import (
     BoostedHyperboxes,
     BoxesDisplay,
-    BoxSizesDisplay,
     ContentiousFuzzyMinMax,
     HyperboxClustering,
-    MultiGranularGFMM,
 )
 from hyperboxes._plots.intervals import lanes
 from hyperboxes._plots.styles import style_of
@@ -144,7 +142,6 @@ def test_many_classes_with_long_names_leave_room_for_the_picture():
     assert legend_names(display.ax_)[-1].startswith("and ")
     assert_legible(display.figure_)
     assert display.ax_.get_window_extent().width > 0.25 * display.figure_.bbox.width
-    assert_legible(BoxSizesDisplay.from_estimator(model).figure_)
 
 
 def test_many_boxes_the_fullest_are_drawn():
@@ -214,7 +211,6 @@ def test_only_unlabelled_boxes_have_no_regions():
     display = BoxesDisplay.from_estimator(model, [[0.0, 1.0]], [-1])
     assert display.regions is None
     assert legend_names(display.ax_) == ["no label"]
-    assert BoxSizesDisplay.from_estimator(model).n_boxes_for(1.0) == 2
 
 
 def test_boxes_by_hand_and_options():
@@ -243,9 +239,6 @@ def test_clusters_are_drawn_like_classes():
     assert set(np.unique(display.regions)) == set(model.labels_)
     assert -1 in display.regions
     assert legend_names(display.ax_)[-1] == "noise"
-    sizes = BoxSizesDisplay.from_estimator(model)
-    assert len(sizes.classes) == model.n_clusters_
-    assert legend_names(sizes.axes_[1])[-1] == "noise"
 
 
 def test_labels_that_are_missing_are_none():
@@ -303,12 +296,3 @@ def test_categories_stand_side_by_side_in_pictures(make):
         first, last = display.lower[box, 0], display.upper[box, 0]
         assert held == set(np.arange(first, last + 1))
     assert_legible(display.figure_)
-
-
-@pytest.mark.parametrize(("level", "theta"), [(-1, 0.4), (0, 0.1)])
-def test_sizes_of_a_level_beside_its_theta(level, theta):
-    X, y = iris_arrays()
-    model = MultiGranularGFMM(theta=(0.1, 0.4), level=level, random_state=0).fit(X, y)
-    display = BoxSizesDisplay.from_estimator(model)
-    assert display.largest == theta
-    assert display.sides.max() <= theta

@@ -9,7 +9,6 @@ from sklearn.tree import DecisionTreeClassifier
 from hyperboxes import (
     BoostedHyperboxes,
     BoxesDisplay,
-    BoxSizesDisplay,
     GrowthDisplay,
     HyperboxClustering,
     ParallelCoordinatesDisplay,
@@ -30,7 +29,6 @@ READERS = {
     "export_text": export_text,
     "export_frame": export_frame,
     "BoxesDisplay": BoxesDisplay.from_estimator,
-    "BoxSizesDisplay": BoxSizesDisplay.from_estimator,
 }
 READERS_OF_CLASSIFIERS = {
     "export_sql": export_sql,
@@ -59,7 +57,6 @@ def test_some_need_a_classifier(name):
 
 
 NOT_FOR_VOTES = {
-    "BoxSizesDisplay": BoxSizesDisplay.from_estimator,
     "ParallelCoordinatesDisplay": READERS_OF_CLASSIFIERS["ParallelCoordinatesDisplay"],
     "merge": lambda model: merge([model, model]),
     "prune": lambda model: prune(model, X, Y),

@@ -3,13 +3,11 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.datasets import load_iris
 
 from hyperboxes import (
     BoostedHyperboxes,
     BoxesDisplay,
-    FeatureImportancesDisplay,
     ImprovedOnlineGFMM,
     VotesDisplay,
     explain,
@@ -75,35 +73,18 @@ def test_votes_of_a_sample_that_no_box_holds():
 
 def test_displays_draw_on_given_axes():
     model = BoostedHyperboxes(5, random_state=0).fit(X, Y)
-    figure, axes = plt.subplots(1, 3)
+    figure, axes = plt.subplots(1, 2)
     for ax, display in zip(
         axes,
         [
             VotesDisplay.from_estimator(model, X[0], ax=axes[0], bar_kwargs={"alpha": 0.5}),
-            FeatureImportancesDisplay.from_estimator(model, ax=axes[1], bar_kwargs={"color": "k"}),
-            BoxesDisplay.from_estimator(model, ax=axes[2]),
+            BoxesDisplay.from_estimator(model, ax=axes[1]),
         ],
         strict=True,
     ):
         assert display.ax_ is ax
         assert display.figure_ is figure
     assert axes[0].patches[0].get_alpha() == 0.5
-    assert axes[1].patches[0].get_facecolor() == (0, 0, 0, 1)
-
-
-def test_importances_are_sorted_and_named():
-    data = load_breast_cancer(as_frame=True)
-    model = BoostedHyperboxes(5, random_state=0).fit(data.data, data.target)
-    display = FeatureImportancesDisplay.from_estimator(model, max_features=4)
-    largest = np.argsort(-model.feature_importances_, kind="stable")[:4]
-    np.testing.assert_array_equal(bar_lengths(display.ax_), model.feature_importances_[largest])
-    names = [text.get_text() for text in display.ax_.get_yticklabels()]
-    assert names == data.data.columns[largest].tolist()
-    rest = 1 - model.feature_importances_[largest].sum()
-    assert display.ax_.get_title() == f"26 more features: {rest:.2f} together"
-    assert_legible(display.figure_)
-    forest = RandomForestClassifier(3, random_state=0).fit(X, Y)
-    assert len(FeatureImportancesDisplay.from_estimator(forest).importances) == 4
 
 
 def test_boxes_are_drawn_where_they_constrain_the_features_shown():
@@ -161,8 +142,6 @@ def test_bad_input_is_refused():
         VotesDisplay.from_estimator(model, np.ones((2, 3)))
     with pytest.raises(ValueError, match="max_boxes must be a whole number"):
         VotesDisplay.from_estimator(model, np.ones(3), max_boxes=0)
-    with pytest.raises(ValueError, match="max_features must be a whole number"):
-        FeatureImportancesDisplay.from_estimator(model, max_features=0)
     with pytest.raises(TypeError, match=r"boxes must be an index or a list of indices, got 0\.5"):
         BoxesDisplay.from_estimator(model, boxes=0.5)
     with pytest.raises(ValueError, match="boxes must be from 0 to 2, got 3"):
@@ -170,5 +149,3 @@ def test_bad_input_is_refused():
     covers = ImprovedOnlineGFMM().fit(X, Y)
     with pytest.raises(TypeError, match="ParallelCoordinatesDisplay shows a sample"):
         VotesDisplay.from_estimator(covers, X[0])
-    with pytest.raises(TypeError, match="needs feature_importances_, which ImprovedOnlineGFMM"):
-        FeatureImportancesDisplay.from_estimator(covers)

@@ -12,6 +12,7 @@ A handful of short rules that vote: read them, see why they decide so, and how m
 # sample, and an intercept, add up to its score.
 
 import matplotlib.pyplot as plt
+import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
@@ -19,7 +20,6 @@ from sklearn.model_selection import train_test_split
 from hyperboxes import (
     BoostedHyperboxes,
     BoxesDisplay,
-    FeatureImportancesDisplay,
     VotesDisplay,
     explain,
     export_text,
@@ -49,7 +49,9 @@ plt.show()
 # add up to there.
 
 BoxesDisplay.from_estimator(model, X_test, y_test, at=sample)
-FeatureImportancesDisplay.from_estimator(model, max_features=10)
+importances = pd.Series(model.feature_importances_, X_train.columns)
+figure, ax = plt.subplots(layout="constrained")
+importances.nlargest(10)[::-1].plot.barh(ax=ax, xlabel="importance")
 plt.show()
 
 # %%

@@ -34,8 +34,6 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.voting import VotingHyperboxes
 from hyperboxes._plots import (
     BoxesDisplay,
-    BoxSizesDisplay,
-    FeatureImportancesDisplay,
     GrowthDisplay,
     MemoryDisplay,
     ParallelCoordinatesDisplay,
@@ -48,7 +46,6 @@ __all__ = [
     "AdaptiveGFMM",
     "AgglomerativeGFMM",
     "BoostedHyperboxes",
-    "BoxSizesDisplay",
     "BoxesDisplay",
     "Change",
     "ContentiousFuzzyMinMax",
@@ -59,7 +56,6 @@ __all__ = [
     "ExplainedVote",
     "Explanation",
     "Explanations",
-    "FeatureImportancesDisplay",
     "FuzzyMinMax",
     "GrowthDisplay",
     "HyperboxClustering",

@@ -48,10 +48,6 @@ class ThetaDisplay(PanelsDisplay):
         The panels: accuracy and boxes.
     {first_of_panels}
 
-    See Also
-    --------
-    BoxSizesDisplay : The sides of the boxes of a model.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris

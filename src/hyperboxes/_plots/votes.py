@@ -78,7 +78,6 @@ class VotesDisplay(Display):
     See Also
     --------
     explain : The same as a text, and what would change the prediction.
-    FeatureImportancesDisplay : Which features matter in a whole model.
 
     Examples
     --------
