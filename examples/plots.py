@@ -19,12 +19,12 @@ from hyperboxes import (
     AdaptiveGFMM,
     BoostedHyperboxes,
     BoxesDisplay,
+    ContributionsDisplay,
     GrowthDisplay,
     ImprovedOnlineGFMM,
     MemoryDisplay,
     ParallelCoordinatesDisplay,
     ThetaDisplay,
-    VotesDisplay,
 )
 
 
@@ -71,15 +71,15 @@ def theta() -> ThetaDisplay:
     return ThetaDisplay.from_estimator(ImprovedOnlineGFMM(random_state=0), X[features], y)
 
 
-def votes() -> VotesDisplay:
-    """Draw why boxes that vote take a sample as malignant."""
+def contributions() -> ContributionsDisplay:
+    """Draw why boosted boxes predict that a sample is malignant."""
     X, y = load(load_breast_cancer)
     model = BoostedHyperboxes(max_boxes=15, random_state=0).fit(X, y)
-    return VotesDisplay.from_estimator(model, X[40:41])
+    return ContributionsDisplay.from_estimator(model, X[40:41])
 
 
-def voting() -> BoxesDisplay:
-    """Draw the boxes that vote on a sample in two features, and what they add up to."""
+def cut() -> BoxesDisplay:
+    """Draw boosted boxes in a cut through a sample, and the regions that they add up to."""
     X, y = load(load_breast_cancer)
     model = BoostedHyperboxes(max_boxes=15, random_state=0).fit(X, y)
     return BoxesDisplay.from_estimator(model, X, y, at=X[40:41])
@@ -90,7 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for them")
     output = parser.parse_args().output
-    for draw in (boxes, parallel, growth, memory, theta, votes, voting):
+    for draw in (boxes, parallel, growth, memory, theta, contributions, cut):
         picture = output / f"plots-{draw.__name__}.png"
         display = draw()
         display.figure_.savefig(picture, dpi=100)

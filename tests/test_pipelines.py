@@ -22,9 +22,9 @@ from hyperboxes import (
     AdaptiveGFMM,
     BoostedHyperboxes,
     BoxesDisplay,
+    ContributionsDisplay,
     MemoryDisplay,
     ParallelCoordinatesDisplay,
-    VotesDisplay,
     explain,
     export_frame,
     export_html,
@@ -109,7 +109,7 @@ def test_plots():
 
 def test_plots_of_votes():
     pipeline = fit(StandardScaler(), BoostedHyperboxes(4, random_state=0))
-    display = VotesDisplay.from_estimator(pipeline, X[:1])
+    display = ContributionsDisplay.from_estimator(pipeline, X[:1])
     np.testing.assert_allclose(display.probabilities, pipeline.predict_proba(X[:1])[0])
 
 

@@ -10,9 +10,9 @@ from sklearn.exceptions import NotFittedError
 from hyperboxes import (
     AdaptiveGFMM,
     BoostedHyperboxes,
+    ContributionsDisplay,
     GrowthDisplay,
     MemoryDisplay,
-    VotesDisplay,
     export_text,
 )
 from hyperboxes._models.memory import expert_weights
@@ -139,9 +139,9 @@ def test_other_readers_know_that_it_votes_and_forgets():
     X, y = stream()
     model = AdaptiveGFMM(max_boxes=30).fit(X, y)
     with pytest.raises(
-        TypeError, match=r"weights that change from sample to sample\. explain says"
+        TypeError, match=r"weights that change from sample to sample\. explain lists"
     ):
-        VotesDisplay.from_estimator(model, X[0])
+        ContributionsDisplay.from_estimator(model, X[0])
     with pytest.raises(TypeError, match="is for AdaptiveGFMM"):
         MemoryDisplay.from_estimator(BoostedHyperboxes(3, random_state=0).fit(X, y))
     growth = GrowthDisplay.from_estimator(model, X, y, batch_size=200)

@@ -8,8 +8,8 @@ from sklearn.datasets import load_iris
 from hyperboxes import (
     BoostedHyperboxes,
     BoxesDisplay,
+    ContributionsDisplay,
     ImprovedOnlineGFMM,
-    VotesDisplay,
     explain,
 )
 from tests.boosted import MANY, known_model
@@ -28,14 +28,14 @@ def bar_lengths(ax):
 
 
 def test_votes_of_two_classes_are_one_signed_bar_each():
-    display = VotesDisplay.from_estimator(known_model(), [3.0, 1.0, 7.0])
+    display = ContributionsDisplay.from_estimator(known_model(), [3.0, 1.0, 7.0])
     lengths = [0.0123, 2.1, -1.239, 0.456, 0.0123 + 2.1 - 1.239 + 0.456]
     np.testing.assert_allclose(bar_lengths(display.ax_), lengths)
     assert display.boxes.tolist() == [2, 1, 0]
     texts = {text for text, _ in shown_texts(display.figure_)}
     assert {"box 2: 2 < x0 = 3 <= 4.25", "intercept", "sum", "+2.10", "-1.24"} <= texts
     assert "b, probability 0.791" in texts
-    assert "vote: a < 0 < b" in texts
+    assert "contribution: a < 0 < b" in texts
     assert legend_names(display.ax_) == ["a", "b"]
     assert_legible(display.figure_)
 
@@ -43,11 +43,11 @@ def test_votes_of_two_classes_are_one_signed_bar_each():
 @pytest.mark.parametrize("max_boxes", [8, MANY])
 def test_votes_of_more_classes_add_up_to_the_scores(max_boxes):
     model = BoostedHyperboxes(max_boxes, random_state=0).fit(X, Y)
-    display = VotesDisplay.from_estimator(model, X[[70]], max_boxes=None)
+    display = ContributionsDisplay.from_estimator(model, X[[70]], max_boxes=None)
     explanation = explain(model, X[[70]])[0]
     np.testing.assert_allclose(display.scores, explanation.scores)
     assert display.boxes.tolist() == [vote.index for vote in explanation.votes]
-    rows = [display.intercept, *display.votes, display.scores]
+    rows = [display.intercept, *display.contributions, display.scores]
     expected = [vote for row in rows for vote in row if vote]
     np.testing.assert_allclose(bar_lengths(display.ax_), expected)
     if max_boxes < MANY:
@@ -56,17 +56,22 @@ def test_votes_of_more_classes_add_up_to_the_scores(max_boxes):
 
 def test_votes_beyond_the_limits_are_added_up_or_left_out():
     model = BoostedHyperboxes(MANY, random_state=0).fit(X, Y)
-    display = VotesDisplay.from_estimator(model, X[[70]], max_boxes=2, max_classes=1)
+    display = ContributionsDisplay.from_estimator(model, X[[70]], max_boxes=2, max_classes=1)
     winner = display.scores.argmax()
-    rows = [display.intercept, *display.votes[:2], display.votes[2:].sum(axis=0), display.scores]
+    rows = [
+        display.intercept,
+        *display.contributions[:2],
+        display.contributions[2:].sum(axis=0),
+        display.scores,
+    ]
     np.testing.assert_allclose(bar_lengths(display.ax_), [row[winner] for row in rows])
     texts = {text for text, _ in shown_texts(display.figure_)}
-    assert {f"{len(display.votes) - 2} more boxes", "2 more not drawn"} <= texts
+    assert {f"{len(display.contributions) - 2} more boxes", "2 more not drawn"} <= texts
     assert_legible(display.figure_)
 
 
 def test_votes_of_a_sample_that_no_box_holds():
-    display = VotesDisplay.from_estimator(known_model(), [0.0, -1.0, 900.0], legend=False)
+    display = ContributionsDisplay.from_estimator(known_model(), [0.0, -1.0, 900.0], legend=False)
     np.testing.assert_allclose(bar_lengths(display.ax_), [0.0123, 0.0123])
     assert display.ax_.get_legend() is None
 
@@ -77,7 +82,7 @@ def test_displays_draw_on_given_axes():
     for ax, display in zip(
         axes,
         [
-            VotesDisplay.from_estimator(model, X[0], ax=axes[0], bar_kwargs={"alpha": 0.5}),
+            ContributionsDisplay.from_estimator(model, X[0], ax=axes[0], bar_kwargs={"alpha": 0.5}),
             BoxesDisplay.from_estimator(model, ax=axes[1]),
         ],
         strict=True,
@@ -139,13 +144,13 @@ def test_all_features_shown_have_regions():
 def test_bad_input_is_refused():
     model = known_model()
     with pytest.raises(ValueError, match="X must be one sample, got 2"):
-        VotesDisplay.from_estimator(model, np.ones((2, 3)))
+        ContributionsDisplay.from_estimator(model, np.ones((2, 3)))
     with pytest.raises(ValueError, match="max_boxes must be a whole number"):
-        VotesDisplay.from_estimator(model, np.ones(3), max_boxes=0)
+        ContributionsDisplay.from_estimator(model, np.ones(3), max_boxes=0)
     with pytest.raises(TypeError, match=r"boxes must be an index or a list of indices, got 0\.5"):
         BoxesDisplay.from_estimator(model, boxes=0.5)
     with pytest.raises(ValueError, match="boxes must be from 0 to 2, got 3"):
         BoxesDisplay.from_estimator(model, boxes=3)
     covers = ImprovedOnlineGFMM().fit(X, Y)
     with pytest.raises(TypeError, match="ParallelCoordinatesDisplay shows a sample"):
-        VotesDisplay.from_estimator(covers, X[0])
+        ContributionsDisplay.from_estimator(covers, X[0])

@@ -20,7 +20,7 @@ from sklearn.model_selection import train_test_split
 from hyperboxes import (
     BoostedHyperboxes,
     BoxesDisplay,
-    VotesDisplay,
+    ContributionsDisplay,
     explain,
     export_text,
 )
@@ -41,7 +41,7 @@ print(export_text(model, max_rules=4))
 least_certain = abs(model.decision_function(X_test)).argmin()
 sample = X_test[least_certain : least_certain + 1]
 print(explain(model, sample)[0])
-VotesDisplay.from_estimator(model, sample)
+ContributionsDisplay.from_estimator(model, sample)
 plt.show()
 
 # %%

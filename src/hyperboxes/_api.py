@@ -34,11 +34,11 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.voting import VotingHyperboxes
 from hyperboxes._plots import (
     BoxesDisplay,
+    ContributionsDisplay,
     GrowthDisplay,
     MemoryDisplay,
     ParallelCoordinatesDisplay,
     ThetaDisplay,
-    VotesDisplay,
 )
 from hyperboxes._report import export_html
 
@@ -50,6 +50,7 @@ __all__ = [
     "Change",
     "ContentiousFuzzyMinMax",
     "ContentiousRegions",
+    "ContributionsDisplay",
     "EnsembleExplanation",
     "EnsembleExplanations",
     "ExplainedBox",
@@ -76,7 +77,6 @@ __all__ = [
     "VoteChange",
     "VoteExplanation",
     "VoteExplanations",
-    "VotesDisplay",
     "VotingBox",
     "VotingHyperboxes",
     "explain",
