@@ -75,7 +75,7 @@ def test_boxes_that_vote_are_refused_where_they_would_be_misread(name):
 
 
 def test_boxes_that_vote_do_not_grow_in_a_stream():
-    message = "GrowthDisplay needs a classifier with partial_fit, an online learner; BoostedHyper"
+    message = "GrowthDisplay needs a classifier with partial_fit; BoostedHyper"
     with pytest.raises(TypeError, match=message):
         GrowthDisplay.from_estimator(BoostedHyperboxes(3), X, Y)
 

@@ -1,4 +1,4 @@
-"""Pictures of models, as scikit-learn's Display classes: they read `Hyperboxes`, never kernels.
+"""Pictures of models, as scikit-learn's Display classes.
 
 Matplotlib is imported when something is drawn, not before.
 """
