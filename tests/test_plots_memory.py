@@ -30,6 +30,12 @@ def stream(n_classes=2, n_features=2, n_before=700, n_after=60):
     return X, np.array([f"the class of number {code}" for code in codes])
 
 
+@functools.cache
+def drawn(n_classes=2, n_features=2):
+    """Return a display of a stream."""
+    return MemoryDisplay.from_estimator(AdaptiveGFMM(), *stream(n_classes, n_features))
+
+
 def test_panels_show_ages_and_experts():
     X, y = stream()
     model = AdaptiveGFMM(max_boxes=100).fit(X, y)
@@ -53,8 +59,7 @@ def test_panels_show_ages_and_experts():
 
 
 def test_weights_move_to_the_shortest_horizon_after_a_drift():
-    X, y = stream()
-    display = MemoryDisplay.from_estimator(AdaptiveGFMM(), X, y)
+    display = drawn()
     assert display.horizon_shares.sum() == pytest.approx(1)
     assert display.horizon_shares.argmax() == 0
     before = display.batch_shares[display.n_samples == 700][0]
@@ -89,15 +94,12 @@ def test_each_batch_is_predicted_before_the_update(batch_size):
 @pytest.mark.parametrize("n_features", [2, 30])
 @pytest.mark.parametrize("n_classes", [2, 10])
 def test_texts_are_legible(n_classes, n_features):
-    X, y = stream(n_classes, n_features)
-    display = MemoryDisplay.from_estimator(AdaptiveGFMM(), X, y)
-    assert_legible(display.figure_)
+    assert_legible(drawn(n_classes, n_features).plot().figure_)
 
 
 def test_given_axes_become_the_first_panel():
-    X, y = stream()
     _, axes = plt.subplots(2, 2, figsize=(14, 9), layout="constrained")
-    display = MemoryDisplay.from_estimator(AdaptiveGFMM(), X, y, ax=axes[0, 0])
+    display = drawn().plot(ax=axes[0, 0])
     assert display.axes_[0] is axes[0, 0]
     assert_legible(display.figure_)
     display = MemoryDisplay.from_estimator(display.model, ax=axes[1, 1], legend=False)

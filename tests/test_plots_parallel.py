@@ -38,7 +38,8 @@ def test_the_best_box_of_each_class_is_drawn():
 def test_it_agrees_with_the_model(problem):
     model = ImprovedOnlineGFMM(problem.theta, **problem.membership, scaling=None, unlabeled=-1)
     model.fit(problem.xl, problem.y, X_upper=problem.xu)
-    fig, ax = plt.subplots()
+    ax = plt.gca()
+    ax.clear()
     sample = problem.xl[:1]
     display = ParallelCoordinatesDisplay.from_estimator(model, sample, n_boxes=99, ax=ax)
     assert model.classes_[display.labels[0]] == model.predict(sample)[0]
@@ -46,7 +47,6 @@ def test_it_agrees_with_the_model(problem):
     np.testing.assert_allclose(display.memberships, expected, atol=1e-9)
     assert len(display.labels) == len(np.unique(display.labels))
     BoxesDisplay.from_estimator(model, problem.xl, problem.y, grid_resolution=5, ax=ax)
-    plt.close(fig)
 
 
 def test_mean_membership():

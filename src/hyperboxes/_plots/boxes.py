@@ -60,7 +60,7 @@ _FEW_BOXES = 50
 # The opacity of boosted boxes if there are few.
 _TINT = 0.25
 
-# Of the samples that are predicted at a time for decision regions.
+# The largest number of values predicted at a time for decision regions.
 _CELLS_AT_ONCE = 2_000_000
 
 # The ends of a row of intervals, whose middle is 0. Samples are drawn below the boxes.
