@@ -1,4 +1,4 @@
-"""The pictures of docs/plots.md: one of each display, of data that scikit-learn ships or made here.
+"""Draw the pictures of docs/plots.md, from datasets of scikit-learn and generated ones.
 
 It needs pandas, for the names of the features.
 """
@@ -19,14 +19,12 @@ from hyperboxes import (
     AdaptiveGFMM,
     BoostedHyperboxes,
     BoxesDisplay,
-    BoxSizesDisplay,
-    FeatureImportancesDisplay,
+    ContributionsDisplay,
     GrowthDisplay,
     ImprovedOnlineGFMM,
     MemoryDisplay,
     ParallelCoordinatesDisplay,
     ThetaDisplay,
-    VotesDisplay,
 )
 
 
@@ -37,7 +35,7 @@ def load(loader: Callable[..., Any]) -> tuple[pd.DataFrame, pd.Series]:
 
 
 def boxes() -> BoxesDisplay:
-    """Draw boxes of a model of four features in two of them."""
+    """Draw the boxes of a model of four features in two of them."""
     X, y = load(load_iris)
     model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, y)
     return BoxesDisplay.from_estimator(
@@ -46,58 +44,45 @@ def boxes() -> BoxesDisplay:
 
 
 def parallel() -> ParallelCoordinatesDisplay:
-    """Draw why a sample is benign, with the features that tell the most."""
+    """Draw a benign sample and its boxes, in the features with the largest distances."""
     X, y = load(load_breast_cancer)
     model = ImprovedOnlineGFMM(theta=0.4, random_state=0).fit(X, y)
     return ParallelCoordinatesDisplay.from_estimator(model, X[20:21], max_features=12)
 
 
 def growth() -> GrowthDisplay:
-    """Draw how a model learns digits."""
+    """Draw the growth of a model of digits."""
     X, y = load(load_digits)
     return GrowthDisplay.from_estimator(ImprovedOnlineGFMM(theta=0.7), X, y)
 
 
 def memory() -> MemoryDisplay:
-    """Draw how trust moves when, from sample 1,500 on, the world is turned upside down."""
+    """Draw how weights move after a sudden concept drift at sample 1,500."""
     X = np.random.default_rng(0).random((2400, 2))
     is_bought = (X[:, 0] > X[:, 1]) ^ (np.arange(len(X)) >= 1500)
     y = np.where(is_bought, "buy", "sell")
     return MemoryDisplay.from_estimator(AdaptiveGFMM(), X, y, batch_size=25)
 
 
-def sizes() -> BoxSizesDisplay:
-    """Draw how many samples boxes hold."""
-    X, y = load(load_breast_cancer)
-    return BoxSizesDisplay.from_estimator(ImprovedOnlineGFMM(theta=0.4, random_state=0).fit(X, y))
-
-
 def theta() -> ThetaDisplay:
-    """Draw what the largest side of boxes does to their number, and to accuracy."""
+    """Draw accuracy and number of boxes over `theta`."""
     X, y = load(load_breast_cancer)
     features = ["worst radius", "worst texture", "worst concave points"]
     return ThetaDisplay.from_estimator(ImprovedOnlineGFMM(random_state=0), X[features], y)
 
 
-def votes() -> VotesDisplay:
-    """Draw why boxes that vote take a sample as malignant."""
+def contributions() -> ContributionsDisplay:
+    """Draw why boosted boxes predict that a sample is malignant."""
     X, y = load(load_breast_cancer)
     model = BoostedHyperboxes(max_boxes=15, random_state=0).fit(X, y)
-    return VotesDisplay.from_estimator(model, X[40:41])
+    return ContributionsDisplay.from_estimator(model, X[40:41])
 
 
-def voting() -> BoxesDisplay:
-    """Draw the boxes that vote on a sample in two features, and what they add up to."""
+def cut() -> BoxesDisplay:
+    """Draw boosted boxes in a cut through a sample, and the regions that they add up to."""
     X, y = load(load_breast_cancer)
     model = BoostedHyperboxes(max_boxes=15, random_state=0).fit(X, y)
     return BoxesDisplay.from_estimator(model, X, y, at=X[40:41])
-
-
-def importances() -> FeatureImportancesDisplay:
-    """Draw which features matter."""
-    X, y = load(load_breast_cancer)
-    model = BoostedHyperboxes(max_boxes=15, random_state=0).fit(X, y)
-    return FeatureImportancesDisplay.from_estimator(model, max_features=12)
 
 
 def main() -> None:
@@ -105,7 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for them")
     output = parser.parse_args().output
-    for draw in (boxes, parallel, growth, memory, sizes, theta, votes, voting, importances):
+    for draw in (boxes, parallel, growth, memory, theta, contributions, cut):
         picture = output / f"plots-{draw.__name__}.png"
         display = draw()
         display.figure_.savefig(picture, dpi=100)

@@ -24,6 +24,7 @@ def iris_arrays():
     return X.to_numpy(), y.to_numpy()
 
 
+@functools.cache
 def letters(n_classes=26, n_features=2, n_samples=1500, width=0.06, name="class {}"):
     """Return a model of so many overlapping classes, and its samples."""
     rng = np.random.default_rng(0)

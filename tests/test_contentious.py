@@ -361,15 +361,3 @@ def test_exceptions_are_sets_of_categories():
     text = hyperboxes.export_text(model)
     assert "except, with box 1 (class 1): colour = blue; size 2 to 3" in text
     assert model.is_contentious(frame)[:4].tolist() == [False, True, True, False]
-
-
-def test_pictures_hatch_regions_unless_a_feature_is_left_out():
-    draw = hyperboxes.BoxesDisplay.from_estimator
-    display = draw(fit())
-    np.testing.assert_array_equal(display.shared, [[[0.4, 0.3], [0.5, 0.5]]])
-    assert "shared by two" in [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert draw(fit(), boxes=[0]).shared.shape == (0, 2, 2)
-    assert draw(fit(), features=[0]).shared is None
-    assert draw(fit(np.hstack([X, X[:, :1]]))).shared is None
-    other = hyperboxes.ImprovedOnlineGFMM(theta=0.1, scaling=None).fit(X, Y)
-    assert draw(other).shared is None

@@ -16,7 +16,6 @@ from hyperboxes import (
     AgglomerativeGFMM,
     BoostedHyperboxes,
     BoxesDisplay,
-    FeatureImportancesDisplay,
     ImprovedOnlineGFMM,
     OnlineGFMM,
     RandomHyperboxes,
@@ -238,11 +237,6 @@ def test_all_boxes_are_rows_of_a_table(iris):
 def test_what_is_for_single_models_says_so(iris, reader):
     with pytest.raises(TypeError, match=r"has many, which decide together\. Read it with explain"):
         reader(iris[2])
-
-
-def test_importances_can_be_drawn(iris):
-    display = FeatureImportancesDisplay.from_estimator(iris[2])
-    assert "petal" in display.ax_.get_yticklabels()[0].get_text()
 
 
 # Categories

@@ -22,20 +22,7 @@ def test_examples_of_one_picture(example, monkeypatch, tmp_path):
         (ensembles, ["votes"]),
         (introduction, ["boxes", "growth", "membership", "theta"]),
         (paper, ["boxes", "candidates"]),
-        (
-            plots,
-            [
-                "boxes",
-                "growth",
-                "importances",
-                "memory",
-                "parallel",
-                "sizes",
-                "theta",
-                "votes",
-                "voting",
-            ],
-        ),
+        (plots, ["boxes", "contributions", "cut", "growth", "memory", "parallel", "theta"]),
     ],
 )
 def test_examples_of_several_pictures(example, pictures, monkeypatch, tmp_path):

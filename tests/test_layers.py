@@ -35,7 +35,7 @@ LAYERS = (
     ("_extras", "_compiling", "_docstrings"),
 )
 PLACE = {name: place for place, names in enumerate(LAYERS) for name in names}
-MAX_LINES = 500
+MAX_LINES = 800
 
 
 class Import(NamedTuple):

@@ -16,9 +16,7 @@ import pytest
 
 from hyperboxes import (
     BoxesDisplay,
-    BoxSizesDisplay,
     MixedGFMM,
-    ParallelCoordinatesDisplay,
     explain,
     export_frame,
     export_html,
@@ -30,7 +28,6 @@ from hyperboxes import (
 )
 from tests.browser import needs_browser
 from tests.databases import connect_to_duckdb
-from tests.figures import assert_legible, outlines
 from tests.graphs import in_short_chunks
 
 COLUMNS = ["size", "weight", "colour", "sold", "grade"]
@@ -229,24 +226,6 @@ def test_pruning_drops_what_does_harm():
         merge([model, model])
 
 
-@pytest.mark.parametrize("features", list(itertools.permutations(["size", "colour", "grade"], 2)))
-def test_planes_have_strips_of_values(features):
-    model = fitted()
-    asked, y = make_table(60, seed=1)
-    display = BoxesDisplay.from_estimator(model, asked, y, features=features, grid_resolution=24)
-    expected = np.ones(len(model.hyperboxes_), int)
-    for axis, name in enumerate(features):
-        if name in CATEGORICAL:
-            assert list(display.categories[axis]) == list(map(str, model.categories_[name]))
-            counts = model.category_counts_[name]
-            known = counts.sum(axis=1, keepdims=True)
-            shares = np.where(known > 0, counts / np.maximum(known, 1), 1)
-            np.testing.assert_array_equal(display.strips[axis], shares)
-            expected *= (shares > 0).sum(axis=1)
-    assert len(outlines(display).get_paths()) == expected.sum()
-    assert_legible(display.figure_)
-
-
 def test_regions_of_a_plane_of_values_are_predictions():
     columns = "colour", "grade"
     model = fitted(columns=columns)
@@ -268,19 +247,6 @@ def test_samples_are_spread_within_their_value():
     assert [model.categories_["colour"][k] for k in nearest[:, 0]] == known["colour"].tolist()
     assert [model.categories_["grade"][k] for k in nearest[:, 1]] == known["grade"].tolist()
     assert len(np.unique(display.samples, axis=0)) == len(known)
-
-
-def test_parallel_coordinates_have_bars():
-    model = fitted()
-    asked = make_questions(COLUMNS)[20:21]
-    display = ParallelCoordinatesDisplay.from_estimator(model, asked)
-    assert sorted(display.strips) == [2, 3, 4]
-    assert display.wins.tolist() == [True, False, False]
-    assert display.memberships.max() == model.membership(asked).max()
-    assert_legible(display.figure_)
-    places = [place for name, place in display.categories[2].items()]
-    assert places == [0, 1, 2, 3]
-    BoxSizesDisplay.from_estimator(model)
 
 
 @needs_browser

@@ -22,11 +22,9 @@ from hyperboxes import (
     AdaptiveGFMM,
     BoostedHyperboxes,
     BoxesDisplay,
-    BoxSizesDisplay,
-    FeatureImportancesDisplay,
+    ContributionsDisplay,
     MemoryDisplay,
     ParallelCoordinatesDisplay,
-    VotesDisplay,
     explain,
     export_frame,
     export_html,
@@ -104,7 +102,6 @@ def test_plots():
         pipeline[-1], features=[2, 3], at=transformed[0], grid_resolution=5
     )
     np.testing.assert_array_equal(drawn.nearness, bare.nearness)
-    assert BoxSizesDisplay.from_estimator(pipeline, feature=NAMES[1]).side_name.endswith(labels[1])
     parallel = ParallelCoordinatesDisplay.from_estimator(pipeline, X.iloc[60].to_numpy())
     assert parallel.feature_names == labels
     np.testing.assert_array_equal(parallel.samples[0], transformed[60])
@@ -112,8 +109,7 @@ def test_plots():
 
 def test_plots_of_votes():
     pipeline = fit(StandardScaler(), BoostedHyperboxes(4, random_state=0))
-    assert FeatureImportancesDisplay.from_estimator(pipeline).feature_names == NAMES
-    display = VotesDisplay.from_estimator(pipeline, X[:1])
+    display = ContributionsDisplay.from_estimator(pipeline, X[:1])
     np.testing.assert_allclose(display.probabilities, pipeline.predict_proba(X[:1])[0])
 
 
@@ -198,7 +194,6 @@ READERS = {
     "export_sql": export_sql,
     "export_html": lambda model: export_html(model, X, Y),
     "BoxesDisplay": BoxesDisplay.from_estimator,
-    "BoxSizesDisplay": BoxSizesDisplay.from_estimator,
     "ParallelCoordinatesDisplay": lambda model: ParallelCoordinatesDisplay.from_estimator(
         model, X[:1]
     ),

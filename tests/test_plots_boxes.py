@@ -1,23 +1,20 @@
-"""`BoxesDisplay` holds the right data, draws it, and no two texts overlap."""
+"""`BoxesDisplay`: boxes, regions and samples are those of the model, and legible."""
 
 import itertools
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.collections import PolyCollection
-from sklearn.datasets import load_iris, make_moons
+from sklearn.datasets import make_moons
 
 from hyperboxes import (
     BoostedHyperboxes,
     BoxesDisplay,
-    BoxSizesDisplay,
-    ContentiousFuzzyMinMax,
     HyperboxClustering,
-    MultiGranularGFMM,
 )
-from hyperboxes._plots.intervals import lanes
-from hyperboxes._plots.styles import style_of
+from tests.boosted import known_model
 from tests.figures import assert_legible, iris, iris_arrays, legend_names, letters, outlines
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, every_function
 
@@ -128,9 +125,9 @@ def test_constant_features_have_room():
 def test_26_classes_are_told_apart(name):
     model, X, y = letters(name=name)
     display = BoxesDisplay.from_estimator(model, X, y)
-    looks = {style_of(label)[:2] for label in range(26)}
-    lines = {(style_of(label).colour, str(style_of(label).line)) for label in range(26)}
-    assert len(looks) == len(lines) == 26
+    entries = display.ax_.get_legend().get_lines()
+    assert len({(line.get_color(), line.get_marker()) for line in entries}) == 26
+    assert len({(line.get_color(), str(line._dash_pattern)) for line in entries}) == 26
     names = legend_names(display.ax_)
     assert len(set(names)) == 26
     assert_legible(display.figure_)
@@ -144,7 +141,6 @@ def test_many_classes_with_long_names_leave_room_for_the_picture():
     assert legend_names(display.ax_)[-1].startswith("and ")
     assert_legible(display.figure_)
     assert display.ax_.get_window_extent().width > 0.25 * display.figure_.bbox.width
-    assert_legible(BoxSizesDisplay.from_estimator(model).figure_)
 
 
 def test_many_boxes_the_fullest_are_drawn():
@@ -180,13 +176,21 @@ def test_single_feature_of_26_classes_is_legible():
     assert_legible(BoxesDisplay.from_estimator(model, X, y).figure_)
 
 
-def test_lanes_keep_intervals_apart():
+def test_intervals_of_a_row_are_drawn_apart():
     lower, upper = np.array([0.0, 1.0, 2.0, 2.5]), np.array([1.5, 2.0, 3.0, 2.6])
-    lane = lanes(lower, upper)
-    for i, j in itertools.combinations(range(4), 2):
-        meet = lower[i] <= upper[j] and lower[j] <= upper[i]
-        assert not (meet and lane[i] == lane[j])
-    assert lane.max() == 1
+    display = BoxesDisplay(
+        lower=lower[:, np.newaxis],
+        upper=upper[:, np.newaxis],
+        labels=np.zeros(4, int),
+        counts=np.ones(4, int),
+        classes=np.array(["a"]),
+        feature_names=["x"],
+        limits=np.array([[0.0, 3.0]]),
+    ).plot()
+    extents = [path.get_extents() for path in outlines(display).get_paths()]
+    for one, other in itertools.combinations(extents, 2):
+        assert not one.overlaps(other)
+    assert len({extent.y0 for extent in extents}) == 2
 
 
 def test_samples_without_labels():
@@ -214,7 +218,6 @@ def test_only_unlabelled_boxes_have_no_regions():
     display = BoxesDisplay.from_estimator(model, [[0.0, 1.0]], [-1])
     assert display.regions is None
     assert legend_names(display.ax_) == ["no label"]
-    assert BoxSizesDisplay.from_estimator(model).n_boxes_for(1.0) == 2
 
 
 def test_boxes_by_hand_and_options():
@@ -243,9 +246,6 @@ def test_clusters_are_drawn_like_classes():
     assert set(np.unique(display.regions)) == set(model.labels_)
     assert -1 in display.regions
     assert legend_names(display.ax_)[-1] == "noise"
-    sizes = BoxSizesDisplay.from_estimator(model)
-    assert len(sizes.classes) == model.n_clusters_
-    assert legend_names(sizes.axes_[1])[-1] == "noise"
 
 
 def test_labels_that_are_missing_are_none():
@@ -255,8 +255,8 @@ def test_labels_that_are_missing_are_none():
 
 
 def test_projections_are_called_that():
-    X, y = load_iris(return_X_y=True)
-    model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
+    X, y = iris_arrays()
+    _, _, model = iris()
     legend = BoxesDisplay.from_estimator(model).ax_.get_legend()
     assert legend.get_title().get_text() == "boxes projected\nfrom 4 features"
     cut = BoxesDisplay.from_estimator(model, at=X[0]).ax_.get_legend()
@@ -266,7 +266,7 @@ def test_projections_are_called_that():
     assert "projected" not in legend.get_title().get_text()
 
 
-@pytest.mark.parametrize("make", [ImprovedOnlineGFMM, BoostedHyperboxes, ContentiousFuzzyMinMax])
+@pytest.mark.parametrize("make", [ImprovedOnlineGFMM, BoostedHyperboxes])
 def test_categories_stand_side_by_side_in_pictures(make):
     random = np.random.default_rng(0)
     table = pd.DataFrame(
@@ -284,12 +284,9 @@ def test_categories_stand_side_by_side_in_pictures(make):
     names = display.categories[0]
     assert list(names.values()) == list(range(len(names)))
     assert display.limits[0].tolist() == [-0.5, len(names) - 0.5]
-    known = model._categories[0]
-    numbers = {
-        value: k
-        for k, place in enumerate(np.unique(known.places))
-        for value in known.held(place, place)
-    }
+    numbers = {value: k for name, k in names.items() for value in name.split(" or ")}
+    assert list(numbers) == model.categories_["colour"]
+    assert "mauve or pink" in names
     assert np.rint(display.samples[:, 0]).tolist() == [numbers[value] for value in table["colour"]]
     for value, number in numbers.items():
         column = int(40 * (number + 0.5) / len(names))
@@ -297,18 +294,94 @@ def test_categories_stand_side_by_side_in_pictures(make):
         asked = pd.DataFrame({"colour": value, "size": (edges[1:] + edges[:-1]) / 2})
         predicted = model.classes_[display.regions[:, column]]
         assert predicted.tolist() == model.predict(asked).tolist()
-    boxes = model.hyperboxes_
-    for box in np.flatnonzero(np.isfinite(boxes.lower[:, 0]) & np.isfinite(boxes.upper[:, 0])):
-        held = {numbers[value] for value in known.held(boxes.lower[box, 0], boxes.upper[box, 0])}
-        first, last = display.lower[box, 0], display.upper[box, 0]
-        assert held == set(np.arange(first, last + 1))
+    lower, upper = model.hyperboxes_.lower[:, 0], model.hyperboxes_.upper[:, 0]
+    np.testing.assert_array_equal(display.lower[:, 0] == display.upper[:, 0], lower == upper)
+    contain = model.membership(table).max(axis=1) == 1 if hasattr(model, "apply") else []
+    for row in np.flatnonzero(contain):
+        box = model.apply(table[row : row + 1])[0]
+        assert display.lower[box, 0] <= numbers[table["colour"][row]] <= display.upper[box, 0]
     assert_legible(display.figure_)
 
 
-@pytest.mark.parametrize(("level", "theta"), [(-1, 0.4), (0, 0.1)])
-def test_sizes_of_a_level_beside_its_theta(level, theta):
+def test_boxes_are_drawn_where_they_constrain_the_features_shown():
+    model = known_model()
+    display = BoxesDisplay.from_estimator(model, features=[0, 2])
+    assert display.drawn.tolist() == [0, 2]  # box 1 constrains x1 alone
+    assert legend_names(display.ax_) == ["a", "b"]
+    title = display.ax_.get_legend().get_title().get_text()
+    assert title == "boxes projected\nfrom 3 features\n1 box open here,\nnot drawn"
+    box = outlines(display).get_paths()[1].vertices
+    assert (box[:, 0].min(), box[:, 0].max()) == (np.nextafter(2.0, 3), 4.25)
+    low, high = display.limits[1]
+    assert box[:, 1].min() < low
+    assert high < box[:, 1].max()
+    assert display.regions is None
+    strength = outlines(display).get_edgecolors()[:, 3]
+    np.testing.assert_allclose(strength, 0.25 + 0.75 * np.array([0.456, 2.1]) / 2.1)
+
+
+def test_a_cut_shows_regions_and_the_boxes_that_hold_it():
+    model = known_model()
+    display = BoxesDisplay.from_estimator(model, features=[0, 1], at=[NAN, NAN, 900.0])
+    assert display.nearness.tolist() == [0.0, 1.0, 1.0]  # box 0 ends at 700
+    x, y = (np.linspace(*limits, 401)[1::2] for limits in display.limits)
+    rows = np.column_stack([x, np.full(200, y[120]), np.full(200, 900.0)])
+    np.testing.assert_array_equal(model.classes_[display.regions[120]], model.predict(rows))
+    missing = BoxesDisplay.from_estimator(model, features=[0, 2], at=[NAN, NAN, NAN])
+    assert missing.nearness.tolist() == [0.0, 1.0, 1.0]  # box 0 wants x1
+
+
+def test_chosen_boxes_show_the_features_that_they_constrain():
+    model = known_model()
+    display = BoxesDisplay.from_estimator(model, boxes=1)
+    assert display.feature_names == ["x0", "x1"]
+    assert display.labels.tolist() == [0]
+    first = BoxesDisplay.from_estimator(model, boxes=[0, -1])
+    assert first.feature_names == ["x0", "x2"]
+    assert first.labels.tolist() == [1, 1]
+    _, _, nearest = iris()
+    chosen = BoxesDisplay.from_estimator(nearest, boxes=[2, 5])
+    np.testing.assert_array_equal(chosen.lower, nearest.hyperboxes_.lower[[2, 5], :2])
+
+
+def test_all_features_shown_have_regions():
     X, y = iris_arrays()
-    model = MultiGranularGFMM(theta=(0.1, 0.4), level=level, random_state=0).fit(X, y)
-    display = BoxSizesDisplay.from_estimator(model)
-    assert display.largest == theta
-    assert display.sides.max() <= theta
+    model = BoostedHyperboxes(6, random_state=0).fit(X[:, 2:], y)
+    display = BoxesDisplay.from_estimator(model, X[:, 2:], y)
+    assert display.regions is not None
+    assert_legible(display.figure_)
+    assert BoxesDisplay.from_estimator(model, features=1).lower.shape == (len(model.hyperboxes_), 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"features": ["petal"]}, ValueError, "no feature 'petal'. It has 'sepal length"),
+        ({"features": [0, 4]}, ValueError, "no feature 4: the model has 4, 0 to 3"),
+        ({"features": [0, 1, 2]}, ValueError, "one feature or two different ones"),
+        ({"features": [1, 1]}, ValueError, "one feature or two different ones"),
+        ({"features": [1.5]}, TypeError, "by its name or its index"),
+        ({"y": [0]}, ValueError, "X is needed too"),
+        ({"X": [[1.0, 2.0]]}, ValueError, "Samples have 2 features, but the model has 4"),
+        ({"X": np.ones((2, 4)), "y": [0]}, ValueError, "y has 1 labels, but X has 2 samples"),
+        ({"X": np.ones((1, 4)), "y": [7]}, ValueError, r"not fitted with: \[7\]"),
+        ({"X": np.ones((1, 4)), "features": 1}, ValueError, "y is needed too"),
+        ({"at": np.ones((2, 4))}, ValueError, "at must be one sample, got 2"),
+        ({"boxes": 0.5}, TypeError, r"boxes must be an index or a list of indices, got 0\.5"),
+        ({"boxes": 99}, ValueError, "boxes must be from 0 to 16, got 99"),
+        ({"max_boxes": 0}, ValueError, "max_boxes"),
+        ({"max_samples": 0}, ValueError, "max_samples"),
+        ({"grid_resolution": 1}, ValueError, "grid_resolution"),
+    ],
+)
+def test_boxes_refuse_bad_input(options, error, message):
+    _, _, model = iris()
+    with pytest.raises(error, match=message):
+        BoxesDisplay.from_estimator(model, **options)
+    assert plt.get_fignums() == []
+
+
+def test_names_need_a_model_with_names():
+    model = ImprovedOnlineGFMM().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="fitted without feature names"):
+        BoxesDisplay.from_estimator(model, features="a")

@@ -1,4 +1,4 @@
-"""`MemoryDisplay`: what it shows is what the model remembers, and how it came to that."""
+"""`MemoryDisplay`: ages and expert weights are those of the model, fitted or over a stream."""
 
 import functools
 
@@ -10,12 +10,11 @@ from sklearn.exceptions import NotFittedError
 from hyperboxes import (
     AdaptiveGFMM,
     BoostedHyperboxes,
+    ContributionsDisplay,
     GrowthDisplay,
     MemoryDisplay,
-    VotesDisplay,
     export_text,
 )
-from hyperboxes._models.memory import expert_weights
 from tests.figures import assert_legible, iris, legend_names
 
 pytestmark = pytest.mark.usefixtures("close_figures")
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("close_figures")
 
 @functools.cache
 def stream(n_classes=2, n_features=2, n_before=700, n_after=60):
-    """Return samples of a world that is turned after some."""
+    """Return samples with a sudden concept drift."""
     rng = np.random.default_rng(0)
     X = rng.random((n_before + n_after, n_features))
     codes = (X[:, 0] * n_classes).astype(int)
@@ -31,7 +30,13 @@ def stream(n_classes=2, n_features=2, n_before=700, n_after=60):
     return X, np.array([f"the class of number {code}" for code in codes])
 
 
-def test_it_shows_what_the_model_remembers():
+@functools.cache
+def drawn(n_classes=2, n_features=2):
+    """Return a display of a stream."""
+    return MemoryDisplay.from_estimator(AdaptiveGFMM(), *stream(n_classes, n_features))
+
+
+def test_panels_show_ages_and_experts():
     X, y = stream()
     model = AdaptiveGFMM(max_boxes=100).fit(X, y)
     display = MemoryDisplay.from_estimator(model)
@@ -53,20 +58,17 @@ def test_it_shows_what_the_model_remembers():
     assert_legible(display.figure_)
 
 
-def test_shares_are_those_of_the_votes():
-    """Right after a change the last samples have the say, before it all do."""
-    X, y = stream()
-    display = MemoryDisplay.from_estimator(AdaptiveGFMM(), X, y)
+def test_weights_move_to_the_shortest_horizon_after_a_drift():
+    display = drawn()
     assert display.horizon_shares.sum() == pytest.approx(1)
     assert display.horizon_shares.argmax() == 0
     before = display.batch_shares[display.n_samples == 700][0]
     assert before[0] < 0.2
     np.testing.assert_array_equal(display.batch_shares[-1], display.horizon_shares)
-    np.testing.assert_allclose(expert_weights(np.full((4, 4), 0.3)), 1 / 16)
 
 
 @pytest.mark.parametrize("batch_size", [40, 60])
-def test_a_stream_is_predicted_and_then_learned(batch_size):
+def test_each_batch_is_predicted_before_the_update(batch_size):
     X, y = stream()
     learner = AdaptiveGFMM(max_boxes=100)
     display = MemoryDisplay.from_estimator(learner, X, y, batch_size=batch_size)
@@ -83,7 +85,7 @@ def test_a_stream_is_predicted_and_then_learned(batch_size):
     np.testing.assert_array_equal(display.ages, model.box_ages_)
     whole, _, _ = display.axes_
     assert legend_names(whole) == ["last 32", "last 128", "last 512", "all", "batch accuracy"]
-    # A model that has learned the stream already is not asked to learn it again.
+    # A fitted model is cloned, not updated.
     again = MemoryDisplay.from_estimator(model, X, y, batch_size=batch_size)
     np.testing.assert_array_equal(again.batch_scores, display.batch_scores)
     assert model.n_samples_seen_ == len(X)
@@ -91,16 +93,13 @@ def test_a_stream_is_predicted_and_then_learned(batch_size):
 
 @pytest.mark.parametrize("n_features", [2, 30])
 @pytest.mark.parametrize("n_classes", [2, 10])
-def test_texts_can_be_read(n_classes, n_features):
-    X, y = stream(n_classes, n_features)
-    display = MemoryDisplay.from_estimator(AdaptiveGFMM(), X, y)
-    assert_legible(display.figure_)
+def test_texts_are_legible(n_classes, n_features):
+    assert_legible(drawn(n_classes, n_features).plot().figure_)
 
 
-def test_a_subplot():
-    X, y = stream()
+def test_given_axes_become_the_first_panel():
     _, axes = plt.subplots(2, 2, figsize=(14, 9), layout="constrained")
-    display = MemoryDisplay.from_estimator(AdaptiveGFMM(), X, y, ax=axes[0, 0])
+    display = drawn().plot(ax=axes[0, 0])
     assert display.axes_[0] is axes[0, 0]
     assert_legible(display.figure_)
     display = MemoryDisplay.from_estimator(display.model, ax=axes[1, 1], legend=False)
@@ -108,25 +107,26 @@ def test_a_subplot():
     assert_legible(display.figure_)
 
 
-def test_one_box_and_a_long_memory():
+def test_one_box_and_a_million_samples():
     one = MemoryDisplay.from_estimator(AdaptiveGFMM().fit([[1.0]], ["a"]))
-    assert one.ax_.get_title().startswith("1 box, 1 confirmed")
+    assert one.ax_.get_title().startswith("1 box, 1 matched")
     assert_legible(one.figure_)
     ages = np.arange(0, 1_000_000, 1000)
     labels, scores = np.zeros(1000, int), np.full((4, 4), 0.5)
     long = MemoryDisplay(ages=ages, labels=labels, classes=np.array(["a"]), horizon_scores=scores)
     assert_legible(long.plot().figure_)
+    np.testing.assert_allclose(long.horizon_shares, 0.25)
 
 
 def test_bad_input():
     X, y, model = iris()
     with pytest.raises(
-        TypeError, match=r"is for AdaptiveGFMM, which forgets.*; ImprovedOnlineGFMM"
+        TypeError, match=r"needs an AdaptiveGFMM, whose boxes have ages; got ImprovedOnlineGFMM"
     ):
         MemoryDisplay.from_estimator(model)
     with pytest.raises(NotFittedError):
         MemoryDisplay.from_estimator(AdaptiveGFMM())
-    with pytest.raises(ValueError, match="both are needed"):
+    with pytest.raises(ValueError, match="pass both or neither"):
         MemoryDisplay.from_estimator(AdaptiveGFMM(), X)
     with pytest.raises(ValueError, match="batch_size"):
         MemoryDisplay.from_estimator(AdaptiveGFMM(), X, y, batch_size=0)
@@ -135,14 +135,14 @@ def test_bad_input():
     assert plt.get_fignums() == []
 
 
-def test_other_readers_know_that_it_votes_and_forgets():
+def test_other_displays_and_the_text_of_an_adaptive_model():
     X, y = stream()
     model = AdaptiveGFMM(max_boxes=30).fit(X, y)
     with pytest.raises(
-        TypeError, match=r"weights that change from sample to sample\. explain says"
+        TypeError, match=r"weights that change from sample to sample\. explain lists"
     ):
-        VotesDisplay.from_estimator(model, X[0])
-    with pytest.raises(TypeError, match="is for AdaptiveGFMM"):
+        ContributionsDisplay.from_estimator(model, X[0])
+    with pytest.raises(TypeError, match="needs an AdaptiveGFMM"):
         MemoryDisplay.from_estimator(BoostedHyperboxes(3, random_state=0).fit(X, y))
     growth = GrowthDisplay.from_estimator(model, X, y, batch_size=200)
     assert growth.n_samples.tolist() == [200, 400, 600, 760]

@@ -1,4 +1,4 @@
-"""`ThetaDisplay`: what it shows is what cross-validation says."""
+"""`ThetaDisplay`: its numbers are those of cross-validation."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_numbers_are_those_of_cross_validation(model):
     assert display.theta == model.theta
 
 
-def test_it_is_drawn():
+def test_recorded_numbers_are_drawn():
     numbers = {"accuracy": [[0.9, 1.0], [0.5, 0.7]], "n_boxes": [[10, 12], [3, 5]]}
     display = ThetaDisplay(thetas=[0.1, 0.5], theta=0.3, **numbers).plot()
     accuracy, boxes = display.axes_

@@ -9,7 +9,6 @@ from sklearn.tree import DecisionTreeClassifier
 from hyperboxes import (
     BoostedHyperboxes,
     BoxesDisplay,
-    BoxSizesDisplay,
     GrowthDisplay,
     HyperboxClustering,
     ParallelCoordinatesDisplay,
@@ -30,7 +29,6 @@ READERS = {
     "export_text": export_text,
     "export_frame": export_frame,
     "BoxesDisplay": BoxesDisplay.from_estimator,
-    "BoxSizesDisplay": BoxSizesDisplay.from_estimator,
 }
 READERS_OF_CLASSIFIERS = {
     "export_sql": export_sql,
@@ -59,7 +57,6 @@ def test_some_need_a_classifier(name):
 
 
 NOT_FOR_VOTES = {
-    "BoxSizesDisplay": BoxSizesDisplay.from_estimator,
     "ParallelCoordinatesDisplay": READERS_OF_CLASSIFIERS["ParallelCoordinatesDisplay"],
     "merge": lambda model: merge([model, model]),
     "prune": lambda model: prune(model, X, Y),
@@ -78,7 +75,7 @@ def test_boxes_that_vote_are_refused_where_they_would_be_misread(name):
 
 
 def test_boxes_that_vote_do_not_grow_in_a_stream():
-    message = "GrowthDisplay needs a classifier with partial_fit, an online learner; BoostedHyper"
+    message = "GrowthDisplay needs a classifier with partial_fit; BoostedHyper"
     with pytest.raises(TypeError, match=message):
         GrowthDisplay.from_estimator(BoostedHyperboxes(3), X, Y)
 

@@ -12,6 +12,7 @@ A handful of short rules that vote: read them, see why they decide so, and how m
 # sample, and an intercept, add up to its score.
 
 import matplotlib.pyplot as plt
+import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
@@ -19,8 +20,7 @@ from sklearn.model_selection import train_test_split
 from hyperboxes import (
     BoostedHyperboxes,
     BoxesDisplay,
-    FeatureImportancesDisplay,
-    VotesDisplay,
+    ContributionsDisplay,
     explain,
     export_text,
 )
@@ -41,7 +41,7 @@ print(export_text(model, max_rules=4))
 least_certain = abs(model.decision_function(X_test)).argmin()
 sample = X_test[least_certain : least_certain + 1]
 print(explain(model, sample)[0])
-VotesDisplay.from_estimator(model, sample)
+ContributionsDisplay.from_estimator(model, sample)
 plt.show()
 
 # %%
@@ -49,7 +49,9 @@ plt.show()
 # add up to there.
 
 BoxesDisplay.from_estimator(model, X_test, y_test, at=sample)
-FeatureImportancesDisplay.from_estimator(model, max_features=10)
+importances = pd.Series(model.feature_importances_, X_train.columns)
+figure, ax = plt.subplots(layout="constrained")
+importances.nlargest(10)[::-1].plot.barh(ax=ax, xlabel="importance")
 plt.show()
 
 # %%

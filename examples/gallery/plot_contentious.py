@@ -10,8 +10,7 @@ or nearly so, and a model that tells where it is in doubt.
 # Two moons
 # ---------
 # The same 200 samples for all, and boxes of at most 0.3 of the range (with ``"compensate"`` on
-# average). Areas have the colour of the predicted class; what boxes of both classes share is
-# hatched.
+# average). Areas have the colour of the predicted class.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons

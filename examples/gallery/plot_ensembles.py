@@ -13,6 +13,7 @@ then scikit-learn's own ways to combine models, with the learners of this packag
 # had not drawn tells how good the whole is, without a test set.
 
 import matplotlib.pyplot as plt
+import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -27,7 +28,6 @@ from sklearn.model_selection import train_test_split
 from hyperboxes import (
     AgglomerativeGFMM,
     BoostedHyperboxes,
-    FeatureImportancesDisplay,
     ImprovedOnlineGFMM,
     RandomHyperboxes,
     explain,
@@ -39,7 +39,9 @@ X_train, X_test, y_train, y_test = train_test_split(
 )
 model = RandomHyperboxes(random_state=0).fit(X_train, y_train)
 print(f"out of bag {model.oob_score_:.3f}, test samples {model.score(X_test, y_test):.3f}")
-FeatureImportancesDisplay.from_estimator(model, max_features=10)
+importances = pd.Series(model.feature_importances_, X_train.columns)
+figure, ax = plt.subplots(layout="constrained")
+importances.nlargest(10)[::-1].plot.barh(ax=ax, xlabel="importance")
 plt.show()
 
 # %%

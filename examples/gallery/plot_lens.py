@@ -15,11 +15,12 @@ Fifteen boxes, fitted to the answers of another model, tell in rules what it doe
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from hyperboxes import BoostedHyperboxes, FeatureImportancesDisplay, explain, export_text
+from hyperboxes import BoostedHyperboxes, explain, export_text
 
 data = load_breast_cancer(as_frame=True)
 X, y = data.data, data.target_names[data.target]
@@ -44,7 +45,9 @@ X_forest, y_forest, X_asked, X_test, y_asked, y_test = split(0)
 forest = RandomForestClassifier(random_state=0).fit(X_forest, y_forest)
 lens = look_at(forest, X_asked)
 print(export_text(lens, X_test, forest.predict(X_test), max_rules=4))
-FeatureImportancesDisplay.from_estimator(lens, max_features=10)
+importances = pd.Series(lens.feature_importances_, X.columns)
+figure, ax = plt.subplots(layout="constrained")
+importances.nlargest(10)[::-1].plot.barh(ax=ax, xlabel="importance")
 plt.show()
 
 # %%

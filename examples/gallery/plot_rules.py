@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from hyperboxes import AgglomerativeGFMM, BoxSizesDisplay, export_frame, export_sql, export_text
+from hyperboxes import AgglomerativeGFMM, export_frame, export_sql, export_text
 
 data = load_breast_cancer(as_frame=True)
 X = data.data[["worst radius", "worst texture", "worst smoothness", "worst concave points"]]
@@ -37,9 +37,13 @@ print(export_text(model, X_test, y_test, max_rules=3))
 # %%
 # How many are worth reading?
 # ---------------------------
-# Each dot is a box. A third of them hold most of the samples; the small ones are for exceptions.
+# Each dot is a box. A third of the boxes hold most of the samples; the small ones are exceptions.
 
-BoxSizesDisplay.from_estimator(model)
+boxes = model.hyperboxes_
+sides = (boxes.upper - boxes.lower) / (model.data_max_ - model.data_min_)
+figure, ax = plt.subplots(layout="constrained")
+ax.scatter(sides.max(axis=1), boxes.counts, c=boxes.labels, alpha=0.6)
+ax.set(xlabel="longest side / range", ylabel="samples in the box", yscale="log")
 plt.show()
 
 # %%

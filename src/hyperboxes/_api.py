@@ -34,13 +34,11 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.voting import VotingHyperboxes
 from hyperboxes._plots import (
     BoxesDisplay,
-    BoxSizesDisplay,
-    FeatureImportancesDisplay,
+    ContributionsDisplay,
     GrowthDisplay,
     MemoryDisplay,
     ParallelCoordinatesDisplay,
     ThetaDisplay,
-    VotesDisplay,
 )
 from hyperboxes._report import export_html
 
@@ -48,18 +46,17 @@ __all__ = [
     "AdaptiveGFMM",
     "AgglomerativeGFMM",
     "BoostedHyperboxes",
-    "BoxSizesDisplay",
     "BoxesDisplay",
     "Change",
     "ContentiousFuzzyMinMax",
     "ContentiousRegions",
+    "ContributionsDisplay",
     "EnsembleExplanation",
     "EnsembleExplanations",
     "ExplainedBox",
     "ExplainedVote",
     "Explanation",
     "Explanations",
-    "FeatureImportancesDisplay",
     "FuzzyMinMax",
     "GrowthDisplay",
     "HyperboxClustering",
@@ -80,7 +77,6 @@ __all__ = [
     "VoteChange",
     "VoteExplanation",
     "VoteExplanations",
-    "VotesDisplay",
     "VotingBox",
     "VotingHyperboxes",
     "explain",

@@ -15,7 +15,7 @@ from hyperboxes._estimators.mixed import MixedGFMM
 from hyperboxes._estimators.random import RandomHyperboxes
 from hyperboxes._estimators.tables import known_categories
 
-_READ = "Read them with export_text, explain, export_html or VotesDisplay."
+_READ = "Read them with export_text, explain, export_html or ContributionsDisplay."
 _READ_MEMORY = "Read them with export_text, explain, export_html or MemoryDisplay."
 
 

@@ -1,24 +1,20 @@
-"""Pictures of models, as scikit-learn's Display classes: they read `Hyperboxes`, never kernels.
+"""Pictures of models, as scikit-learn's Display classes.
 
 Matplotlib is imported when something is drawn, not before.
 """
 
 from hyperboxes._plots.boxes import BoxesDisplay
+from hyperboxes._plots.contributions import ContributionsDisplay
 from hyperboxes._plots.growth import GrowthDisplay
-from hyperboxes._plots.importances import FeatureImportancesDisplay
 from hyperboxes._plots.memory import MemoryDisplay
 from hyperboxes._plots.parallel import ParallelCoordinatesDisplay
-from hyperboxes._plots.sizes import BoxSizesDisplay
 from hyperboxes._plots.theta import ThetaDisplay
-from hyperboxes._plots.votes import VotesDisplay
 
 __all__ = [
-    "BoxSizesDisplay",
     "BoxesDisplay",
-    "FeatureImportancesDisplay",
+    "ContributionsDisplay",
     "GrowthDisplay",
     "MemoryDisplay",
     "ParallelCoordinatesDisplay",
     "ThetaDisplay",
-    "VotesDisplay",
 ]

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from hyperboxes._estimators.validation import checked
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import (
     check_integer,
     classes_or_clusters,
+    is_classifier,
     is_voting,
     read_any_boxes,
     read_closeness,
@@ -20,22 +22,19 @@ from hyperboxes._extras import need
 from hyperboxes._models.voting import VotingHyperboxes
 from hyperboxes._plots.categories import (
     axis_categories,
-    cut_into_strips,
     draw_categories,
-    find_strips,
-    hold_on_axes,
-    widen_to_rooms,
+    from_axes,
+    to_axes,
+    widen_to_slots,
 )
-from hyperboxes._plots.common import Display, axis_names
-from hyperboxes._plots.docs import shared_docs
-from hyperboxes._plots.intervals import draw_row, name_rows, rectangles
-from hyperboxes._plots.planes import find_boxes, find_columns, find_limits, read_data, read_others
-from hyperboxes._plots.regions import (
-    draw_regions,
-    draw_shared,
-    find_regions,
-    find_shared,
-    label_regions,
+from hyperboxes._plots.common import (
+    Display,
+    axis_names,
+    find_boxes,
+    find_columns,
+    find_limits,
+    read_data,
+    read_others,
 )
 from hyperboxes._plots.styles import (
     COLOURS,
@@ -44,8 +43,10 @@ from hyperboxes._plots.styles import (
     display_names,
     draw_legend,
     escape_math,
+    has_dark_background,
     labels_present,
     shorten,
+    size_in_points,
     style_of,
     text_colour,
 )
@@ -53,37 +54,41 @@ from hyperboxes._plots.styles import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# More boxes are drawn with thinner lines, and those that hold few samples fainter.
+# If there are more boxes, their lines are thinner, and those with few samples fainter.
 _FEW_BOXES = 50
 
-# How much boxes that vote are filled if they are few.
+# The opacity of boosted boxes if there are few.
 _TINT = 0.25
 
+# The largest number of values predicted at a time for decision regions.
+_CELLS_AT_ONCE = 2_000_000
 
-@shared_docs
+# The ends of a row of intervals, whose middle is 0. Samples are drawn below the boxes.
+_TOP, _BOTTOM = -0.38, 0.38
+
+
 @dataclass(eq=False, kw_only=True)
 class BoxesDisplay(Display):
     """Boxes of a model in one or two of its features, with decision regions and samples.
 
-    Boxes are drawn as outlines, projected on the plane of two features; those of a single feature
-    as intervals, in rows by class. A box that does not know a feature runs across the picture. If
-    there are many boxes, those that hold few samples are fainter, and the legend says how many are
-    drawn.
+    In two features, boxes are outlines, projected on the plane. In a single feature, they are
+    intervals, in rows by class. A box without bounds in a feature runs across the picture. If there
+    are many boxes, those with few samples are fainter, and the legend states how many are drawn.
 
-    Boxes that vote (`BoostedHyperboxes`) are drawn the more strongly the larger their votes, and
-    tinted where no regions are. Those that are open in all features shown are not drawn.
+    Boxes of a `BoostedHyperboxes` are drawn the more strongly the larger their weights, and tinted
+    where there are no regions. Those without conditions on the features shown are not drawn.
 
-    Make one with `from_estimator`. The parameters are the attributes.
+    Create it with `from_estimator`. The parameters are also the attributes.
 
     Parameters
     ----------
     lower, upper : ndarray of shape (n_boxes, n_shown)
-        Bounds of the boxes in the features shown, one or two; NaN where they are not known. Of
-        categories, the number of the first and the last that a box holds, from 0 on.
+        Bounds of the boxes in the features shown, one or two; NaN where a box has none. For
+        categories, the numbers of the first and the last category in the box, counted from 0.
     labels : ndarray of int, shape (n_boxes,)
         Classes of the boxes as indices into `classes`; -1 for none.
     counts : ndarray of int, shape (n_boxes,)
-        How many samples each box holds.
+        The number of training samples in each box.
     classes : ndarray of shape (n_classes,)
         The class labels.
     feature_names : list of str
@@ -99,33 +104,28 @@ class BoxesDisplay(Display):
     samples : ndarray of shape (n_samples, n_shown), default=None
         The samples in the features shown.
     sample_labels : ndarray of int, shape (n_samples,), default=None
-        Their classes, like `labels`. None: they are not known.
+        Their classes, like `labels`. None: all samples look the same.
     max_boxes : int, default=300
-        How many boxes to draw, those that hold the most samples or have the largest votes. None:
-        all.
-    votes : ndarray of shape (n_boxes,), default=None
-        The largest vote of each box, if boxes vote.
+        The number of boxes to draw at most: those with the most samples or the largest weights.
+        None: all.
+    weights : ndarray of shape (n_boxes,), default=None
+        The largest weight of each box of a `BoostedHyperboxes`.
     no_label : str, default="no label"
-        What the legend calls the label -1; it is "noise" of a clustering.
+        The name of the label -1 in the legend; "noise" for a clustering.
     n_features : int, default=None
-        How many features the model has. If there are more than are drawn, and the picture is no
-        cut, the legend says that boxes are projected: they may overlap here though they do not
-        meet. None: say nothing.
+        The number of features of the model. If more than are drawn, and the picture is no cut, the
+        legend states that boxes are projected: boxes that overlap here may be apart in other
+        features. None: the legend does not state it.
     categories : dict, default={}
-        The names of the categories on an axis (0 or 1) and their numbers, if it has any. They
-        stand side by side, in the order of their places; boxes of the same ones end apart.
-    shared : ndarray of shape (n_regions, 2, 2), default=None
-        What boxes of two classes share, by design (`ContentiousFuzzyMinMax`): lower and upper
-        corner of each region, which is hatched. None if another feature, which is not shown, may
-        part them, or in a single feature.
-    strips : dict, default={}
-        Where boxes count categories (`MixedGFMM`), the shares of the values on an axis (0 or 1)
-        among the samples of each box, of shape (n_boxes, n_values). Boxes are drawn as strips, the
-        wider the more frequent the value.
+        The names of the categories on an axis (0 or 1) and their numbers, for each axis with
+        categories. They stand side by side, in the order of their encoded positions.
 
     Attributes
     ----------
-    {drawn_on}
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
 
     See Also
     --------
@@ -157,12 +157,10 @@ class BoxesDisplay(Display):
     samples: np.ndarray | None = None
     sample_labels: np.ndarray | None = None
     max_boxes: int | None = 300
-    votes: np.ndarray | None = None
+    weights: np.ndarray | None = None
     no_label: str = NO_LABEL
     n_features: int | None = None
     categories: dict[int, dict[str, float]] = field(default_factory=dict)
-    shared: np.ndarray | None = None
-    strips: dict[int, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.limits) == 1 and self.samples is not None and self.sample_labels is None:
@@ -192,41 +190,45 @@ class BoxesDisplay(Display):
         Parameters
         ----------
         model : estimator
-            A fitted model of this package, or a fitted Pipeline that ends in one: samples are then
-            those that the Pipeline takes, and values are drawn as transformed.
+            A fitted model of this package, or a fitted Pipeline that ends in one. Samples are then
+            inputs of the Pipeline, and the picture shows transformed values.
         X : array-like of shape (n_samples, n_features), default=None
-            Samples to draw, with all features of the model. Those that lack a feature shown are
-            left out.
+            Samples to draw, with all features of the model. Samples without a value in a feature
+            shown are left out.
         y : array-like of shape (n_samples,), default=None
             Their labels.
         features : sequence of one or two int or str, or one of them, default=None
-            The features to draw, by index or name. None: the first two, or the only one; of boxes
-            that vote the two that matter most.
+            The features to draw, by index or name. None: the first two, or the only one; for a
+            `BoostedHyperboxes`, the two most important ones.
         boxes : int or sequence of int, default=None
-            Which boxes to draw, as indices into ``hyperboxes_``. None: all. If they vote and no
-            features are given, these are two that they constrain.
+            The boxes to draw, as indices into ``hyperboxes_``. None: all. The default features of
+            a `BoostedHyperboxes` are then two that these boxes have conditions on.
         at : array-like of shape (n_features,), default=None
-            A sample whose values the other features have: the picture is a cut through it, and
-            boxes fade with the distance from the cut. NaN for a feature that is not to matter.
-            None: no other feature matters; regions show what the model says if it knows nothing
-            but the features shown. Boxes that vote are drawn if they hold the sample in the other
-            features, and without one there are no regions, unless there are no other features.
+            A sample with the values of the other features: the picture is a cut through it, and
+            boxes fade with the distance from the cut. NaN means that a feature does not matter.
+            None: no other feature matters, and regions are predictions from the features shown
+            alone. Boosted boxes are drawn if they contain the sample in the other features;
+            without a sample, a `BoostedHyperboxes` has no regions unless all features are shown.
         regions : bool, default=True
             Whether to tint the decision regions.
         grid_resolution : int, default=200
-            How many places to ask for the class in each direction.
+            The number of predictions for the regions in each direction.
         max_boxes : int, default=300
-            Of more boxes, those that hold the most samples are drawn. None: all.
+            If there are more boxes, those with the most samples are drawn. None: all.
         max_samples : int, default=2000
-            Of more samples, so many are drawn, taken at random but always the same.
-        {place}
+            If there are more samples, a random choice of so many is drawn, always the same.
+        ax : matplotlib Axes, default=None
+            The axes to draw on. None: new axes in a new figure.
         legend : bool, default=True
-            Whether to draw a legend, on the right. To place it elsewhere, pass False and call
+            Whether to draw a legend, on the right. For a legend elsewhere, pass False and call
             ``display.ax_.legend(...)``.
         box_kwargs, scatter_kwargs : dict, default=None
             Further options of Matplotlib's `PolyCollection` and `scatter`.
 
-        {drawn}
+        Returns
+        -------
+        display : BoxesDisplay
+            The display, drawn.
         """
         need("matplotlib", "plot", cls.__name__)
         at = read_pipeline(model, at)[1]
@@ -240,7 +242,7 @@ class BoxesDisplay(Display):
         data = read_data(model, X, y, columns, max_samples)
         others = read_others(model, at, columns)
         ends = (ends[chosen][:, columns] for ends in (all_boxes.lower, all_boxes.upper))
-        lower, upper = hold_on_axes(model, columns, *ends)
+        lower, upper = to_axes(model, columns, *ends)
         limits = find_limits(model, columns, [lower, upper, data["samples"]])
         names = axis_names(model)
         display = cls(
@@ -252,18 +254,16 @@ class BoxesDisplay(Display):
             feature_names=[names[column] for column in columns],
             limits=limits,
             nearness=None if at is None else _nearness(model, others, columns)[chosen],
-            regions=find_regions(model, columns, limits, grid_resolution, others)
+            regions=_find_regions(model, columns, limits, grid_resolution, others)
             if regions and _has_regions(model, columns, at)
             else None,
-            votes=all_boxes.weights[chosen].max(axis=1)
+            weights=all_boxes.weights[chosen].max(axis=1)
             if isinstance(all_boxes, VotingHyperboxes)
             else None,
             max_boxes=max_boxes,
             no_label=name_no_label(model),
             n_features=model.n_features_in_,
             categories=axis_categories(model, columns),
-            shared=find_shared(model, columns, chosen),
-            strips=find_strips(model, columns, chosen),
             **data,
         )
         return display.plot(ax, legend=legend, box_kwargs=box_kwargs, scatter_kwargs=scatter_kwargs)
@@ -276,16 +276,21 @@ class BoxesDisplay(Display):
         box_kwargs: dict[str, Any] | None = None,
         scatter_kwargs: dict[str, Any] | None = None,
     ) -> Self:
-        """Draw what the display holds.
+        """Draw the display.
 
         Parameters
         ----------
-        {place}
-        {legend}
+        ax : matplotlib Axes, default=None
+            The axes to draw on. None: new axes in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
         box_kwargs, scatter_kwargs : dict, default=None
             Further options of Matplotlib's `PolyCollection` and `scatter`.
 
-        {itself}
+        Returns
+        -------
+        self : BoxesDisplay
+            The display.
         """
         found = [self.labels] if self.sample_labels is None else [self.labels, self.sample_labels]
         labels = labels_present(np.concatenate(found))
@@ -300,8 +305,8 @@ class BoxesDisplay(Display):
             if legend:
                 draw_legend(ax, title=self._notes())
         ax.set(xlim=self.limits[0], xlabel=escape_math(shorten(self.feature_names[0], 60)))
-        for number, places in self.categories.items():
-            draw_categories((ax.xaxis, ax.yaxis)[number], places)
+        for number, slots in self.categories.items():
+            draw_categories((ax.xaxis, ax.yaxis)[number], slots)
         if 0 in self.categories:
             ax.tick_params(axis="x", labelrotation=30)
         return self
@@ -310,9 +315,7 @@ class BoxesDisplay(Display):
         ax.set(xlim=self.limits[0], ylim=self.limits[1])
         ax.set_ylabel(escape_math(shorten(self.feature_names[1], 40)))
         if self.regions is not None:
-            draw_regions(ax, self.regions, self.limits, self.limits[0])
-        if self.shared is not None and len(self.shared):
-            draw_shared(ax, self.shared)
+            _draw_regions(ax, self.regions, self.limits, self.limits[0])
         if self.samples is not None:
             for label, rows in self._samples_by_class():
                 style = style_of(label)
@@ -321,13 +324,14 @@ class BoxesDisplay(Display):
                 ax.scatter(*self.samples[rows].T, zorder=1.5, **options)
         self._draw_outlines(ax, box)
         if self.regions is not None and len(np.unique(self.regions)) > len(COLOURS):
-            label_regions(ax, self.regions, self.limits, self._names)
+            _label_regions(ax, self.regions, self.limits, self._names)
 
     def _draw_outlines(self, ax: Axes, box: dict[str, Any]) -> None:
         from matplotlib.collections import PolyCollection
 
-        rows, lower, upper = self._strips_of(self.drawn)
-        corners = rectangles((lower[:, 0], lower[:, 1]), (upper[:, 0], upper[:, 1]))
+        rows = self.drawn
+        lower, upper = self._drawn_bounds(rows)
+        corners = _rectangles((lower[:, 0], lower[:, 1]), (upper[:, 0], upper[:, 1]))
         colours = self._colours(rows)
         look = {
             "edgecolors": colours,
@@ -347,11 +351,13 @@ class BoxesDisplay(Display):
     def _plot_intervals(
         self, ax: Axes, labels: list[int], box: dict[str, Any], scatter: dict[str, Any]
     ) -> None:
-        name_rows(ax, labels, self._names)
+        ax.set_yticks(range(len(labels)), [self._names[label] for label in labels])
+        ax.set_ylim(len(labels) - 0.5, -0.5)
         if self.regions is not None:
-            draw_regions(ax, self.regions, self.limits, np.array([-0.5, len(labels) - 0.5]))
+            _draw_regions(ax, self.regions, self.limits, np.array([-0.5, len(labels) - 0.5]))
         for row, label in enumerate(labels):
-            rows, lower, upper = self._strips_of(self.drawn[self.labels[self.drawn] == label])
+            rows = self.drawn[self.labels[self.drawn] == label]
+            lower, upper = self._drawn_bounds(rows)
             colours = self._colours(rows)
             look = {
                 "edgecolors": colours,
@@ -363,21 +369,21 @@ class BoxesDisplay(Display):
             samples = None
             if self.samples is not None:
                 samples = self.samples[self.sample_labels == label, 0]
-            draw_row(ax, row, label, (lower[:, 0], upper[:, 0]), look, samples, scatter)
+            _draw_row(ax, row, label, (lower[:, 0], upper[:, 0]), look, samples, scatter)
 
     @property
     def _names(self) -> list[str]:
         return display_names(self.classes, self.no_label)
 
     def _notes(self) -> str:
-        """Return what the legend must say about boxes that are not to be seen."""
+        """Return what the legend states about boxes that cannot be seen."""
         notes = []
         if self.nearness is None and (self.n_features or 0) > len(self.limits):
             notes.append(f"boxes projected\nfrom {self.n_features} features")
         if n_open := int(self._is_open.sum()):
             boxes = "box" if n_open == 1 else "boxes"
             notes.append(f"{n_open} {boxes} open here,\nnot drawn")
-        if (n_drawn := len(self.drawn)) < len(self.labels) - n_open and self.votes is not None:
+        if (n_drawn := len(self.drawn)) < len(self.labels) - n_open and self.weights is not None:
             notes.append(f"{n_drawn} of {len(self.labels) - n_open} boxes")
         elif n_drawn < len(self.labels) - n_open:
             share = self.counts[self.drawn].sum() / self.counts.sum()
@@ -385,12 +391,12 @@ class BoxesDisplay(Display):
                 f"{n_drawn} of {len(self.labels)} boxes,\nwith {share:.0%} of their samples"
             )
         is_unknown = np.isnan(self.lower[self.drawn]).all(axis=1)
-        if (n_unknown := int(is_unknown.sum())) and len(self.strips) < len(self.limits):
+        if n_unknown := int(is_unknown.sum()):
             notes.append(f"{n_unknown} without known bounds")
         return "\n".join(notes)
 
     def _samples_by_class(self) -> list[tuple[int, np.ndarray]]:
-        """Return which samples to draw for each class; all as one if classes are not known."""
+        """Return the samples of each class to draw, or all together if there are no labels."""
         assert self.samples is not None
         if self.sample_labels is None:
             return [(-1, np.ones(len(self.samples), dtype=bool))]
@@ -401,30 +407,23 @@ class BoxesDisplay(Display):
 
     @property
     def drawn(self) -> np.ndarray:
-        """Which boxes are drawn, those of the most samples or votes last and so on top."""
-        order = np.argsort(self.counts if self.votes is None else self.votes, kind="stable")
+        """The indices of the boxes drawn, with the most samples or weight last, so on top."""
+        order = np.argsort(self.counts if self.weights is None else self.weights, kind="stable")
         order = order[~self._is_open[order]]
         return order if self.max_boxes is None else order[-self.max_boxes :]
 
     @property
     def _is_open(self) -> np.ndarray:
-        """Which boxes constrain none of the features shown."""
+        """Which boxes have no condition on the features shown."""
         return np.all(np.isneginf(self.lower) & np.isposinf(self.upper), axis=1)
 
-    def _known_bounds(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return bounds; where a box is open or does not know a feature they are outside."""
+    def _drawn_bounds(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return bounds to draw, which are outside the picture where a box has none."""
         beyond = self.limits[:, 1] - self.limits[:, 0]
         lower, upper = self.lower[rows], self.upper[rows]
         lower = np.where(np.isfinite(lower), lower, self.limits[:, 0] - beyond)
-        return lower, np.where(np.isfinite(upper), upper, self.limits[:, 1] + beyond)
-
-    def _strips_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return what is drawn of boxes: of which one, and its corners."""
-        shares = {axis: table[rows] for axis, table in self.strips.items()}
-        rooms = [axis for axis in self.categories if axis not in shares]
-        bounds = widen_to_rooms(rows, *self._known_bounds(rows), rooms)
-        pieces = cut_into_strips(*bounds, shares)
-        return rows[pieces.box], pieces.lower, pieces.upper
+        upper = np.where(np.isfinite(upper), upper, self.limits[:, 1] + beyond)
+        return widen_to_slots(rows, lower, upper, list(self.categories))
 
     @property
     def _line_width(self) -> float:
@@ -432,18 +431,18 @@ class BoxesDisplay(Display):
 
     @property
     def _tint(self) -> float:
-        """How much to fill boxes: those that vote, unless regions show what they add up to."""
-        if self.votes is None or self.regions is not None:
+        """The opacity of boosted boxes, which are not filled if there are regions."""
+        if self.weights is None or self.regions is not None:
             return 0.0
         return _TINT * min(1.0, (5 / max(len(self.drawn), 1)) ** 0.5)
 
     def _colours(self, rows: np.ndarray) -> np.ndarray:
-        """Return colours of boxes, fainter if they hold few samples or are far from the cut."""
+        """Return colours of boxes, fainter for few samples and for boxes far from the cut."""
         from matplotlib.colors import to_rgba_array
 
         colours = to_rgba_array([style_of(label).colour for label in self.labels[rows]])
-        if self.votes is not None:
-            colours[:, 3] = 0.25 + 0.75 * self.votes[rows] / max(self.votes.max(), 1e-300)
+        if self.weights is not None:
+            colours[:, 3] = 0.25 + 0.75 * self.weights[rows] / max(self.weights.max(), 1e-300)
         elif len(rows) > _FEW_BOXES:
             colours[:, 3] = 0.3 + 0.7 * np.sqrt(self.counts[rows] / self.counts.max())
         if self.nearness is not None:
@@ -452,9 +451,9 @@ class BoxesDisplay(Display):
 
 
 def _nearness(model: Any, others: np.ndarray, columns: list[int]) -> np.ndarray:
-    """Return how near the boxes are to a sample in the features that are not shown.
+    """Return how near boxes are to a sample in the features not shown, from 0 to 1.
 
-    Boxes that vote hold it there or do not.
+    It is 1 for boosted boxes that contain the sample there, and 0 for others.
     """
     boxes = model.hyperboxes_
     if not isinstance(boxes, VotingHyperboxes):
@@ -466,11 +465,153 @@ def _nearness(model: Any, others: np.ndarray, columns: list[int]) -> np.ndarray:
 
 
 def _has_regions(model: Any, columns: list[int], at: Any) -> bool:
-    """Whether the picture says what the model predicts.
+    """Whether the features shown and the cut determine predictions.
 
-    Boxes that vote take a feature that is not known as one that is missing, not as one that does
-    not matter.
+    For boosted boxes, a feature without a value is missing, which differs from one that does not
+    matter.
     """
     if is_voting(model):
         return at is not None or len(columns) == model.n_features_in_
     return bool((model.hyperboxes_.labels >= 0).any())
+
+
+def _find_regions(
+    model: Any, columns: list[int], limits: np.ndarray, resolution: int, at: np.ndarray
+) -> np.ndarray:
+    """Return the predicted class index in each cell of a grid, with the first feature along rows.
+
+    `at` has the values of the features that are not shown, NaN for none.
+    """
+    middles = [_edges(bounds, resolution) for bounds in limits]
+    middles = [(edges[1:] + edges[:-1]) / 2 for edges in middles]
+    points = np.stack(np.meshgrid(*middles), axis=-1).reshape(-1, len(columns))
+    step = max(1, _CELLS_AT_ONCE // len(at))
+    parts = []
+    for start in range(0, len(points), step):
+        some = points[start : start + step]
+        samples = np.tile(at, (len(some), 1))
+        samples[:, columns] = from_axes(model, columns, some)
+        parts.append(model.predict(checked(samples)))
+    labels = np.concatenate(parts)
+    codes = np.searchsorted(model.classes_, labels) if is_classifier(model) else labels
+    return codes.reshape((resolution,) * len(columns))
+
+
+def _draw_regions(ax: Axes, regions: np.ndarray, limits: np.ndarray, heights: np.ndarray) -> None:
+    """Tint the regions. For a single feature, `heights` are the limits of the other axis."""
+    from matplotlib.colors import to_rgb
+
+    plane = np.atleast_2d(regions)
+    styles = [style_of(label).colour for label in range(regions.max() + 1)]
+    colours = np.array([to_rgb(colour) for colour in (*styles, text_colour())])  # -1: the last
+    x = _edges(limits[0], plane.shape[1])
+    y = _edges(limits[1] if regions.ndim == 2 else heights, plane.shape[0])
+    ax.pcolormesh(
+        x,
+        y,
+        colours[plane],
+        alpha=0.3 if has_dark_background(ax) else 0.15,
+        zorder=0,
+        rasterized=True,
+        lw=0,
+    )
+    if regions.max() >= len(COLOURS):
+        _draw_borders(ax, plane, x, y)
+
+
+def _edges(bounds: np.ndarray, n_cells: int) -> np.ndarray:
+    return np.linspace(bounds[0], bounds[1], n_cells + 1)
+
+
+def _draw_borders(ax: Axes, plane: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+    """Draw lines between the regions, because neighbours may have the same colour."""
+    from matplotlib.collections import LineCollection
+
+    row, column = np.nonzero(plane[:, 1:] != plane[:, :-1])
+    upright = [(x[column + 1], y[row]), (x[column + 1], y[row + 1])]
+    row, column = np.nonzero(plane[1:] != plane[:-1])
+    level = [(x[column], y[row + 1]), (x[column + 1], y[row + 1])]
+    segments = np.concatenate([np.transpose(ends, (2, 0, 1)) for ends in (upright, level)])
+    ax.add_collection(
+        LineCollection(segments, colors=text_colour(), lw=0.5, alpha=0.3, zorder=0.5),  # type: ignore[arg-type]
+        autolim=False,
+    )
+
+
+def _label_regions(
+    ax: Axes, regions: np.ndarray, limits: np.ndarray, names: list[str], size: float = 8.0
+) -> None:
+    """Write the name of each class where its region is widest, if it fits there.
+
+    A name lies in the largest circle within its region, so that no two names can overlap.
+    """
+    from matplotlib.patheffects import withStroke
+    from scipy.ndimage import distance_transform_edt
+
+    pitch = size_in_points(ax)[::-1] / regions.shape
+    for label in np.unique(regions):
+        name = names[label]
+        depth = distance_transform_edt(np.pad(regions == label, 1), sampling=pitch)[1:-1, 1:-1]
+        row, column = np.unravel_index(depth.argmax(), depth.shape)
+        # Layouts may shrink axes by a quarter. Letters are hardly ever wider than 0.7.
+        if 0.75 * depth.max() < np.hypot(0.35 * len(name), 0.6) * size:
+            continue
+        share = (np.array([column, row]) + 0.5) / regions.shape[::-1]
+        centre = limits[:, 0] + share * np.diff(limits).ravel()
+        outline = withStroke(linewidth=2, foreground=ax.get_facecolor())
+        ax.text(
+            centre[0],
+            centre[1],
+            name,
+            size=size,
+            ha="center",
+            va="center",
+            zorder=5,
+            path_effects=[outline],
+        )
+
+
+def _draw_row(
+    ax: Axes,
+    row: int,
+    label: int,
+    bounds: tuple[np.ndarray, np.ndarray],
+    look: dict[str, Any],
+    samples: np.ndarray | None,
+    scatter: dict[str, Any],
+) -> None:
+    """Draw the intervals of a class in as many lanes as they need, and its samples below."""
+    from matplotlib.collections import PolyCollection
+
+    style = style_of(label)
+    bottom = _BOTTOM if samples is None else 0.15
+    if len(bounds[0]):
+        lane = _lanes(*bounds)
+        height = (bottom - _TOP) / (lane.max() + 1)
+        upper = row + _TOP + lane * height
+        corners = _rectangles((bounds[0], upper), (bounds[1], upper + 0.85 * height))
+        ax.add_collection(PolyCollection(list(corners), **look), autolim=False)
+    if samples is not None:
+        heights = np.full(len(samples), row + 0.28)
+        options = {"marker": "|", "s": 30, "lw": 0.8, "c": style.colour, **scatter}
+        ax.scatter(samples, heights, zorder=3, **options)
+
+
+def _lanes(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Return a lane for each interval, such that intervals in the same lane do not meet."""
+    ends: list[float] = []
+    lane = np.zeros(len(lower), dtype=np.intp)
+    for box in np.lexsort((upper, lower)):
+        free = next((i for i, end in enumerate(ends) if end < lower[box]), len(ends))
+        ends[free : free + 1] = [float(upper[box])]
+        lane[box] = free
+    return lane
+
+
+def _rectangles(
+    lower: tuple[np.ndarray, np.ndarray], upper: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray:
+    """Return the corners of rectangles, of shape (n, 4, 2)."""
+    (left, low), (right, high) = lower, upper
+    corners = [(left, low), (right, low), (right, high), (left, high)]
+    return np.transpose(corners, (2, 0, 1))

@@ -1,4 +1,4 @@
-"""What all displays share: reading a model by its public attributes, and axes to draw on."""
+"""What displays share: base classes, and the features, boxes, samples and limits of a picture."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from sklearn.utils import check_array
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.tables import known_categories
 from hyperboxes._estimators.validation import CheckedSamples, validate_samples
-from hyperboxes._explain import reading
 from hyperboxes._explain.pipelines import describe_units, given_names
+from hyperboxes._explain.reading import encode_labels, is_voting
 from hyperboxes._explain.wording import name_features
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._plots.categories import category_limits, spread_on_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class Display:
-    """Base of the displays: keeps the axes and the figure that were drawn on."""
+    """Base class of the displays. It keeps the axes and the figure of the last drawing."""
 
     ax_: Axes
     figure_: Figure | SubFigure
 
     def _make_axes(self, ax: Axes | None, figsize: tuple[float, float]) -> Axes:
-        """Return the axes to draw on, those given or new ones in a figure of their own."""
+        """Return the given axes, or new ones in a new figure."""
         if ax is None:
             pyplot = need("matplotlib.pyplot", "plot", type(self).__name__)
             ax = pyplot.subplots(figsize=figsize, layout="constrained")[1]
@@ -39,37 +40,61 @@ class Display:
 
 
 class PanelsDisplay(Display):
-    """Base of displays with several panels, which share the place of the axes given."""
+    """Base class of displays with several panels, which share the area of the given axes."""
 
     axes_: np.ndarray
 
     def _make_panels(
         self, ax: Axes | None, figsize: tuple[float, float], shape: tuple[int, int], **options: Any
     ) -> np.ndarray:
-        """Return axes for the panels; the first are those given or new ones, made smaller."""
+        """Return axes for the panels. The first ones are those given, or new ones, made smaller."""
         self.axes_ = self._split(self._make_axes(ax, figsize), shape, **options)
         return self.axes_
 
     def _split(self, ax: Axes, shape: tuple[int, int], **options: Any) -> np.ndarray:
-        """Return axes that share the place of some; these are the first, made smaller."""
-        place = ax.get_subplotspec()
-        if place is None:
+        """Split the area of some axes. These become the first of the axes returned."""
+        area = ax.get_subplotspec()
+        if area is None:
             x0, y0, x1, y1 = ax.get_position().extents
-            place = self.figure_.add_gridspec(1, 1, left=x0, right=x1, bottom=y0, top=y1)[0]
-        grid = place.subgridspec(*shape, **options)
+            area = self.figure_.add_gridspec(1, 1, left=x0, right=x1, bottom=y0, top=y1)[0]
+        grid = area.subgridspec(*shape, **options)
         ax.set_subplotspec(grid[0])
         others = [self.figure_.add_subplot(grid[i]) for i in range(1, grid.nrows * grid.ncols)]
         return np.array([ax, *others])
 
 
-def boxes_to_draw(model: Any, what: str) -> Hyperboxes:
-    """Return the boxes of a fitted model, for the display `what`, if they can be drawn."""
-    need("matplotlib", "plot", what)
-    return reading.read_boxes(model, what)
+# Features
 
 
-def feature_index(model: Any, feature: Any) -> int:
-    """Return the index of a feature given by its name or its index."""
+def axis_names(model: Any) -> list[str]:
+    """Return the names of features for axes, marked if a Pipeline transforms the values."""
+    ending = ", transformed" if describe_units(model) else ""
+    return [f"{name}{ending}" for name in name_features(model)]
+
+
+def find_columns(model: Any, features: Any, boxes: np.ndarray) -> list[int]:
+    """Return the indices of the one or two features to draw."""
+    if features is None:
+        return _default_columns(model, boxes)
+    if isinstance(features, str | int | np.integer):
+        features = [features]
+    columns = [_feature_index(model, feature) for feature in features]
+    if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
+        raise ValueError(f"features must name one feature or two different ones, got {features!r}.")
+    return columns
+
+
+def _default_columns(model: Any, boxes: np.ndarray) -> list[int]:
+    """Return the first two features, or for boosted boxes the most important constrained ones."""
+    if not is_voting(model):
+        return list(range(min(2, model.n_features_in_)))
+    is_open = ~model.hyperboxes_.constrains[boxes].any(axis=0)
+    order = np.lexsort((-model.feature_importances_, is_open))
+    return np.sort(order[:2]).tolist()
+
+
+def _feature_index(model: Any, feature: Any) -> int:
+    """Return the index of a feature, which is given by its name or its index."""
     n_features = model.n_features_in_
     if isinstance(feature, str):
         names = [] if given_names(model) is None else name_features(model)
@@ -79,8 +104,8 @@ def feature_index(model: Any, feature: Any) -> int:
         raise ValueError(
             f"The model has no feature {feature!r}. It has {known}."
             if names
-            else f"The model was fitted without names of features, so {feature!r} cannot be found. "
-            "Give the feature's index."
+            else f"The model was fitted without feature names, so {feature!r} cannot be found. "
+            "Pass the index of the feature."
         )
     if not isinstance(feature, int | np.integer) or isinstance(feature, bool):
         raise TypeError(f"A feature is given by its name or its index, not by {feature!r}.")
@@ -91,14 +116,23 @@ def feature_index(model: Any, feature: Any) -> int:
     return int(feature) % n_features
 
 
-def axis_names(model: Any) -> list[str]:
-    """Return the names of features for axes: they say if values are no longer those of the data."""
-    ending = ", transformed" if describe_units(model) else ""
-    return [f"{name}{ending}" for name in name_features(model)]
+# Boxes, samples and labels
+
+
+def find_boxes(boxes: Hyperboxes, chosen: Any) -> np.ndarray:
+    """Return the indices of the boxes to draw."""
+    if chosen is None:
+        return np.arange(len(boxes))
+    indices = np.atleast_1d(np.asarray(chosen))
+    if indices.ndim != 1 or indices.dtype.kind not in "iu" or len(indices) == 0:
+        raise TypeError(f"boxes must be an index or a list of indices, got {chosen!r}.")
+    if indices.min() < -len(boxes) or indices.max() >= len(boxes):
+        raise ValueError(f"boxes must be from 0 to {len(boxes) - 1}, got {chosen!r}.")
+    return np.unique(indices % len(boxes))
 
 
 def check_samples(model: Any, X: Any) -> np.ndarray:
-    """Return samples as the model takes them; a single one may be given as a row."""
+    """Return validated samples. A single one may be given as a row."""
     if type(X) is CheckedSamples or hasattr(X, "columns"):
         return validate_samples(model, X, reset=False, **NUMBERS)
     if known_categories(model):
@@ -114,31 +148,66 @@ def check_samples(model: Any, X: Any) -> np.ndarray:
 
 
 def check_one_sample(model: Any, X: Any, name: str) -> np.ndarray:
-    """Return the one sample that a parameter of some name holds, of shape (1, n_features)."""
+    """Return the one sample that a parameter contains, of shape (1, n_features)."""
     samples = check_samples(model, X)
     if len(samples) != 1:
         raise ValueError(f"{name} must be one sample, got {len(samples)}.")
     return samples
 
 
-def check_known_labels(model: Any, y: Any, n_samples: int) -> np.ndarray:
-    """Return the labels of samples as indices into those of the model, -1 for none or noise."""
-    codes, unknown = reading.encode_labels(model, y, n_samples)
+def read_data(
+    model: Any, X: Any, y: Any, columns: list[int], max_samples: int
+) -> dict[str, np.ndarray | None]:
+    """Return the samples to draw and their labels."""
+    if X is None:
+        if y is not None:
+            raise ValueError("y contains labels of samples: X is needed too.")
+        return {"samples": None, "sample_labels": None}
+    X = check_samples(model, X)
+    labels = None if y is None else _check_labels(model, y, len(X))
+    rows = np.flatnonzero(~np.isnan(X[:, columns]).any(axis=1))
+    if len(rows) > max_samples:
+        rows = np.sort(np.random.default_rng(0).choice(rows, max_samples, replace=False))
+    return {
+        "samples": spread_on_axes(model, columns, X[rows][:, columns]),
+        "sample_labels": None if labels is None else labels[rows],
+    }
+
+
+def _check_labels(model: Any, y: Any, n_samples: int) -> np.ndarray:
+    """Return labels as indices into those of the model, -1 for no label or noise."""
+    codes, unknown = encode_labels(model, y, n_samples)
     if unknown:
-        raise ValueError(f"y holds labels that the model does not know: {unknown}.")
+        raise ValueError(f"y contains labels that the model was not fitted with: {unknown}.")
     return codes
 
 
-def gaps_to(model: Any, boxes: Hyperboxes, sample: np.ndarray) -> np.ndarray:
-    """Return how far a sample is outside each box in each feature, in the learner's units."""
-    transform = reading.read_scale(model).transform
-    x = transform(sample)
-    return np.maximum(transform(boxes.lower) - x, x - transform(boxes.upper))
+def read_others(model: Any, at: Any, columns: list[int]) -> np.ndarray:
+    """Return the values of the features that are not drawn, NaN where they do not matter."""
+    if at is None:
+        return np.full(model.n_features_in_, np.nan)
+    others = check_one_sample(model, at, "at")[0].copy()
+    others[columns] = np.nan
+    return others
 
 
-def limits_of(*parts: Iterable[float] | np.ndarray, margin: float = 0.05) -> tuple[float, float]:
-    """Return a range that holds all numbers that are not NaN, with a margin."""
-    values = np.concatenate([np.ravel(np.asarray(part, dtype=np.float64)) for part in parts])
+# Limits
+
+
+def find_limits(model: Any, columns: list[int], parts: list[np.ndarray | None]) -> np.ndarray:
+    """Return limits that contain the range of the training data and all that is drawn."""
+    shown = [part for part in parts if part is not None]
+    if hasattr(model, "data_min_"):
+        shown += [model.data_min_[columns][None], model.data_max_[columns][None]]
+    limits = [_limits_of(part[:, i] for part in shown) for i in range(len(columns))]
+    for axis, ends in category_limits(model, columns).items():
+        limits[axis] = ends
+    return np.array(limits)
+
+
+def _limits_of(parts: Iterable[np.ndarray], margin: float = 0.05) -> tuple[float, float]:
+    """Return a range that contains all finite numbers, with a margin."""
+    values = np.concatenate(list(parts))
     values = values[np.isfinite(values)]
     low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
     pad = margin * (high - low) if high > low else max(0.5, margin * abs(high))

@@ -1,4 +1,4 @@
-"""`GrowthDisplay`: how boxes and accuracy grow while a model learns from a stream."""
+"""`GrowthDisplay`: accuracy and number of boxes while a model is fitted to a stream."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from hyperboxes._explain.reading import check_integer
 from hyperboxes._extras import need
 from hyperboxes._models.samples import slices
 from hyperboxes._plots.common import PanelsDisplay
-from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.styles import (
     add_class_entries,
     display_names,
@@ -28,42 +27,44 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@shared_docs
 @dataclass(eq=False, kw_only=True)
 class GrowthDisplay(PanelsDisplay):
-    """Accuracy and number of boxes of an online learner over the samples it has learned.
+    """Prequential accuracy and number of boxes of an online classifier over a stream.
 
-    Each batch is predicted before it is learned, so the accuracy is that on samples not yet seen.
-    Dots are single batches, the line is all batches so far.
+    Each batch is predicted before the model is updated with it, so that the accuracy is that on
+    new samples. Dots are single batches, the line is all batches so far.
 
-    Make one with `from_estimator` or `from_stream`; or, if you run the stream yourself, from what
-    you recorded. The parameters are the attributes.
+    Create it with `from_estimator` or `from_stream`, or from numbers that you recorded. The
+    parameters are also the attributes.
 
     Parameters
     ----------
     n_samples : array-like of int, shape (n_batches,)
-        How many samples were learned after each batch.
+        The number of samples up to the end of each batch.
     n_boxes : array-like of int, shape (n_batches,) or (n_batches, n_classes)
-        How many boxes there were then, in all or of each class. With one column more than there are
-        `classes`, the last one counts boxes without a label.
+        The number of boxes then, in all or for each class. With one column more than `classes`, the
+        last one counts boxes without a label.
     n_tested : array-like of int, shape (n_batches,), default=None
-        How many labelled samples of each batch were predicted before it was learned.
+        The number of labelled samples of each batch that were predicted.
     n_right : array-like of int, shape (n_batches,), default=None
-        How many of them were predicted right. None: no accuracy is drawn.
+        The number of correct predictions among them. None: no accuracy is drawn.
     classes : array-like of shape (n_classes,), default=None
-        The class labels, if boxes are counted by class.
+        The class labels, if `n_boxes` counts boxes by class.
     model : estimator, default=None
-        The model that has learned the stream.
+        The model fitted to the stream.
 
     Attributes
     ----------
     accuracy : ndarray of shape (n_batches,)
-        The accuracy on all samples predicted so far; NaN before the first.
+        The accuracy on all predicted samples so far; NaN before the first.
     batch_accuracy : ndarray of shape (n_batches,)
-        The accuracy on each batch; NaN where none was predicted.
+        The accuracy on each batch; NaN where no sample was predicted.
     axes_ : ndarray of matplotlib Axes
         The panels: accuracy (if there is one) and boxes.
-    {first_of_panels}
+    ax_ : matplotlib Axes
+        The first of them.
+    figure_ : matplotlib Figure
+        Their figure.
 
     Examples
     --------
@@ -78,7 +79,7 @@ class GrowthDisplay(PanelsDisplay):
     >>> display.accuracy.round(2)
     array([ nan, 0.78, 0.82, 0.86, 0.88, 0.89])
 
-    If you run the stream yourself:
+    From numbers that you recorded:
 
     >>> display = GrowthDisplay(n_samples=[100, 200], n_boxes=[12, 17]).plot()
     """
@@ -134,26 +135,28 @@ class GrowthDisplay(PanelsDisplay):
         ax: Axes | None = None,
         legend: bool = True,
     ) -> Self:
-        """Train a clone of a model on samples in their order, batch by batch, and draw its growth.
+        """Update a clone of a model with samples in their order, and draw its growth.
 
         Parameters
         ----------
         model : classifier with `partial_fit`
-            The learner; it is left as it is.
+            The estimator, which remains unchanged.
         X : array-like of shape (n_samples, n_features)
             The samples.
         y : array-like of shape (n_samples,)
             Their labels, or the model's `unlabeled`.
         batch_size : int, default=100
-            How many samples are predicted, and then learned, at a time. The first batch should
-            span the features' ranges.
-        {first_panel}
-        {legend}
+            The number of samples in a batch. The first batch should span the ranges of the
+            features.
+        ax : matplotlib Axes, default=None
+            The axes to draw on, which become the first panel. None: new axes in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
 
         Returns
         -------
         display : GrowthDisplay
-            The display, drawn; its `model` has learned all samples.
+            The display, drawn. Its `model` is fitted to all samples.
         """
         check_integer("batch_size", batch_size, 1, optional=False)
         labels = column_or_1d(y)
@@ -173,32 +176,34 @@ class GrowthDisplay(PanelsDisplay):
         ax: Axes | None = None,
         legend: bool = True,
     ) -> Self:
-        """Train a clone of a model on batches as they come, and draw its growth.
+        """Update a clone of a model with the batches of a stream, and draw its growth.
 
         Parameters
         ----------
         model : classifier with `partial_fit`
-            The learner; it is left as it is.
+            The estimator, which remains unchanged.
         batches : iterable of (X, y)
             Samples and their labels.
         classes : array-like of shape (n_classes,)
-            All labels that may appear.
-        {first_panel}
-        {legend}
+            All labels that may occur.
+        ax : matplotlib Axes, default=None
+            The axes to draw on, which become the first panel. None: new axes in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
 
         Returns
         -------
         display : GrowthDisplay
-            The display, drawn; its `model` has learned all batches.
+            The display, drawn. Its `model` is fitted to all batches.
         """
         need("matplotlib", "plot", cls.__name__)
         if not (is_classifier(model) and hasattr(model, "partial_fit")):
             raise TypeError(
-                f"{cls.__name__} needs a classifier with partial_fit, an online learner; "
-                f"{type(model).__name__} is none."
+                f"{cls.__name__} needs a classifier with partial_fit; "
+                f"{type(model).__name__} is not one."
             )
         model = clone(model)
-        steps = [_test_and_learn(model, X, y, classes) for X, y in batches]
+        steps = [_test_and_update(model, X, y, classes) for X, y in batches]
         if not steps:
             raise ValueError("The stream is empty: there are no batches.")
         n_tested, n_right, n_learned, n_boxes = map(np.array, zip(*steps, strict=True))
@@ -215,9 +220,19 @@ class GrowthDisplay(PanelsDisplay):
         return display.plot(ax, legend=legend)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw what the display holds.
+        """Draw the display.
 
-        {plot}
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            The axes to draw on, which become the first panel. None: new axes in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
+
+        Returns
+        -------
+        self : GrowthDisplay
+            The display.
         """
         with_accuracy = self.n_tested is not None
         heights = {"height_ratios": [1, 1.3], "hspace": 0.1} if with_accuracy else {}
@@ -247,7 +262,7 @@ class GrowthDisplay(PanelsDisplay):
         ax.set_ylabel("accuracy\non new samples")
 
     def _draw_boxes(self, ax: Axes) -> None:
-        """Draw the numbers of boxes, those of classes on top of each other, the first on top."""
+        """Draw the numbers of boxes, stacked by class with the first class on top."""
         if self.n_boxes.ndim == 1:
             ax.plot(self.n_samples, self.n_boxes, c=text_colour(), lw=1.5)
             ax.set_ylim(bottom=0)
@@ -266,8 +281,11 @@ class GrowthDisplay(PanelsDisplay):
         add_class_entries(ax, labels, names, lines=True, markers=False)
 
 
-def _test_and_learn(model: Any, X: Any, y: Any, classes: Any) -> tuple[int, int, int, np.ndarray]:
-    """Predict and then learn a batch; return samples tested, right, learned, and boxes by class."""
+def _test_and_update(model: Any, X: Any, y: Any, classes: Any) -> tuple[int, int, int, np.ndarray]:
+    """Predict a batch and update the model.
+
+    Return the numbers of samples tested, right and seen, and the number of boxes of each class.
+    """
     y = column_or_1d(y)
     has_label, _ = find_labels(y, getattr(model, "unlabeled", None))
     n_tested = n_right = 0

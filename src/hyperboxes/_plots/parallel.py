@@ -1,4 +1,4 @@
-"""`ParallelCoordinatesDisplay`: a sample in many features, between the bounds of its boxes."""
+"""`ParallelCoordinatesDisplay`: a sample in many features, and the boxes nearest to it."""
 
 from __future__ import annotations
 
@@ -16,23 +16,18 @@ from hyperboxes._explain.reading import (
     read_membership,
     read_scale,
 )
-from hyperboxes._explain.tallies import read_weights
+from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._plots.categories import (
     axis_categories,
-    find_strips,
-    hold_on_axes,
-    limits_of_categories,
-    place_on_axes,
+    category_limits,
+    to_axes,
 )
 from hyperboxes._plots.common import (
     Display,
     axis_names,
-    boxes_to_draw,
     check_samples,
-    gaps_to,
 )
-from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.styles import (
     display_names,
     draw_legend,
@@ -48,43 +43,37 @@ if TYPE_CHECKING:
 
 _MOST_SAMPLES = 10
 
-# Of the distance between rows: a value that all samples of a box have.
-_HIGHEST_BAR = 0.45
-# Bars of several boxes at the same value stand side by side: of the width of the picture.
-_BETWEEN_BARS = 0.013
-# Of the distance between rows: half the height of a box in a row that stands alone.
+# Half the height of a box if there is a single row.
 _HALF_BAND = 0.25
 
 
-@shared_docs
 @dataclass(eq=False, kw_only=True)
 class ParallelCoordinatesDisplay(Display):
-    """A sample, or a few, in all features at once, with the boxes that decide about it.
+    """A sample, or a few, in all features at once, with the nearest boxes.
 
     Each feature is a row with an axis of its own, whose ends are marked in the units of the data. A
-    box is a band across the rows, the sample a line: it belongs to the box where it runs inside
-    the band. The box that wins is drawn strongest; a bar shows where each other box is missed by
-    most. In a feature that a box does not know, its band takes all of the row; where the sample
-    has no value, its line is broken. Of categories that boxes count (`MixedGFMM`), bars show how
-    frequent each value is in the boxes.
+    box is a band across the rows, the sample a line: the box contains the sample in the features
+    where the line is inside the band. The box that decides is drawn strongest. A bar marks the
+    feature in which the sample is farthest outside a box. Where a box has no bounds, its band fills
+    the row; where the sample has no value, its line is broken.
 
-    Make one with `from_estimator`. The parameters are the attributes.
+    Create it with `from_estimator`. The parameters are also the attributes.
 
     Parameters
     ----------
     samples : ndarray of shape (n_samples, n_shown)
         The samples in the features shown.
     lower, upper : ndarray of shape (n_boxes, n_shown)
-        Bounds of the boxes shown; NaN where they are not known. Of categories, the number of the
-        first and the last that a box holds, from 0 on.
+        Bounds of the boxes shown; NaN where a box has none. For categories, the numbers of the
+        first and the last category in the box, counted from 0.
     labels : ndarray of int, shape (n_boxes,)
         Their classes as indices into `classes`.
     counts : ndarray of int, shape (n_boxes,)
-        How many training samples each holds.
+        The number of training samples in each.
     memberships : ndarray of shape (n_boxes,)
-        The membership of the sample in each; of several samples, the largest.
+        The membership of the sample in each; for several samples, the largest.
     wins : ndarray of bool, shape (n_boxes,)
-        Which boxes decide the class of a sample.
+        The boxes that decide the class of a sample.
     missed : ndarray of int, shape (n_boxes,)
         The row in which the sample is farthest outside the box; -1 if it is inside.
     ranges : ndarray of shape (n_shown, 2)
@@ -94,17 +83,17 @@ class ParallelCoordinatesDisplay(Display):
     feature_names : list of str
         Names of the features shown, from top to bottom.
     n_features : int
-        How many features the model has.
+        The number of features of the model.
     categories : dict, default={}
-        The names of the categories in a row and their numbers, if it has any: they stand side by
-        side, in the order of their places.
-    strips : dict, default={}
-        Where boxes count categories (`MixedGFMM`), the shares of a row's values among the samples
-        of each box, of shape (n_boxes, n_values). They are drawn as bars.
+        The names of the categories in a row and their numbers, for each row with categories. They
+        stand side by side, in the order of their encoded positions.
 
     Attributes
     ----------
-    {drawn_on}
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
 
     See Also
     --------
@@ -136,7 +125,6 @@ class ParallelCoordinatesDisplay(Display):
     feature_names: list[str]
     n_features: int
     categories: dict[int, dict[str, float]] = field(default_factory=dict)
-    strips: dict[int, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def from_estimator(
@@ -154,41 +142,45 @@ class ParallelCoordinatesDisplay(Display):
         Parameters
         ----------
         model : classifier
-            A fitted model of this package, or a fitted Pipeline that ends in one: samples are then
-            those that the Pipeline takes, and values are drawn as transformed.
+            A fitted nearest-box model of this package, or a fitted Pipeline that ends in one. The
+            sample is then an input of the Pipeline, and the picture shows transformed values.
         sample : array-like of shape (n_features,) or (n_samples, n_features)
             The sample, or up to ten of them.
         n_boxes : int, default=None
-            Of how many classes to draw the box with the largest membership, for each sample: first
-            the class that is predicted, then those nearest. None: 3, and of several samples 1.
+            The number of boxes for each sample: the one that decides, and the box with the largest
+            membership of each of the nearest other classes. None: 3, or 1 for several samples.
         max_features : int, default=20
-            How many features to draw. If the model has more, those are taken, and drawn from top to
-            bottom, in which a sample is farthest outside one of the boxes; then, where samples are
-            in all of the boxes, those in which the winner is narrowest. None: all, in their order.
-        {place}
+            The number of features to draw at most. If the model has more, the features are drawn in
+            which a sample is farthest outside one of the boxes, the farthest on top, and then those
+            in which the box that decides is narrowest. None: all, in their order.
+        ax : matplotlib Axes, default=None
+            The axes to draw on. None: new axes in a new figure.
         legend : bool, default=True
             Whether to draw a legend, below.
 
-        {drawn}
+        Returns
+        -------
+        display : ParallelCoordinatesDisplay
+            The display, drawn.
         """
         model, sample, _ = read_pipeline(model, sample)
-        boxes = boxes_to_draw(model, cls.__name__)
-        read_classifier(model, cls.__name__)
+        need("matplotlib", "plot", cls.__name__)
+        boxes = read_classifier(model, cls.__name__)
         check_integer("n_boxes", n_boxes, 1)
         check_integer("max_features", max_features, 1)
         samples = check_samples(model, sample)
         if len(samples) > _MOST_SAMPLES:
             raise ValueError(
-                f"Got {len(samples)} samples: more than {_MOST_SAMPLES} cannot be "
-                "told apart. Choose some, such as X[:3]."
+                f"Got {len(samples)} samples, but at most {_MOST_SAMPLES} can be distinguished. "
+                "Pass some of them, such as X[:3]."
             )
         if n_boxes is None:
             n_boxes = 3 if len(samples) == 1 else 1
         chosen, ranks, far, wins = _choose_boxes(model, boxes, samples, n_boxes)
-        columns = _choose_features(model, boxes, chosen[wins], far, max_features)
+        columns = _choose_features(model, boxes, chosen[wins], far, max_features).tolist()
         ends = boxes.lower[chosen][:, columns], boxes.upper[chosen][:, columns]
-        lower, upper = hold_on_axes(model, columns.tolist(), *ends)
-        samples = place_on_axes(model, columns.tolist(), samples[:, columns])
+        lower, upper = to_axes(model, columns, *ends)
+        samples = to_axes(model, columns, samples[:, columns], samples[:, columns])[0]
         names = axis_names(model)
         display = cls(
             samples=samples,
@@ -203,29 +195,32 @@ class ParallelCoordinatesDisplay(Display):
             classes=model.classes_,
             feature_names=[names[column] for column in columns],
             n_features=len(names),
-            categories=axis_categories(model, columns.tolist()),
-            strips=find_strips(model, columns.tolist(), chosen),
+            categories=axis_categories(model, columns),
         )
         return display.plot(ax, legend=legend)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw what the display holds.
+        """Draw the display.
 
         Parameters
         ----------
-        {place}
+        ax : matplotlib Axes, default=None
+            The axes to draw on. None: new axes in a new figure.
         legend : bool, default=True
             Whether to draw a legend, below.
 
-        {itself}
+        Returns
+        -------
+        self : ParallelCoordinatesDisplay
+            The display.
         """
         n_rows = len(self.feature_names)
         n_entries = len(self.samples) + len(self.labels)
         ax = self._make_axes(ax, (6.4, 0.8 + 0.26 * n_rows + 0.2 * n_entries))
         self._draw_axes(ax)
-        for i, sample in enumerate(self._place(self.samples)):
+        for i, sample in enumerate(self._rescale(self.samples)):
             name = "sample" if len(self.samples) == 1 else f"sample {i}"
-            # Samples differ by their markers: the colours are the classes'.
+            # Samples differ by their markers, because colours stand for classes.
             marker = style_of(i).marker
             ax.plot(
                 sample,
@@ -264,7 +259,7 @@ class ParallelCoordinatesDisplay(Display):
         self._name_values(ax, size - 1.5)
 
     def _ends(self, row: int) -> tuple[str, str]:
-        """Return what stands at the ends of a row."""
+        """Return the texts at the ends of a row."""
         if row in self.categories:
             names = list(self.categories[row])
             return shorten(names[0], 12), shorten(names[-1], 12)
@@ -272,16 +267,15 @@ class ParallelCoordinatesDisplay(Display):
         return f"{low:.4g}", f"{high:.4g}"
 
     def _draw_band(self, ax: Axes, box: int) -> None:
-        """Draw a box from row to row, and a bar where a sample misses it by most."""
+        """Draw a box across the rows, and a bar where the sample is farthest outside."""
         style = style_of(int(self.labels[box]))
         wins = self.wins[box]
-        left, right = self._place(self.lower[box]), self._place(self.upper[box])
+        left, right = self._rescale(self.lower[box]), self._rescale(self.upper[box])
         left, right = np.where(np.isnan(left), 0, left), np.where(np.isnan(right), 1, right)
         z = 3 if wins else 2
-        self._draw_counts(ax, box, z + 0.5)
         row = self.missed[box]
-        if row >= 0 and row not in self.strips and len(self.samples) == 1:
-            value = self._place(self.samples)[0, row]
+        if row >= 0 and len(self.samples) == 1:
+            value = self._rescale(self.samples)[0, row]
             near = left[row] if value < left[row] else right[row]
             look: dict[str, Any] = {
                 "lw": 4,
@@ -290,42 +284,24 @@ class ParallelCoordinatesDisplay(Display):
                 "alpha": 0.8,
             }
             ax.plot([value, near], [row, row], c=style.colour, **look)
-        rows, left, right = self._outline(left, right)
+        rows = np.arange(len(left))
+        if len(left) == 1:
+            rows, left, right = np.array([-_HALF_BAND, _HALF_BAND]), left.repeat(2), right.repeat(2)
         tint: dict[str, Any] = {"alpha": 0.35 if wins else 0.15, "lw": 0, "zorder": z}
         ax.fill_betweenx(rows, left, right, color=style.colour, **tint)
         line: dict[str, Any] = {"ls": style.line, "lw": 2 if wins else 0.9, "zorder": z}
         ax.plot(left, rows, c=style.colour, label=self._describe(box), **line)
         ax.plot(right, rows, c=style.colour, **line)
 
-    def _outline(
-        self, left: np.ndarray, right: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return a band from row to row; of rows alone or among those with bars, a piece each."""
-        if len(left) > 1 and not self.strips:
-            return np.arange(len(left)), left, right
-        alone = np.setdiff1d(np.arange(len(left)), list(self.strips))
-        rows = (alone[:, np.newaxis] + [-_HALF_BAND, _HALF_BAND, np.nan]).ravel()
-        return rows, left[alone].repeat(3), right[alone].repeat(3)
-
-    def _draw_counts(self, ax: Axes, box: int, z: float) -> None:
-        """Draw a bar at each value that a box counts, the higher the more frequent it is there."""
-        aside = _BETWEEN_BARS * (box - (len(self.labels) - 1) / 2)
-        colour = style_of(int(self.labels[box])).colour
-        look: dict[str, Any] = {"lw": 4, "zorder": z, "color": colour}
-        for row, shares in self.strips.items():
-            values = np.flatnonzero(shares[box])
-            places = self._place_in_row(values.astype(float), row) + aside
-            ax.vlines(places, row - _HIGHEST_BAR * shares[box, values], row, **look)
-
     def _name_values(self, ax: Axes, size: float) -> None:
-        """Write the sample's categories beside it, unless they stand at an end of the row."""
+        """Write the categories of the sample beside it, except those at an end of the row."""
         if len(self.samples) > 1:
             return
-        for row, places in self.categories.items():
+        for row, slots in self.categories.items():
             at = self.samples[0, row]
-            text = shorten(next((name for name, place in places.items() if place == at), ""), 24)
+            text = shorten(next((name for name, slot in slots.items() if slot == at), ""), 24)
             if text and text not in self._ends(row):
-                x = float(self._place_in_row(np.array([at]), row)[0])
+                x = float(self._rescale(self.samples)[0, row])
                 side, shift = ("right", -5) if x > 0.5 else ("left", 5)
                 look: dict[str, Any] = {"size": size, "ha": side, "va": "top", "zorder": 5}
                 ax.annotate(
@@ -338,20 +314,14 @@ class ParallelCoordinatesDisplay(Display):
         return f"{name}: membership {self.memberships[box]:.2f} in a box of {samples}"
 
     def _draw_legend(self, ax: Axes) -> None:
-        """Draw the legend below: beside it, it would take the rows' room."""
+        """Draw the legend below the rows, which need the width."""
         n_rows = len(self.feature_names)
         title = f"{n_rows} of {self.n_features} features" if n_rows < self.n_features else ""
         draw_legend(ax, below=True, title=title)
 
-    def _place(self, values: np.ndarray) -> np.ndarray:
-        """Return where values are on their axes, in the middle of an axis without length."""
-        return self._share_of(values, *self.ranges.T)
-
-    def _place_in_row(self, values: np.ndarray, row: int) -> np.ndarray:
-        return self._share_of(values, *self.ranges[row])
-
-    @staticmethod
-    def _share_of(values: np.ndarray, low: Any, high: Any) -> np.ndarray:
+    def _rescale(self, values: np.ndarray) -> np.ndarray:
+        """Return values as shares of their axes, 0.5 on an axis without length."""
+        low, high = self.ranges.T
         has_length = high > low
         return np.where(
             has_length | np.isnan(values),
@@ -363,11 +333,11 @@ class ParallelCoordinatesDisplay(Display):
 def _choose_boxes(
     model: Any, boxes: Hyperboxes, samples: np.ndarray, n_boxes: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return boxes, how close the nearest sample is, how far outside by feature, and which win."""
+    """Return boxes, how close a sample is, how far outside in each feature, and which decide."""
     chosen: dict[int, tuple[float, np.ndarray, bool]] = {}
     winners = model.apply(checked(samples)).tolist()
     for sample, winner in zip(samples, winners, strict=True):
-        ranks, far = read_closeness(model, sample), _misses(model, boxes, sample)
+        ranks, far = read_closeness(model, sample), _losses(model, boxes, sample)
         for box in _best_of_classes(boxes, ranks, winner)[:n_boxes]:
             rank, row, won = chosen.get(box, (-np.inf, far[box], False))
             if ranks[box] > rank:
@@ -377,20 +347,18 @@ def _choose_boxes(
     return np.array(list(chosen)), ranks, far, wins
 
 
-def _misses(model: Any, boxes: Hyperboxes, sample: np.ndarray) -> np.ndarray:
-    """Return by how much a sample misses each box in each feature."""
-    far = read_membership(model).slopes(gaps_to(model, boxes, sample))
-    if weights := read_weights(model):
-        far *= weights[0]
-        shares = model._model.shares(sample[np.newaxis], np.arange(len(boxes)))[0]
-        far[:, model._model.features] = weights[1] * np.nan_to_num(1.0 - shares)
-    return far
+def _losses(model: Any, boxes: Hyperboxes, sample: np.ndarray) -> np.ndarray:
+    """Return what each feature takes off the membership of a sample in each box."""
+    transform = read_scale(model).transform
+    x = transform(sample)
+    gaps = np.maximum(transform(boxes.lower) - x, x - transform(boxes.upper))
+    return read_membership(model).slopes(gaps)
 
 
 def _best_of_classes(boxes: Hyperboxes, ranks: np.ndarray, winner: int) -> list[int]:
     """Return the box that decides, and the nearest box of each other class, the nearest first.
 
-    Of boxes as near the one with the most samples is taken.
+    If several boxes of a class are as near, it is the one with the most samples.
     """
     order = np.lexsort((-boxes.counts, -ranks))
     labels = boxes.labels[order]
@@ -407,15 +375,15 @@ def _choose_features(
     if most is None or n_features <= most:
         return np.arange(n_features)
     sides = (boxes.upper[winners] - boxes.lower[winners]) / read_scale(model).span
-    narrowest = np.fmin.reduce(sides, axis=0)  # NaN, where no winner knows the feature, is last
+    narrowest = np.fmin.reduce(sides, axis=0)  # NaN, if no winner has bounds, is last
     return np.lexsort((narrowest, -far.max(axis=0)))[:most]
 
 
-def _ranges(model: Any, columns: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
-    """Return the training data's ranges, widened to hold all that is drawn."""
+def _ranges(model: Any, columns: list[int], parts: list[np.ndarray]) -> np.ndarray:
+    """Return the ranges of the training data, widened to contain all that is drawn."""
     ends = [model.data_min_[columns][None], model.data_max_[columns][None], *parts]
     values = np.concatenate(ends)
     ranges = np.column_stack([np.fmin.reduce(values), np.fmax.reduce(values)])
-    for row, (low, high) in limits_of_categories(model, columns.tolist()).items():
+    for row, (low, high) in category_limits(model, columns).items():
         ranges[row] = low + 0.5, high - 0.5
     return ranges

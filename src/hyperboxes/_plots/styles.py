@@ -1,7 +1,7 @@
-"""How classes look in all pictures, and the legend that says so.
+"""The looks of classes in all displays, and the legend.
 
-Six colours of Okabe and Ito, told apart with any kind of colour vision on light and dark
-backgrounds. Markers and lines vary too, so that more classes than colours stay apart.
+The six colours are those of Okabe and Ito, distinct for any kind of colour vision on light and dark
+backgrounds. Markers and lines vary too, so that there can be more classes than colours.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 NO_LABEL = "no label"
 NO_LABEL_COLOUR = "#8C8C8C"
 
-# Seven to six colours: no pair comes twice in 42 classes.
+# Seven markers for six colours: no pair occurs twice in 42 classes.
 _MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 
-# The next one for each further six classes: no pair with a colour comes twice in 30 classes.
+# The next one for each further six classes: no pair with a colour occurs twice in 30 classes.
 _LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
 
 _HATCHES = (None, "////", "....", "xxxx", "||||")
 
 _LONGEST_NAME = 24
 
-# Of a legend; lengths are in points.
+# Of a legend. Lengths are in points.
 _MOST_COLUMNS = 3
 _ENTRY_HEIGHT = 14.0
 _HANDLE = 36.0
@@ -44,7 +44,7 @@ class Style(NamedTuple):
 
 
 def style_of(label: int) -> Style:
-    """Return the look of a class, by its index; -1 for no label."""
+    """Return the look of a class, given its index; -1 means no label."""
     if label < 0:
         return Style(NO_LABEL_COLOUR, ".", "-")
     line = _LINES[label // len(COLOURS) % len(_LINES)]
@@ -52,15 +52,15 @@ def style_of(label: int) -> Style:
 
 
 def labels_present(labels: np.ndarray) -> list[int]:
-    """Return the class indices there are, -1 for no label last."""
+    """Return the class indices that occur, with -1 for no label last."""
     found = np.unique(labels).tolist()
     return [label for label in found if label >= 0] + [-1] * (-1 in found)
 
 
 def shorten(name: Any, width: int = _LONGEST_NAME) -> str:
-    """Return a name as text of bounded length, without its middle if need be.
+    """Return a name as text of bounded length, without its middle if necessary.
 
-    Names often differ at their ends only.
+    Long names often differ at their ends only.
     """
     text = str(name)
     if len(text) <= width:
@@ -75,12 +75,12 @@ def escape_math(text: str) -> str:
 
 
 def display_names(classes: np.ndarray, no_label: str = NO_LABEL) -> list[str]:
-    """Return what pictures call the classes, and last what has the label -1."""
+    """Return the names of the classes in pictures, with the name of the label -1 last."""
     return [escape_math(shorten(label)) for label in (*classes, no_label)]
 
 
 def text_colour() -> Any:
-    """Return the colour of what belongs to no class: that of text, which the style in use sets."""
+    """Return the colour of what belongs to no class: that of text in the current style."""
     from matplotlib import rcParams
 
     return rcParams["text.color"]
@@ -118,7 +118,7 @@ def add_class_entries(
 
 
 def bar_look(label: int) -> dict[str, Any]:
-    """Return the look of a bar of a class: hatched where colours come again."""
+    """Return the look of a bar of a class, which is hatched where colours repeat."""
     hatch = _HATCHES[label // len(COLOURS) % len(_HATCHES)]
     return {"color": style_of(label).colour, "hatch": hatch, "edgecolor": "white", "lw": 0}
 
@@ -130,26 +130,27 @@ def add_bar_entries(ax: Axes, labels: Sequence[int], names: list[str]) -> None:
 
 
 def _shorten_entry(name: str, width: int) -> str:
-    """Return an entry of a legend of bounded length; formulas that are short remain."""
+    """Return an entry of a legend of bounded length. Short entries remain as they are."""
     return name if len(name) <= width else escape_math(shorten(name.replace(r"\$", "$"), width))
 
 
-def draw_legend(ax: Axes, *, below: bool = False, title: str = "", room: float = 0.0) -> None:
+def draw_legend(ax: Axes, *, below: bool = False, title: str = "", width: float = 0.0) -> None:
     """Draw the legend on the right of the axes, or below.
 
-    On the right it has up to three columns. Names are shortened as need be, and if entries are too
-    many, the last ones left out. `room` is the width of the picture, if it is more than these axes.
+    On the right it has up to three columns. Names are shortened as necessary, and if there are too
+    many entries, the last ones are left out. `width` is that of the picture, if it is more than
+    that of these axes.
     """
     from matplotlib.lines import Line2D
 
     handles, names = ax.get_legend_handles_labels()
     if not handles:
         return
-    width, height = size_in_points(ax)
+    own_width, height = size_in_points(ax)
     n_rows = len(names) if below else max(3, int(height / _ENTRY_HEIGHT) - title.count("\n") - 1)
     n_columns = min(_MOST_COLUMNS, -(-len(names) // n_rows))
     if not below:
-        n_letters = int((0.55 * max(width, room) / n_columns - _HANDLE) / _LETTER)
+        n_letters = int((0.55 * max(own_width, width) / n_columns - _HANDLE) / _LETTER)
         longest = min(_LONGEST_NAME, max(8, n_letters))
         names = [_shorten_entry(name, longest) for name in names]
     if (n_shown := n_rows * n_columns) < len(names):

@@ -1,4 +1,4 @@
-"""`ThetaDisplay`: accuracy and number of boxes over the largest side of boxes."""
+"""`ThetaDisplay`: accuracy and number of boxes over `theta`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sklearn.model_selection import GridSearchCV
 
 from hyperboxes._extras import need
 from hyperboxes._plots.common import PanelsDisplay
-from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.styles import draw_legend, style_of, text_colour
 
 if TYPE_CHECKING:
@@ -21,36 +20,35 @@ if TYPE_CHECKING:
 _THETAS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 
 
-@shared_docs
 @dataclass(eq=False, kw_only=True)
 class ThetaDisplay(PanelsDisplay):
-    """Accuracy on samples left out, and number of boxes, over `theta`.
+    """Cross-validated accuracy and number of boxes over `theta`.
 
-    `theta` bounds how far boxes may grow. Larger boxes are fewer only as long as they do not get in
-    the way of other classes, and more accurate or less, depending on the data: this shows which.
+    `theta` bounds how far boxes may grow. A larger value gives fewer boxes as long as they do not
+    meet boxes of other classes. Its effect on the accuracy depends on the data.
 
-    Make one with `from_estimator`; or from what you recorded. The parameters are the attributes.
+    Create it with `from_estimator`, or from numbers that you recorded. The parameters are also the
+    attributes.
 
     Parameters
     ----------
     thetas : array-like of shape (n_thetas,)
         The values of `theta`.
     accuracy : array-like of shape (n_thetas, n_folds)
-        The accuracy on each fold, of a model that was trained on the others.
+        The accuracy on each fold of a model that was fitted to the others.
     n_boxes : array-like of shape (n_thetas, n_folds)
-        How many boxes these models have.
+        The number of boxes of these models.
     theta : float, default=None
-        A value to mark: that of the model.
+        The value of the model, which is marked.
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes
         The panels: accuracy and boxes.
-    {first_of_panels}
-
-    See Also
-    --------
-    BoxSizesDisplay : The sides of the boxes of a model.
+    ax_ : matplotlib Axes
+        The first of them.
+    figure_ : matplotlib Figure
+        Their figure.
 
     Examples
     --------
@@ -94,12 +92,12 @@ class ThetaDisplay(PanelsDisplay):
         ax: Axes | None = None,
         legend: bool = True,
     ) -> Self:
-        """Cross-validate clones of a model for each `theta`, and draw how they do.
+        """Cross-validate a model for each `theta`, and draw accuracy and number of boxes.
 
         Parameters
         ----------
         model : classifier with a parameter `theta`
-            The learner; it is left as it is.
+            The estimator, which remains unchanged: clones are fitted.
         X : array-like of shape (n_samples, n_features)
             The samples.
         y : array-like of shape (n_samples,)
@@ -110,10 +108,15 @@ class ThetaDisplay(PanelsDisplay):
             The folds, as scikit-learn's ``GridSearchCV`` takes them. None: five.
         n_jobs : int, default=None
             How many models are learned at a time.
-        {first_panel}
-        {legend}
+        ax : matplotlib Axes, default=None
+            The axes to draw on, which become the first panel. None: new axes in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
 
-        {drawn}
+        Returns
+        -------
+        display : ThetaDisplay
+            The display, drawn.
         """
         need("matplotlib", "plot", cls.__name__)
         if not (is_classifier(model) and "theta" in model.get_params()):
@@ -146,9 +149,19 @@ class ThetaDisplay(PanelsDisplay):
         return display.plot(ax, legend=legend)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw what the display holds.
+        """Draw the display.
 
-        {plot}
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            The axes to draw on, which become the first panel. None: new axes in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
+
+        Returns
+        -------
+        self : ThetaDisplay
+            The display.
         """
         axes = self._make_panels(ax, (6.4, 4.8), (2, 1), hspace=0.1)
         axes[0].sharex(axes[1])

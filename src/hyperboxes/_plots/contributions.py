@@ -1,4 +1,4 @@
-"""`VotesDisplay`: what each box that holds a sample adds to the scores of the classes, as bars."""
+"""`ContributionsDisplay`: what each box adds to the scores of a sample, as bars."""
 
 from __future__ import annotations
 
@@ -11,14 +11,9 @@ from hyperboxes._estimators.refusals import refuse_memory
 from hyperboxes._estimators.validation import checked
 from hyperboxes._explain.explaining import explain
 from hyperboxes._explain.pipelines import read_pipeline
-from hyperboxes._explain.reading import (
-    check_integer,
-    is_voting,
-    read_any_boxes,
-)
+from hyperboxes._explain.reading import check_integer, is_voting, read_any_boxes
 from hyperboxes._extras import need
 from hyperboxes._plots.common import Display, check_one_sample
-from hyperboxes._plots.docs import shared_docs
 from hyperboxes._plots.styles import (
     add_bar_entries,
     bar_look,
@@ -34,38 +29,38 @@ if TYPE_CHECKING:
 
 _LINE_HEIGHT = 0.17  # of a figure, in inches
 _LONGEST_CONDITION = 44
+_GAP = 0.8  # between rows, in lines
 
 
 class _Row(NamedTuple):
-    """A row of bars, with what it stands for in lines."""
+    """A row of bars, and the lines of text beside it."""
 
     lines: list[str]
-    votes: np.ndarray
+    contributions: np.ndarray
 
 
-@shared_docs
 @dataclass(eq=False, kw_only=True)
-class VotesDisplay(Display):
-    """The votes of the boxes that hold a sample, as bars that add up to its scores.
+class ContributionsDisplay(Display):
+    """Contributions of boxes to the scores of one sample, as bars that add up.
 
-    Each row is a box, with its conditions and the values that meet them; the first is the
-    intercept, the last the sum. Of two classes there is one bar in a row, to the right if it is for
-    the second class. Of more there is one for each class that the box votes for, among those with
-    the largest scores.
+    Each row is a box that contains the sample, with its conditions and the values that meet them.
+    The first row is the intercept, the last one the sum. For two classes, each row has one bar,
+    which points to the right if it favours the second class. For more classes, each row has a bar
+    for every class that the box has a weight for, among the classes with the largest scores.
 
-    Make one with `from_estimator`. The parameters are the attributes.
+    Create it with `from_estimator`. The parameters are also the attributes.
 
     Parameters
     ----------
-    boxes : ndarray of int, shape (n_held,)
-        The boxes that hold the sample, as indices into ``hyperboxes_``, those with the largest
-        votes first.
-    votes : ndarray of shape (n_held, n_classes)
-        What they add to the score of each class.
+    boxes : ndarray of int, shape (n_boxes,)
+        The boxes that contain the sample, as indices into ``hyperboxes_``, in descending order of
+        their contributions.
+    contributions : ndarray of shape (n_boxes, n_classes)
+        What each box adds to the score of each class.
     conditions : list of list of str
-        Their conditions, with the values that meet them.
+        The conditions of each box, with the values that meet them.
     intercept : ndarray of shape (n_classes,)
-        What the scores start with.
+        The scores without any box.
     probabilities : ndarray of shape (n_classes,)
         The probabilities of the classes.
     classes : ndarray of shape (n_classes,)
@@ -73,26 +68,28 @@ class VotesDisplay(Display):
 
     Attributes
     ----------
-    {drawn_on}
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
 
     See Also
     --------
-    explain : The same as a text, and what would change the prediction.
-    FeatureImportancesDisplay : Which features matter in a whole model.
+    explain : The same as text, with a counterfactual.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from hyperboxes import BoostedHyperboxes, VotesDisplay
+    >>> from hyperboxes import BoostedHyperboxes, ContributionsDisplay
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = BoostedHyperboxes(6, random_state=0).fit(X, y)
-    >>> display = VotesDisplay.from_estimator(model, X[70:71])
-    >>> display.votes.shape == (len(display.boxes), 3)
+    >>> display = ContributionsDisplay.from_estimator(model, X[70:71])
+    >>> display.contributions.shape == (len(display.boxes), 3)
     True
     """
 
     boxes: np.ndarray
-    votes: np.ndarray
+    contributions: np.ndarray
     conditions: list[list[str]]
     intercept: np.ndarray
     probabilities: np.ndarray
@@ -110,47 +107,49 @@ class VotesDisplay(Display):
         legend: bool = True,
         bar_kwargs: dict[str, Any] | None = None,
     ) -> Self:
-        """Draw the votes for one sample.
+        """Draw the contributions to the prediction for one sample.
 
         Parameters
         ----------
         model : BoostedHyperboxes
-            A fitted model, or a fitted Pipeline that ends in one: the sample is then one that the
-            Pipeline takes, and conditions are on values as transformed.
+            A fitted model, or a fitted Pipeline that ends in one. The sample is then an input of
+            the Pipeline, and conditions are on transformed values.
         X : array-like of shape (1, n_features) or (n_features,)
             The sample.
         max_boxes : int, default=10
-            Of more boxes, those with the largest votes have a row, and the others one together.
-            None: all.
+            If there are more boxes, those with the largest contributions have a row each, and the
+            others share one. None: all.
         max_classes : int, default=4
-            Of more classes, those with the largest scores are drawn.
-        {place}
-        {legend}
+            If there are more classes, those with the largest scores are drawn.
+        ax : matplotlib Axes, default=None
+            The axes to draw on. None: new axes in a new figure.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
         bar_kwargs : dict, default=None
             Further options of Matplotlib's `barh`.
 
-        {drawn}
+        Returns
+        -------
+        display : ContributionsDisplay
+            The display, drawn.
         """
         need("matplotlib", "plot", cls.__name__)
         model, X, _ = read_pipeline(model, X)
         read_any_boxes(model, cls.__name__)
-        refuse_memory(
-            model,
-            cls.__name__,
-            "explain says which boxes voted, and how recent they are.",
-        )
+        refuse_memory(model, cls.__name__, "explain lists the boxes that decide, with their ages.")
         if not is_voting(model):
             raise TypeError(
-                f"{cls.__name__} is for boxes that vote; those of {type(model).__name__} cover "
-                "samples. ParallelCoordinatesDisplay shows a sample and the boxes near it."
+                f"{cls.__name__} needs boxes with weights, as those of BoostedHyperboxes; "
+                f"{type(model).__name__} predicts by the nearest box. ParallelCoordinatesDisplay "
+                "shows a sample and the boxes near it."
             )
         sample = check_one_sample(model, X, "X")
         explanation = explain(model, checked(sample))[0]
-        held = explanation.votes
+        found = explanation.votes
         display = cls(
-            boxes=np.array([vote.index for vote in held], int),
-            votes=np.array([vote.weights for vote in held]).reshape(-1, len(model.classes_)),
-            conditions=[explanation.conditions(vote) for vote in held],
+            boxes=np.array([box.index for box in found], int),
+            contributions=np.array([box.weights for box in found]).reshape(-1, len(model.classes_)),
+            conditions=[explanation.conditions(box) for box in found],
             intercept=explanation.intercept,
             probabilities=explanation.probabilities,
             classes=explanation.classes,
@@ -165,8 +164,8 @@ class VotesDisplay(Display):
 
     @property
     def scores(self) -> np.ndarray:
-        """The intercept and all votes, added up."""
-        return self.intercept + self.votes.sum(axis=0)
+        """The scores of the classes: the intercept and all contributions, added up."""
+        return self.intercept + self.contributions.sum(axis=0)
 
     def plot(
         self,
@@ -177,62 +176,68 @@ class VotesDisplay(Display):
         legend: bool = True,
         bar_kwargs: dict[str, Any] | None = None,
     ) -> Self:
-        """Draw what the display holds.
+        """Draw the display.
 
         Parameters
         ----------
-        {place}
+        ax : matplotlib Axes, default=None
+            The axes to draw on. None: new axes in a new figure.
         max_boxes : int, default=10
-            Of more boxes, those with the largest votes have a row, and the others one together.
-            None: all.
+            If there are more boxes, those with the largest contributions have a row each, and the
+            others share one. None: all.
         max_classes : int, default=4
-            Of more classes, those with the largest scores are drawn.
-        {legend}
+            If there are more classes, those with the largest scores are drawn.
+        legend : bool, default=True
+            Whether to draw a legend, on the right.
         bar_kwargs : dict, default=None
             Further options of Matplotlib's `barh`.
 
-        {itself}
+        Returns
+        -------
+        self : ContributionsDisplay
+            The display.
         """
         check_integer("max_boxes", max_boxes, 1)
         check_integer("max_classes", max_classes, 1, optional=False)
         shown = np.sort(np.argsort(-self.scores, kind="stable")[:max_classes])
         rows = self._rows(max_boxes)
         bars = [self._bars(row, shown) for row in rows]
-        heights = [
-            max(len(row.lines), len(of_row), 1) for row, of_row in zip(rows, bars, strict=True)
-        ]
-        ax = self._make_axes(ax, (8.0, 1.0 + _LINE_HEIGHT * (sum(heights) + 0.8 * len(rows))))
+        heights = [max(len(row.lines), len(b), 1) for row, b in zip(rows, bars, strict=True)]
+        ax = self._make_axes(ax, (8.0, 1.0 + _LINE_HEIGHT * (sum(heights) + _GAP * len(rows))))
         self._draw(ax, rows, bars, heights, bar_kwargs or {})
-        drawn = sorted({label for of_row in bars for label, _ in of_row})
-        add_bar_entries(ax, drawn, self._names)
+        names = display_names(self.classes)
+        add_bar_entries(ax, sorted({label for of_row in bars for label, _ in of_row}), names)
+        is_binary = len(self.classes) == 2
         if legend:
-            draw_legend(ax, title=self._note(len(shown)))
+            n_more = 0 if is_binary else len(self.classes) - len(shown)
+            draw_legend(ax, title=f"{n_more} more not drawn" if n_more else "")
         winner = int(self.scores.argmax())
         probability = f"probability {self.probabilities[winner]:.3f}"
-        ax.set_title(f"{self._names[winner]}, {probability}", size="medium")
-        ax.set_xlabel(self._meaning())
+        ax.set_title(f"{names[winner]}, {probability}", size="medium")
+        ax.set_xlabel("contribution" + (f": {names[0]} < 0 < {names[1]}" if is_binary else ""))
         return self
 
     def _rows(self, max_boxes: int | None) -> list[_Row]:
         """Return the rows from top to bottom."""
         rows = [_Row(["intercept"], self.intercept)]
-        for box, votes, conditions in zip(
-            self.boxes[:max_boxes], self.votes, self.conditions, strict=False
+        for box, contributions, conditions in zip(
+            self.boxes[:max_boxes], self.contributions, self.conditions, strict=False
         ):
             lines = [escape_math(shorten(text, _LONGEST_CONDITION)) for text in conditions]
-            rows.append(_Row([f"box {box}: {' '.join(lines[:1])}", *lines[1:]], votes))
+            rows.append(_Row([f"box {box}: {' '.join(lines[:1])}", *lines[1:]], contributions))
         n_more = len(self.boxes) - (len(rows) - 1)
         if n_more:
-            rest = self.votes[len(rows) - 1 :].sum(axis=0)
+            rest = self.contributions[len(rows) - 1 :].sum(axis=0)
             rows.append(_Row([f"{n_more} more box{'' if n_more == 1 else 'es'}"], rest))
         return [*rows, _Row(["sum"], self.scores)]
 
     def _bars(self, row: _Row, shown: np.ndarray) -> list[tuple[int, float]]:
-        """Return the bars of a row: classes, and how long they are."""
+        """Return the class and the length of each bar of a row."""
+        added = row.contributions
         if len(self.classes) == 2:
-            score = float(row.votes[1] - row.votes[0])
+            score = float(added[1] - added[0])
             return [(int(score > 0), score)] if score else []
-        return [(int(label), float(row.votes[label])) for label in shown if row.votes[label]]
+        return [(int(label), float(added[label])) for label in shown if added[label]]
 
     def _draw(
         self,
@@ -242,11 +247,11 @@ class VotesDisplay(Display):
         heights: list[int],
         options: dict[str, Any],
     ) -> None:
-        starts = np.concatenate([[0.0], np.cumsum(np.array(heights) + 0.8)])
-        centres = starts[:-1] + (np.array(heights) + 0.8) / 2
+        starts = np.concatenate([[0.0], np.cumsum(np.array(heights) + _GAP)])
+        centres = starts[:-1] + (np.array(heights) + _GAP) / 2
         for centre, of_row in zip(centres, bars, strict=True):
-            for place, (label, length) in enumerate(of_row):
-                y = centre + place - (len(of_row) - 1) / 2
+            for i, (label, length) in enumerate(of_row):
+                y = centre + i - (len(of_row) - 1) / 2
                 ax.barh(y, length, **{"height": 0.8, **bar_look(label), **options})
                 ax.annotate(
                     f"{length:+.2f}",
@@ -266,18 +271,3 @@ class VotesDisplay(Display):
         low, high = min(lengths, default=0.0), max(lengths, default=0.0)
         pad = 0.17 * ((high if high > 0 else 0) - (low if low < 0 else 0) or 1.0)
         ax.set_xlim(low - pad if low < 0 else -pad / 8, high + pad if high > 0 else pad / 8)
-
-    @property
-    def _names(self) -> list[str]:
-        return display_names(self.classes)
-
-    def _meaning(self) -> str:
-        """Return what the length of a bar is."""
-        if len(self.classes) == 2:
-            first, second = self._names[:2]
-            return f"vote: {first} < 0 < {second}"
-        return "vote"
-
-    def _note(self, n_shown: int) -> str:
-        n_more = 0 if len(self.classes) == 2 else len(self.classes) - n_shown
-        return f"{n_more} more not drawn" if n_more else ""
