@@ -1,6 +1,5 @@
 """Somebody who waits while kernels are compiled is told once, others never."""
 
-import gc
 import io
 import json
 import os
@@ -184,19 +183,3 @@ def test_the_command_line_tells_it_apart(run, monkeypatch):
     assert run(*argv, "--quiet")[2] == ""
     assert run(*argv)[2].count(NOTICE) == 1  # though a bar stands in for standard error
     assert NOTICE not in run(*argv)[2]
-
-
-@pytest.mark.parametrize("collects", [True, False])
-def test_no_garbage_is_collected_while_kernels_are_compiled(collects):
-    """Afterwards it is as before, also where users have switched it off."""
-    before = gc.isenabled()
-    try:
-        (gc.enable if collects else gc.disable)()
-        with compile_event():
-            assert not gc.isenabled()
-            with compile_event():  # of a function that the first one calls
-                pass
-            assert not gc.isenabled()
-        assert gc.isenabled() == collects
-    finally:
-        (gc.enable if before else gc.disable)()

@@ -1,13 +1,11 @@
 """Compiling, for which the first fit on a machine waits: how long it takes, and a notice of it.
 
 Numba tells when it compiles, which it does if its cache does not have the code. Somebody who
-waits at a terminal or in a notebook gets one line on standard error per process. Python collects no
-garbage meanwhile: there is little, and a tenth of the time would go into looking for it.
+waits at a terminal or in a notebook gets one line on standard error per process.
 """
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import sys
@@ -28,7 +26,6 @@ class Compiling:
         self.is_announced = False
         self._depth = 0  # kernels are compiled while others are that call them
         self._began = 0.0
-        self._collects = False
         self._is_quiet = False
 
     @contextmanager
@@ -46,8 +43,6 @@ class Compiling:
             if not _is_own(dispatcher):
                 return
             self._began = time.monotonic()
-            self._collects = gc.isenabled()
-            gc.disable()
             if not (self.is_announced or self._is_quiet) and _is_watched():
                 self.is_announced = True
                 _announce(is_cached=dispatcher.stats.cache_path is not None)
@@ -58,8 +53,6 @@ class Compiling:
         if self._depth > 0:
             self._depth -= 1
             if self._depth == 0:
-                if self._collects:
-                    gc.enable()
                 self.seconds += time.monotonic() - self._began
 
 
