@@ -32,7 +32,7 @@ from benchmarks.reproduce.running import run
 from benchmarks.reproduce.store import Store
 from benchmarks.reproduce.tables import factor, markdown, seconds, write, write_csv
 from benchmarks.timing import machine, medians, progress
-from hyperboxes import FuzzyMinMax
+from hyperboxes.literature import FuzzyMinMax
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "benchmarks" / ".reproduce"

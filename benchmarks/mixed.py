@@ -31,13 +31,11 @@ from benchmarks.timing import machine, progress, table
 from hyperboxes import (
     AgglomerativeGFMM,
     BoostedHyperboxes,
-    ContentiousFuzzyMinMax,
     ImprovedOnlineGFMM,
-    MixedGFMM,
-    MultiGranularGFMM,
     OnlineGFMM,
     RandomHyperboxes,
 )
+from hyperboxes.literature import MixedGFMM, MultiGranularGFMM, OverlappingFuzzyMinMax
 
 # The target of each set, and columns that tell it.
 CHOSEN = {
@@ -71,7 +69,7 @@ OURS: dict[str, Any] = {
     "OnlineGFMM": OnlineGFMM(random_state=0),
     "AgglomerativeGFMM": AgglomerativeGFMM(),
     "MultiGranularGFMM": MultiGranularGFMM(random_state=0),
-    "ContentiousFuzzyMinMax": ContentiousFuzzyMinMax(random_state=0),
+    "OverlappingFuzzyMinMax": OverlappingFuzzyMinMax(random_state=0),
     "MixedGFMM": MixedGFMM(random_state=0),
     _PUBLISHED: MixedGFMM(alpha=0.5, delta=0.5, random_state=0),
     "BoostedHyperboxes(20)": BoostedHyperboxes(random_state=0),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import hyperboxes
-from hyperboxes import AgglomerativeGFMM
+from hyperboxes import AgglomerativeGFMM, literature
 from hyperboxes._models.membership import FUNCTIONS
 from tests import reference
 from tests.strategies import Problem, problems
@@ -17,7 +17,7 @@ from tests.strategies import Problem, problems
 # The online learners as the paper has them: in the order of the samples, on which most tests rest.
 ImprovedOnlineGFMM = partial(hyperboxes.ImprovedOnlineGFMM, shuffle=False)
 OnlineGFMM = partial(hyperboxes.OnlineGFMM, shuffle=False)
-ContentiousFuzzyMinMax = partial(hyperboxes.ContentiousFuzzyMinMax, shuffle=False)
+OverlappingFuzzyMinMax = partial(literature.OverlappingFuzzyMinMax, shuffle=False)
 
 ONLINE_LEARNERS = [OnlineGFMM, ImprovedOnlineGFMM]
 LEARNERS = [*ONLINE_LEARNERS, AgglomerativeGFMM, partial(AgglomerativeGFMM, algorithm="agglo2")]
@@ -64,7 +64,7 @@ def models_and_samples(draw):
     """Draw a fitted model and samples around, between and far away from its boxes."""
     problem = draw(problems())
     model = learn(
-        problem, draw(st.sampled_from([OnlineGFMM, ImprovedOnlineGFMM, ContentiousFuzzyMinMax]))
+        problem, draw(st.sampled_from([OnlineGFMM, ImprovedOnlineGFMM, OverlappingFuzzyMinMax]))
     )
     values = st.integers(-20, 30).map(lambda tenths: tenths / 10) | st.floats(-1e6, 1e6)
     shape = (draw(st.integers(1, 10)), problem.xl.shape[1])

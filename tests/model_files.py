@@ -1,4 +1,4 @@
-"""Files of saved models, built by hand: one of format 1 as documented, and what is near it."""
+"""Files of saved models, built by hand: one as documented, and what is near it."""
 
 import hashlib
 import io
@@ -49,7 +49,7 @@ GOLDEN_JSON = """{
   "width"
  ],
  "format": "hyperboxes",
- "format_version": 2,
+ "format_version": 3,
  "hyperboxes_version": "VERSION",
  "membership_function": "mean",
  "n_candidates": 3,
@@ -71,8 +71,7 @@ GOLDEN_JSON = """{
   "shuffle": false,
   "theta": 0.5,
   "unlabeled": "?"
- },
- "ties": "counts"
+ }
 }"""
 
 
@@ -86,14 +85,14 @@ GOLDEN_CALIBRATION = {
 
 
 def golden_json():
-    """Return the header of a file of format 2."""
+    """Return the header of a file of format 3."""
     calibration = json.dumps(GOLDEN_CALIBRATION, indent=1).replace("\n", "\n ")
     header = GOLDEN_JSON.replace("CALIBRATION", calibration)
     return header.replace("VERSION", hyperboxes.__version__).encode()
 
 
 def golden_members():
-    """Return the members of a file of format 2, written out by hand."""
+    """Return the members of a file of format 3, written out by hand."""
     nan = float("nan")
     members = {
         "model.json": golden_json(),

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 import hyperboxes as hb
+from hyperboxes import literature
 
 PINS = Path(__file__).with_name("pins.json")
 N_ROWS = 90
@@ -66,15 +67,6 @@ MAIN_ROAD: dict[str, tuple[type, dict[str, Any]]] = {
 PAPER = {"overlap": "paper", "membership_function": "min", "shuffle": False, "calibrate": False}
 
 
-def _literature(name: str) -> Any:
-    try:
-        from hyperboxes import literature
-    except ImportError:
-        literature = hb
-    new = {"ContentiousFuzzyMinMax": "OverlappingFuzzyMinMax"}.get(name, name)
-    return getattr(literature, new, None) or getattr(literature, name)
-
-
 def make_models() -> dict[str, Any]:
     """Return what fits each model, by name: (model, X, y, X_upper)."""
     made: dict[str, Any] = {}
@@ -83,7 +75,7 @@ def make_models() -> dict[str, Any]:
         def fit() -> tuple[Any, Any, Any, Any]:
             X, y = DATA[data]()
             return (
-                (cls() if callable(cls) and not isinstance(cls, type) else cls)(**params).fit(X, y),
+                cls(**params).fit(X, y),
                 X,
                 y,
                 None,
@@ -141,21 +133,19 @@ def make_models() -> dict[str, Any]:
     for variant in ("fmnn", "efmnn", "knefmnn", "rfmnn"):
         add(
             f"literature-{variant}",
-            lambda: _literature("FuzzyMinMax"),
+            literature.FuzzyMinMax,
             "five",
             {"variant": variant, "random_state": 0},
         )
     for resolution in ("exclude", "compensate", "levels"):
         add(
             f"literature-{resolution}",
-            lambda: _literature("ContentiousFuzzyMinMax"),
+            literature.OverlappingFuzzyMinMax,
             "five",
             {"resolution": resolution, "random_state": 0},
         )
-    add(
-        "literature-granular", lambda: _literature("MultiGranularGFMM"), "five", {"random_state": 0}
-    )
-    add("literature-mixed", lambda: _literature("MixedGFMM"), "categories", {"random_state": 0})
+    add("literature-granular", literature.MultiGranularGFMM, "five", {"random_state": 0})
+    add("literature-mixed", literature.MixedGFMM, "categories", {"random_state": 0})
     return made
 
 

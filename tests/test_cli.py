@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import hyperboxes
-from hyperboxes import AgglomerativeGFMM, FuzzyMinMax, ImprovedOnlineGFMM, OnlineGFMM, load
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, load
 from hyperboxes._cli import COMMANDS
 from hyperboxes._estimators.registry import commands
+from hyperboxes.literature import FuzzyMinMax
 from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN
 from tests.learners import same_boxes
 

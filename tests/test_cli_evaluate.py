@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, MixedGFMM, OnlineGFMM, load, save
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, load, save
+from hyperboxes.literature import MixedGFMM
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 CV = ["evaluate", "model.hyperboxes", "train.csv", "--target", "species", "--cv"]

@@ -18,14 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hyperboxes import (
-    AgglomerativeGFMM,
-    ContentiousFuzzyMinMax,
-    FuzzyMinMax,
-    HyperboxClustering,
-    RandomHyperboxes,
-)
+from hyperboxes import AgglomerativeGFMM, HyperboxClustering, RandomHyperboxes
 from hyperboxes._estimators.registry import all_learners
+from hyperboxes.literature import FuzzyMinMax, FuzzyMinMaxClustering, OverlappingFuzzyMinMax
 from tests.learners import ImprovedOnlineGFMM, every_learner, every_online_learner, same_boxes
 
 X, Y = load_iris(return_X_y=True)
@@ -38,9 +33,9 @@ ORDER_MATTERS = "the check shuffles samples, and draws depend on their order: se
         *(learner.estimator() for learner in all_learners()),
         AgglomerativeGFMM(algorithm="agglo2", selection="all", overlap="paper"),
         FuzzyMinMax("rfmnn"),
-        HyperboxClustering(algorithm="fmnn"),
+        FuzzyMinMaxClustering(),
         HyperboxClustering(algorithm="agglo-sm", min_samples=2),
-        *(ContentiousFuzzyMinMax(resolution=name) for name in ("compensate", "core", "levels")),
+        *(OverlappingFuzzyMinMax(resolution=name) for name in ("compensate", "core", "levels")),
     ],
     expected_failed_checks=lambda estimator: (
         {"check_sample_weight_equivalence_on_dense_data": ORDER_MATTERS}

@@ -14,19 +14,18 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from hyperboxes import (
-    FuzzyMinMax,
-    HyperboxClustering,
     explain,
+    export_html,
     export_sql,
     export_text,
     load,
     merge,
     prune,
     save,
+    to_onnx,
 )
+from hyperboxes.literature import FuzzyMinMax, FuzzyMinMaxClustering
 from tests import reference, reference_family
-from tests.databases import databases
-from tests.graphs import assert_agrees
 from tests.learners import (
     as_reference,
     assert_equals_the_paper,
@@ -249,9 +248,7 @@ def test_rfmnn_grows_only_where_nothing_overlaps():
 
 def find_clusters(X, theta, max_iter=10, **params):
     """Fit the clustering in the data's units, stable or not."""
-    model = HyperboxClustering(
-        theta, algorithm="fmnn", scaling=None, max_iter=max_iter, selection="all", **params
-    )
+    model = FuzzyMinMaxClustering(theta, scaling=None, max_iter=max_iter, selection="all", **params)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(X)
@@ -264,7 +261,7 @@ def test_clusters_equal_the_reference(problem, max_iter):
     expected, n_iter, is_stable = reference_family.cluster(
         problem.xl, problem.xu, theta=problem.theta, **known
     )
-    model = HyperboxClustering(problem.theta, algorithm="fmnn", scaling=None, **known)
+    model = FuzzyMinMaxClustering(problem.theta, scaling=None, **known)
     for selection in ("all", "index"):
         model.set_params(selection=selection)
         with deep_trees, warnings.catch_warnings(record=True) as caught:
@@ -301,7 +298,7 @@ def test_simpson_1993_figures_8_and_9():
 
 def test_clustering_that_does_not_come_to_rest_says_so():
     X = [[0.2, 0.2], [0.6, 0.6], [0.7, 0.7], [0.4, 0.7], [0.7, 0.4]]
-    model = HyperboxClustering(0.4, algorithm="fmnn", scaling=None)
+    model = FuzzyMinMaxClustering(0.4, scaling=None)
     with pytest.warns(ConvergenceWarning, match="still change after 10 passes"):
         model.fit(X)
     assert not hasattr(model, "partial_fit")
@@ -322,46 +319,24 @@ def grid():
 
 
 @every_variant
-@databases
-def test_sql_settles_ties_as_predict_does(ask_database, variant, grid):
+def test_saved_models_resolve_ties_as_before(variant, grid, tmp_path):
     X, y, samples = grid
     model = FuzzyMinMax(variant, random_state=0, calibrate=False).fit(X, y)
-    assert ask_database(export_sql(model, table="data"), samples) == model.predict(samples).tolist()
-
-
-@every_variant
-def test_other_readers_settle_ties_as_predict_does(variant, grid, tmp_path):
-    X, y, samples = grid
-    model = FuzzyMinMax(variant, random_state=0, calibrate=False).fit(X, y)
-    assert_agrees(model, samples)
     save(model, tmp_path / "model")
     loaded = load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(samples), model.predict(samples))
-    explanations = explain(model, samples)
-    np.testing.assert_array_equal(explanations.predictions, model.predict(samples))
-    text = "\n".join(str(explanation).replace("\n    ", " ") for explanation in explanations)
-    part = "corners are" if variant == "rfmnn" else "centre is"
-    assert f"A tie: the box wins whose {part} nearest, then the oldest." in text
-    with pytest.raises(ValueError, match="leave out nearest=False"):
-        export_sql(model, nearest=False)
-
-
-def test_the_crisp_part_is_written_where_no_classes_share_a_point():
-    model = FuzzyMinMax(random_state=0).fit([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1])
-    assert "BETWEEN" in export_sql(model, nearest=False)
+    np.testing.assert_array_equal(loaded.apply(samples), model.apply(samples))
     assert "class 1" in export_text(model)
 
 
 @every_variant
-def test_models_are_merged_and_pruned(variant, grid):
-    X, y, _ = grid
-    new = partial(FuzzyMinMax, variant, scaling=[[0.0] * 3, [10.0] * 3], random_state=0)
-    halves = [new().fit(X[part::2], y[part::2]) for part in range(2)]
-    merged = merge(halves)
-    assert same_boxes(merged, merge(halves[::-1]))
-    assert merged.hyperboxes_.counts.sum() == len(y)
-    assert merged.partial_fit(X, y).score(X, y) > 0.5
-    assert len(prune(halves[0], X, y).hyperboxes_) <= len(halves[0].hyperboxes_)
+@pytest.mark.parametrize("read", [explain, export_sql, to_onnx, export_html, prune, merge])
+def test_readers_of_the_nearest_box_are_unsupported(read, variant, grid):
+    X, y, samples = grid
+    model = FuzzyMinMax(variant, random_state=0, calibrate=False).fit(X, y)
+    asked = {explain: [samples], export_html: [X, y], prune: [X, y]}.get(read, [])
+    with pytest.raises(TypeError, match=r"where classes tie|cannot be"):
+        read([model, model] if read is merge else model, *asked)
 
 
 def test_parameters_are_checked():

@@ -7,7 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from hyperboxes import AdaptiveGFMM, AgglomerativeGFMM, FuzzyMinMax, HyperboxClustering
+from hyperboxes import AdaptiveGFMM, AgglomerativeGFMM, HyperboxClustering
+from hyperboxes.literature import FuzzyMinMax
 from tests.learners import ImprovedOnlineGFMM
 
 X = np.array([[0.1, 0.2], [0.3, 0.4], [0.8, 0.9]])

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hyperboxes
+from hyperboxes import literature
 from tests import reference_granular as slow
 from tests.learners import assert_same, deep_trees, overlapping_pairs
 from tests.strategies import few_examples, problems, without_gaps
 
-MultiGranularGFMM = partial(hyperboxes.MultiGranularGFMM, shuffle=False, calibrate=False)
+MultiGranularGFMM = partial(literature.MultiGranularGFMM, shuffle=False, calibrate=False)
 
 # One of class 1 lies between two of class 0.
 X = np.array([[0.10, 0.10], [0.15, 0.12], [0.30, 0.30], [0.22, 0.20]])
@@ -64,7 +65,7 @@ def test_the_example():
 
 
 def test_boxes_of_two_classes_share_no_point():
-    model = hyperboxes.MultiGranularGFMM(random_state=0, n_parts=3).fit(MANY, LABELS)
+    model = literature.MultiGranularGFMM(random_state=0, n_parts=3).fit(MANY, LABELS)
     sizes = [len(level.hyperboxes_) for level in model.levels_]
     assert sizes == sorted(sizes, reverse=True)
     for level in model.levels_:
@@ -83,7 +84,7 @@ def test_the_chosen_level_predicts(level):
 
 
 def test_all_levels_vote():
-    model = hyperboxes.MultiGranularGFMM(level=None, random_state=0).fit(MANY, LABELS)
+    model = literature.MultiGranularGFMM(level=None, random_state=0).fit(MANY, LABELS)
     asked = np.random.default_rng(1).random((50, 3))
     answers = np.array([level.predict(asked) for level in model.levels_])
     shares = np.mean([level.predict_proba(asked) for level in model.levels_], axis=0)
@@ -92,9 +93,10 @@ def test_all_levels_vote():
     np.testing.assert_array_equal(model.predict(asked), (votes + shares).argmax(axis=1))
     memberships = np.mean([level.membership(asked) for level in model.levels_], axis=0)
     np.testing.assert_allclose(model.membership(asked), memberships)
-    for read in (hyperboxes.export_text, hyperboxes.to_onnx, hyperboxes.export_sql):
+    for read in (hyperboxes.to_onnx, hyperboxes.export_sql):
         with pytest.raises(TypeError, match="here all levels vote"):
             read(model)
+    assert "the coarsest level. All levels vote" in hyperboxes.export_text(model)
     with pytest.raises(ValueError, match="ask one of levels_"):
         model.apply(asked)
 
@@ -107,13 +109,13 @@ def test_a_level_goes_on_learning_and_leaves_the_model_alone():
     level.partial_fit(MANY, 2 - LABELS)
     assert level.hyperboxes_.counts.sum() == 2 * len(MANY)
     np.testing.assert_array_equal(model.predict_proba(MANY), before)
-    with pytest.raises(TypeError, match="Levels are pruned one by one"):
+    with pytest.raises(TypeError, match="cannot be pruned"):
         hyperboxes.prune(model, MANY, LABELS)
 
 
 @pytest.mark.parametrize("level", [1, None])
 def test_saved_models_are_the_same(level, tmp_path):
-    model = hyperboxes.MultiGranularGFMM(level=level, random_state=0).fit(MANY, LABELS)
+    model = literature.MultiGranularGFMM(level=level, random_state=0).fit(MANY, LABELS)
     hyperboxes.save(model, tmp_path / "model")
     twin = hyperboxes.load(tmp_path / "model")
     np.testing.assert_array_equal(twin.predict_proba(MANY), model.predict_proba(MANY))
@@ -145,4 +147,4 @@ def test_a_number_is_a_single_level():
 
 def test_sizes_are_compared_by_levels():
     with pytest.raises(TypeError, match="compare its levels_"):
-        hyperboxes.ThetaDisplay.from_estimator(hyperboxes.MultiGranularGFMM(), MANY, LABELS)
+        hyperboxes.ThetaDisplay.from_estimator(literature.MultiGranularGFMM(), MANY, LABELS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 LAYERS = (
     ("_cli", "__main__"),
     ("_api", "__init__"),
-    ("_report", "_plots"),
+    ("_report", "_plots", "literature"),
     ("_explain",),
     ("_files", "river", "dask"),
     ("_estimators",),
@@ -137,6 +138,24 @@ def test_imports_point_downwards(module):
     place = PLACE[layer_of(module)]
     upwards = {f.name for f in own_imports(module) if PLACE[layer_of(f.name)] < place}
     assert upwards == set()
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_nothing_imports_the_literature_but_itself(module):
+    if layer_of(module) != "literature":
+        assert "literature" not in {layer_of(found.name) for found in own_imports(module)}
+
+
+def test_the_main_road_does_not_load_the_literature():
+    code = (
+        "import sys, io, hyperboxes as hb\n"
+        "model = hb.ImprovedOnlineGFMM().fit([[0.0], [1.0], [2.0]], ['a', 'a', 'b'])\n"
+        "file = io.BytesIO()\n"
+        "hb.save(model, file); file.seek(0); hb.load(file)\n"
+        "model.predict_proba([[0.5]]), hb.export_text(model), hb.explain(model, [[0.5]])[0]\n"
+        "assert not [name for name in sys.modules if name.startswith('hyperboxes.literature')]"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
 
 
 def test_no_module_needs_itself():

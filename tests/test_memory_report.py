@@ -12,10 +12,9 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from hyperboxes import AdaptiveGFMM, explain, export_html
-from hyperboxes._explain.exceptions import describe_regions
 from hyperboxes._models.memory import expert_weights
 from tests.browser import needs_browser
-from tests.learners import ContentiousFuzzyMinMax, ImprovedOnlineGFMM
+from tests.learners import ImprovedOnlineGFMM
 
 IRIS = load_iris(as_frame=True)
 NAMES = list(IRIS.target_names)
@@ -92,30 +91,6 @@ def test_limits_and_intervals_of_a_memory(stream):
     assert voters == set(range(len(data["boxes"]["index"])))
 
 
-@pytest.fixture(scope="module")
-def contentious():
-    """Return a model with boxes of two classes that overlap, and its samples."""
-    X = np.array([[1.0, 1], [5, 3], [4, 1], [9, 2], [4.2, 1.5], [20, 30]])
-    y = np.array(["a", "a", "b", "b", "a", "b"])
-    return ContentiousFuzzyMinMax(theta=0.5).fit(X, y), X, y
-
-
-def test_exceptions_are_told(contentious):
-    model, X, y = contentious
-    page = export_html(model, X, y)
-    data = data_of(page)
-    assert data["boxes"]["exceptions"] == [
-        [["box 1 (b)", ["x0 4.0 to 5.0", "x1 1.0 to 2.0"]]],
-        [["box 0 (a)", ["x0 4.0 to 5.0"]]],
-        [],
-    ]
-    shared = [sample["isShared"] for sample in data["samples"]]
-    assert shared == model.is_contentious(X).tolist() == [False, False, True, False, True, False]
-    assert describe_regions(model) in unescape(page)
-    plain = data_of(export_html(ImprovedOnlineGFMM().fit(X, y), X, y))
-    assert "exceptions" not in plain["boxes"]
-
-
 @needs_browser
 def test_a_memory_in_the_browser(show, stream):
     model, X, y = stream
@@ -138,18 +113,6 @@ def test_a_memory_in_the_browser(show, stream):
     window.choose("#sample-kind", "in no box")
     held = window.evaluate("return report.samples.map(sample => sample.isHeld)")
     assert window.text("#sample-place").endswith(f" of {held.count(False)}")
-
-
-@needs_browser
-def test_exceptions_in_the_browser(show, contentious):
-    model, X, y = contentious
-    window = show(model, X, y)
-    window.click("th[data-key=index] button")
-    rows = window.texts("#rule-table tbody tr")
-    assert rows[0].endswith("except with box 1 (b)x0 4.0 to 5.0; x1 1.0 to 2.0")
-    assert "except" not in rows[2]
-    window.choose("#sample-kind", "in boxes of several classes")
-    assert window.text("#sample-place") == "1 of 2"
 
 
 @needs_browser

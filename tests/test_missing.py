@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from hyperboxes import AgglomerativeGFMM
-from tests.learners import ContentiousFuzzyMinMax, ImprovedOnlineGFMM, OnlineGFMM, same_boxes
+from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, OverlappingFuzzyMinMax, same_boxes
 from tests.strategies import few_examples, problems, without_gaps
 
 NAN = np.nan
@@ -22,7 +22,7 @@ LEARNERS = {
     "online": OnlineGFMM(),
     "improved": ImprovedOnlineGFMM(),
     "improved, paper": ImprovedOnlineGFMM(overlap="paper"),
-    "exclude": ContentiousFuzzyMinMax(),
+    "exclude": OverlappingFuzzyMinMax(),
     "agglo2": AgglomerativeGFMM(algorithm="agglo2"),
     "agglo-sm": AgglomerativeGFMM(),
 }

@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 
 from hyperboxes import (
     ImprovedOnlineGFMM,
-    MixedGFMM,
     ModelFileError,
     export_frame,
     export_sql,
     export_text,
     load,
+    to_onnx,
 )
 from hyperboxes._cli import main
+from hyperboxes.literature import MixedGFMM
 from tests import reference_mixed as reference
 from tests.learners import deep_trees
 from tests.model_files import saved, sealed
@@ -305,3 +306,25 @@ def test_command_line(tmp_path, capsys):
     assert main(["rules", str(model)]) == 0
     assert "colour: " in capsys.readouterr().out
     assert main(["evaluate", str(model), str(data), "--target", "label"]) == 0
+
+
+def test_listings_have_the_counts():
+    table = pd.DataFrame(
+        {"size": [1.0, 2, 3, 9, 10], "colour": ["red", "red", "blue", "red", None]}
+    )
+    model = MixedGFMM(theta=1, delta=1, alpha=0.5, shuffle=False).fit(table, list("aaabb"))
+    assert model.category_counts_["colour"].tolist() == [[1, 2], [0, 1]]
+    text = export_text(model, table, list("aaabb"))
+    assert "boxes count how many of their samples have them" in text
+    first, second = text.split("\n\n")[1:]
+    assert first.splitlines()[-1] == "    colour: red 2, blue 1"
+    assert second.splitlines()[-1] == "    colour: red 1, not known 1"
+    frame = export_frame(model)
+    assert frame["colour counts"].tolist() == ["red 2, blue 1", "red 1, not known 1"]
+
+
+@pytest.mark.parametrize("read", [export_sql, to_onnx])
+def test_readers_of_the_nearest_box_are_unsupported(read):
+    table = pd.DataFrame({"size": [1.0, 2, 3], "colour": ["red", "red", "blue"]})
+    with pytest.raises(TypeError, match="here boxes count categories"):
+        read(MixedGFMM().fit(table, [1, 1, 2]))

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from hyperboxes import AdaptiveGFMM, FuzzyMinMax, ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes import AdaptiveGFMM, ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes.literature import FuzzyMinMax
 
 X, Y = load_iris(return_X_y=True)
 ORDER = np.random.default_rng(0).permutation(len(X))

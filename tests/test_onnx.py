@@ -16,12 +16,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 import hyperboxes
-from hyperboxes import AgglomerativeGFMM, to_onnx
+from hyperboxes import AgglomerativeGFMM, literature, to_onnx
 from tests.graphs import N_ROWS, assert_agrees, in_short_chunks, run
 from tests.learners import (
-    ContentiousFuzzyMinMax,
     ImprovedOnlineGFMM,
     OnlineGFMM,
+    OverlappingFuzzyMinMax,
     every_function,
     every_learner,
     learn,
@@ -43,7 +43,7 @@ def agglomerate(problem, algorithm):
 LEARNERS = [
     partial(learn, cls=OnlineGFMM),
     partial(learn, cls=ImprovedOnlineGFMM),
-    partial(learn, cls=ContentiousFuzzyMinMax),
+    partial(learn, cls=OverlappingFuzzyMinMax),
     partial(agglomerate, algorithm="agglo2"),
     partial(agglomerate, algorithm="agglo-sm"),
 ]
@@ -85,7 +85,7 @@ def test_every_learner(cls, function):
 
 @every_function
 def test_granules_of_one_level(function):
-    model = hyperboxes.MultiGranularGFMM((0.1,), membership_function=function, random_state=0)
+    model = literature.MultiGranularGFMM((0.1,), membership_function=function, random_state=0)
     assert_agrees(model.fit(X, Y), np.vstack([X, np.round(X), 100 * X]))
 
 

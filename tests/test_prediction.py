@@ -98,9 +98,7 @@ def test_many_samples_are_answered_in_slices(monkeypatch):
     X, y = rng.random((300, 3)), rng.integers(0, 3, 300)
     model = ImprovedOnlineGFMM().fit(X, y)
     whole = model.predict(X), model.predict_proba(X), model.membership(X)
-    monkeypatch.setattr(
-        "hyperboxes._learning.nearest.WORK_PER_CALL", 7 * 3 * len(model.hyperboxes_)
-    )
+    monkeypatch.setattr("hyperboxes._models.model.WORK_PER_CALL", 7 * 3 * len(model.hyperboxes_))
     sliced = model.predict(X), model.predict_proba(X), model.membership(X)
     for a, b in zip(whole, sliced, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -1,12 +1,11 @@
 """The registry of learners, and a toy learner that is added by the steps of CONTRIBUTING."""
 
-import json
-
 import numpy as np
 import pytest
 
 import hyperboxes
-from hyperboxes import ImprovedOnlineGFMM, export_html, export_text, load, merge, save
+from hyperboxes import ImprovedOnlineGFMM, export_html, export_text, literature, load, merge, save
+from hyperboxes._estimators import registry
 from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.registry import (
     Learner,
@@ -15,11 +14,9 @@ from hyperboxes._estimators.registry import (
     commands,
     find_by_class,
     find_by_file_name,
-    registered,
 )
 from hyperboxes._models.boxes import Boxes
 from tests.iris_tables import FEATURES, TEST, TRAIN
-from tests.model_files import golden_members, refusal, saved, sealed
 
 every_entry = pytest.mark.parametrize(
     "learner", all_learners(), ids=lambda learner: learner.file_name
@@ -29,7 +26,8 @@ every_entry = pytest.mark.parametrize(
 @every_entry
 def test_entries_say_what_their_classes_do(learner):
     estimator = learner.estimator
-    assert getattr(hyperboxes, learner.class_name) is estimator
+    package = literature if learner.class_name in literature.__all__ else hyperboxes
+    assert getattr(package, learner.class_name) is estimator
     assert find_by_class(estimator) is find_by_file_name(learner.file_name) is learner
     for name, parameters in learner.commands.items():
         model = estimator(**parameters)
@@ -42,9 +40,6 @@ def test_names_are_unique():
     learners = all_learners()
     assert len({learner.file_name for learner in learners}) == len(learners)
     assert len(commands()) == sum(len(learner.commands) for learner in learners)
-    with pytest.raises(ValueError, match="a learner named 'agglo2' already"), registered(TOY_CLASH):
-        pass
-    assert find_by_file_name("Clash") is None
 
 
 def test_a_derived_class_is_found_by_its_base():
@@ -59,54 +54,6 @@ def test_own_parameters_come_before_the_settings_of_the_entry():
     settings = MergeSettings(overlap="paper", similarity="mid-max")
     assert settings.for_model(ImprovedOnlineGFMM(overlap="closed")).overlap == "closed"
     assert settings.for_model(ImprovedOnlineGFMM()).similarity == "mid-max"
-
-
-# What version 0.1.0 wrote of each learner; `load` must know it for ever.
-PARAMETERS = {"gamma": 1.0, "n_jobs": None, "scaling": "minmax", "selection": "index"}
-SIMILARITY = {"similarity": "longest", "min_similarity": 0.0}
-FILES_OF_0_1_0 = {
-    "ImprovedOnlineGFMM": {"theta": 0.5, "overlap": "closed", "unlabeled": None},
-    "OnlineGFMM": {"theta": 0.2, "unlabeled": None},
-    "AgglomerativeGFMM": {
-        **{"theta": 0.7, "overlap": "closed", "unlabeled": None, "algorithm": "agglo2"},
-        **SIMILARITY,
-    },
-    "HyperboxClustering": {
-        **{"theta": 0.1, "max_gap": None, "min_samples": 1, "algorithm": "online"},
-        **SIMILARITY,
-    },
-}
-
-
-@pytest.mark.parametrize("name", FILES_OF_0_1_0)
-def test_files_of_version_0_1_0_are_loaded(name, tmp_path):
-    parameters = PARAMETERS | FILES_OF_0_1_0[name]
-    header = {
-        "classes_are_objects": False,
-        "estimator": name,
-        "feature_names": None,
-        "format": "hyperboxes",
-        "format_version": 1,
-        "hyperboxes_version": "0.1.0",
-        "n_candidates": 3,
-        "parameters": parameters,
-    }
-    members = golden_members() | {"model.json": json.dumps(header).encode()}
-    del members["confirmed.npy"]
-    if name == "HyperboxClustering":
-        members["labels.npy"] = members["counts.npy"][:-24] + np.full(3, -1).tobytes()
-        del members["classes.npy"]
-    path = tmp_path / "old.hyperboxes"
-    path.write_bytes(sealed(members))
-    model = load(path)
-    assert type(model).__name__ == name
-    assert model.get_params().items() >= parameters.items()
-    assert model.membership_function == model._model.membership.function == "min"
-    assert model.hyperboxes_.counts.tolist() == [2, 1, 1]
-    assert len(model.predict([[1.0, 0.0]])) == 1
-    assert model._model.calibration is None  # memberships share 1, as they did
-    assert model._model.boxes.n_seen == 4
-    assert model._model.boxes.confirmed.tolist() == [0, 0, 0]  # nobody knows
 
 
 class EachSampleABox(BaseGFMM):
@@ -130,20 +77,13 @@ TOY = Learner(
     commands={"toy": {"scaling": None}},
     merge_settings=None,
 )
-TOY_CLASH = Learner(
-    module=__name__,
-    class_name="EachSampleABox",
-    file_name="Clash",
-    summary="",
-    commands={"agglo2": {}},
-)
 
 
 @pytest.fixture
-def toy():
+def toy(monkeypatch):
     """Register the toy, and fit a model of it."""
-    with registered(TOY):
-        yield EachSampleABox().fit(TRAIN[FEATURES], TRAIN["species"].to_numpy(str))
+    monkeypatch.setattr(registry, "_LEARNERS", [*all_learners(), TOY])
+    return EachSampleABox().fit(TRAIN[FEATURES], TRAIN["species"].to_numpy(str))
 
 
 def test_a_toy_is_saved_and_loaded(toy, tmp_path):
@@ -179,9 +119,3 @@ def test_a_toy_is_fitted_from_the_command_line(toy, get, refuse):
 def test_a_toy_that_cannot_be_merged_says_so(toy):
     with pytest.raises(TypeError, match="Models of EachSampleABox cannot be merged"):
         merge([toy, toy])
-
-
-def test_a_toy_is_known_only_while_it_is_registered():
-    with registered(TOY):
-        content = saved(EachSampleABox().fit([[0.0], [1.0]], [0, 1]))
-    assert "it holds a 'Toy', but only AdaptiveGFMM, " in refusal(content)

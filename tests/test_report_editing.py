@@ -6,19 +6,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from hyperboxes import (
-    AgglomerativeGFMM,
-    BoostedHyperboxes,
-    FuzzyMinMax,
-    MultiGranularGFMM,
-    explain,
-)
+from hyperboxes import AgglomerativeGFMM, BoostedHyperboxes, explain
 from hyperboxes._explain import text as words
 from hyperboxes._explain import vote_text as vote_words
 from hyperboxes._report._editing import list_sliders
+from hyperboxes.literature import MultiGranularGFMM
 from tests.boosted import MANY, around, known_model
 from tests.browser import needs_browser
-from tests.learners import ContentiousFuzzyMinMax, ImprovedOnlineGFMM, OnlineGFMM
+from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, OverlappingFuzzyMinMax
 
 pytestmark = needs_browser
 nan = float("nan")
@@ -71,9 +66,7 @@ COVERS = {
     "points within boxes": OnlineGFMM(theta=0.6),
     "contracted": OnlineGFMM(theta=0.6, membership_function="min"),
     "agglomerative": AgglomerativeGFMM(theta=0.5),
-    "centres settle ties": FuzzyMinMax("efmnn", theta=0.3, random_state=0),
-    "corners settle ties": FuzzyMinMax("rfmnn", theta=0.3, random_state=0),
-    "overlapping": ContentiousFuzzyMinMax(theta=0.6),
+    "overlapping": OverlappingFuzzyMinMax(theta=0.6),
     "a level of several": MultiGranularGFMM((0.2, 0.5), random_state=0),
 }
 
@@ -352,10 +345,6 @@ def test_pages_that_cannot_predict_say_why(show):
         "holds them all."
     )
     assert window.all(".try") == []
-    model = ContentiousFuzzyMinMax("core", theta=0.6).fit(samples, labels)
-    window = show(model, samples, labels)
-    assert not window.find("#edit").is_displayed()
-    assert "the box decides whose data core" in window.text("#edit-refusal")
 
 
 def test_sliders_move_in_steps_of_the_data():

@@ -35,7 +35,6 @@ from tests.model_files import (
     golden_model,
     saved,
     sealed,
-    with_parameter,
     zipped,
 )
 from tests.strategies import problems
@@ -166,26 +165,6 @@ def test_parameters_of_every_kind(parameters):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        ("theta", {"scalar": 0.5, "dtype": "<f4"}, 0.5),
-        ("unlabeled", {"scalar": {"float": "inf"}, "dtype": "<f8"}, float("inf")),
-        ("gamma", {"array": 0.5, "dtype": "<f8"}, 0.5),
-        ("gamma", {"array": [1.0, 2.0], "dtype": "<f8"}, [1.0, 2.0]),
-        ("gamma", {"tuple": [1, {"scalar": 2.0, "dtype": "<f8"}]}, [1, 2.0]),
-        (
-            "scaling",
-            {"tuple": [{"array": [0, 1], "dtype": "<i8"}, [2, 3]]},
-            [[0, 1], [2, 3]],
-        ),
-    ],
-)
-def test_parameters_that_version_0_1_0_kept_the_types_of(name, value, expected):
-    found = getattr(load(io.BytesIO(with_parameter(name, value))), name)
-    assert repr(found) == repr(expected)
-
-
-@pytest.mark.parametrize(
     ("parameter", "kind"),
     [
         ({"unlabeled": Decimal(1)}, "unlabeled is a Decimal"),
@@ -281,10 +260,10 @@ def test_numpy_and_unzip_read_the_file(tmp_path):
             assert hashlib.sha256(archive.read(name)).hexdigest() == digest
 
 
-def test_format_2_stays_what_it_is():
-    """If this fails, raise the format's version, and go on reading this one."""
+def test_format_3_stays_what_it_is():
+    """If this fails, raise the format's version."""
     members = golden_members()
-    assert json.loads(members["model.json"])["format_version"] == 2
+    assert json.loads(members["model.json"])["format_version"] == 3
     assert_same_model(load(io.BytesIO(zipped(members))), golden_model())
     assert saved(golden_model()) == zipped(members)
 

@@ -101,7 +101,7 @@ HEADER = {
     "estimator": "BoostedHyperboxes",
     "feature_names": None,
     "format": "hyperboxes",
-    "format_version": 2,
+    "format_version": 3,
     "hyperboxes_version": "0.2.0",
     "parameters": {"max_boxes": 2, "class_weight": {"dict": [["a", 1.0], ["b", 2]]}},
 }
@@ -174,7 +174,7 @@ def parameter(**value):
         ({"classes": None}, "arrays are missing"),
         ({"gamma": [1.0, 1.0]}, "do not belong there"),
         ({"header": {"n_candidates": 3}}, "header"),
-        ({"header": {"format_version": 1}}, "header"),
+        ({"header": {"format_version": 2}}, "of format 2, .* fit the model again"),
         ({"header": {"estimator": "ImprovedOnlineGFMM"}}, "header"),
         ({"header": {"feature_names": ["one"]}}, "a name for each feature"),
         (parameter(max_boxes=0), "parameter"),

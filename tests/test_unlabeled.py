@@ -8,11 +8,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from hyperboxes import AgglomerativeGFMM, FuzzyMinMax
+from hyperboxes import AgglomerativeGFMM
+from hyperboxes.literature import FuzzyMinMax
 from tests.learners import (
-    ContentiousFuzzyMinMax,
     ImprovedOnlineGFMM,
     OnlineGFMM,
+    OverlappingFuzzyMinMax,
     every_online_learner,
 )
 
@@ -21,7 +22,7 @@ LEARNERS = {
     "improved": ImprovedOnlineGFMM(),
     "fmnn": FuzzyMinMax(shuffle=False),
     "rfmnn": FuzzyMinMax("rfmnn", shuffle=False),
-    "exclude": ContentiousFuzzyMinMax(),
+    "exclude": OverlappingFuzzyMinMax(),
     "agglo2": AgglomerativeGFMM(algorithm="agglo2"),
     "agglo-sm": AgglomerativeGFMM(),
 }

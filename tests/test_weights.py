@@ -5,16 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from hyperboxes import (
-    AgglomerativeGFMM,
-    ContentiousFuzzyMinMax,
-    FuzzyMinMax,
-    ImprovedOnlineGFMM,
-    MixedGFMM,
-    MultiGranularGFMM,
-    OnlineGFMM,
-    RandomHyperboxes,
-)
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, RandomHyperboxes
+from hyperboxes.literature import FuzzyMinMax, MixedGFMM, MultiGranularGFMM, OverlappingFuzzyMinMax
 from tests.learners import same_boxes
 from tests.tables import make_table
 
@@ -27,7 +19,7 @@ LEARNERS = [
 ]
 OTHERS = [
     MixedGFMM(random_state=0),
-    ContentiousFuzzyMinMax(random_state=0),
+    OverlappingFuzzyMinMax(random_state=0),
     MultiGranularGFMM(random_state=0),
 ]
 WEIGHTS = np.arange(60) % 4

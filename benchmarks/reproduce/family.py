@@ -25,13 +25,11 @@ from hyperboxes import (
     AdaptiveGFMM,
     AgglomerativeGFMM,
     BoostedHyperboxes,
-    ContentiousFuzzyMinMax,
-    FuzzyMinMax,
     ImprovedOnlineGFMM,
-    MultiGranularGFMM,
     OnlineGFMM,
     RandomHyperboxes,
 )
+from hyperboxes.literature import FuzzyMinMax, MultiGranularGFMM, OverlappingFuzzyMinMax
 
 EXPERIMENT = "family"
 THETAS = (0.1, 0.3, 0.5)
@@ -96,7 +94,7 @@ PEERS = {
 CONTENDERS = (
     *(Contender(variant.upper(), partial(FuzzyMinMax, variant, **_SEEDED)) for variant in VARIANTS),
     *(
-        Contender(title, partial(ContentiousFuzzyMinMax, resolution=name, **_SEEDED))
+        Contender(title, partial(OverlappingFuzzyMinMax, resolution=name, **_SEEDED))
         for name, title in RESOLUTIONS.items()
     ),
     Contender("Onln-GFMM", partial(OnlineGFMM, **_SEEDED)),

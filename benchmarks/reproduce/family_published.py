@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.reproduce.tables import markdown, write
-from hyperboxes import FuzzyMinMax, MixedGFMM
+from hyperboxes.literature import FuzzyMinMax, MixedGFMM
 
 THETA = 0.1
 NAMES = ("syn_num_train.csv", "syn_num_test.csv")

@@ -15,7 +15,8 @@ or nearly so, and a model that tells where it is in doubt.
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons
 
-from hyperboxes import BoxesDisplay, ContentiousFuzzyMinMax, MultiGranularGFMM
+from hyperboxes import BoxesDisplay
+from hyperboxes.literature import MultiGranularGFMM, OverlappingFuzzyMinMax
 
 X, y = make_moons(200, noise=0.18, random_state=0)
 resolutions = {
@@ -35,7 +36,7 @@ resolutions = {
 
 figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained", sharex=True, sharey=True)
 for ax, (resolution, name) in zip(axes.flat, resolutions.items(), strict=True):
-    model = ContentiousFuzzyMinMax(resolution, 0.3, random_state=0).fit(X, y)
+    model = OverlappingFuzzyMinMax(resolution, 0.3, random_state=0).fit(X, y)
     BoxesDisplay.from_estimator(model, X, y, ax=ax)
     n_boxes, n_regions = len(model.hyperboxes_), len(model.regions_)
     ax.set_title(f'"{resolution}" ({name}): {n_boxes} boxes, {n_regions} regions', size="medium")
@@ -45,14 +46,14 @@ plt.show()
 # %%
 # Samples in doubt
 # ----------------
-# `is_contentious` tells which samples lie in a region. On others the model is right more often, as
+# `in_overlap` tells which samples lie in a region. On others the model is right more often, as
 # moons that reach farther into each other show.
 
 X_noisy, y_noisy = make_moons(200, noise=0.3, random_state=0)
 X_new, y_new = make_moons(2000, noise=0.3, random_state=1)
-model = ContentiousFuzzyMinMax("exclude", 0.3, random_state=0).fit(X_noisy, y_noisy)
-in_doubt = model.is_contentious(X_new)
-print(f"{in_doubt.mean():.0%} of the samples are contentious.")
+model = OverlappingFuzzyMinMax("exclude", 0.3, random_state=0).fit(X_noisy, y_noisy)
+in_doubt = model.in_overlap(X_new)
+print(f"{in_doubt.mean():.0%} of the samples lie in a region.")
 print(f"Accuracy there {model.score(X_new[in_doubt], y_new[in_doubt]):.3f}, ", end="")
 print(f"elsewhere {model.score(X_new[~in_doubt], y_new[~in_doubt]):.3f}.")
 

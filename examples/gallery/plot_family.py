@@ -17,12 +17,15 @@ from sklearn.datasets import make_blobs, make_moons
 from hyperboxes import (
     AgglomerativeGFMM,
     BoxesDisplay,
-    ContentiousFuzzyMinMax,
-    FuzzyMinMax,
     HyperboxClustering,
     ImprovedOnlineGFMM,
-    MultiGranularGFMM,
     OnlineGFMM,
+)
+from hyperboxes.literature import (
+    FuzzyMinMax,
+    FuzzyMinMaxClustering,
+    MultiGranularGFMM,
+    OverlappingFuzzyMinMax,
 )
 
 X, y = make_moons(200, noise=0.18, random_state=0)
@@ -35,10 +38,10 @@ learners = {
     "IOL-GFMM (2020)": ImprovedOnlineGFMM(0.3, random_state=0),
     "AGGLO-SM (2002)": AgglomerativeGFMM(0.3),
     "two-phase (2021)": MultiGranularGFMM((0.1, 0.2, 0.3), random_state=0),
-    "EIFMM (2004)": ContentiousFuzzyMinMax("exclude", 0.3, random_state=0),
-    "FMCN (2007)": ContentiousFuzzyMinMax("compensate", 0.3, random_state=0),
-    "DCFMN (2011)": ContentiousFuzzyMinMax("core", 0.3, random_state=0),
-    "MLF (2014)": ContentiousFuzzyMinMax("levels", 0.3, random_state=0),
+    "EIFMM (2004)": OverlappingFuzzyMinMax("exclude", 0.3, random_state=0),
+    "FMCN (2007)": OverlappingFuzzyMinMax("compensate", 0.3, random_state=0),
+    "DCFMN (2011)": OverlappingFuzzyMinMax("core", 0.3, random_state=0),
+    "MLF (2014)": OverlappingFuzzyMinMax("levels", 0.3, random_state=0),
 }
 
 # %%
@@ -68,7 +71,7 @@ plt.show()
 
 X, _ = make_blobs(200, centers=3, random_state=4)
 clusterings = {
-    "Simpson (1993)": HyperboxClustering(0.5, algorithm="fmnn"),
+    "Simpson (1993)": FuzzyMinMaxClustering(0.5),
     "HyperboxClustering": HyperboxClustering(0.1, max_gap=0.1),
 }
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained", sharex=True, sharey=True)

@@ -5,11 +5,7 @@ from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.clustering import HyperboxClustering
-from hyperboxes._estimators.contentious import ContentiousFuzzyMinMax
-from hyperboxes._estimators.fuzzy_min_max import FuzzyMinMax
-from hyperboxes._estimators.granular import MultiGranularGFMM
 from hyperboxes._estimators.merge import merge
-from hyperboxes._estimators.mixed import MixedGFMM
 from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
 from hyperboxes._estimators.prune import Pruning, prune
 from hyperboxes._estimators.random import RandomHyperboxes
@@ -29,7 +25,6 @@ from hyperboxes._explain.vote_explanation import ExplainedVote, VoteExplanation
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._files.onnx import to_onnx
 from hyperboxes._files.saving import load, save
-from hyperboxes._models.contention import ContentiousRegions
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.voting import VotingHyperboxes
 from hyperboxes._plots import (
@@ -48,8 +43,6 @@ __all__ = [
     "BoostedHyperboxes",
     "BoxesDisplay",
     "Change",
-    "ContentiousFuzzyMinMax",
-    "ContentiousRegions",
     "ContributionsDisplay",
     "EnsembleExplanation",
     "EnsembleExplanations",
@@ -57,7 +50,6 @@ __all__ = [
     "ExplainedVote",
     "Explanation",
     "Explanations",
-    "FuzzyMinMax",
     "GrowthDisplay",
     "HyperboxClustering",
     "Hyperboxes",
@@ -65,9 +57,7 @@ __all__ = [
     "MemoryDisplay",
     "MemoryExplanation",
     "MemoryExplanations",
-    "MixedGFMM",
     "ModelFileError",
-    "MultiGranularGFMM",
     "OnlineGFMM",
     "ParallelCoordinatesDisplay",
     "Pruning",

@@ -205,7 +205,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _reads_in_chunks(args: argparse.Namespace, learner: Learner, columns: Columns) -> bool:
     """Whether a file is learned in pieces; not where boxes count categories."""
-    is_counting = learner.boxes == "count" and bool(columns.categorical)
+    is_counting = learner.class_name == "MixedGFMM" and bool(columns.categorical)
     return learner.reads_in_chunks(args.learner) and not is_counting
 
 

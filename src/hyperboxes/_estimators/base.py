@@ -69,6 +69,9 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     scaling: Any
     n_jobs: int | None
 
+    # What decides in `predict` where it is not the nearest box alone, as a clause.
+    _decided_otherwise: str = ""
+
     n_features_in_: int
     _model: BoxModel
 
@@ -82,10 +85,6 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _prepare(self, model: BoxModel, samples: Samples) -> None:
         """Do what `fit` does before it learns."""
-
-    def _ties(self) -> str:
-        """Return what settles ties of classes."""
-        return "counts"
 
     def _make_rule(self, model: BoxModel, **pieces: Any) -> Rule:
         """Return the rule that kernels learn by: the pieces all learners share, and others."""
@@ -110,7 +109,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             scale = MinMaxScale.learn(*ranges)
             check_finite_range(self, scale.low, scale.high)
         gamma = check_gamma(self.gamma, n_features)
-        membership = Membership(gamma, self.membership_function, self._ties())
+        membership = Membership(gamma, self.membership_function)
         return BoxModel(Boxes(n_features, n_classes), scale, membership)
 
     def _fit(self, model: BoxModel, samples: Samples, y: np.ndarray | None) -> None:

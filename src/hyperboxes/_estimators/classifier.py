@@ -26,9 +26,7 @@ from hyperboxes._estimators.validation import (
 )
 from hyperboxes._learning.calibrating import cross_fit, find_probabilities, find_winners
 from hyperboxes._learning.callbacks import FitCallbacks
-from hyperboxes._learning.contention import find_nearest
-from hyperboxes._learning.nearest import Nearest
-from hyperboxes._models.model import BoxModel
+from hyperboxes._models.model import BoxModel, Nearest
 from hyperboxes._models.samples import Samples
 from hyperboxes._models.scaling import MinMaxScale
 
@@ -166,8 +164,8 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
         numbers that `fit` learns by cross-validation on up to 3,000 samples, and `partial_fit` from
         samples before it learns them. The largest entry is that of `predict`.
 
-        With ``calibrate=False``, and in models that version 0.1.0 has saved, there are no such
-        numbers: probabilities are memberships, normalised.
+        With ``calibrate=False`` there are no such numbers: probabilities are memberships,
+        normalised.
 
         {predict_proba}
         """
@@ -238,10 +236,7 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
         rows = np.arange(len(classes))
         closest, single = best[rows, classes], single[rows, classes]
         several = (best == closest[:, None]).sum(axis=1) > 1
-        if self._model.membership.ties == "counts":
-            is_settled = several & (closest == 1.0) & (single < len(self._model.boxes))
-        else:
-            is_settled = several & (closest > 0.0)
+        is_settled = several & (closest == 1.0) & (single < len(self._model.boxes))
         is_tied = several | (votes[rows, classes] > self._model.boxes.counts[boxes])
         return np.where(is_settled, single, boxes), closest, is_tied
 
@@ -264,7 +259,7 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
 
     def _find_nearest(self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool) -> Nearest:
         """Return what the nearest boxes of each class say."""
-        return find_nearest(self._model, xl, xu, winners_only=winners_only)
+        return self._model.find_nearest(xl, xu, winners_only=winners_only)
 
     def _winners(self, *nearest: *Nearest) -> np.ndarray:
         return find_winners(self._model, nearest)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -22,10 +19,10 @@ from hyperboxes._estimators.validation import (
     warn_if_ranges_unknown,
 )
 from hyperboxes._kernels import clusters
-from hyperboxes._kernels.records import NO_LABEL, Rule
+from hyperboxes._kernels.records import NO_LABEL
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_samples
 from hyperboxes._learning.callbacks import FitCallbacks
-from hyperboxes._learning.online import learn_online, learn_until_stable
+from hyperboxes._learning.online import learn_online
 from hyperboxes._learning.rules import SIMILARITIES
 from hyperboxes._models.boxes import WORK_PER_CALL
 from hyperboxes._models.model import BoxModel
@@ -42,109 +39,10 @@ def _learns_online(estimator: Any) -> bool:
 
 
 @shared_docs
-class HyperboxClustering(ClusterMixin, BoxEstimator):
-    """Clustering with hyperboxes: a general fuzzy min-max network without labels.
-
-    Boxes are learned as by the classifiers, but nothing keeps them from growing up to `theta`. Then
-    boxes that are no farther apart than `max_gap` make a cluster, of whatever shape.
-
-    {parameters}
-    max_gap : float, default=None
-        How far apart boxes of a cluster may be: the gap between their nearest faces, as a fraction
-        of the feature's range times `gamma`, in the feature where it is largest (or their mean:
-        `membership_function`). 0: they touch or overlap. None: half of `theta`.
-    min_samples : int, default=1
-        How many samples a box must hold to be dense. Only dense boxes make clusters; others belong
-        to that of the nearest dense box no farther than `max_gap` (the oldest of equals), or are
-        noise, with the label -1. With 1 there is no noise.
-    algorithm : {"online", "agglo-sm", "agglo2", "fmnn"}, default="online"
-        ``"online"``: each sample joins the box with the largest membership that it fits in, in one
-        pass; `partial_fit` goes on. ``"agglo-sm"`` and ``"agglo2"`` merge the most similar boxes,
-        as :class:`AgglomerativeGFMM` does. ``"fmnn"``: Simpson's fuzzy min-max clustering [2]_, to
-        compare with. The sides of a box are at most `theta` on average, boxes that overlap are cut
-        apart in every feature, and the samples are learned again until no box changes. Each box is
-        a cluster; `max_gap` and `min_samples` have no say, and memberships are means.
-    {similarity}
-    max_iter : int, default=10
-        How often the samples are learned at most, with ``algorithm="fmnn"``. It need not become
-        stable; there is a warning then.
-
-    {attributes}
-    labels_ : ndarray of shape (n_samples,)
-        What `predict` says of the samples of `fit`. `partial_fit` does not tell it; ask `predict`.
-    n_clusters_ : int
-        How many clusters there are.
-    n_iter_ : int
-        How often the samples were learned.
-
-    See Also
-    --------
-    ImprovedOnlineGFMM : A classifier, which takes samples without a label too.
-
-    Notes
-    -----
-    In ``hyperboxes_`` the label of a box is its cluster, -1 for noise. Clusters are numbered by
-    their oldest dense box; `partial_fit` may join clusters.
-
-    References
-    ----------
-    {paper}
-    .. [2] P. K. Simpson, "Fuzzy min-max neural networks. Part 2: Clustering", IEEE Transactions on
-       Fuzzy Systems 1(1), 1993.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from hyperboxes import HyperboxClustering
-    >>> X, _ = make_moons(300, noise=0.04, random_state=0)
-    >>> model = HyperboxClustering(theta=0.1).fit(X)
-    >>> model.n_clusters_
-    2
-    >>> model.predict([[-1.0, 0.0], [2.0, 0.5]])
-    array([1, 0])
-    """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BoxEstimator._parameter_constraints,
-        "max_gap": [Interval(Real, 0, None, closed="left"), None],
-        "min_samples": [Interval(Integral, 1, None, closed="left")],
-        "algorithm": [StrOptions({"online", "fmnn", *ALGORITHMS})],
-        "similarity": [StrOptions(set(SIMILARITIES))],
-        "min_similarity": [Interval(Real, 0, 1, closed="both")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
+class BoxClustering(ClusterMixin, BoxEstimator):
+    """Base of the clusterings: each supplies `_learn` and `_label_boxes`."""
 
     labels_: np.ndarray
-    n_iter_: int
-
-    def __init__(
-        self,
-        theta: float = 0.1,
-        *,
-        max_gap: float | None = None,
-        min_samples: int = 1,
-        algorithm: str = "online",
-        similarity: str = "longest",
-        min_similarity: float = 0.0,
-        max_iter: int = 10,
-        gamma: Any = 1.0,
-        membership_function: str = "min",
-        selection: str = "index",
-        scaling: Any = "minmax",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.theta = theta
-        self.max_gap = max_gap
-        self.min_samples = min_samples
-        self.algorithm = algorithm
-        self.similarity = similarity
-        self.min_similarity = min_similarity
-        self.max_iter = max_iter
-        self.gamma = gamma
-        self.membership_function = membership_function
-        self.selection = selection
-        self.scaling = scaling
-        self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, X_upper: Any = None) -> Self:
@@ -171,37 +69,7 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         with unchanged_on_error(self):
             lower, upper = self._validate_samples(X, X_upper, reset=True)
             model = self._new_model(lower, upper, n_classes=0)
-            if self.algorithm == "fmnn":
-                model.membership = replace(model.membership, function="mean")
-        self._fit(model, _without_labels(lower, upper, model.scale), None)
-        return self
-
-    @available_if(_learns_online)
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, X_upper: Any = None) -> Self:
-        """Go on learning from more samples, in their order (``algorithm="online"`` only).
-
-        The first call learns the features' ranges (``scaling="minmax"``), so its batch should
-        span them; ranges that are known are better given: ``scaling=[lowest, highest]``. With these
-        or ``scaling=None`` any batching gives the boxes of a single `fit`.
-
-        Parameters
-        ----------
-        X, y, X_upper : array-like
-            As in `fit`.
-
-        Returns
-        -------
-        self : object
-            The estimator, without ``labels_``: clusters may have been joined.
-        """
-        with unchanged_on_error(self):
-            is_first = not hasattr(self, "_model")
-            lower, upper = self._validate_samples(X, X_upper, reset=is_first)
-            if is_first:
-                self._model = self._new_model(lower, upper, n_classes=0)
-                warn_if_ranges_unknown(self, lower, upper)
-        self._train_on(_without_labels(lower, upper, self._model.scale), None)
+        self._fit(model, without_labels(lower, upper, model.scale), None)
         return self
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
@@ -239,42 +107,143 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         X = validate_samples(self, X, reset=reset, **NUMBERS)
         return X, self._check_upper(X, X_upper)
 
-    def _make_rule(self, model: BoxModel, **pieces: Any) -> Rule:
-        size = "sum" if self.algorithm == "fmnn" else "max"
-        return super()._make_rule(model, size=size, **pieces)
-
     def _validate_part(self, X: Any, y: Any, X_upper: Any) -> tuple[np.ndarray, np.ndarray, None]:
         """Check samples that are some of many."""
         return *self._validate_samples(X, X_upper, reset=True), None
 
+
+@shared_docs
+class HyperboxClustering(BoxClustering):
+    """Clustering with hyperboxes: a general fuzzy min-max network without labels.
+
+    Boxes are learned as by the classifiers, but nothing keeps them from growing up to `theta`. Then
+    boxes that are no farther apart than `max_gap` make a cluster, of whatever shape.
+
+    {parameters}
+    max_gap : float, default=None
+        How far apart boxes of a cluster may be: the gap between their nearest faces, as a fraction
+        of the feature's range times `gamma`, in the feature where it is largest (or their mean:
+        `membership_function`). 0: they touch or overlap. None: half of `theta`.
+    min_samples : int, default=1
+        How many samples a box must hold to be dense. Only dense boxes make clusters; others belong
+        to that of the nearest dense box no farther than `max_gap` (the oldest of equals), or are
+        noise, with the label -1. With 1 there is no noise.
+    algorithm : {"online", "agglo-sm", "agglo2"}, default="online"
+        ``"online"``: each sample joins the box with the largest membership that it fits in, in one
+        pass; `partial_fit` goes on. ``"agglo-sm"`` and ``"agglo2"`` merge the most similar boxes,
+        as :class:`AgglomerativeGFMM` does.
+    {similarity}
+
+    {attributes}
+    labels_ : ndarray of shape (n_samples,)
+        What `predict` says of the samples of `fit`. `partial_fit` does not tell it; ask `predict`.
+    n_clusters_ : int
+        How many clusters there are.
+
+    See Also
+    --------
+    ImprovedOnlineGFMM : A classifier, which takes samples without a label too.
+    hyperboxes.literature.FuzzyMinMaxClustering : Simpson's clustering, in which each box is a
+        cluster.
+
+    Notes
+    -----
+    In ``hyperboxes_`` the label of a box is its cluster, -1 for noise. Clusters are numbered by
+    their oldest dense box; `partial_fit` may join clusters.
+
+    References
+    ----------
+    {paper}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from hyperboxes import HyperboxClustering
+    >>> X, _ = make_moons(300, noise=0.04, random_state=0)
+    >>> model = HyperboxClustering(theta=0.1).fit(X)
+    >>> model.n_clusters_
+    2
+    >>> model.predict([[-1.0, 0.0], [2.0, 0.5]])
+    array([1, 0])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BoxEstimator._parameter_constraints,
+        "max_gap": [Interval(Real, 0, None, closed="left"), None],
+        "min_samples": [Interval(Integral, 1, None, closed="left")],
+        "algorithm": [StrOptions({"online", *ALGORITHMS})],
+        "similarity": [StrOptions(set(SIMILARITIES))],
+        "min_similarity": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    def __init__(
+        self,
+        theta: float = 0.1,
+        *,
+        max_gap: float | None = None,
+        min_samples: int = 1,
+        algorithm: str = "online",
+        similarity: str = "longest",
+        min_similarity: float = 0.0,
+        gamma: Any = 1.0,
+        membership_function: str = "min",
+        selection: str = "index",
+        scaling: Any = "minmax",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.theta = theta
+        self.max_gap = max_gap
+        self.min_samples = min_samples
+        self.algorithm = algorithm
+        self.similarity = similarity
+        self.min_similarity = min_similarity
+        self.gamma = gamma
+        self.membership_function = membership_function
+        self.selection = selection
+        self.scaling = scaling
+        self.n_jobs = n_jobs
+
+    @available_if(_learns_online)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, X_upper: Any = None) -> Self:
+        """Go on learning from more samples, in their order (``algorithm="online"`` only).
+
+        The first call learns the features' ranges (``scaling="minmax"``), so its batch should
+        span them; ranges that are known are better given: ``scaling=[lowest, highest]``. With these
+        or ``scaling=None`` any batching gives the boxes of a single `fit`.
+
+        Parameters
+        ----------
+        X, y, X_upper : array-like
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+            The estimator, without ``labels_``: clusters may have been joined.
+        """
+        with unchanged_on_error(self):
+            is_first = not hasattr(self, "_model")
+            lower, upper = self._validate_samples(X, X_upper, reset=is_first)
+            if is_first:
+                self._model = self._new_model(lower, upper, n_classes=0)
+                warn_if_ranges_unknown(self, lower, upper)
+        self._train_on(without_labels(lower, upper, self._model.scale), None)
+        return self
+
     def _pieces(self) -> dict[str, Any]:
         if self.algorithm == "online":
             return {}
-        if self.algorithm == "fmnn":
-            return {"overlap": "four", "resolution": "contract every"}
         return {"similarity": self.similarity, "min_similarity": self.min_similarity}
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
         rule = self._make_rule(model, **self._pieces())
-        self.n_iter_ = 1
         if self.algorithm == "online":
             learn_online(samples, model, rule, callbacks)
-        elif self.algorithm == "fmnn":
-            learned = learn_until_stable(samples, model, rule, callbacks, self.max_iter)
-            self.n_iter_, is_stable = learned
-            if not is_stable:
-                warnings.warn(
-                    f"Boxes still change after {self.n_iter_} passes over the samples "
-                    "(max_iter). They need not come to rest; algorithm='online' takes one pass.",
-                    ConvergenceWarning,
-                    stacklevel=5,
-                )
         else:
             agglomerate_samples(samples, model, rule, self.algorithm, callbacks)
 
     def _label_boxes(self) -> np.ndarray:
-        if self.algorithm == "fmnn":
-            return np.arange(len(self._model.boxes))
         if "_clusters" not in vars(self):
             max_gap = self.theta / 2 if self.max_gap is None else self.max_gap
             everywhere = self.selection != "index"
@@ -284,7 +253,7 @@ class HyperboxClustering(ClusterMixin, BoxEstimator):
         return self._clusters
 
 
-def _without_labels(lower: np.ndarray, upper: np.ndarray, scale: MinMaxScale | None) -> Samples:
+def without_labels(lower: np.ndarray, upper: np.ndarray, scale: MinMaxScale | None) -> Samples:
     return Samples(lower, upper, scale, np.full(len(lower), NO_LABEL))
 
 

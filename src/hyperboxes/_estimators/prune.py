@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from hyperboxes._estimators.classifier import BaseGFMM
-from hyperboxes._estimators.granular import MultiGranularGFMM
-from hyperboxes._estimators.refusals import refuse_settled, refuse_votes
+from hyperboxes._estimators.refusals import refuse_votes
+from hyperboxes._estimators.registry import find_by_class
 from hyperboxes._estimators.validation import check_known_classes
 from hyperboxes._models.samples import frozen, slices
 
@@ -98,10 +98,10 @@ def prune(
     refuse_votes(model, "prune", "Votes hold only together: fit one with smaller max_boxes.")
     if not isinstance(model, BaseGFMM):
         raise TypeError(f"Only classifiers of this package can be pruned, not {model!r}.")
+    learner = find_by_class(type(model))
+    if learner is not None and learner.merge_settings is None:
+        raise TypeError(f"Models of {type(model).__name__} cannot be pruned.")
     model._check_can_predict()
-    refuse_settled(model, "prune")
-    if isinstance(model, MultiGranularGFMM):
-        raise TypeError("Levels are pruned one by one: pass one of levels_.")
     y_val = column_or_1d(y_val)
     check_consistent_length(X_val, y_val)
     check_known_classes(

@@ -1,13 +1,13 @@
 """The learners: what the package must know of each estimator beyond its class, in one entry.
 
 Files, the command line, the report and `merge` look learners up here; none of them has a list of
-its own. Classes are named, and imported when they are needed: `hyperboxes --help` needs none.
+its own. Classes are named, and imported on use: `hyperboxes --help` needs none, and nothing but
+these names leads to `hyperboxes.literature`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from importlib import import_module
 from typing import Any, Literal, Self
@@ -43,8 +43,12 @@ class Learner:
         What saved models call it. It must never change, or files can no longer be loaded.
     summary : str
         What the report says of it: how it learns, in a few words.
-    boxes : "cover", "granular", "contend", "count", "vote", "remember" or "ensemble"
-        What its boxes do: which kind of model files hold.
+    boxes : str
+        What its boxes do: "cover", "vote", "remember", "ensemble", or "literature" for others.
+    files : str or None
+        The class that reads and writes its files; None: that of all models whose boxes do so.
+    notes : str or None
+        The class of what listings add to its rules, None for nothing.
     commands : mapping of str to mapping
         Its names in ``hyperboxes fit --learner``, each with the parameters that it stands for.
     learns_in_chunks : bool
@@ -62,9 +66,9 @@ class Learner:
     class_name: str
     file_name: str
     summary: str
-    boxes: Literal["cover", "granular", "contend", "count", "vote", "remember", "ensemble"] = (
-        "cover"
-    )
+    boxes: Literal["cover", "vote", "remember", "ensemble", "literature"] = "cover"
+    files: str | None = None
+    notes: str | None = None
     commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     learns_in_chunks: bool = False
     at_once: frozenset[str] = frozenset()
@@ -83,7 +87,13 @@ class Learner:
     @property
     def estimator(self) -> Any:
         """The class."""
-        return getattr(import_module(self.module), self.class_name)
+        return resolve(f"{self.module}:{self.class_name}")
+
+
+def resolve(name: str) -> Any:
+    """Import what is named as "module:attribute"."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 # The command line makes the same model of the same file each time.
@@ -110,9 +120,10 @@ _LEARNERS = [
         merge_settings=MergeSettings(overlap="paper"),
     ),
     Learner(
-        module="hyperboxes._estimators.fuzzy_min_max",
+        module="hyperboxes.literature.fuzzy_min_max",
         class_name="FuzzyMinMax",
         file_name="FuzzyMinMax",
+        files="hyperboxes.literature.files:PlaceFiles",
         summary="learns sample by sample, as Simpson's networks do; boxes grow, and are cut apart",
         commands={
             variant: {"variant": variant, **_REPEATABLE}
@@ -120,7 +131,7 @@ _LEARNERS = [
         },
         learns_in_chunks=True,
         default_theta=0.2,
-        merge_settings=MergeSettings(overlap="paper"),
+        merge_settings=None,
     ),
     Learner(
         module="hyperboxes._estimators.agglomerative",
@@ -142,21 +153,25 @@ _LEARNERS = [
         merge_settings=None,
     ),
     Learner(
-        module="hyperboxes._estimators.granular",
+        module="hyperboxes.literature.granular",
         class_name="MultiGranularGFMM",
         file_name="MultiGranularGFMM",
         summary="joins small boxes to larger ones, level by level",
-        boxes="granular",
+        boxes="literature",
+        files="hyperboxes.literature.files:LevelFiles",
+        notes="hyperboxes.literature.listing:LevelNotes",
         commands={"multi-granular": _REPEATABLE},
         default_theta=(0.1, 0.2, 0.3),
         merge_settings=None,
     ),
     Learner(
-        module="hyperboxes._estimators.contentious",
-        class_name="ContentiousFuzzyMinMax",
-        file_name="ContentiousFuzzyMinMax",
-        summary="learns sample by sample; boxes grow over each other, and prediction settles it",
-        boxes="contend",
+        module="hyperboxes.literature.overlapping",
+        class_name="OverlappingFuzzyMinMax",
+        file_name="OverlappingFuzzyMinMax",
+        summary="learns sample by sample; boxes may overlap those of other classes",
+        boxes="literature",
+        files="hyperboxes.literature.files:OverlapFiles",
+        notes="hyperboxes.literature.listing:OverlapNotes",
         commands={
             name: {"resolution": name, **_REPEATABLE}
             for name in ("exclude", "compensate", "core", "levels")
@@ -167,11 +182,13 @@ _LEARNERS = [
         merge_settings=None,
     ),
     Learner(
-        module="hyperboxes._estimators.mixed",
+        module="hyperboxes.literature.mixed",
         class_name="MixedGFMM",
         file_name="MixedGFMM",
         summary="learns sample by sample; boxes grow in numbers, and count categories",
-        boxes="count",
+        boxes="literature",
+        files="hyperboxes.literature.files:CountFiles",
+        notes="hyperboxes.literature.listing:CountNotes",
         commands={"mixed": _REPEATABLE},
         learns_in_chunks=True,
         default_theta=0.5,
@@ -182,6 +199,13 @@ _LEARNERS = [
         class_name="HyperboxClustering",
         file_name="HyperboxClustering",
         summary="learns boxes without labels; boxes near each other make a cluster",
+    ),
+    Learner(
+        module="hyperboxes.literature.clustering",
+        class_name="FuzzyMinMaxClustering",
+        file_name="FuzzyMinMaxClustering",
+        summary="learns boxes without labels until none changes; each is a cluster",
+        merge_settings=None,
     ),
     Learner(
         module="hyperboxes._estimators.boosted",
@@ -224,16 +248,3 @@ def find_by_class(cls: type) -> Learner | None:
     by_class = {(learner.module, learner.class_name): learner for learner in _LEARNERS}
     bases = ((base.__module__, base.__qualname__) for base in cls.__mro__)
     return next((by_class[base] for base in bases if base in by_class), None)
-
-
-@contextmanager
-def registered(learner: Learner) -> Iterator[None]:
-    """Add a learner for a while: to try one out, or to test."""
-    taken = {other.file_name for other in _LEARNERS} | commands().keys()
-    if clash := {learner.file_name, *learner.commands} & taken:
-        raise ValueError(f"There is a learner named {min(clash)!r} already.")
-    _LEARNERS.append(learner)
-    try:
-        yield
-    finally:
-        _LEARNERS.remove(learner)

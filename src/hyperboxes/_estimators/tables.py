@@ -16,7 +16,6 @@ from hyperboxes._learning.categories import (
     Column,
     add_categories,
     learn_categories,
-    number_categories,
 )
 from hyperboxes._models.categories import Categories, are_categories
 
@@ -34,8 +33,6 @@ CATEGORICAL_FEATURES = ["array-like", StrOptions({FROM_DTYPE}), None]
 class TakesCategories:
     """Part of estimators that take tables with categories."""
 
-    _counts_categories = False  # or they get places on a line
-
     @property
     def categories_(self) -> dict[Any, list[Any]]:
         """The values of each categorical feature, by its name or index."""
@@ -45,6 +42,16 @@ class TakesCategories:
             j if names is None else str(names[j]): list(categories.values)
             for j, categories in known_categories(self).items()
         }
+
+    def _place_categories(self, columns: dict[int, Column]) -> dict[int, Categories]:
+        """Return the categories after those of more columns are learned."""
+        learned = dict(known_categories(self))
+        for j, column in columns.items():
+            known = learned.get(j)
+            learned[j] = (
+                learn_categories(column) if known is None else add_categories(known, column)
+            )
+        return learned
 
 
 class CodedValues(NamedTuple):
@@ -209,25 +216,13 @@ def learn_places(
     labels = np.full(len(y), -1)
     has_label = ~np.ma.getmaskarray(y)
     classes, labels[has_label] = np.unique(np.ma.getdata(y)[has_label], return_inverse=True)
-    learned = dict(known_categories(estimator))
-    if getattr(estimator, "_counts_categories", False):
-        for j, (values, _) in coded.items():
-            if j in learned:
-                _check_type(estimator, j, values, learned[j])
-        in_columns = {
-            j: [values[code] for code in np.unique(codes[(codes >= 0) & (weights > 0)])]
-            for j, (values, codes) in coded.items()
-        }
-        estimator._categories = number_categories(learned, in_columns)
-        return look_up(estimator, coded)
+    columns = {}
     for j, (values, codes) in coded.items():
-        column = Column(values, codes, labels, classes.tolist(), weights).without_unweighted()
-        if j in learned:
-            _check_type(estimator, j, values, learned[j])
-            learned[j] = add_categories(learned[j], column)
-        else:
-            learned[j] = learn_categories(column)
-    estimator._categories = learned
+        if (known := known_categories(estimator).get(j)) is not None:
+            _check_type(estimator, j, values, known)
+        column = Column(values, codes, labels, classes.tolist(), weights)
+        columns[j] = column.without_unweighted()
+    estimator._categories = estimator._place_categories(columns)
     return look_up(estimator, coded)
 
 

@@ -23,7 +23,6 @@ def fewest_changes(
     options: Sequence[np.ndarray],
     scale: np.ndarray,
     starts: np.ndarray | None = None,
-    is_nominal: np.ndarray | None = None,
 ) -> np.ndarray | None:
     """Return the sample with few features changed such that the model predicts another class.
 
@@ -48,18 +47,12 @@ def fewest_changes(
         Changed samples, likely of another class, from which to take back what can be spared where
         changing a few features did not suffice.
 
-    is_nominal : ndarray of bool, shape (n_features,), default=None
-        Features whose values have no order, so that all changes are as large, 1. Of several that
-        suffice, the first of their `options` is taken. None: none are.
-
     Returns
     -------
     changed : ndarray of shape (n_features,) or None
         The changed sample; None if no change was found.
     """
-    if is_nominal is None:
-        is_nominal = np.zeros(len(sample), bool)
-    search = _Search(margin, sample, options, scale, is_nominal)
+    search = _Search(margin, sample, options, scale)
     states = sample[None]
     for _ in range(len(sample) if starts is None else _MOST_STEPS):
         trials = search.with_one_more(states)
@@ -83,14 +76,12 @@ class _Search:
         sample: np.ndarray,
         options: Sequence[np.ndarray],
         scale: np.ndarray,
-        is_nominal: np.ndarray,
     ) -> None:
         self.margin, self.sample, self.scale = margin, sample, scale
-        self.is_nominal = is_nominal
         pairs = [
             (j, value)
             for j, values in enumerate(options)
-            for value in (values if is_nominal[j] else np.unique(values))
+            for value in np.unique(values)
             if not np.isnan(sample[j]) and value != sample[j]
         ]
         self.features = np.array([j for j, _ in pairs], int)
@@ -98,8 +89,7 @@ class _Search:
 
     def costs(self, trials: np.ndarray) -> np.ndarray:
         """Return how large the changes are."""
-        sizes = np.abs(np.nan_to_num(trials - self.sample)) * self.scale
-        return np.where(self.is_nominal, self.changed(trials), sizes).sum(axis=1)
+        return (np.abs(np.nan_to_num(trials - self.sample)) * self.scale).sum(axis=1)
 
     def changed(self, trials: np.ndarray) -> np.ndarray:
         """Return which features are changed."""
@@ -151,4 +141,4 @@ class _Search:
         """Return the state with other values of changed features, nearer to the sample's."""
         change = np.abs(state - self.sample)[self.features]
         is_nearer = np.abs(self.values - self.sample[self.features]) < change
-        return self._with_each(state, is_nearer & ~self.is_nominal[self.features])
+        return self._with_each(state, is_nearer)

@@ -9,12 +9,10 @@ from typing import Any, Self
 import numpy as np
 
 from hyperboxes._estimators.validation import checked
-from hyperboxes._explain.exceptions import describe_settling, keeps_overlaps
 from hyperboxes._explain.explanation import ExplainedBox
 from hyperboxes._explain.pipelines import describe_units
-from hyperboxes._explain.reading import ignoring_missing_names, read_membership, read_scale
+from hyperboxes._explain.reading import read_membership, read_scale
 from hyperboxes._explain.rounding import Rounding
-from hyperboxes._explain.tallies import read_tallies
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
@@ -66,14 +64,6 @@ class Context:
             describe_units(model),
         )
 
-    def describe_settling(self, sample: SampleBounds) -> str:
-        """Return what has settled the class of a sample that boxes of several classes hold."""
-        if not keeps_overlaps(self.model):
-            return ""
-        with ignoring_missing_names():
-            is_contentious = self.model.is_contentious(*sample[None].as_input())
-        return describe_settling(self.model, bool(is_contentious[0]))
-
     def code(self, labels: Any) -> Any:
         """Return labels as indices into the classes."""
         return np.searchsorted(self.classes, labels)
@@ -92,7 +82,6 @@ class Context:
             high,
             distance,
             distance / self.scale.span,
-            *read_tallies(self.model, int(box), sample.lower),
         )
 
     def _distance(self, sample: SampleBounds, low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -24,7 +24,6 @@ from hyperboxes._explain.memories import MemoryExplanations, explain_memory
 from hyperboxes._explain.pipelines import read_pipeline
 from hyperboxes._explain.reading import is_voting, read_classifier
 from hyperboxes._explain.sequences import ExplanationSequence
-from hyperboxes._explain.tallies import name_function, read_weights
 from hyperboxes._explain.vote_explaining import VoteExplanations, explain_votes
 
 # Comparisons of a sample with a box in a feature at a time: some tens of megabytes.
@@ -231,13 +230,10 @@ class Explanations(ExplanationSequence[Explanation]):
             context.scale.low,
             context.scale.high,
             context.membership.gamma,
-            name_function(context.model),
-            context.membership.ties,
+            context.membership.function,
             winning,
             competing,
             context.rounding.beside(sample.lower, sample.upper),
             lambda: find_change(context, sample, context.boxes.labels[winning.index]),
             context.units,
-            context.describe_settling(sample),
-            read_weights(context.model),
         )

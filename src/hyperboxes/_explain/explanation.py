@@ -41,11 +41,6 @@ class ExplainedBox:
         inside, from the nearest bound. NaN if sample or box do not know the feature.
     fraction : ndarray of shape (n_features,)
         The same as a fraction of the range of the training data.
-    shares : ndarray of shape (n_features,)
-        Of categories that boxes count (`MixedGFMM`), the share of the box's samples that have the
-        sample's; NaN of others, and if sample or box do not know the feature.
-    value_counts : dict
-        How many of its samples have each value, by the index of the feature, likewise.
     """
 
     index: int
@@ -57,16 +52,11 @@ class ExplainedBox:
     upper: np.ndarray
     distance: np.ndarray
     fraction: np.ndarray
-    shares: np.ndarray
-    value_counts: dict[int, dict[Any, int]]
 
     @property
     def holds_sample(self) -> bool:
-        """Whether the sample lies inside in all features, as far as is known.
-
-        Of categories that are counted, all samples of the box must have the sample's.
-        """
-        return not (self.distance > 0).any() and not (self.shares < 1).any()
+        """Whether the sample lies inside in all features, as far as is known."""
+        return not (self.distance > 0).any()
 
     def _summary(self) -> dict[str, Any]:
         return {
@@ -78,14 +68,10 @@ class ExplainedBox:
         }
 
     def _feature(self, j: int) -> dict[str, Any]:
-        of_feature = {
+        return {
             name: json_value(getattr(self, name)[j])
             for name in ("lower", "upper", "distance", "fraction")
         }
-        if (counts := self.value_counts.get(j)) is not None:
-            of_feature["share"] = json_value(self.shares[j])
-            of_feature |= {"values": list(counts), "counts": list(counts.values())}
-        return of_feature
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,12 +128,8 @@ class Explanation:
         The range of the training data.
     gamma : ndarray of shape (n_features,)
         How fast membership falls with the distance in each feature.
-    membership_function : {"min", "mean", "mixed"}
-        What the features make of a membership: that of the worst feature, or the mean. Mixed
-        (`MixedGFMM`): that of the worst number, and the mean share of each category in the box.
-    ties : {"counts", "centre", "corners"}
-        What settles ties of classes: the training samples of the boxes that tie, or the one of
-        them whose centre or corners are nearest (`FuzzyMinMax`).
+    membership_function : {"min", "mean"}
+        What the features make of a membership: that of the worst feature, or the mean.
     winning : ExplainedBox
         The box that decided: of the boxes of the predicted class that are closest to the sample
         the one with the most training samples, the oldest of equals. Where boxes of several
@@ -198,14 +180,11 @@ class Explanation:
     data_max: np.ndarray
     gamma: np.ndarray
     membership_function: str
-    ties: str
     winning: ExplainedBox
     competing: ExplainedBox | None
     _rounding: Rounding
     _find_change: Callable[[], Change | None]
     _units: str
-    _settled: str = ""
-    _weights: tuple[float, float] | None = None
 
     @cached_property
     def change(self) -> Change | None:
@@ -250,19 +229,10 @@ class Explanation:
         misses = self._slopes(box)
         if self.membership_function == "min" or self.winning.membership == 0:
             return misses
-        return np.minimum(misses, 1.0) if self._weights is None else self._lost_of_mixed(box)
+        return np.minimum(misses, 1.0)
 
     def _slopes(self, box: ExplainedBox) -> np.ndarray:
         return np.nan_to_num(self.gamma * np.maximum(box.fraction, 0.0), posinf=np.inf)
-
-    def _lost_of_mixed(self, box: ExplainedBox) -> np.ndarray:
-        """Return what a box loses by its worst number, and by each category that it counts."""
-        assert self._weights is not None
-        of_numbers, of_category = self._weights
-        lost, slopes = np.nan_to_num(of_category * (1.0 - box.shares)), self._slopes(box)
-        worst = int(slopes.argmax())
-        lost[worst] += of_numbers * min(float(slopes[worst]), 1.0)
-        return lost
 
     def _distance(self, box: ExplainedBox) -> float:
         """Return by how much a box misses the sample: less is closer."""
@@ -312,14 +282,13 @@ class Explanation:
 
             - ``prediction`` and ``class_name``,
             - ``classes``: for each class ``label``, ``name`` and ``membership``,
-            - ``membership_function``: ``"min"``, ``"mean"`` or ``"mixed"``,
+            - ``membership_function``: ``"min"`` or ``"mean"``,
             - ``winning`` and ``competing`` (or None): ``box``, ``label``, ``class_name``,
               ``count`` and ``membership``,
             - ``features``: for each feature ``name``, ``value`` and ``value_upper`` (the same
               unless samples are intervals), ``winning`` and ``competing`` (or None), each with
               ``lower``, ``upper``, ``distance`` and ``fraction``, and of a categorical feature
-              the ``values`` that the box holds, with their ``counts`` and the sample's ``share``
-              where boxes count them,
+              the ``values`` that the box holds,
             - ``deciding_feature`` and ``worst_feature``: names, or None,
             - ``change`` (or None): ``features``, for each that changes ``name``, ``value``,
               ``value_upper``, ``new_value`` and ``new_value_upper``; ``prediction``,
@@ -369,7 +338,7 @@ class Explanation:
     def _box(self, box: ExplainedBox, j: int) -> dict[str, Any]:
         of_feature = box._feature(j)
         if (categories := self._rounding.categories.get(j)) is not None:
-            of_feature.setdefault("values", categories.held(box.lower[j], box.upper[j]))
+            of_feature["values"] = categories.held(box.lower[j], box.upper[j])
         return of_feature
 
     def _change(self, change: Change) -> dict[str, Any]:
@@ -397,13 +366,9 @@ class Explanation:
             one or the other (`separation`), and then by their distance from both.
         """
         boxes = [box for box in (self.winning, self.competing) if box is not None]
-        outside = np.maximum.reduce([self._outside(box) for box in boxes])
+        outside = np.maximum.reduce([self._slopes(box) for box in boxes])
         weights = np.abs(np.nan_to_num(self.separation()))
         if self.deciding is not None:
             weights[self.deciding] = np.inf
         order = np.lexsort((-outside, -weights))
         return order[outside[order] > 0].tolist()
-
-    def _outside(self, box: ExplainedBox) -> np.ndarray:
-        """Return how far a box does not hold the sample in each feature, 0 where it does."""
-        return np.where(np.isnan(box.shares), self._slopes(box), 1.0 - box.shares)

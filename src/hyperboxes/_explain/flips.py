@@ -13,7 +13,6 @@ import numpy as np
 from hyperboxes._explain.changes import fewest_changes
 from hyperboxes._explain.context import Context, SampleBounds
 from hyperboxes._explain.explanation import Change
-from hyperboxes._explain.tallies import list_common_values
 
 # The nearest places are tried, and others as far as the farthest: at most so many in a feature, and
 # fewer where there are many features, so that an answer takes milliseconds.
@@ -32,12 +31,8 @@ def find_change(context: Context, sample: SampleBounds, code: int) -> Change | N
     rivals = np.flatnonzero((labels >= 0) & (labels != code))
     if len(rivals) == 0:
         return None
-    common = list_common_values(context.model, rivals)
     most = max(min(_PLACES_OF_ALL_FEATURES // len(sample.lower), _PLACES), 2)
-    options = [
-        common[j][:most] if j in common else _places(context, sample, j, rivals, most)
-        for j in range(len(sample.lower))
-    ]
+    options = [_places(context, sample, j, rivals, most) for j in range(len(sample.lower))]
     weights = context.membership.gamma / context.scale.span
     closeness = context.closeness(sample[None], rivals)[0]
     nearest = rivals[np.argsort(-closeness, kind="stable")[:_WHOLE_BOXES]]
@@ -47,7 +42,6 @@ def find_change(context: Context, sample: SampleBounds, code: int) -> Change | N
         options,
         weights,
         starts=_inside(context, sample, nearest),
-        is_nominal=np.isin(np.arange(len(sample.lower)), list(common)),
     )
     return None if changed is None else _describe(context, sample, changed)
 
@@ -84,9 +78,6 @@ def _inside(context: Context, sample: SampleBounds, rivals: np.ndarray) -> np.nd
             moved[row, j] = context.rounding.inside(j, *ends)
         else:
             moved[row, j] = context.rounding.inside(j, *ends[::-1]) - lengths[j]
-    for row, box in enumerate(rivals):
-        for j, values in list_common_values(context.model, np.array([box])).items():
-            moved[row, j] = values[0] if len(values) else sample.lower[j]
     return moved
 
 

@@ -123,15 +123,10 @@ def _boxes(explanation: Explanation) -> list[tuple[str, ExplainedBox]]:
 
 
 def _bar(explanation: Explanation, j: int) -> str:
-    """Draw the range of a feature, the boxes' parts of it one above the other, and the sample.
-
-    Of categories that boxes count, the shares of their samples that have the sample's.
-    """
-    boxes = _boxes(explanation)
+    """Draw the range of a feature, the boxes' parts of it one above the other, and the sample."""
     middle = _BAR_HEIGHT / 2
     shapes = [f'<path d="M0 {middle}H{_BAR_WIDTH}" stroke="currentColor" opacity=".3"/>']
-    counted = j in explanation.winning.value_counts
-    shapes += _share_bars(boxes, j) if counted else _range_bars(explanation, j)
+    shapes += _range_bars(explanation, j)
     return (
         f'<svg width="{_BAR_WIDTH}" height="{_BAR_HEIGHT}" viewBox="0 0 {_BAR_WIDTH} '
         f'{_BAR_HEIGHT}" role="img" aria-label="{escape(_bar_as_text(explanation, j))}">'
@@ -143,14 +138,6 @@ def _box_bar(row: int, colour: str, x: float, width: float) -> str:
     """Draw the part of a box, the first one above the middle."""
     y = _BAR_HEIGHT / 2 + (-7 if row == 0 else 1)
     return f'<rect x="{x}" y="{y}" width="{width}" height="6" fill="{colour}"/>'
-
-
-def _share_bars(boxes: list[tuple[str, ExplainedBox]], j: int) -> list[str]:
-    return [
-        _box_bar(row, colour, 0, round(float(box.shares[j]) * _BAR_WIDTH, 1))
-        for row, (colour, box) in enumerate(boxes)
-        if not np.isnan(box.shares[j])
-    ]
 
 
 def _range_bars(explanation: Explanation, j: int) -> list[str]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from hyperboxes._estimators.base import NUMBERS
-from hyperboxes._estimators.validation import check_upper, checked, validate_samples
+from hyperboxes._estimators.validation import check_upper, validate_samples
 from hyperboxes._explain.reading import encode_labels, is_voting, read_scale
-from hyperboxes._explain.tallies import counts_categories
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +42,7 @@ class GivenSamples:
 class Quality:
     """Coverage and precision of each box, None where there was no data to measure them.
 
-    `held` is the share of the samples that any box with a label holds. Boxes that count categories
-    hold none: their coverage and precision are of the samples that they decide, and `held` is None.
+    `held` is the share of the samples that any box with a label holds.
     """
 
     coverage: np.ndarray | None = None
@@ -56,21 +54,11 @@ class Quality:
         """Measure what `export_text` promises on the samples."""
         if samples is None:
             return cls()
-        if counts_categories(model):
-            return cls._of_deciders(model, samples)
         boxes, scale = model.hyperboxes_, read_scale(model)
         first, last = scale.transform(samples.upper), scale.transform(samples.lower)
         bounds = zip(scale.transform(boxes.lower), scale.transform(boxes.upper), strict=True)
         held = (rows_between(first, last, low, high) for low, high in bounds)
         return cls._of_rows(boxes.labels, held, samples)
-
-    @classmethod
-    def _of_deciders(cls, model: Any, samples: GivenSamples) -> Self:
-        """Measure boxes by the samples whose class they decide: no bounds hold samples."""
-        deciders = model.apply(checked(samples.lower), checked(samples.upper))
-        labels = model.hyperboxes_.labels
-        rows = (np.flatnonzero(deciders == box) for box in range(len(labels)))
-        return replace(cls._of_rows(labels, rows, samples), held=None)
 
     @classmethod
     def measure_votes(cls, model: Any, samples: GivenSamples | None) -> Self:

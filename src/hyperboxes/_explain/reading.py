@@ -11,13 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from hyperboxes._estimators.refusals import (
-    refuse_ensemble,
-    refuse_levels,
-    refuse_votes,
-)
-from hyperboxes._models.contention import Levels
-from hyperboxes._models.granular import GranularModel
+from hyperboxes._estimators.refusals import refuse_ensemble, refuse_undecided, refuse_votes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.scaling import MinMaxScale
@@ -35,7 +29,6 @@ def read_any_boxes(model: Any, what: str) -> Hyperboxes:
     """Return the boxes of a fitted model, which may be boxes that vote."""
     check_is_fitted(model)
     refuse_ensemble(model, what)
-    refuse_levels(model, what)
     boxes = getattr(model, "hyperboxes_", None)
     if not isinstance(boxes, Hyperboxes):
         raise TypeError(
@@ -46,8 +39,9 @@ def read_any_boxes(model: Any, what: str) -> Hyperboxes:
 
 
 def read_classifier(model: Any, what: str) -> Hyperboxes:
-    """Return the boxes of a fitted classifier; refuse models that find clusters."""
+    """Return the boxes of a fitted classifier of which the nearest decides; refuse clusterings."""
     boxes = read_boxes(model, what)
+    refuse_undecided(model, what)
     if not is_classifier(model):
         raise TypeError(f"{what} needs a fitted classifier; {type(model).__name__} has no classes.")
     return boxes
@@ -88,18 +82,6 @@ def read_closeness(model: Any, sample: np.ndarray) -> np.ndarray:
         x = read_scale(model).transform(sample)[np.newaxis]
     ranks: np.ndarray = model._model.closeness(x, x, np.arange(len(model.hyperboxes_)))[0]
     return ranks
-
-
-def read_theta(model: Any) -> float:
-    """Return the longest side of the boxes that are read; of several levels, that of theirs."""
-    learned = model._model
-    return learned.theta if isinstance(learned, GranularModel) else float(model.theta)
-
-
-def read_levels(model: Any) -> Levels | None:
-    """Return the networks for regions that boxes of two classes share, where there are any."""
-    levels: Levels | None = model._model.levels
-    return levels
 
 
 def read_learned_bounds(model: Any) -> tuple[np.ndarray, np.ndarray]:

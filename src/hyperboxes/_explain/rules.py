@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.random import RandomHyperboxes
+from hyperboxes._estimators.registry import find_by_class, resolve
 from hyperboxes._explain.categories import set_text
 from hyperboxes._explain.ensemble_rules import tabulate_ensemble, write_ensemble
-from hyperboxes._explain.exceptions import Exceptions, describe_regions, tabulate_overlaps
 from hyperboxes._explain.pipelines import describe_units, read_pipeline
 from hyperboxes._explain.quality import GivenSamples, Quality
 from hyperboxes._explain.reading import (
@@ -26,12 +26,6 @@ from hyperboxes._explain.reading import (
 )
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.short_rules import find_short_rules
-from hyperboxes._explain.tallies import (
-    count_lines,
-    counts_categories,
-    describe_counts,
-    tabulate_counts,
-)
 from hyperboxes._explain.votes import tabulate_votes, write_votes
 from hyperboxes._explain.wording import name_classes, name_features, name_no_label
 from hyperboxes._extras import need
@@ -44,6 +38,35 @@ _SHORT = (
 )
 _INDENT = "    "
 _BETWEEN_CELLS = "    "
+
+
+class RuleNotes:
+    """What a listing says of boxes besides their rules: nothing in most models.
+
+    The registry names classes derived from it for models of the literature.
+    """
+
+    @staticmethod
+    def of(model: Any) -> RuleNotes:
+        """Return the notes of a fitted model."""
+        learner = find_by_class(type(model))
+        if learner is None or learner.notes is None:
+            return RuleNotes()
+        return resolve(learner.notes)(model)
+
+    def summary(self) -> str:
+        """Return what applies to all rules."""
+        return ""
+
+    def lines(
+        self, box: int, rounding: Rounding, features: list[str], classes: list[str]
+    ) -> list[str]:
+        """Return what applies to a box."""
+        return []
+
+    def columns(self, features: list[str]) -> dict[str, np.ndarray]:
+        """Return more columns of the table."""
+        return {}
 
 
 def export_text(
@@ -70,9 +93,9 @@ def export_text(
     and their bounds are written in full: a sample satisfies a rule if and only if the box holds it,
     and a missing value does only where the rule says so.
 
-    Boxes that count categories (`MixedGFMM`) say how many of their samples have each. Where boxes
-    of another class hold samples, too (`ContentiousFuzzyMinMax`), rules name these
-    exceptions, and the text says what decides there.
+    For models of :mod:`hyperboxes.literature` in which something besides the nearest box decides,
+    the text says what: rules name where boxes of another class contain samples as well
+    (`OverlappingFuzzyMinMax`), and how many of their samples have each category (`MixedGFMM`).
 
     The boxes of ensembles (`RandomHyperboxes`) are those of all members, and the largest 20 are
     written unless `max_rules` says otherwise. Their bounds lie between values of training samples,
@@ -182,10 +205,11 @@ def export_text(
     n_held = boxes.counts.sum()
     n_forgotten = getattr(model, "n_samples_seen_", n_held) - n_held
     summary = _summary(boxes, n_forgotten, all_bounds, samples, quality)
-    for more in (describe_units(model), describe_regions(model), describe_counts(model)):
+    notes = RuleNotes.of(model)
+    for more in (describe_units(model), notes.summary()):
         summary += f"\n{textwrap.fill(more, width)}" if more else ""
     left_out = [0] * len(rules)
-    is_short = not all_conditions and ends[0] is not None and not counts_categories(model)
+    is_short = not all_conditions and ends[0] is not None
     if is_short and _has_labels(samples):
         summary += f"\n{_SHORT}"
         needed = find_short_rules(model, samples, *ends)
@@ -193,12 +217,17 @@ def export_text(
         left_out = [len(rule) - len(few) for rule, few in zip(rules, short, strict=True)]
         rules = short
     headers = _headers(boxes, order, classes, quality)
-    written = Exceptions(model, rounding, features, classes)
-    exceptions = [
-        [*written.lines(box, _INDENT, width), *count_lines(model, box, features, _INDENT, width)]
+    lines = [
+        [
+            line
+            for text in notes.lines(box, rounding, features, classes)
+            for line in textwrap.wrap(
+                text, width, initial_indent=_INDENT, subsequent_indent=2 * _INDENT
+            )
+        ]
         for box in order.tolist()
     ]
-    paragraphs = [summary, *_paragraphs(headers, rules, left_out, exceptions, features, width)]
+    paragraphs = [summary, *_paragraphs(headers, rules, left_out, lines, features, width)]
     if len(order) < len(boxes):
         paragraphs.append(_left_out(boxes, order))
     return "\n\n".join(paragraphs)
@@ -235,9 +264,9 @@ def export_frame(
         (NaN for boxes that hold none of the samples that have a label), and with it "short rule",
         the conditions of `export_text` that keep out samples of other classes; for each feature
         "<name> lower" and "<name> upper", the exact bounds, NaN where the box does not know the
-        feature. If boxes of two classes may overlap, "overlaps" has the indices of those that a box
-        overlaps; if they count categories (`MixedGFMM`), "<name> counts" has how many of their
-        samples have each.
+        feature. For `OverlappingFuzzyMinMax`, "overlaps" has the indices of the boxes of other
+        classes that a box overlaps; for `MixedGFMM`, "<name> counts" has how many of a box's
+        samples have each category.
 
         Of boxes that vote, "class" is the one that a box votes for most, and "support" counts the
         training samples that it holds. There are also "training precision", the share of these that
@@ -286,10 +315,9 @@ def export_frame(
         columns |= tabulate_votes(boxes, features, name_classes(model, class_names))
     else:
         columns |= Quality.measure(model, samples).measured()
-        if _has_labels(samples) and not counts_categories(model):
+        if _has_labels(samples):
             columns["short rule"] = _short_rules(model, samples, features)
-        columns |= tabulate_overlaps(model)
-    columns |= tabulate_counts(model, features)
+        columns |= RuleNotes.of(model).columns(features)
     for j, name in enumerate(features):
         columns[f"{name} lower"] = boxes.lower[:, j]
         columns[f"{name} upper"] = boxes.upper[:, j]
@@ -414,7 +442,7 @@ def _paragraphs(
     headers: list[str],
     rules: list[list[tuple[int, str]]],
     left_out: list[int],
-    exceptions: list[list[str]],
+    notes: list[list[str]],
     features: list[str],
     width: int,
 ) -> Iterator[str]:
@@ -424,7 +452,7 @@ def _paragraphs(
     text_width = max((len(text) for _, text in conditions), default=0)
     cell = name_width + 2 + text_width
     per_line = (width - len(_INDENT) + len(_BETWEEN_CELLS)) // (cell + len(_BETWEEN_CELLS))
-    parts = zip(headers, rules, left_out, exceptions, strict=True)
+    parts = zip(headers, rules, left_out, notes, strict=True)
     for header, rule, n_more, of_rule in parts:
         cells = [f"{features[j]:{name_width}}  {text:{text_width}}" for j, text in rule]
         lines = [cells[i : i + max(per_line, 1)] for i in range(0, len(cells), max(per_line, 1))]

@@ -12,7 +12,6 @@ import numpy as np
 
 from hyperboxes._explain.quality import GivenSamples
 from hyperboxes._explain.reading import read_scale
-from hyperboxes._explain.tallies import counts_categories
 
 
 def find_short_rules(
@@ -23,11 +22,9 @@ def find_short_rules(
     They keep out all samples of other classes that all conditions keep out, where bounds at the
     ends of a range are none. Each time the feature is taken that keeps out most of those that are
     left; in the end features are dropped that others have made superfluous. A box without a label
-    has rivals of all classes. Where boxes count categories, bounds do not keep samples out.
+    has rivals of all classes.
     """
     assert samples.codes is not None
-    if counts_categories(model):
-        return [np.empty(0, int)] * len(model.hyperboxes_)
     boxes, scale = model.hyperboxes_, read_scale(model)
     first, last = scale.transform(samples.upper), scale.transform(samples.lower)
     low = np.where(boxes.lower <= smallest, -np.inf, scale.transform(boxes.lower))

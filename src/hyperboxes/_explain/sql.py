@@ -12,13 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._estimators.refusals import (
-    is_settled,
-    refuse_counts,
-    refuse_powers,
-    refuse_settled,
-)
-from hyperboxes._explain.mixed_sql import write_mixed_ranks
 from hyperboxes._explain.nearest_sql import write_nearest_sql
 from hyperboxes._explain.pipelines import split_pipeline
 from hyperboxes._explain.quality import rows_between
@@ -29,7 +22,6 @@ from hyperboxes._explain.reading import (
     read_membership,
     read_scale,
 )
-from hyperboxes._explain.settled_sql import write_settled_sql
 from hyperboxes._explain.sql_categories import CategoryWriter
 from hyperboxes._explain.sql_parts import (
     CLOSING_QUOTES,
@@ -42,7 +34,6 @@ from hyperboxes._explain.sql_parts import (
     literal,
 )
 from hyperboxes._explain.sql_steps import write_steps_sql
-from hyperboxes._explain.tallies import counts_categories
 from hyperboxes._explain.vote_sql import write_votes_sql
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -64,9 +55,6 @@ def export_sql(
     Every row gets the answer of `predict`, to the last bit. With ``nearest=False`` only those do
     that a box holds (the membership is 1), ties between classes included, and others get `default`:
     that is the crisp part of the model, in SQL that any database understands.
-
-    Where boxes of two classes overlap (`ContentiousFuzzyMinMax`), the SQL settles it as `predict`
-    does; with ``resolution="core"`` it cannot, and is refused.
 
     Boxes that vote (`BoostedHyperboxes`) give every row a class, that of `predict`: votes are added
     up in the same order.
@@ -141,7 +129,6 @@ def export_sql(
         raise ValueError(f"quote must be one of {', '.join(CLOSING_QUOTES)}, got {quote!r}.")
     steps, model = split_pipeline(model)
     read_any_boxes(model, "export_sql")
-    refuse_powers(model, "export_sql")
     names = name_features(steps[0] if steps else model, column_names, "column_names")
     columns = write_steps_sql(steps, [identifier(name, quote) for name in names])
     categories = CategoryWriter(model, quote)
@@ -154,19 +141,12 @@ def export_sql(
         _check_options_of_nearest(default, nullable, quote)
         _check_labels(read_classifier(model, "export_sql"))
         labels = _labels(model, class_names, quote)
-        if counts_categories(model):
-            ranks = write_mixed_ranks(model, columns, categories)
-            expression = write_nearest_sql(model, columns, labels, ranks)
-        else:
-            columns = [
-                categories.place(column, j) if j in categories else column
-                for j, column in enumerate(columns)
-            ]
-            write = write_settled_sql if is_settled(model) else write_nearest_sql
-            expression = write(model, columns, labels)
+        columns = [
+            categories.place(column, j) if j in categories else column
+            for j, column in enumerate(columns)
+        ]
+        expression = write_nearest_sql(model, columns, labels)
     else:
-        refuse_settled(model, "export_sql(nearest=False)")
-        refuse_counts(model, "export_sql(nearest=False)")
         expression = _write_covers(model, columns, class_names, default, nullable, quote)
     return expression if table is None else _query(expression, table, quote)
 
@@ -236,15 +216,9 @@ class _Writer:
             model, boxes.lower[labelled], boxes.upper[labelled]
         )
         self.labels, self.counts = boxes.labels[labelled], boxes.counts[labelled]
-        self.ties = read_membership(model).ties
 
     def expression(self, default: str, nullable: bool) -> str:
         """Return the whole expression."""
-        if self.ties != "counts" and (nullable or self._find_contested().any()):
-            raise ValueError(
-                "Boxes of several classes may hold a row here, and such ties go to the nearest "
-                f"{self.ties}, which the crisp part cannot say: leave out nearest=False."
-            )
         complete = case(self._whens_of_complete_rows(), default)
         constrained = np.flatnonzero(~np.isnan(self.lower).all(axis=0))
         if not nullable or len(constrained) == 0:

@@ -28,15 +28,6 @@ class CategoryWriter:
         )
         return f"(CASE {column} {whens} END)" if whens else "CAST(NULL AS DOUBLE PRECISION)"
 
-    def share(self, column: str, feature: int, shares: list[str]) -> str:
-        """Return which of some columns has the share of a category; 1 if it is not known."""
-        known = known_categories(self.model)[feature]
-        whens = " ".join(
-            f"WHEN {literal(value, self.quote)} THEN {share}"
-            for value, share in zip(known.values, shares, strict=True)
-        )
-        return f"CASE {column} {whens} ELSE 1.0e0 END" if whens else "1.0e0"
-
     def is_known(self, column: str, feature: int) -> str:
         """Return whether the model knows a category: else it is like NULL."""
         return self._among(column, list(known_categories(self.model)[feature].values))

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hyperboxes._explain.tallies import counts_text, share_text
-
 if TYPE_CHECKING:
     from hyperboxes._explain.explanation import Change, ExplainedBox, Explanation
 
@@ -52,8 +50,9 @@ def wrapped(texts: list[str]) -> list[str]:
 def headline(explanation: Explanation) -> str:
     """Return what is predicted, and by which box."""
     box = explanation.winning
-    is_held = box.membership == 1.0 or explanation._settled
-    place = PLACES["inside" if is_held else "far" if box.membership == 0.0 else "near"]
+    place = PLACES[
+        "inside" if box.membership == 1.0 else "far" if box.membership == 0.0 else "near"
+    ]
     samples = "1 training sample" if box.count == 1 else f"{box.count} training samples"
     return f"{explanation.class_name}: box {box.index} ({samples}) {place}."
 
@@ -71,20 +70,15 @@ def memberships(explanation: Explanation) -> str:
 
 
 def tie(explanation: Explanation) -> str:
-    """Return what settled a tie of classes, or an overlap; nothing if there is none."""
-    if explanation._settled:
-        return explanation._settled
+    """Return what settled a tie of classes; nothing if there is none."""
     largest = explanation.memberships.max()
     tied = largest > 0 and (explanation.memberships == largest).sum() > 1
     by_single = explanation.winning.membership == 1 and explanation.winning.count == 1
-    return tie_text(explanation.ties, by_single=by_single) if tied else ""
+    return tie_text(by_single=by_single) if tied else ""
 
 
-def tie_text(ties: str, *, by_single: bool) -> str:
+def tie_text(*, by_single: bool) -> str:
     """Return what settles a tie; a box of a single training sample may."""
-    if ties != "counts":
-        part = {"centre": "centre is", "corners": "corners are"}[ties]
-        return f"A tie: the box wins whose {part} nearest, then the oldest."
     if by_single:
         return "A tie: the oldest box of a single training sample wins."
     return (
@@ -127,21 +121,14 @@ def _ends(explanation: Explanation, j: int, low: float, high: float) -> str:
 
 
 def bounds(explanation: Explanation, box: ExplainedBox, j: int) -> str:
-    """Return the bounds of a box in a feature, or what it counts there."""
-    if counts := box.value_counts.get(j):
-        return counts_text(counts)
+    """Return the bounds of a box in a feature."""
     if np.isnan(box.lower[j]):
         return "any"
     return explanation._rounding.interval(j, box.lower[j], box.upper[j])
 
 
 def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
-    """Return on which side of a box's bounds the sample lies, and how far.
-
-    Of categories that boxes count, how many of the box's samples have that of the sample.
-    """
-    if counts := box.value_counts.get(j):
-        return share_text(box.shares[j], counts)
+    """Return on which side of a box's bounds the sample lies, and how far."""
     distance = box.distance[j]
     if np.isnan(distance):
         return ""

@@ -12,7 +12,7 @@ from hyperboxes._files.archive import ModelFileError
 from hyperboxes._files.kinds import ARRAYS_OF_ALL, TOO_MANY, Arrays, Kind, Layout, refuse
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.calibration import DOUBTS, NEVER, SLOPES, Calibration
-from hyperboxes._models.membership import FUNCTIONS, TIES, Membership
+from hyperboxes._models.membership import FUNCTIONS, Membership
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.scaling import MinMaxScale
 
@@ -27,9 +27,8 @@ class Covers(Kind):
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {
         "n_candidates": (int,),
-        "n_learned": (int, NoneType),
+        "n_learned": (int,),
         "membership_function": (str,),
-        "ties": (str,),
         "calibration": (dict, NoneType),
     }
     arrays: ClassVar[Mapping[str, Layout]] = {
@@ -39,17 +38,13 @@ class Covers(Kind):
         "scale_low": ("<f8", ("features",)),
         "scale_high": ("<f8", ("features",)),
     }
-    optional: ClassVar[tuple[frozenset[str], ...]] = (
-        frozenset({"scale_low", "scale_high"}),
-        frozenset({"confirmed"}),
-    )
+    optional: ClassVar[tuple[frozenset[str], ...]] = (frozenset({"scale_low", "scale_high"}),)
 
     def read_header(self, model: Any) -> dict[str, Any]:
         return {
             "n_candidates": model.n_candidates_,
             "n_learned": model._model.boxes.n_seen,
             "membership_function": model._model.membership.function,
-            "ties": model._model.membership.ties,
             "calibration": _calibration_to_json(model._model.calibration),
         }
 
@@ -74,8 +69,6 @@ class Covers(Kind):
                 raise ModelFileError("the scale is not a finite range of each feature")
         if header["membership_function"] not in FUNCTIONS:
             raise ModelFileError("its membership function is not known")
-        if header["ties"] not in TIES:
-            raise ModelFileError("what settles its ties is not known")
         if not 0 <= header["n_candidates"] < TOO_MANY:
             raise ModelFileError("the number of candidates cannot be")
         _calibration_from_json(header["calibration"])
@@ -88,7 +81,7 @@ class Covers(Kind):
         boxes = _boxes(arrays, n_classes, header["n_learned"])
         boxes.n_candidates = header["n_candidates"]
         gamma = arrays["gamma"].astype(np.float64)
-        membership = Membership(gamma, header["membership_function"], header["ties"])
+        membership = Membership(gamma, header["membership_function"])
         calibration = _calibration_from_json(header["calibration"])
         return {"_model": BoxModel(boxes, scale, membership, calibration)}
 
@@ -108,18 +101,15 @@ def _check_boxes(arrays: Arrays, n_classes: int) -> None:
     )
 
 
-def _check_times(n_learned: int | None, arrays: Arrays) -> None:
-    """Check when boxes were confirmed, which files of format 1 do not know."""
-    if (n_learned is None) != ("confirmed" not in arrays):
-        raise ModelFileError("when boxes were confirmed is said in one place only")
-    if n_learned is not None:
-        n_held, confirmed = int(arrays["counts"].sum()), arrays["confirmed"]
-        refuse(
-            {
-                "the number of samples cannot be": not n_held <= n_learned < TOO_MANY,
-                "a box was confirmed by no sample": (confirmed < 0) | (confirmed >= n_learned),
-            }
-        )
+def _check_times(n_learned: int, arrays: Arrays) -> None:
+    """Check when boxes were confirmed."""
+    n_held, confirmed = int(arrays["counts"].sum()), arrays["confirmed"]
+    refuse(
+        {
+            "the number of samples cannot be": not n_held <= n_learned < TOO_MANY,
+            "a box was confirmed by no sample": (confirmed < 0) | (confirmed >= n_learned),
+        }
+    )
 
 
 def _calibration_to_json(calibration: Calibration | None) -> dict[str, Any] | None:
@@ -156,9 +146,9 @@ def _is_table(losses: list[Any]) -> bool:
     return is_full and all(type(loss) is float for row in rows for loss in row)
 
 
-def _boxes(arrays: Arrays, n_classes: int, n_learned: int | None) -> Boxes:
+def _boxes(arrays: Arrays, n_classes: int, n_learned: int) -> Boxes:
     lower, upper, labels, counts = (arrays[name] for name in _ROWS)
-    rows = lower, upper, labels, counts, arrays.get("confirmed")
+    rows = lower, upper, labels, counts, arrays["confirmed"]
     try:
         return Boxes.of_rows(*rows, n_classes=n_classes, n_seen=n_learned)
     except (MemoryError, ValueError) as error:

@@ -17,33 +17,16 @@ from sklearn.utils.validation import check_is_fitted
 import hyperboxes
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.classifier import BaseGFMM
-from hyperboxes._estimators.refusals import (
-    refuse_levels,
-    refuse_memory,
-    refuse_powers,
-)
+from hyperboxes._estimators.refusals import refuse_memory, refuse_undecided
 from hyperboxes._extras import need
 from hyperboxes._files import onnx_votes
 from hyperboxes._files.onnx_categories import take_categories
 from hyperboxes._files.onnx_chunks import list_lengths, write_chunks
-from hyperboxes._files.onnx_mixed import list_shares, rank_mixed
 from hyperboxes._files.onnx_nearest import (
     COLUMNS,
     Gaps,
-    rank_by_distance,
     write_deciding,
-    write_rank,
-    write_rule,
 )
-from hyperboxes._files.onnx_settled import (
-    BY_AGE,
-    COMPENSATION,
-    list_networks,
-    list_neurons,
-    rank_by_levels,
-)
-from hyperboxes._models.contention import ContentiousModel, Levels
-from hyperboxes._models.mixed import MixedModel
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -75,9 +58,8 @@ def to_onnx(model: Any) -> ModelProto:
 
     Parameters
     ----------
-    model : ImprovedOnlineGFMM, OnlineGFMM, FuzzyMinMax, AgglomerativeGFMM or BoostedHyperboxes
-        The fitted model; also ContentiousFuzzyMinMax, unless with ``resolution="core"``, and
-        MultiGranularGFMM with one level, and MixedGFMM.
+    model : ImprovedOnlineGFMM, OnlineGFMM, AgglomerativeGFMM or BoostedHyperboxes
+        The fitted model.
 
     Returns
     -------
@@ -142,8 +124,7 @@ def _graph(model: Any) -> tuple[str, dict[str, np.ndarray]]:
             "pipeline or a search take the model in it, such as pipeline[-1]."
         )
     model._check_can_predict()
-    refuse_powers(model, "to_onnx")
-    refuse_levels(model, "to_onnx")
+    refuse_undecided(model, "to_onnx")
     if 2 * model._model.boxes.lower.nbytes > _MAX_BYTES:
         raise ValueError("The boxes take more than 2 GiB, for which an ONNX file has no room.")
     constants = _constants(model)
@@ -157,7 +138,7 @@ def _text(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
     n_features, n_classes = model.n_features_in_, len(model.classes_)
     answers = {"winner": "int64[n_rows]", "membership": f"double[n_rows, {n_classes}]"}
     is_scaled = model._model.scale is not None
-    body = f"{COLUMNS}\n    {_answer(model, constants)}"
+    body = f"{COLUMNS}\n    {write_deciding(_gaps(model, constants))}"
     return _GRAPH.format(
         n_features=n_features,
         n_classes=n_classes,
@@ -165,20 +146,6 @@ def _text(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
         scaling=_SCALING if is_scaled else "",
         chunks=write_chunks("scaled" if is_scaled else "X", n_features, body, answers),
     )
-
-
-def _answer(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
-    """Return the part of the graph that answers for a chunk of rows."""
-    kind, levels, gaps = model._model, _levels(model), _gaps(model, constants)
-    if levels is not None:
-        return write_deciding(rank_by_levels(gaps, levels), BY_AGE)
-    rule = write_rule(kind.membership.ties, gaps.n_boxes)
-    if isinstance(kind, MixedModel) and len(kind.features):
-        return write_deciding(rank_mixed(kind, gaps), rule)
-    if "contenders" in constants:
-        rank = f"{gaps.everywhere()}\n    {write_rank('gap', 'rank')}\n    "
-        return rank + COMPENSATION.format(n_contenders=constants["n_contenders"][0])
-    return write_deciding(rank_by_distance(gaps), rule)
 
 
 def _gaps(model: BaseGFMM, constants: dict[str, np.ndarray]) -> Gaps:
@@ -191,12 +158,6 @@ def _gaps(model: BaseGFMM, constants: dict[str, np.ndarray]) -> Gaps:
     )
 
 
-def _levels(model: BaseGFMM) -> Levels | None:
-    """Return the networks for regions, where a model has any."""
-    contention = model._model
-    return contention.levels if isinstance(contention, ContentiousModel) else None
-
-
 def _label_type(labels: np.ndarray) -> str:
     """Return what ONNX calls the type of the labels."""
     label_types = {"i": "int64", "b": "bool", "O": "string"}
@@ -206,20 +167,17 @@ def _label_type(labels: np.ndarray) -> str:
 
 def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
     """Return all that graphs refer to by name, with the labelled boxes sorted by class."""
-    lower, upper, labels, counts = _rows(model)
+    lower, upper, labels, counts = model._model.boxes.rows
     order = np.argsort(labels, kind="stable")
     order = order[labels[order] >= 0]
     n_features, n_classes = model.n_features_in_, len(model.classes_)
     firsts, stops = _ranges(labels[order], n_classes)
-    measured = _measured(model)
     constants = {
         **list_lengths(n_features, len(order), winner=[], membership=[n_classes]),
-        "measured": measured,
-        "lower": np.ascontiguousarray(lower[order].T[measured]),
-        "upper": np.ascontiguousarray(upper[order].T[measured]),
-        "gamma": model._model.membership.gamma[measured],
+        "lower": np.ascontiguousarray(lower[order].T),
+        "upper": np.ascontiguousarray(upper[order].T),
+        "gamma": model._model.membership.gamma,
         "counts": counts[order].astype(float),
-        "ages": order,
         "single_ages": np.where(counts[order] == 1, order, len(labels)),
         "n_boxes": np.array([len(order)]),
         "no_box": np.array([len(labels)]),
@@ -231,48 +189,15 @@ def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
         "labels": _labels(model.classes_),
         "zero": np.array(0.0),
         "one": np.array(1.0),
-        "two": np.array(2.0),
-        "minus_one": np.array(-1.0),
         "n_features": np.array(float(n_features)),
         "infinity": np.array(np.inf),
         "minus_infinity": np.array(-np.inf),
         "nobody": np.array(0),
         "one_class": np.array(1),
-        "always": np.array(True),
     }
     if model._model.scale is not None:
         constants |= {"low": model._model.scale.low, "span": model._model.scale.span}
-    return constants | _settling_constants(model, order)
-
-
-def _measured(model: BaseGFMM) -> np.ndarray:
-    """Return the features in which boxes have bounds, at least one: categories are counted."""
-    features = np.arange(model.n_features_in_)
-    if isinstance(model._model, MixedModel) and model._model.mixture.n_numbers:
-        return np.setdiff1d(features, model._model.features)
-    return features
-
-
-def _rows(model: BaseGFMM) -> tuple[np.ndarray, ...]:
-    """Return the corners, labels and counts of all boxes, those of networks for regions last."""
-    rows, levels = model._model.boxes.rows, _levels(model)
-    if levels is None:
-        return rows
-    more = levels.box_lower, levels.box_upper, levels.box_labels, levels.box_counts
-    return tuple(np.concatenate(both) for both in zip(rows, more, strict=True))
-
-
-def _settling_constants(model: BaseGFMM, order: np.ndarray) -> dict[str, np.ndarray]:
-    """Return what is needed to settle overlaps of classes, or to rank by categories, too."""
-    contention = model._model
-    if isinstance(contention, MixedModel) and len(contention.features):
-        return list_shares(contention, order, _MAX_BYTES)
-    if not isinstance(contention, ContentiousModel) or contention.resolution == "exclude":
-        return {}
-    if contention.levels is None:
-        return list_neurons(contention, order, _MAX_BYTES)
-    networks = list_networks(len(contention.boxes), contention.levels, order)
-    return {**networks, "gamma": np.ones(model.n_features_in_)}
+    return constants
 
 
 def _ranges(labels: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:

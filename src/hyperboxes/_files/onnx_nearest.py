@@ -11,10 +11,9 @@ from dataclasses import dataclass
 # A missing value becomes an interval turned inside out, infinitely far inside every box.
 COLUMNS = """columns = Transpose <perm = [1, 0]> (chunk)
     all_x = Unsqueeze (columns, last)
-    x = Gather <axis = 0> (all_x, measured)
-    is_missing = IsNaN (x)
-    x_upper = Where (is_missing, minus_infinity, x)
-    x_lower = Where (is_missing, infinity, x)
+    is_missing = IsNaN (all_x)
+    x_upper = Where (is_missing, minus_infinity, all_x)
+    x_lower = Where (is_missing, infinity, all_x)
     chunk_shape = Shape (chunk)
     n_rows = Slice (chunk_shape, start, next)
     pairs = Concat <axis = 0> (n_rows, n_boxes)
@@ -55,7 +54,7 @@ _CLASSES = """{pairs}
         int64[1] first, int64[1] stop
     ) => (double[n_rows] class_best) {{
         of_class = Slice ({compared}, first, stop, last)
-        class_best = {extreme} <axes = [1], keepdims = 0> (of_class)
+        class_best = ReduceMin <axes = [1], keepdims = 0> (of_class)
     }}> (firsts, stops)
     {class_rank}
     score = Where (has_boxes, class_rank, minus_infinity)
@@ -83,10 +82,11 @@ _CLASSES = """{pairs}
         }}
     > (is_any_open)"""
 
-# Votes of the boxes that tie, as floats, which are added quickly, and exactly below 2**53.
+# Votes of the boxes that tie, as floats, which are added quickly, and exactly below 2**53. Before
+# votes comes the oldest box that holds the sample and a single training sample.
 _SETTLING = """{open_rank}
     top = ReduceMax <axes = [1]> (rank)
-    {tying}
+    is_tied = Equal (rank, top)
     votes = Scan <num_scan_inputs = 2, scan_output_axes = [1], body = count (
         int64[1] first_voter, int64[1] stop_voter
     ) => (double[n_open] class_votes) {{
@@ -98,46 +98,13 @@ _SETTLING = """{open_rank}
     valid_votes = Where (has_boxes, votes, zero)
     most_votes = ArgMax <axis = 1, keepdims = 0> (valid_votes)
     flat_top = Squeeze (top, last)
-    {rule}
-    oldest = ReduceMin <axes = [1], keepdims = 0> (tied_ages)
-    oldest_class = Gather (classes_by_age, oldest)
-    open_winner = Where (is_settled, oldest_class, most_votes)"""
-
-# What settles ties before votes do: the oldest box that holds a single sample, and the sample asked
-# about; or, within reach, the oldest of those with the nearest centre or corners.
-_BY_COUNTS = """tied_ages = Where (is_tied, single_ages, no_box)
+    tied_ages = Where (is_tied, single_ages, no_box)
     oldest_single = ReduceMin <axes = [1], keepdims = 0> (tied_ages)
     is_single = Less (oldest_single, no_box)
     is_held = Equal (flat_top, one)
-    is_settled = And (is_single, is_held)"""
-_BY_PLACE = """open_x = Compress <axis = 1> (x, is_open)
-    no_way = Compress <axis = 0> (together, is_open)
-    apart_in_all = Scan <num_scan_inputs = 3, body = go (
-        double[n_open, {n_boxes}] old_away,
-        double[n_open, 1] xs, double[{n_boxes}] v, double[{n_boxes}] w
-    ) => (double[n_open, {n_boxes}] new_away) {{
-        {away}
-        is_unknown = IsNaN (away_alone)
-        known_away = Where (is_unknown, zero, away_alone)
-        new_away = Add (old_away, known_away)
-    }}> (no_way, open_x, lower, upper)
-    tied_away = Where (is_tied, apart_in_all, infinity)
-    least_away = ReduceMin <axes = [1]> (tied_away)
-    is_least = Equal (tied_away, least_away)
-    is_nearest = And (is_tied, is_least)
-    tied_ages = Where (is_nearest, ages, no_box)
-    is_settled = Greater (flat_top, zero)"""
-_AWAY = {
-    "centre": """ends = Add (v, w)
-        centre = Div (ends, two)
-        beside = Sub (centre, xs)
-        away_alone = Abs (beside)""",
-    "corners": """from_low = Sub (xs, v)
-        from_high = Sub (xs, w)
-        low_away = Abs (from_low)
-        high_away = Abs (from_high)
-        away_alone = Add (low_away, high_away)""",
-}
+    is_settled = And (is_single, is_held)
+    oldest_class = Gather (classes_by_age, oldest_single)
+    open_winner = Where (is_settled, oldest_class, most_votes)"""
 
 
 @dataclass(frozen=True)
@@ -183,11 +150,6 @@ class Gaps:
             slope = f"{self.at_least('slope', 'zero')} in_reach = Min (slope, one)"
         return self.loop("clipped", f"{slope} new = Add (old, in_reach)")
 
-    def everywhere(self) -> str:
-        """Return what makes `gap` for all rows."""
-        within_reach = self.within_reach()
-        return f"{within_reach}\n    {self._beyond_reach('')}" if self.is_mean else within_reach
-
     def of_open_rows(self) -> str:
         """Return what makes `open_gap`, that of rows where classes tie."""
         return _OPEN_MEAN.format(gap=self._beyond_reach("open_")) if self.is_mean else _OPEN_LARGEST
@@ -197,51 +159,22 @@ class Gaps:
         return _BEYOND_REACH.format(total=self.loop("total", adding, prefix), prefix=prefix)
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """How classes compare, and boxes where classes tie."""
-
-    pairs: str  # what makes `compared`, a number for each row and box
-    compared: str
-    extreme: str  # how the best of a class is found: ReduceMin or ReduceMax
-    class_rank: str  # what makes `class_rank` of `best`
-    open_rank: str  # what makes `rank` of boxes, for rows where classes tie
-    tying: str = "is_tied = Equal (rank, top)"
+def _write_rank(gap: str, rank: str) -> str:
+    """Return what makes ranks of distances, the largest for the nearest."""
+    return _RANK.format(gap=gap, rank=rank)
 
 
-def rank_by_distance(gaps: Gaps) -> Ranking:
-    """Return how classes and boxes compare by their distance.
+def write_deciding(gaps: Gaps) -> str:
+    """Return what makes `chunk_winner` and `chunk_membership`.
 
     Ranks fall with distances, so that of the nearest box of a class is the highest. In a mean, all
     that is beyond reach is equally far at first, so classes tie there.
     """
     best_gap = "best_gap = Div (best, n_features)\n    " if gaps.is_mean else ""
-    return Ranking(
+    open_rank = f"{gaps.of_open_rows()}\n    {_write_rank('open_gap', 'rank')}"
+    return _CLASSES.format(
         pairs=gaps.within_reach(),
         compared="clipped" if gaps.is_mean else "gap",
-        extreme="ReduceMin",
-        class_rank=best_gap + write_rank("best_gap" if gaps.is_mean else "best", "class_rank"),
-        open_rank=f"{gaps.of_open_rows()}\n    {write_rank('open_gap', 'rank')}",
+        class_rank=best_gap + _write_rank("best_gap" if gaps.is_mean else "best", "class_rank"),
+        settling=_SETTLING.format(open_rank=open_rank),
     )
-
-
-def write_rank(gap: str, rank: str) -> str:
-    """Return what makes ranks of distances, the largest for the nearest."""
-    return _RANK.format(gap=gap, rank=rank)
-
-
-def write_deciding(ranking: Ranking, rule: str) -> str:
-    """Return what makes `chunk_winner` and `chunk_membership`, with a rule for ties."""
-    settling = _SETTLING.format(open_rank=ranking.open_rank, tying=ranking.tying, rule=rule)
-    return _CLASSES.format(
-        pairs=ranking.pairs,
-        compared=ranking.compared,
-        extreme=ranking.extreme,
-        class_rank=ranking.class_rank,
-        settling=settling,
-    )
-
-
-def write_rule(ties: str, n_boxes: int) -> str:
-    """Return the rule that settles ties before votes do."""
-    return _BY_COUNTS if ties == "counts" else _BY_PLACE.format(n_boxes=n_boxes, away=_AWAY[ties])

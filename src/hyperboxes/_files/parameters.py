@@ -100,13 +100,6 @@ def _from_json(value: Any, depth: int) -> Any:
             return [_from_json(item, depth - 1) for item in value]
         case {"dict": list(pairs)} if len(value) == 1 and depth == _MOST_DIMENSIONS:
             return dict(_pair_from_json(pair) for pair in pairs)
-        # Version 0.1.0 kept the types of tuples and of NumPy.
-        case {"tuple": list(items)} if len(value) == 1 and depth == _MOST_DIMENSIONS:
-            return _from_json(items, depth)
-        case {"array": list(items), "dtype": str()} if len(value) == 2:
-            return _from_json(items, depth)
-        case {"array": item, "dtype": str()} | {"scalar": item, "dtype": str()} if len(value) == 2:
-            return _from_json(item, 0)
     return _check_plain(value)
 
 

@@ -17,29 +17,29 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
-from hyperboxes._estimators.registry import Learner, all_learners, find_by_class, find_by_file_name
+from hyperboxes._estimators.registry import (
+    Learner,
+    all_learners,
+    find_by_class,
+    find_by_file_name,
+    resolve,
+)
 from hyperboxes._estimators.tables import known_categories
 from hyperboxes._files.archive import ModelFileError, is_storable, pack, parse_arrays, unpack
 from hyperboxes._files.atomic import replace_file, write_all
 from hyperboxes._files.categories import categories_from_json, categories_to_json
-from hyperboxes._files.contentions import Contentions
 from hyperboxes._files.covers import Covers
 from hyperboxes._files.ensembles import Ensembles
-from hyperboxes._files.granules import Granules
 from hyperboxes._files.kinds import Arrays, Kind
 from hyperboxes._files.memories import Memories
 from hyperboxes._files.parameters import from_json, to_json
-from hyperboxes._files.tallies import Tallied
 from hyperboxes._files.votes import Votes
 
 _FORMAT = "hyperboxes"
-_FORMAT_VERSION = 2
+_FORMAT_VERSION = 3
 
 _KINDS: dict[str, Kind] = {
     "cover": Covers(),
-    "contend": Contentions(),
-    "count": Tallied(),
-    "granular": Granules(),
     "vote": Votes(),
     "remember": Memories(),
     "ensemble": Ensembles(),
@@ -58,14 +58,6 @@ _HEADER: dict[str, tuple[type, ...]] = {
 
 # Keys that only some models have.
 _OPTIONAL: dict[str, tuple[type, ...]] = {"categories": (dict,)}
-
-# What format 1 did not have, and what it was then.
-_SINCE_FORMAT_2 = {
-    "membership_function": "min",
-    "ties": "counts",
-    "calibration": None,
-    "n_learned": None,
-}
 
 
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
@@ -164,13 +156,19 @@ def _to_bytes(model: Any) -> bytes:
     check_is_fitted(model)
     model._validate_params()
     try:
-        kind = _KINDS[learner.boxes]
+        kind = _find_kind(learner)
         header = _header(model, learner.file_name) | kind.read_header(model)
         arrays = _arrays(model, kind)
         _check_values(kind, header, arrays)
     except ModelFileError as error:
         raise ValueError(f"This model cannot be saved: {error}.") from error
     return pack(header, arrays)
+
+
+def _find_kind(learner: Learner) -> Kind:
+    if learner.files is None:
+        return _KINDS[learner.boxes]
+    return resolve(learner.files)()
 
 
 def _known_names() -> str:
@@ -220,7 +218,7 @@ def _from_file(file: Any) -> Any:
     header, members = unpack(file)
     _check_version(header)
     learner = _find_learner(header)
-    kind = _KINDS[learner.boxes]
+    kind = _find_kind(learner)
     _check_keys(header, kind)
     arrays = parse_arrays(members)
     model = _new_estimator(header, learner)
@@ -233,13 +231,12 @@ def _check_version(header: dict[str, Any]) -> None:
     version = header.get("format_version")
     if header.get("format") != _FORMAT or type(version) is not int or version < 1:
         raise ModelFileError("hyperboxes.save has not written it")
-    if version > _FORMAT_VERSION:
+    if version != _FORMAT_VERSION:
+        remedy = "upgrade it" if version > _FORMAT_VERSION else "fit the model again"
         raise ModelFileError(
             f"it is of format {version}, written by hyperboxes {_writer(header)}; this is "
-            f"{hyperboxes.__version__}, which reads formats up to {_FORMAT_VERSION}: upgrade it"
+            f"{hyperboxes.__version__}, which reads format {_FORMAT_VERSION}: {remedy}"
         )
-    if version == 1:
-        _upgrade(header)
 
 
 def _find_learner(header: dict[str, Any]) -> Learner:
@@ -259,17 +256,6 @@ def _check_keys(header: dict[str, Any], kind: Kind) -> None:
         type(header[key]) not in types for key, types in needed.items()
     ):
         raise ModelFileError("its header is not that of a model")
-
-
-def _upgrade(header: dict[str, Any]) -> None:
-    """Give a header of format 1 the keys and parameters that came later, as they were then."""
-    parameters = header.get("parameters")
-    if header.keys() & _SINCE_FORMAT_2.keys() or not isinstance(parameters, dict):
-        raise ModelFileError("its header is not that of a model")
-    header |= _SINCE_FORMAT_2
-    learner = find_by_file_name(str(header.get("estimator")))
-    if learner is not None and "membership_function" in learner.estimator().get_params(deep=False):
-        parameters["membership_function"] = _SINCE_FORMAT_2["membership_function"]
 
 
 def _writer(header: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ from hyperboxes._kernels.geometry import (
     larger,
     overlaps,
 )
-from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
+from hyperboxes._kernels.jit import formula, step, subroutine
 from hyperboxes._kernels.records import BOXES, CLOSED, UNIT, WORK
 from hyperboxes._kernels.search import find, find_rivals, set_reach, set_window
 from hyperboxes._kernels.selection import NONE, rank, sift_down
@@ -30,7 +30,7 @@ _LOG_2 = math.log(2.0)
 
 
 @formula
-def _read_codes(x, tallies):
+def read_codes(x, tallies):
     """Tell which values a sample has."""
     for k in range(tallies.features.shape[0]):
         number = x[tallies.features[k]]
@@ -40,7 +40,7 @@ def _read_codes(x, tallies):
 @subroutine
 def start_sample(tallies, search):
     """Tell which values the sample of a search has; to the search these are not known."""
-    _read_codes(search.low, tallies)
+    read_codes(search.low, tallies)
     for j in tallies.features:
         search.low[j] = search.high[j] = np.nan
 
@@ -62,7 +62,7 @@ def _share(box, codes, tallies):
 
 
 @formula
-def _membership(gap, box, codes, tallies, mixture):
+def mixed_membership(gap, box, codes, tallies, mixture):
     """Return how far a sample belongs to a box from whose numbers it is so far away."""
     numbers = as_membership(gap)
     if codes.shape[0] == 0:
@@ -189,7 +189,7 @@ def choose_mixed(label, boxes, rule, tallies, mixture, scratch):
         if as_membership(gap) < rule.floor:
             continue
         ids[n_candidates] = box
-        values[n_candidates] = _membership(gap, box, codes, tallies, mixture)
+        values[n_candidates] = mixed_membership(gap, box, codes, tallies, mixture)
         if fits(boxes, box, xl, xu, rule) and _stays_pure(box, codes, tallies, mixture):
             growable[n_growable] = n_candidates
             n_growable += 1
@@ -220,43 +220,3 @@ def count_categories(box, is_new, tallies):
         if codes[k] >= 0:
             tallies.counts[box, codes[k]] += 1
             tallies.known[box, k] += 1
-
-
-@kernel
-def nearest_mixed(xl, xu, start, boxes, metric, tallies, mixture, work, best, votes, single, out):
-    """Find for each sample, from a row on, and class the boxes with the largest membership.
-
-    As `prediction.nearest_by_class`; `out` receives the first of these boxes of those that hold
-    most samples. Returns the row where `work` comparisons of a sample with a box in one feature
-    ended.
-    """
-    boxes, metric = by_reference(boxes), by_reference(metric)
-    n_boxes, counts = boxes.counters[BOXES], boxes.counts
-    left = work // (xl.shape[1] * larger(n_boxes, 1))
-    stop = min(start + larger(left, 1), xl.shape[0])
-    for i in range(start, stop):
-        best[i] = -np.inf
-        votes[i] = 0
-        single[i] = n_boxes
-        out[i] = -1
-        _read_codes(xl[i], tallies)
-        for box in range(n_boxes):
-            if counts[box] < 0:  # it is hidden
-                continue
-            c = boxes.labels[box]
-            gap = distance(boxes.lower, boxes.upper, box, xl[i], xu[i], metric, np.inf)
-            value = _membership(gap, box, tallies.codes, tallies, mixture)
-            if value <= 0.0:
-                value = -larger(gap, 1.0)
-            if value > best[i, c]:
-                best[i, c] = value
-                votes[i, c] = 0
-                single[i, c] = n_boxes
-                out[i, c] = box
-            if value == best[i, c]:
-                votes[i, c] += counts[box]
-                if counts[box] == 1:
-                    single[i, c] = min(single[i, c], box)
-                if counts[box] > counts[out[i, c]]:
-                    out[i, c] = box
-    return stop

@@ -93,51 +93,6 @@ def find_held(xl, xu, labels, start, boxes, metric, search, work, out):
     return start
 
 
-@kernel
-def settle_ties(xl, xu, start, boxes, metric, search, by_corners, work, ids, gaps, out):
-    """Find for each sample, from a row on, which of the nearest boxes is nearest by its centre.
-
-    Or by its corners; of equals the oldest. Returns the row where `work` ended. `ids` and `gaps`
-    are room for all boxes.
-    """
-    boxes, metric, search = by_reference(boxes), by_reference(metric), by_reference(search)
-    n_classes = boxes.index.roots.shape[0] - 1
-    work = larger(work // xl.shape[1], 1)
-    while start < xl.shape[0] and work > 0:
-        i = start
-        copy_row(xl[i], search.low)
-        copy_row(xu[i], search.high)
-        limit = top = np.inf
-        least, out[i] = np.inf, -1
-        for first in range(0, n_classes, TOGETHER):
-            stop = smaller(first + TOGETHER, n_classes)
-            n_found, limit, n_blocks = find_nearest(
-                first, stop, limit, boxes, metric, search, ids, gaps
-            )
-            for f in range(n_found):
-                rank, away = -closeness(gaps[f]), _away(ids[f], boxes, search, by_corners)
-                is_nearer = away < least or (away == least and ids[f] < out[i])
-                if rank < top or (rank == top and is_nearer):
-                    top, least, out[i] = rank, away, ids[f]
-            work -= n_blocks
-        start += 1
-    return start
-
-
-@step
-def _away(box, boxes, search, by_corners):
-    """Return how far a sample is from the centre or the corners of a box in all features."""
-    lower, upper, xl, xu = boxes.lower, boxes.upper, search.low, search.high
-    total = 0.0
-    for j in range(xl.shape[0]):
-        if by_corners:
-            away = abs(xl[j] - lower[box, j]) + abs(xu[j] - upper[box, j])
-        else:
-            away = abs((lower[box, j] + upper[box, j]) / 2 - (xl[j] + xu[j]) / 2)
-        total += larger(away, 0.0)  # nothing where it is not known
-    return total
-
-
 @step
 def _nearest(ids, gaps, n_found, counts, used):
     """Return the best of the boxes found, and mark its equals."""

@@ -13,11 +13,9 @@ import numpy as np
 
 from hyperboxes._kernels import prediction
 from hyperboxes._kernels.records import NO_LABEL
-from hyperboxes._learning.contention import find_nearest
-from hyperboxes._learning.nearest import Nearest
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.calibration import DOUBTS, FADING, NEVER, SLOPES, Calibration
-from hyperboxes._models.model import BoxModel
+from hyperboxes._models.model import BoxModel, Nearest
 from hyperboxes._models.samples import Samples
 
 # More samples would not tell the three numbers better.
@@ -66,7 +64,7 @@ def ask_before(model: BoxModel, xl: np.ndarray, xu: np.ndarray, label: int, n_sa
         model.calibration = calibration.asking_from(n_samples + 1)
         return
     if model.boxes.has_labels and model.boxes.n_classes > 1:
-        nearest = find_nearest(model, xl, xu)
+        nearest = model.find_nearest(xl, xu)
         winner, shares = find_winners(model, nearest), find_shares(model.boxes)
         y = np.array([label])
         calibration = _take_in(calibration, nearest[0], winner, y, shares, FADING)
@@ -86,7 +84,7 @@ def cross_fit(
             trial = replace(model, boxes=boxes, calibration=None)
             learn(part, trial)
             if trial.boxes.has_labels:
-                nearest = find_nearest(trial, xl, xu)
+                nearest = trial.find_nearest(xl, xu)
                 best.append(nearest[0])
                 winners.append(find_winners(trial, nearest))
                 labels.append(y)

@@ -9,12 +9,11 @@ else a column of names would tell the class of each training sample, and nothing
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from hyperboxes._kernels.records import UNIT
 from hyperboxes._models.categories import Categories
 
 # Values with so many samples have a place of their own, whatever the others are like.
@@ -62,7 +61,7 @@ class Column(NamedTuple):
 
 def learn_categories(column: Column) -> Categories:
     """Place the values that samples have."""
-    order = sorted(range(len(column.values)), key=lambda code: _sort_key(column.values[code]))
+    order = sorted(range(len(column.values)), key=lambda code: sort_key(column.values[code]))
     masses, counts = column.masses()[order], column.counts()[order]
     weight = _weight_of_mean(counts)
     groups = _group_rare(masses, weight)
@@ -89,7 +88,7 @@ def add_categories(known: Categories, column: Column) -> Categories:
     counts = column.counts()
     scores = np.array([known.scores.get(label, known.mean) for label in column.classes])
     new = [code for code, value in enumerate(column.values) if value not in known]
-    new.sort(key=lambda code: _sort_key(column.values[code]))
+    new.sort(key=lambda code: sort_key(column.values[code]))
     tendencies = _tendencies(
         counts[new] @ scores, counts[new].sum(axis=1), known.mean, known.weight
     )
@@ -110,28 +109,7 @@ def add_categories(known: Categories, column: Column) -> Categories:
     )
 
 
-def number_categories(
-    known: Mapping[int, Categories], columns: Mapping[int, Sequence[Any]]
-) -> dict[int, Categories]:
-    """Give numbers to values that were not known before, after those that were.
-
-    Features come in turn. Places stand for these numbers. That is for learners that count values
-    and know no order.
-    """
-    numbered, n_known = {}, sum(len(categories.values) for categories in known.values())
-    for feature in sorted(columns):
-        before = known.get(feature)
-        old, places = ((), np.empty(0)) if before is None else (before.values, before.places)
-        new = sorted(set(columns[feature]) - set(old), key=_sort_key)
-        places = np.append(places, (n_known + np.arange(len(new))) * UNIT)
-        n_known += len(new)
-        if n_known * UNIT > 1.0:
-            raise ValueError(f"There are more than {round(1 / UNIT):,} categories.")
-        numbered[feature] = Categories((*old, *new), places, places, {}, 0.0, 0.0)
-    return numbered
-
-
-def _sort_key(value: Any) -> tuple[bool, Any]:
+def sort_key(value: Any) -> tuple[bool, Any]:
     """Order values whatever came first: numbers, then strings."""
     return isinstance(value, str), value
 

@@ -23,8 +23,8 @@ _SAMPLES_AT_ONCE = 65_536
 
 def learn_online(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCallbacks) -> None:
     """Learn the samples, one after the other, on top of what the boxes know."""
-    step_size = _step_size(samples, callbacks)
-    lesson = _Lesson(samples, model, rule, step_size)
+    step_size = find_step_size(samples, callbacks)
+    lesson = OnlinePass(samples, model, rule, step_size)
     callbacks.run(lesson.step, n_steps=-(-len(samples.y) // step_size))
 
 
@@ -36,9 +36,9 @@ def learn_twice(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCal
     So those that were left alone come first in the second order. The smaller model is the one that
     took fewer boxes, those that it has forgotten included.
     """
-    step_size = _step_size(samples, callbacks)
-    first = _Lesson(samples, model, rule, step_size)
-    second: _Lesson | None = None
+    step_size = find_step_size(samples, callbacks)
+    first = OnlinePass(samples, model, rule, step_size)
+    second: OnlinePass | None = None
 
     def step() -> bool:
         nonlocal second
@@ -46,54 +46,19 @@ def learn_twice(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCal
             return second.step()
         if first.step():
             new = model.with_boxes(Boxes(samples.lower.shape[1], model.boxes.n_classes))
-            second = _Lesson(samples.starting_with(first.is_alone()), new, rule, step_size)
+            second = OnlinePass(samples.starting_with(first.is_alone()), new, rule, step_size)
         return False
 
     callbacks.run(step, n_steps=2 * -(-len(samples.y) // step_size))
     if second is None or not second.is_done:  # a callback has ended it
         return samples
-    better = min(first, second, key=_Lesson.count_founded)
+    better = min(first, second, key=OnlinePass.count_founded)
     better.boxes.n_candidates = first.boxes.n_candidates + second.boxes.n_candidates
     model.boxes = better.boxes
     return better.samples
 
 
-def learn_until_stable(
-    samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCallbacks, max_iter: int
-) -> tuple[int, bool]:
-    """Learn the samples again and again until no box changes; return how often, and whether so.
-
-    Counts are those of the last pass; boxes that have absorbed no sample in it are dropped.
-    """
-    step_size = _step_size(samples, callbacks)
-    boxes = model.boxes
-    lesson, n_iter, is_stable = _Lesson(samples, model, rule, step_size), 1, False
-    before = [array.copy() for array in boxes.rows]
-
-    def step() -> bool:
-        nonlocal lesson, n_iter, is_stable, before
-        if not lesson.step():
-            return False
-        after = [array.copy() for array in boxes.rows]
-        corners = zip(before[:2], after[:2], strict=True)
-        is_stable = all(np.array_equal(*ends, equal_nan=True) for ends in corners)
-        if is_stable or n_iter == max_iter:
-            return True
-        lesson, n_iter, before = _Lesson(samples, model, rule, step_size), n_iter + 1, after
-        return False
-
-    callbacks.run(step, n_steps=max_iter * -(-len(samples.y) // step_size))
-    counts = boxes.counts.copy()
-    counts[: len(before[3])] -= before[3]
-    if lesson.is_done:  # else a callback has ended it
-        kept = counts > 0
-        rows = (array[kept] for array in (boxes.lower, boxes.upper, boxes.labels, counts))
-        model.boxes = Boxes.of_rows(*rows, n_classes=boxes.n_classes)
-        model.boxes.n_candidates = boxes.n_candidates
-    return n_iter, is_stable
-
-
-def _step_size(samples: Samples, callbacks: FitCallbacks) -> int:
+def find_step_size(samples: Samples, callbacks: FitCallbacks) -> int:
     return min(callbacks.step_size(len(samples.y)), _SAMPLES_AT_ONCE)
 
 
@@ -138,8 +103,8 @@ def _learn_rows(
         model.take_in(xl[done], xu[done], joined[done])
 
 
-class _Lesson:
-    """Samples that are learned in their order, some at a time."""
+class OnlinePass:
+    """A pass over samples, which are learned in their order, some at a time."""
 
     def __init__(self, samples: Samples, model: BoxModel, rule: Rule, step_size: int) -> None:
         self.samples = samples

@@ -11,10 +11,6 @@ from hyperboxes._kernels.records import Metric
 # What the gaps of the features are combined to.
 FUNCTIONS = ("min", "mean")
 
-# What settles ties of classes: the samples of the boxes that tie, or the one of them whose centre,
-# or whose corners, are nearest.
-TIES = ("counts", "centre", "corners")
-
 
 @dataclass(frozen=True, eq=False)
 class Membership:
@@ -22,12 +18,10 @@ class Membership:
 
     With gaps g from the faces of a box, 0 inside, in the learner's units, it is the least of
     ``1 - gamma * g`` over the features (``"min"``) or their mean (``"mean"``), each clipped at 0.
-    `ties` is what settles ties of classes, one of `TIES`.
     """
 
     gamma: np.ndarray
     function: str
-    ties: str = "counts"
 
     @property
     def metric(self) -> Metric:

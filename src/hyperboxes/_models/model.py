@@ -7,11 +7,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._models.boxes import Boxes
+from hyperboxes._kernels import prediction
+from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
 from hyperboxes._models.calibration import Calibration
+from hyperboxes._models.desk import Desk
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.joint import JointTree
 from hyperboxes._models.membership import Membership, closeness
 from hyperboxes._models.scaling import MinMaxScale
+
+# For each sample and class the closeness of the nearest boxes, how many training samples these have
+# absorbed, and the oldest of them that has absorbed a single one.
+Nearest = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(eq=False)
@@ -35,6 +42,24 @@ class BoxModel:
     def mixed(self) -> Any:
         """What kernels are told of categories beside boxes: nothing, None."""
         return None
+
+    def find_nearest(
+        self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
+    ) -> Nearest:
+        """Return the nearest boxes of each class, as the kernel `nearest_by_class` finds them."""
+        boxes = self.boxes
+        shape = len(xl), boxes.n_classes
+        nearest = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
+        desk = Desk.take(boxes)
+        arrays = JointTree.find(boxes, len(xl)) if winners_only else None
+        search = arrays or desk.arrays, self.membership.metric, desk.scratch.search
+        row = 0
+        while row < len(xl):
+            row = prediction.nearest_by_class(
+                xl, xu, row, *search, winners_only, WORK_PER_CALL, *desk.lists, *nearest
+            )
+        desk.leave(boxes)
+        return nearest
 
     def take_in(self, xl: np.ndarray, xu: np.ndarray, joined: np.ndarray) -> None:
         """Keep what there is to keep of samples beside boxes; `joined` is that of the kernel."""

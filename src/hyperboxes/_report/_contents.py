@@ -16,7 +16,6 @@ from hyperboxes._explain.quality import GivenSamples, Quality
 from hyperboxes._explain.reading import encode_labels, learned_range
 from hyperboxes._explain.rounding import Rounding
 from hyperboxes._explain.short_rules import find_short_rules
-from hyperboxes._explain.tallies import counts_categories, spread_evenly
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.hyperboxes import Hyperboxes
 
@@ -113,10 +112,7 @@ def list_categories(model: Any, feature: int) -> dict[str, Any]:
     if categories is None:
         return {}
     names = [str(value) for value in categories.values]
-    places = categories.places
-    if counts_categories(model):
-        places = spread_evenly(model, feature, places)
-    return {"categories": list(zip(names, places.tolist(), strict=True))}
+    return {"categories": list(zip(names, categories.places.tolist(), strict=True))}
 
 
 def ask(

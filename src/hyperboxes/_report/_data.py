@@ -7,20 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._estimators.tables import known_categories
-from hyperboxes._estimators.validation import checked
 from hyperboxes._explain import text as words
-from hyperboxes._explain.exceptions import Exceptions, keeps_overlaps
 from hyperboxes._explain.explanation import Change, Explanation
+from hyperboxes._explain.reading import read_membership
 from hyperboxes._explain.rounding import Rounding
-from hyperboxes._explain.tallies import counts_categories, name_function, spread_counted
 from hyperboxes._report._contents import BoundedResults, Contents, list_categories
 
 _MEMBERSHIP_DECIMALS = 9
 # A lead of one membership over the next below which a prediction is called uncertain.
 _UNCERTAIN = 0.05
-
-_BOTH = ("lower", "upper")
 
 
 def page_data(contents: Contents) -> dict[str, Any]:
@@ -34,8 +29,8 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "nBoxes": len(contents.boxes),
         "uncertain": _UNCERTAIN,
         "noChange": words.NO_CHANGE,
-        "roleOfDeciding": words.name_of_deciding(name_function(contents.model)),
-        "boxes": list_boxes(contents) | _exceptions(contents) | _counts(contents),
+        "roleOfDeciding": words.name_of_deciding(read_membership(contents.model).function),
+        "boxes": list_boxes(contents),
         "samples": _samples(contents),
     }
 
@@ -84,25 +79,6 @@ def list_boxes(contents: BoundedResults) -> dict[str, Any]:
     }
 
 
-def _exceptions(contents: Contents) -> dict[str, Any]:
-    """Return where boxes of other classes hold parts of boxes; nothing for models without such."""
-    if not keeps_overlaps(contents.model):
-        return {}
-    exceptions = Exceptions(
-        contents.model, contents.rounding, contents.feature_names, contents.labels
-    )
-    return {"exceptions": [exceptions.found_in(box) for box in contents.shown_boxes.tolist()]}
-
-
-def _counts(contents: Contents) -> dict[str, Any]:
-    """Return how many samples of boxes have each category, by feature; nothing if none counts."""
-    model, shown = contents.model, contents.shown_boxes
-    if not counts_categories(model):
-        return {}
-    tables = {j: model._model.counts_of(j)[shown].tolist() for j in known_categories(model)}
-    return {"counts": [{j: tables[j][row] for j in tables} for row in range(len(shown))]}
-
-
 def _ends(ends: Sequence[np.ndarray], rounding: Rounding) -> tuple[list[Any], list[Any]]:
     """Return lower and upper ends as the numbers that the page writes."""
     return [plain(row) for row in rounding.lower(*ends)], [
@@ -113,32 +89,26 @@ def _ends(ends: Sequence[np.ndarray], rounding: Rounding) -> tuple[list[Any], li
 def _samples(contents: Contents) -> list[dict[str, Any]]:
     place = {box: i for i, box in enumerate(contents.shown_boxes.tolist())}
     ends = _ends_of(contents)
-    shared = _are_shared(contents)
     return [
         told
         | _explained(explanation, place, *ends[:, i])
-        | {"change": _change(contents.model, explanation.change), "isShared": bool(shared[i])}
+        | {"change": _change(explanation.change), "isShared": _is_shared(explanation)}
         for i, (told, explanation) in enumerate(
             zip(contents.told_samples(), contents.explanations, strict=True)
         )
     ]
 
 
-def _are_shared(contents: Contents) -> np.ndarray:
-    """Return which samples boxes of several classes hold."""
-    shown = contents.explanations
-    if keeps_overlaps(contents.model):
-        lower, upper = (checked(np.stack([getattr(e, end) for e in shown])) for end in _BOTH)
-        return contents.model.is_contentious(lower, upper)
-    return np.array([(e.memberships == 1.0).sum() > 1 for e in shown])
+def _is_shared(explanation: Explanation) -> bool:
+    """Whether boxes of several classes contain a sample."""
+    return int((explanation.memberships == 1.0).sum()) > 1
 
 
 def _ends_of(contents: Contents) -> np.ndarray:
     """Return the lower and the upper ends of all samples."""
     samples, rounding = contents.explanations, contents.rounding
     both = [[sample.lower for sample in samples], [sample.upper for sample in samples]]
-    ends = np.stack([rounding.values(np.stack(rows)) for rows in both])
-    return spread_counted(contents.model, ends)
+    return np.stack([rounding.values(np.stack(rows)) for rows in both])
 
 
 def _explained(
@@ -161,12 +131,11 @@ def _explained(
     return values if is_point else values | {"upper": plain(upper)}
 
 
-def _change(model: Any, change: Change | None) -> dict[str, Any] | None:
+def _change(change: Change | None) -> dict[str, Any] | None:
     """Return which features change to what, in their order, and what that gives."""
     if change is None:
         return None
-    both = np.stack([change.lower, change.upper])
-    ends = spread_counted(model, both)[:, change.features]
+    ends = np.stack([change.lower, change.upper])[:, change.features]
     return {
         "features": change.features.tolist(),
         "ends": [plain(pair) for pair in ends.T],

@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._explain import text as words
-from hyperboxes._explain.exceptions import name_settlement
 from hyperboxes._explain.reading import read_learned_bounds, read_membership, read_scale
-from hyperboxes._explain.tallies import counts_categories
 from hyperboxes._explain.votes import number_text
 from hyperboxes._report._contents import Contents
 from hyperboxes._report._votes import VoteContents
@@ -38,12 +36,11 @@ def editing_of_covers(contents: Contents) -> dict[str, Any]:
             "span": pack(scale.span),
             "gamma": pack(membership.gamma),
             "isMean": membership.is_mean,
-            "ties": membership.ties,
             "lower": pack(lower),
             "upper": pack(upper),
             "places": words.PLACES,
-            "tie": words.tie_text(membership.ties, by_single=False),
-            "tieOfSingle": words.tie_text(membership.ties, by_single=True),
+            "tie": words.tie_text(by_single=False),
+            "tieOfSingle": words.tie_text(by_single=True),
         },
         "lower": pack(low),
         "upper": None if np.array_equal(low, high, equal_nan=True) else pack(high),
@@ -86,10 +83,6 @@ def _reason(contents: Contents | VoteContents) -> str:
             f"it holds {n_shown:,} of the model's {n_boxes:,} boxes, and all have a say. One "
             "written with max_rules=None holds them all."
         )
-    if counts_categories(contents.model):
-        return "its boxes count categories, and it does not compute memberships of these."
-    if settlement := name_settlement(contents.model):
-        return f"where boxes of two classes overlap, {settlement}, which it does not compute."
     return ""
 
 

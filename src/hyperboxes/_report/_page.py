@@ -12,7 +12,6 @@ from string import Template
 from typing import Any
 
 from hyperboxes import __version__
-from hyperboxes._explain.tallies import describe_counts
 from hyperboxes._report._contents import Contents, Results
 from hyperboxes._report._data import page_data
 from hyperboxes._report._editing import editing_of_covers, editing_of_votes
@@ -62,13 +61,7 @@ _SCRIPTS = {
 
 def write_page(contents: Contents, title: str) -> str:
     """Return the page on a model whose boxes cover samples."""
-    counted = describe_counts(contents.model)
-    about = {
-        "model": describe_model(contents),
-        "distance": describe_distance(contents),
-        "counted": f" {counted}" if counted else "",
-        "covered": "whose class it decides" if counted else "that it holds",
-    }
+    about = {"model": describe_model(contents), "distance": describe_distance(contents)}
     data = page_data(contents) | {"editing": editing_of_covers(contents)}
     return _write("covers", title, contents, about, data)
 

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
-from hyperboxes._explain.exceptions import describe_regions
 from hyperboxes._explain.pipelines import describe_units
 from hyperboxes._explain.reading import is_voting, read_membership
 from hyperboxes._explain.scores import class_scores, overall_scores
-from hyperboxes._explain.tallies import name_function, read_weights
 from hyperboxes._report._contents import BoundedResults, Contents, Results
 from hyperboxes._report._ensembles import EnsembleContents
 from hyperboxes._report._memory import MemoryContents
@@ -33,8 +31,6 @@ def describe_model(contents: Contents) -> str:
         "Boxes": f"{len(boxes):,}{_unlabelled(boxes.labels)}",
         "Samples learned": f"{_count_learned(contents):,}",
     }
-    if shared := describe_regions(contents.model):
-        facts["Shared regions"] = shared
     return _facts(contents, facts, _used_membership(contents.model))
 
 
@@ -102,12 +98,6 @@ def _facts(contents: Results, own: dict[str, str], used: dict[str, Any]) -> str:
 
 def describe_distance(contents: Contents) -> str:
     """Return how the distances of the features make one."""
-    if weights := read_weights(contents.model):
-        return (
-            f"Numbers make {weights[0]:.0%} of a membership: a distance counts in the one where it "
-            "is largest, as a share of its range. The rest is how frequent the sample's categories "
-            "are in the box, on average."
-        )
     if read_membership(contents.model).is_mean:
         return "A distance is the mean over the features, in each as a share of its range."
     return (
@@ -131,7 +121,7 @@ def _used_membership(model: Any) -> dict[str, Any]:
     gamma = membership.gamma
     return {
         "gamma": float(gamma[0]) if (gamma == gamma[0]).all() else gamma,
-        "membership_function": name_function(model),
+        "membership_function": membership.function,
     }
 
 

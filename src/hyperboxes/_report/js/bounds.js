@@ -1,16 +1,10 @@
-// Boxes with bounds in all features, as conditions; of categories that they count, the counts.
-
-const MOST_COUNTS = 6;
+// Boxes with bounds in all features, as conditions.
 
 /** The conditions of a box as pairs of feature and text; of many, those that are needed come first. */
 function conditionsOf(box) {
   const conditions = [];
   report.features.forEach((feature, j) => {
     const [low, high] = boxEnds(box, j);
-    if (countsOf(box, j) !== null) {
-      conditions.push([j, formatCounts(box, j, MOST_COUNTS)]);
-      return;
-    }
     const fromStart = low <= feature.least;
     const toEnd = high >= feature.most;
     if (low === null || (fromStart && toEnd)) {
@@ -28,7 +22,7 @@ function conditionsOf(box) {
   });
   if (isLong(conditions, MOST_CONDITIONS)) {
     const width = ([j]) => {
-      const [low, high] = countsOf(box, j) === null ? boxEnds(box, j) : [report.features[j].low, report.features[j].high];
+      const [low, high] = boxEnds(box, j);
       return placeInRange(j, high) - placeInRange(j, low);
     };
     const needed = report.boxes.needed[box];

@@ -27,18 +27,6 @@ function formatSet(feature, low, high) {
   return `${isShorter ? "not in" : "in"} {${(isShorter ? others : held).sort().join(", ")}}`;
 }
 
-/** What a box counts: the most frequent categories, and how many more there are. */
-function formatCounts(box, feature, most) {
-  const counts = countsOf(box, feature);
-  const names = report.features[feature].categories.map(([name]) => name);
-  const order = [...names.keys()].filter((k) => counts[k] > 0).sort((a, b) => counts[b] - counts[a] || a - b);
-  if (order.length <= 1) {
-    return order.length === 0 ? "any" : `all ${names[order[0]]}`;
-  }
-  const parts = order.slice(0, most).map((k) => `${names[k]} ${formatCount(counts[k])}`);
-  return [...parts, ...(order.length > most ? [`${order.length - most} more`] : [])].join(", ");
-}
-
 /** A number of the data in full, with as many decimals as the feature has at least. */
 function formatNumber(feature, value) {
   if (report.features[feature].categories) {

@@ -35,27 +35,7 @@ function distanceFrom(sample, box, feature) {
 }
 
 function isOutside(sample, box, feature) {
-  return (distanceFrom(sample, box, feature) ?? 0) > 0 || (shareOf(sample, box, feature) ?? 1) < 1;
-}
-
-/** How many samples of a box have each category of a feature, in their order; null if it does not count them. */
-function countsOf(box, feature) {
-  return report.boxes.counts?.[box][feature] ?? null;
-}
-
-function totalOf(counts) {
-  return counts.reduce((sum, count) => sum + count, 0);
-}
-
-/** The share of a box's samples that have the category of a sample; null if it is not known or not counted. */
-function shareOf(sample, box, feature) {
-  const counts = countsOf(box, feature);
-  const [value] = valueEnds(sample, feature);
-  if (counts === null || value === null || totalOf(counts) === 0) {
-    return null;
-  }
-  const category = report.features[feature].categories.findIndex(([, place]) => Math.abs(place - value) < SAME_PLACE);
-  return counts[category] / totalOf(counts);
+  return (distanceFrom(sample, box, feature) ?? 0) > 0;
 }
 
 /** How far the predicted class is ahead of the next. */

@@ -52,19 +52,6 @@ function closenessTo(point, box) {
   return distance < 1 ? 1 - distance : -distance;
 }
 
-/** How far a sample is from the centre or the corners of a box. */
-function awayFrom(point, box) {
-  const nFeatures = learned.gamma.length;
-  let total = 0;
-  for (let j = 0; j < nFeatures; j += 1) {
-    const [v, w] = [learned.lower[box * nFeatures + j], learned.upper[box * nFeatures + j]];
-    const [low, high] = [point.low[j], point.high[j]];
-    const away = learned.ties === "corners" ? Math.abs(low - v) + Math.abs(high - w) : Math.abs((v + w) / 2 - (low + high) / 2);
-    total += larger(away, 0);
-  }
-  return total;
-}
-
 /** The closest boxes of each class: how close, and which. */
 function closestOfClasses(ranks) {
   const classes = Array.from({ length: report.nClasses }, () => ({ best: -Infinity, boxes: [] }));
@@ -88,14 +75,10 @@ function countOf(box) {
 }
 
 /** The box that decides, and whether classes tie. */
-function decidingBox(point, classes) {
+function decidingBox(classes) {
   const top = Math.max(...classes.map(({ best }) => best));
   const tied = classes.filter(({ best }) => best === top);
   const isTie = tied.length > 1;
-  if (isTie && learned.ties !== "counts" && top > 0) {
-    const boxes = tied.flatMap(({ boxes }) => boxes).sort((a, b) => a - b);
-    return { box: firstBy(boxes, (box) => -awayFrom(point, box)), isTie };
-  }
   const singles = tied.flatMap(({ boxes }) => boxes).filter((box) => countOf(box) === 1);
   if (isTie && top === 1 && singles.length > 0) {
     return { box: Math.min(...singles), isTie };
@@ -177,7 +160,7 @@ function explainValues(original, low, high) {
   const point = scaleSample(low, high);
   const ranks = report.boxes.index.map((_, box) => closenessTo(point, box));
   const classes = closestOfClasses(ranks);
-  const { box: winning, isTie } = decidingBox(point, classes);
+  const { box: winning, isTie } = decidingBox(classes);
   const competing = competingBox(ranks, winning);
   const memberships = classes.map(({ best }) => larger(best, 0));
   const predicted = report.boxes.label[winning];

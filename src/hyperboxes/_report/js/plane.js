@@ -105,32 +105,22 @@ function shorten(name, length = 36) {
 
 /** The outline of a box as a path; where it has no bounds it reaches from side to side. */
 function outline(box, x, y, scales, least = 0) {
-  const across = intervalsOf(box, x, scales.x, [scales.left, scales.right], least);
-  const up = intervalsOf(box, y, scales.y, [scales.bottom, scales.top], least);
-  const parts = across.flatMap(([x0, x1]) =>
-    up.map(([y0, y1]) => `M${x0.toFixed(1)} ${y0.toFixed(1)}H${x1.toFixed(1)}V${y1.toFixed(1)}H${x0.toFixed(1)}z`),
-  );
-  return parts.join("");
+  const [x0, x1] = intervalOf(box, x, scales.x, [scales.left, scales.right], least);
+  const [y0, y1] = intervalOf(box, y, scales.y, [scales.bottom, scales.top], least);
+  return `M${x0.toFixed(1)} ${y0.toFixed(1)}H${x1.toFixed(1)}V${y1.toFixed(1)}H${x0.toFixed(1)}z`;
 }
 
-/** Which pixels of an axis a box takes: of categories that it counts a strip each, the wider the more frequent. */
-function intervalsOf(box, feature, toPixels, whole, least) {
-  const counts = countsOf(box, feature);
-  if (counts !== null && totalOf(counts) > 0) {
-    const places = placesOf(feature).map(toPixels);
-    const room = Math.abs(whole[1] - whole[0]) / places.length;
-    const half = (k) => Math.max(0.42 * room * (counts[k] / totalOf(counts)), 1);
-    return [...counts.keys()].filter((k) => counts[k] > 0).map((k) => [places[k] - half(k), places[k] + half(k)]);
-  }
+/** Which pixels of an axis a box takes. */
+function intervalOf(box, feature, toPixels, whole, least) {
   const [low, high] = boxEnds(box, feature);
   if (low === null) {
-    return [whole];
+    return whole;
   }
   if (report.features[feature].categories) {
-    return [roomOf(box, feature, low, high, toPixels, whole)];
+    return roomOf(box, feature, low, high, toPixels, whole);
   }
   const [first, last] = [toPixels(low), toPixels(high)].sort((a, b) => a - b);
-  return [widened(first, last, least)];
+  return widened(first, last, least);
 }
 
 /** The room of the categories that a box holds; boxes that hold the same end apart. */

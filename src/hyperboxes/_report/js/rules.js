@@ -45,16 +45,6 @@ function conditionList(box) {
   return element("ul", { class: "conditions" }, ...clipped(items, most));
 }
 
-/** Where boxes of other classes hold a part of a box. */
-function exceptionList(box) {
-  return (report.boxes.exceptions?.[box] ?? []).map(([rival, conditions]) => {
-    if (conditions.length === 0) {
-      return element("p", { class: "exception" }, `except everywhere: ${rival} holds it all`);
-    }
-    return element("details", { class: "exception" }, element("summary", {}, `except with ${rival}`), conditions.join("; "));
-  });
-}
-
 function ruleRow(box) {
   const { label } = report.boxes;
   const cell = (name, ...children) => element("td", { "data-name": name }, ...children);
@@ -64,7 +54,7 @@ function ruleRow(box) {
     element("th", { scope: "row", "data-name": "Box" }, boxName(box)),
     cell("Class", labelName(label[box])),
     ...ruleCells(box).map(([name, text]) => cell(name, text)),
-    cell("Conditions", conditionList(box), ...exceptionList(box)),
+    cell("Conditions", conditionList(box)),
   );
 }
 

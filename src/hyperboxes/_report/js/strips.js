@@ -12,8 +12,7 @@ function stretch(feature, low, high) {
   return { x: start.toFixed(1), width: (Math.max(stop - start, 0) + 2).toFixed(1) };
 }
 
-/** A cell for each category that the model tells apart; the boxes' sets above and below the middle.
- * Of categories that boxes count, the cells are the fuller the more frequent they are there. */
+/** A cell for each category that the model tells apart; the boxes' sets above and below the middle. */
 function categoryStrip(sample, feature) {
   const places = [...new Set(report.features[feature].categories.map(([, place]) => place))];
   const width = STRIP_WIDTH / places.length;
@@ -21,10 +20,7 @@ function categoryStrip(sample, feature) {
   const isAt = (place, low, high) => low !== null && place >= low - SAME_PLACE && place <= high + SAME_PLACE;
   const cells = places.flatMap((place, k) => {
     const cell = { x: (k * width + 1).toFixed(1), width: Math.max(width - 2, 1).toFixed(1) };
-    const sets = rolesOf(sample).flatMap(([role, box], row) => {
-      if (countsOf(box, feature) !== null) {
-        return countedCell(countsOf(box, feature), k, role, row, cell);
-      }
+    const sets = rolesOf(sample).map(([role, box], row) => {
       const kind = isAt(place, ...boxEnds(box, feature)) ? role : "cell";
       return svg("rect", { class: kind, y: row === 0 ? 3 : STRIP_HEIGHT / 2 + 1, height: 7, ...cell });
     });
@@ -32,14 +28,6 @@ function categoryStrip(sample, feature) {
     return [svg("g", {}, svg("title", {}, formatNumber(feature, place)), ...sets, ...mark)];
   });
   return picture(STRIP_WIDTH, STRIP_HEIGHT, stripInWords(sample, feature), ...cells);
-}
-
-/** A cell of a category that a box counts: the first box grows up from the middle, the second down. */
-function countedCell(counts, k, role, row, cell) {
-  const filled = counts[k] === 0 ? 0 : Math.max(8 * (counts[k] / totalOf(counts)), 1);
-  const y = row === 0 ? STRIP_HEIGHT / 2 - 1 : STRIP_HEIGHT / 2 + 1;
-  const empty = svg("rect", { class: "cell", y: row === 0 ? y - 8 : y, height: 8, ...cell });
-  return [empty, svg("rect", { class: role, y: row === 0 ? y - filled : y, height: filled, ...cell })];
 }
 
 function strip(sample, feature) {
@@ -77,20 +65,12 @@ function rolesOf(sample) {
 }
 
 function formatBounds(box, feature) {
-  if (countsOf(box, feature) !== null) {
-    return formatCounts(box, feature, 2);
-  }
   const [low, high] = boxEnds(box, feature);
   return low === null ? "any" : formatInterval(feature, low, high);
 }
 
 /** On which side of a box's bounds the sample lies, and how far. */
 function position(sample, box, feature) {
-  const share = shareOf(sample, box, feature);
-  if (share !== null) {
-    const total = totalOf(countsOf(box, feature));
-    return `${formatCount(Math.round(share * total))} of ${formatCount(total)}`;
-  }
   const distance = distanceFrom(sample, box, feature);
   if (distance === null) {
     return "";

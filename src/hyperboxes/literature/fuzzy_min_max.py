@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.online import _OnlineGFMM
 from hyperboxes._kernels.records import Rule
-from hyperboxes._models.model import BoxModel
+from hyperboxes._models.boxes import WORK_PER_CALL
+from hyperboxes._models.model import BoxModel, Nearest
+from hyperboxes._models.samples import frozen
+from hyperboxes.literature.kernels import settle_ties
 
 # The pieces of each variant.
 _VARIANTS: dict[str, dict[str, Any]] = {
@@ -19,6 +24,46 @@ _VARIANTS: dict[str, dict[str, Any]] = {
     "knefmnn": {"overlap": "nine", "resolution": "contract", "n_candidates": 5},
     "rfmnn": {"overlap": "closed", "resolution": "split", "n_candidates": 1},
 }
+
+
+@dataclass(eq=False)
+class PlaceModel(BoxModel):
+    """Boxes of which the one with the nearest centre wins where classes tie.
+
+    Or the one with the nearest corners; of equals the oldest. Beyond the reach of all boxes counts
+    decide.
+    """
+
+    by_corners: bool = False
+
+    def find_nearest(
+        self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
+    ) -> Nearest:
+        """Return the nearest boxes of each class; where classes tie, only one of them has votes."""
+        best, votes, single = super().find_nearest(xl, xu, winners_only=winners_only)
+        tied = self.find_tied(best)
+        winner = self.find_nearest_by_place(xl[tied], xu[tied])
+        labels = self.boxes.labels[winner]
+        votes[tied], single[tied] = 0, len(self.boxes)
+        votes[tied, labels], single[tied, labels] = self.boxes.counts[winner], winner
+        return best, votes, single
+
+    def find_tied(self, best: np.ndarray) -> np.ndarray:
+        """Return the samples to which boxes of several classes are equally near, within reach."""
+        top = best.max(axis=1)
+        return np.flatnonzero((top > 0.0) & ((best == top[:, np.newaxis]).sum(axis=1) > 1))
+
+    def find_nearest_by_place(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+        """Return of the nearest boxes the one with the nearest centre or corners."""
+        boxes = self.boxes
+        winner = np.empty(len(xl), np.int64)
+        points = frozen(xl), frozen(xu)
+        asked = boxes.arrays, self.membership.metric, boxes.make_search(), self.by_corners
+        lists = boxes.make_lists()
+        row = 0
+        while row < len(xl):
+            row = settle_ties(*points, row, *asked, WORK_PER_CALL, *lists, winner)
+        return winner
 
 
 @shared_docs
@@ -93,7 +138,7 @@ class FuzzyMinMax(_OnlineGFMM):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from hyperboxes import FuzzyMinMax
+    >>> from hyperboxes.literature import FuzzyMinMax
     >>> X, y = load_iris(return_X_y=True)
     >>> for variant in ("fmnn", "efmnn", "knefmnn", "rfmnn"):
     ...     model = FuzzyMinMax(variant, theta=0.2, random_state=0).fit(X, y)
@@ -112,6 +157,7 @@ class FuzzyMinMax(_OnlineGFMM):
     del _parameter_constraints["membership_function"]
 
     membership_function = "mean"
+    _model: PlaceModel
 
     def __init__(
         self,
@@ -140,8 +186,22 @@ class FuzzyMinMax(_OnlineGFMM):
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
-    def _ties(self) -> str:
-        return "corners" if self.variant == "rfmnn" else "centre"
+    @property
+    def _decided_otherwise(self) -> str:  # type: ignore[override]
+        place = "corners decide" if self._model.by_corners else "centre decides"
+        return f"the nearest {place} where classes tie"
+
+    def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> PlaceModel:
+        model = super()._new_model(lower, upper, n_classes)
+        return PlaceModel(**vars(model), by_corners=self.variant == "rfmnn")
+
+    def _decide(
+        self, xl: np.ndarray, xu: np.ndarray, used: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        boxes, closest, is_tied = super()._decide(xl, xu, used)
+        tied = self._model.find_tied(BoxModel.find_nearest(self._model, xl, xu)[0])
+        boxes[tied] = self._model.find_nearest_by_place(xl[tied], xu[tied])
+        return boxes, closest, is_tied
 
     def _make_rule(self, model: BoxModel, **pieces: Any) -> Rule:
         size = "sum" if self.variant == "fmnn" else "max"

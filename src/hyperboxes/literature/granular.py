@@ -1,7 +1,9 @@
-"""The two-phase, multi-granularity learner as an estimator."""
+"""`MultiGranularGFMM`: small boxes on parts of the samples, then fewer, larger ones of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -13,16 +15,53 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
+from hyperboxes._kernels.records import Rule
 from hyperboxes._learning.calibrating import cross_fit, find_probabilities, find_winners
 from hyperboxes._learning.callbacks import FitCallbacks
-from hyperboxes._learning.contention import find_nearest
-from hyperboxes._learning.granular import learn_granular
+from hyperboxes._learning.online import learn_some
 from hyperboxes._learning.rules import make_rule
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.calibration import Calibration
-from hyperboxes._models.granular import GranularModel
 from hyperboxes._models.model import BoxModel
-from hyperboxes._models.samples import Samples
+from hyperboxes._models.samples import Samples, frozen
+
+# More than what differences of lengths around 1 lose by rounding.
+_MARGIN = 1e-9
+
+
+@dataclass(eq=False)
+class GranularModel(BoxModel):
+    """A model of several levels, of which one is read, or all vote.
+
+    Its boxes are those of the level that is read, by its number in `level`. That is None if all
+    vote; they are those of the coarsest then. `thetas` are the sizes of boxes at the levels.
+    """
+
+    levels: tuple[BoxModel, ...] = ()
+    thetas: tuple[float, ...] = ()
+    level: int | None = -1
+
+    @property
+    def votes(self) -> bool:
+        """Whether all levels vote."""
+        return self.level is None and len(self.levels) > 0
+
+    @property
+    def theta(self) -> float:
+        """The size of the boxes that are read."""
+        return self.thetas[self._number]
+
+    @property
+    def _number(self) -> int:
+        """Which level is read: the last that there is, if learning has not come so far."""
+        number = -1 if self.level is None else self.level
+        has_it = -len(self.levels) <= number < len(self.levels)
+        return number % len(self.levels) if has_it else len(self.levels) - 1
+
+    def choose(self) -> None:
+        """Take the boxes of the level that is read, or of the last that there is."""
+        chosen = self.levels[self._number]
+        self.boxes, self.calibration = chosen.boxes, chosen.calibration
 
 
 @shared_docs
@@ -88,7 +127,7 @@ class MultiGranularGFMM(BaseGFMM):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from hyperboxes import MultiGranularGFMM
+    >>> from hyperboxes.literature import MultiGranularGFMM
     >>> X, y = load_iris(return_X_y=True)
     >>> model = MultiGranularGFMM([0.1, 0.2, 0.4], random_state=0).fit(X, y)
     >>> [len(level.hyperboxes_) for level in model.levels_]
@@ -108,6 +147,14 @@ class MultiGranularGFMM(BaseGFMM):
     }
 
     _model: GranularModel
+
+    @property
+    def _decided_otherwise(self) -> str:  # type: ignore[override]
+        return (
+            "all levels vote; take one of them, such as model.levels_[-1]"
+            if self._model.votes
+            else ""
+        )
 
     def __init__(
         self,
@@ -190,7 +237,7 @@ class MultiGranularGFMM(BaseGFMM):
             )
             for theta in thetas
         ]
-        return learn_granular(samples, model, first, rules, self.n_parts, callbacks)
+        return _learn_granular(samples, model, first, rules, self.n_parts, callbacks)
 
     def _prepare(self, model: BoxModel, samples: Samples) -> None:
         pass  # each level has probabilities of its own
@@ -257,7 +304,7 @@ class MultiGranularGFMM(BaseGFMM):
             return super().membership(X, X_upper)
 
         def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-            outputs = [find_nearest(level, xl, xu)[0] for level in self._model.levels]
+            outputs = [level.find_nearest(xl, xu)[0] for level in self._model.levels]
             return np.maximum(outputs, 0.0).mean(axis=0)
 
         return self._ask_boxes(X, X_upper, answer, len(self.classes_))
@@ -284,8 +331,134 @@ class MultiGranularGFMM(BaseGFMM):
         """Return the shares of the levels' votes, and of the mean of their probabilities."""
         votes, shares = np.zeros((2, len(xl), len(self.classes_)))
         for level in self._model.levels:
-            nearest = find_nearest(level, xl, xu)
+            nearest = level.find_nearest(xl, xu)
             votes[np.arange(len(xl)), find_winners(level, nearest)] += 1.0
             shares += find_probabilities(level, nearest)
         n_levels = len(self._model.levels)
         return (votes + shares / n_levels) / (n_levels + 1)
+
+
+def _learn_granular(
+    samples: Samples,
+    model: BoxModel,
+    first_rule: Rule,
+    rules: Sequence[Rule],
+    n_parts: int,
+    callbacks: FitCallbacks,
+) -> list[Boxes]:
+    """Return the boxes of each level, of fewer if a callback has ended it; the model has the last.
+
+    The first rule makes boxes of the samples in each part, where other classes are not looked at;
+    each of the others joins boxes of the level below.
+    """
+    parts, n_classes = _divide(samples, n_parts), model.boxes.n_classes
+    found: list[Boxes] = []
+    levels: list[Boxes] = []
+
+    def step() -> bool:
+        if len(found) < len(parts):
+            found.append(_grow(samples, parts[len(found)], n_classes, first_rule))
+            is_last = len(found) == len(parts)
+            model.boxes = _put_together(found, n_classes) if is_last else found[-1]
+            return False
+        model.boxes = _join(model.boxes, rules[len(levels)])
+        levels.append(model.boxes)
+        return len(levels) == len(rules)
+
+    callbacks.run(step, n_steps=len(parts) + len(rules))
+    return levels or [model.boxes]
+
+
+def _divide(samples: Samples, n_parts: int) -> list[np.ndarray]:
+    """Return the rows of each part, in which classes have their shares, in the order of samples."""
+    order = np.arange(len(samples.y)) if samples.order is None else samples.order
+    by_class = np.argsort(samples.y[order], kind="stable")
+    starts = np.searchsorted(samples.y[order][by_class], samples.y[order])
+    places = np.empty(len(order), np.int64)
+    places[by_class] = np.arange(len(order))
+    part_of = (places - starts) % n_parts
+    parts = [order[part_of == part] for part in range(n_parts)]
+    return [part for part in parts if len(part)]
+
+
+def _grow(samples: Samples, rows: np.ndarray, n_classes: int, rule: Rule) -> Boxes:
+    xl, xu = samples.scaled(rows)
+    boxes = Boxes(xl.shape[1], n_classes)
+    _learn_all(boxes, rule, xl, xu, samples.y[rows])
+    return boxes
+
+
+def _learn_all(
+    boxes: Boxes, rule: Rule, xl: np.ndarray, xu: np.ndarray, y: np.ndarray
+) -> np.ndarray:
+    """Learn all samples; return what has become of each, as the kernel has it."""
+    joined = np.empty(len(y), np.int64)
+    while boxes.n_learned < len(y):
+        learn_some(boxes, rule, xl, xu, y, joined)
+    return joined
+
+
+def _put_together(parts: list[Boxes], n_classes: int) -> Boxes:
+    """Return the boxes of all parts, without those that another of their class holds."""
+    lower, upper, labels, counts = (
+        np.concatenate(rows) for rows in zip(*(part.rows for part in parts), strict=True)
+    )
+    holder = find_holders(lower, upper, labels)
+    n_samples = np.zeros(len(labels), np.int64)
+    np.add.at(n_samples, holder, counts)
+    kept = holder == np.arange(len(labels))
+    rows = lower[kept], upper[kept], labels[kept], n_samples[kept]
+    together = Boxes.of_rows(*rows, n_classes=n_classes)
+    together.n_candidates = sum(part.n_candidates for part in parts)
+    return together
+
+
+def find_holders(lower: np.ndarray, upper: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return for each box the oldest of its class that holds it and is held by no other."""
+    holders = [np.empty(0, np.int64)] * len(labels)
+    for label in np.unique(labels):
+        own = np.flatnonzero(labels == label)
+        for box, found in zip(own.tolist(), _holders_of(own, lower, upper), strict=True):
+            holders[box] = found
+    is_held = np.zeros(len(labels), bool)
+    for box, found in enumerate(holders):
+        # Of equal boxes, each of which holds the others, the oldest remains.
+        equals = [other for other in found.tolist() if box in holders[other]]
+        is_held[box] = len(found) > len(equals) or min(equals) < box
+    holder = np.arange(len(labels))
+    for box in np.flatnonzero(is_held).tolist():
+        holder[box] = holders[box][~is_held[holders[box]]].min()
+    return holder
+
+
+def _holders_of(own: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield for each of some boxes those of them that hold it, itself included.
+
+    No box is longer than the longest, so few begin near enough in the first feature.
+    """
+    order = own[np.argsort(lower[own, 0], kind="stable")]
+    starts = lower[order, 0]  # those that are not known come last
+    longest = np.fmax.reduce(upper[own, 0] - lower[own, 0], initial=0.0) + _MARGIN
+    for v, w in zip(lower[own], upper[own], strict=True):
+        found = order
+        if not np.isnan(v[0]):
+            ends = np.searchsorted(starts, w[0] - longest), np.searchsorted(starts, v[0], "right")
+            found = order[slice(*ends)]
+        for j in np.flatnonzero(~np.isnan(v)):
+            if len(found) == 1:
+                break
+            found = found[(lower[found, j] <= v[j]) & (w[j] <= upper[found, j])]
+        yield found
+
+
+def _join(below: Boxes, rule: Rule) -> Boxes:
+    """Return larger boxes, that are learned from those of the level below in their order."""
+    boxes = Boxes(below.lower.shape[1], below.n_classes)
+    ends = frozen(below.lower.copy()), frozen(below.upper.copy())
+    joined = _learn_all(boxes, rule, *ends, below.labels.copy())
+    n_samples = np.zeros(len(boxes), np.int64)
+    np.add.at(n_samples, np.where(joined < 0, -1 - joined, joined), below.counts)
+    rows = boxes.lower, boxes.upper, boxes.labels, n_samples
+    level = Boxes.of_rows(*rows, n_classes=below.n_classes)
+    level.n_candidates = below.n_candidates + boxes.n_candidates
+    return level

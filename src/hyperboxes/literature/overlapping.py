@@ -13,11 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.online import _OnlineGFMM
 from hyperboxes._learning.callbacks import FitCallbacks
-from hyperboxes._learning.contention import FIRST_PLACE, find_contention, is_contentious
-from hyperboxes._learning.levels import learn_levels
-from hyperboxes._models.contention import ContentiousModel, ContentiousRegions
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
+from hyperboxes.literature.overlaps import (
+    FIRST_PLACE,
+    OverlapModel,
+    OverlapRegions,
+    find_overlap_degree,
+    in_overlap,
+    learn_levels,
+)
 
 # How boxes grow, for each way to settle overlaps.
 _GROWTH = {
@@ -38,14 +43,14 @@ def _goes_on_learning(estimator: Any) -> bool:
 
 
 @shared_docs
-class ContentiousFuzzyMinMax(_OnlineGFMM):
+class OverlappingFuzzyMinMax(_OnlineGFMM):
     """Fuzzy min-max networks whose boxes grow freely; where classes overlap, prediction settles it.
 
     Each sample is absorbed by the box of its class with the largest membership that can grow to
     hold it within its size, whatever other classes it meets; if there is none, the sample becomes a
     new box. Boxes never shrink, so every training sample stays in a box of its class. What two
-    boxes of different classes share is a contentious region: `regions_` lists them, and
-    `is_contentious` says which samples are in one.
+    boxes of different classes share is a class overlap: `regions_` lists them, and
+    `in_overlap` says which samples are in one.
 
     Choose it to see where classes cannot be told apart: rules are fewer and larger than those of
     the other learners, and name their exceptions. As a classifier alone,
@@ -54,8 +59,8 @@ class ContentiousFuzzyMinMax(_OnlineGFMM):
     Parameters
     ----------
     resolution : {"exclude", "compensate", "core", "levels"}, default="exclude"
-        How contentious regions are settled. ``"exclude"``: they belong to no class, which
-        `is_contentious` tells; `predict` takes the class of the box of a single training sample, or
+        How class overlaps are resolved. ``"exclude"``: they belong to no class, which
+        `in_overlap` tells; `predict` takes the class of the box of a single training sample, or
         the one with the most training samples in the boxes that hold the sample [2]_.
         ``"compensate"``: by what is taken from the membership in each class that holds the sample:
         the less the nearer the sample is to a face of its box, where its samples are; all, if its
@@ -83,7 +88,7 @@ class ContentiousFuzzyMinMax(_OnlineGFMM):
     {attributes}
     {classes}
     {categories}
-    regions_ : ContentiousRegions
+    regions_ : OverlapRegions
         What boxes of two classes share, in data units: arrays `lower`, `upper` and `boxes`.
     cores_ : ndarray of shape (n_boxes, n_features)
         With ``resolution="core"``: the mean of the samples that each box has absorbed.
@@ -116,12 +121,12 @@ class ContentiousFuzzyMinMax(_OnlineGFMM):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from hyperboxes import ContentiousFuzzyMinMax
+    >>> from hyperboxes.literature import OverlappingFuzzyMinMax
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = ContentiousFuzzyMinMax(random_state=0).fit(X, y)
+    >>> model = OverlappingFuzzyMinMax(random_state=0).fit(X, y)
     >>> len(model.hyperboxes_), len(model.regions_)
     (15, 3)
-    >>> int(model.is_contentious(X).sum())
+    >>> int(model.in_overlap(X).sum())
     8
     """
 
@@ -132,7 +137,13 @@ class ContentiousFuzzyMinMax(_OnlineGFMM):
         "shrink": [Interval(Real, 0, 1, closed="neither")],
     }
 
-    _model: ContentiousModel
+    _model: OverlapModel
+
+    @property
+    def _decided_otherwise(self) -> str:  # type: ignore[override]
+        if self._model.resolution == "exclude":
+            return ""
+        return f"resolution={self._model.resolution!r} decides where boxes of two classes overlap"
 
     def __init__(
         self,
@@ -170,12 +181,12 @@ class ContentiousFuzzyMinMax(_OnlineGFMM):
     def _pieces(self) -> dict[str, Any]:
         return dict(_GROWTH[self.resolution])
 
-    def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> ContentiousModel:
+    def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> OverlapModel:
         model = super()._new_model(lower, upper, n_classes)
-        return ContentiousModel(**vars(model), resolution=self.resolution)
+        return OverlapModel(**vars(model), resolution=self.resolution)
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
-        assert isinstance(model, ContentiousModel)
+        assert isinstance(model, OverlapModel)
         if model.resolution != "levels":
             super()._learn(samples, model, callbacks)
             return
@@ -240,12 +251,12 @@ class ContentiousFuzzyMinMax(_OnlineGFMM):
         return cores if model.scale is None else model.scale.restore(cores)
 
     @property
-    def regions_(self) -> ContentiousRegions:
-        """The contentious regions in data units."""
+    def regions_(self) -> OverlapRegions:
+        """The class overlaps in data units."""
         return self._model.regions(self.hyperboxes_)
 
     def contention(self, X: Any, X_upper: Any = None) -> np.ndarray:
-        """Return how far samples belong to a contentious region.
+        """Return how far samples belong to a class overlap.
 
         {as_in_predict}
 
@@ -259,22 +270,22 @@ class ContentiousFuzzyMinMax(_OnlineGFMM):
         return self._ask_boxes(
             X,
             X_upper,
-            lambda xl, xu: find_contention(self._model, pairs, xl, xu),
+            lambda xl, xu: find_overlap_degree(self._model, pairs, xl, xu),
             max(1, len(pairs) * self.n_features_in_),
         )
 
-    def is_contentious(self, X: Any, X_upper: Any = None) -> np.ndarray:
+    def in_overlap(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return which samples boxes of more than one class hold.
 
         {as_in_predict}
 
         Returns
         -------
-        contentious : ndarray of bool, shape (n_samples,)
-            Whether each sample lies in a contentious region; those who want to reject such
+        in_overlap : ndarray of bool, shape (n_samples,)
+            Whether each sample lies in a class overlap; those who want to reject such
             samples, rather than take what `predict` makes of them, look here.
         """
         self._check_can_predict()
         return self._ask_boxes(
-            X, X_upper, lambda xl, xu: is_contentious(self._model, xl, xu), len(self.classes_)
+            X, X_upper, lambda xl, xu: in_overlap(self._model, xl, xu), len(self.classes_)
         )

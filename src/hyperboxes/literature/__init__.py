@@ -1,0 +1,21 @@
+"""Fuzzy min-max networks of the literature, to compare with and to study.
+
+They learn, predict, are saved and loaded, and list their boxes with `export_text` and
+`export_frame`. Other exports and explanations need models in which the nearest box decides alone.
+"""
+
+from hyperboxes.literature.clustering import FuzzyMinMaxClustering
+from hyperboxes.literature.fuzzy_min_max import FuzzyMinMax
+from hyperboxes.literature.granular import MultiGranularGFMM
+from hyperboxes.literature.mixed import MixedGFMM
+from hyperboxes.literature.overlapping import OverlappingFuzzyMinMax
+from hyperboxes.literature.overlaps import OverlapRegions
+
+__all__ = [
+    "FuzzyMinMax",
+    "FuzzyMinMaxClustering",
+    "MixedGFMM",
+    "MultiGranularGFMM",
+    "OverlapRegions",
+    "OverlappingFuzzyMinMax",
+]

@@ -1,0 +1,310 @@
+"""Files of the literature's models: what each stores beside its boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from types import NoneType, SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hyperboxes._files.archive import ModelFileError
+from hyperboxes._files.categories import categories_from_json
+from hyperboxes._files.covers import Covers
+from hyperboxes._files.kinds import ARRAYS_OF_ALL, TOO_MANY, Arrays, Kind, Layout, refuse
+from hyperboxes._kernels.records import UNIT, Mixture
+from hyperboxes.literature.fuzzy_min_max import PlaceModel
+from hyperboxes.literature.granular import GranularModel
+from hyperboxes.literature.mixed import MixedModel, TalliedBoxes, find_owners
+from hyperboxes.literature.overlaps import RESOLUTIONS, Cores, Levels, OverlapModel
+
+_CORES: Mapping[str, Layout] = {
+    "core_sums": ("<f8", ("boxes", "features")),
+    "core_values": ("<i8", ("boxes", "features")),
+}
+_LEVELS: Mapping[str, Layout] = {
+    "region_lower": ("<f8", ("regions", "features")),
+    "region_upper": ("<f8", ("regions", "features")),
+    "region_levels": ("<i8", ("regions",)),
+    "region_starts": ("<i8", ("regions and 1",)),
+    "inner_lower": ("<f8", ("inner boxes", "features")),
+    "inner_upper": ("<f8", ("inner boxes", "features")),
+    "inner_labels": ("<i8", ("inner boxes",)),
+    "inner_counts": ("<i8", ("inner boxes",)),
+}
+# Which of them models have that settle overlaps so.
+_ARRAYS = {"core": _CORES, "levels": _LEVELS}
+
+
+class OverlapFiles(Covers):
+    """Files of `OverlappingFuzzyMinMax`: how overlaps of classes are resolved."""
+
+    header: ClassVar[Mapping[str, tuple[type, ...]]] = {**Covers.header, "resolution": (str,)}
+    arrays: ClassVar[Mapping[str, Layout]] = {**Covers.arrays, **_CORES, **_LEVELS}
+    optional = (*Covers.optional, frozenset(_CORES), frozenset(_LEVELS))
+
+    def find_sizes(self, arrays: Arrays) -> Mapping[str, int]:
+        if "region_levels" not in arrays:
+            return {}
+        n_regions = arrays["region_levels"].size
+        n_inner = arrays["inner_labels"].size
+        return {"regions": n_regions, "regions and 1": n_regions + 1, "inner boxes": n_inner}
+
+    def read_header(self, model: Any) -> dict[str, Any]:
+        return super().read_header(model) | {"resolution": model._model.resolution}
+
+    def read_arrays(self, model: Any) -> Arrays:
+        arrays, learned = super().read_arrays(model), model._model
+        if learned.cores is not None:
+            cores = learned.cores.padded(len(learned.boxes))
+            arrays |= dict(zip(_CORES, cores.rows, strict=True))
+        if learned.levels is not None:
+            arrays |= dict(zip(_LEVELS, vars(learned.levels).values(), strict=True))
+        return arrays
+
+    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
+        super().check(header, arrays, n_classes)
+        resolution = header["resolution"]
+        if resolution not in RESOLUTIONS:
+            raise ModelFileError("how overlaps are resolved is not known")
+        if set(_ARRAYS.get(resolution, {})) != arrays.keys() & {*_CORES, *_LEVELS}:
+            raise ModelFileError("arrays are missing, or some are there that do not belong there")
+        if resolution == "core":
+            _check_cores(arrays)
+        if resolution == "levels":
+            _check_levels(arrays, n_classes)
+
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+        model = super().restore(header, arrays, n_classes)["_model"]
+        cores = Cores(*_own(arrays, _CORES)) if "core_sums" in arrays else None
+        levels = Levels(*_own(arrays, _LEVELS)) if "region_levels" in arrays else None
+        resolved = {"resolution": header["resolution"], "cores": cores, "levels": levels}
+        return {"_model": OverlapModel(**vars(model), **resolved)}
+
+
+def _own(arrays: Arrays, layouts: Mapping[str, Layout]) -> list[np.ndarray]:
+    """Return copies of arrays."""
+    return [arrays[name].astype(layout[0].replace("<", "=")) for name, layout in layouts.items()]
+
+
+def _check_cores(arrays: Arrays) -> None:
+    counts = arrays["counts"][:, np.newaxis]
+    refuse(
+        {
+            "a data core is not finite": ~np.isfinite(arrays["core_sums"]),
+            "a data core has more values than samples": arrays["core_values"] > counts,
+            "a data core has a negative number of values": arrays["core_values"] < 0,
+        }
+    )
+
+
+def _check_levels(arrays: Arrays, n_classes: int) -> None:
+    _check_ends("a region", arrays["region_lower"], arrays["region_upper"])
+    _check_ends("a box of a region", arrays["inner_lower"], arrays["inner_upper"])
+    starts, labels, counts = (
+        arrays[name] for name in ("region_starts", "inner_labels", "inner_counts")
+    )
+    refuse(
+        {
+            "a level cannot be": arrays["region_levels"] < 1,
+            "boxes of regions do not begin with the first": starts[0] != 0,
+            "boxes of regions do not end with the last": starts[-1] != len(labels),
+            "a region has no box": np.diff(starts) < 1,
+            "a box of a region has a label that is no class": (labels < -1) | (labels >= n_classes),
+            "a box of a region holds no sample": counts < 1,
+            "there are too many samples": counts.sum(dtype=np.float64) >= TOO_MANY,
+        }
+    )
+    if len(labels):
+        n_labelled = np.add.reduceat((labels >= 0).astype(np.int64), starts[:-1])
+        refuse({"the boxes of a region have no label": n_labelled == 0})
+
+
+def _check_ends(what: str, lower: np.ndarray, upper: np.ndarray) -> None:
+    refuse(
+        {
+            f"{what} has an infinite bound": np.isinf(lower) | np.isinf(upper),
+            f"{what} has one bound only": np.isnan(lower) != np.isnan(upper),
+            f"{what} has a lower bound above the upper": lower > upper,
+        }
+    )
+
+
+class PlaceFiles(Covers):
+    """Files of `FuzzyMinMax`: by which place ties are resolved."""
+
+    header: ClassVar[Mapping[str, tuple[type, ...]]] = {**Covers.header, "by_corners": (bool,)}
+
+    def read_header(self, model: Any) -> dict[str, Any]:
+        return super().read_header(model) | {"by_corners": model._model.by_corners}
+
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+        model = super().restore(header, arrays, n_classes)["_model"]
+        return {"_model": PlaceModel(**vars(model), by_corners=header["by_corners"])}
+
+
+_LEVEL = Covers()
+
+# Arrays with an entry for each box.
+_ROWS = (*ARRAYS_OF_ALL, "confirmed")
+
+
+class LevelFiles(Kind):
+    """Files of `MultiGranularGFMM`: the boxes of all levels, one level after the other."""
+
+    header: ClassVar[Mapping[str, tuple[type, ...]]] = {
+        "levels": (list,),
+        "thetas": (list,),
+        "level": (int, NoneType),
+    }
+    arrays: ClassVar[Mapping[str, Layout]] = {**Covers.arrays, "level_starts": ("<i8", ("starts",))}
+    optional = Covers.optional
+
+    def find_sizes(self, arrays: Arrays) -> Mapping[str, int]:
+        return {"starts": arrays["level_starts"].size}
+
+    def read_header(self, model: Any) -> dict[str, Any]:
+        learned = model._model
+        return {
+            "levels": [_LEVEL.read_header(level) for level in _as_models(learned)],
+            "thetas": list(learned.thetas[: len(learned.levels)]),
+            "level": learned.level,
+        }
+
+    def read_arrays(self, model: Any) -> Arrays:
+        levels = [_LEVEL.read_arrays(level) for level in _as_models(model._model)]
+        rows = {name: np.concatenate([level[name] for level in levels]) for name in _ROWS}
+        starts = np.cumsum([0, *(len(level["labels"]) for level in levels)])
+        return levels[0] | rows | {"level_starts": starts}
+
+    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
+        levels, thetas, level = header["levels"], header["thetas"], header["level"]
+        starts = arrays["level_starts"]
+        n_levels = len(levels)
+        if not len(thetas) == n_levels == len(starts) - 1 or n_levels == 0:
+            raise ModelFileError("there is not a size for each level")
+        is_number = all(type(theta) is float and 0 < theta < np.inf for theta in thetas)
+        if not is_number or type(level) is bool:
+            raise ModelFileError("its levels are not known")
+        refuse(
+            {
+                "levels do not begin with the first box": starts[0] != 0,
+                "levels do not end with the last box": starts[-1] != len(arrays["labels"]),
+                "a level has no box": np.diff(starts) < 1,
+            }
+        )
+        for of_level, part in zip(levels, _parts(arrays), strict=True):
+            if not _is_header(of_level):
+                raise ModelFileError("its levels are not known")
+            _LEVEL.check(of_level, part, n_classes)
+
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+        levels = [
+            _LEVEL.restore(of_level, part, n_classes)["_model"]
+            for of_level, part in zip(header["levels"], _parts(arrays), strict=True)
+        ]
+        chosen = {"thetas": tuple(header["thetas"]), "level": header["level"]}
+        model = GranularModel(**vars(levels[-1]), levels=tuple(levels), **chosen)
+        model.choose()
+        return {"_model": model}
+
+
+def _as_models(model: GranularModel) -> Iterator[Any]:
+    """Yield each level as something that has a model."""
+    for level in model.levels:
+        yield SimpleNamespace(_model=level, n_candidates_=level.boxes.n_candidates)
+
+
+def _parts(arrays: Arrays) -> Iterator[Arrays]:
+    """Yield the arrays of each level."""
+    for start, stop in pairwise(arrays["level_starts"].tolist()):
+        rows = {name: arrays[name][start:stop] for name in _ROWS if name in arrays}
+        yield arrays | rows
+
+
+def _is_header(value: Any) -> bool:
+    """Whether this is what is said of a level."""
+    return (
+        type(value) is dict
+        and value.keys() == Covers.header.keys()
+        and all(type(value[name]) in kinds for name, kinds in Covers.header.items())
+    )
+
+
+_TYPES = {"alpha": float, "n_numbers": int, "delta": float, "each": bool, "frequencies": bool}
+
+
+class CountFiles(Covers):
+    """Files of `MixedGFMM`: how many samples of each box have each category."""
+
+    header: ClassVar[Mapping[str, tuple[type, ...]]] = {**Covers.header, "mixture": (dict,)}
+    arrays: ClassVar[Mapping[str, Layout]] = {
+        **Covers.arrays,
+        "value_counts": ("<i8", ("boxes", "values")),
+    }
+    optional = (*Covers.optional, frozenset({"value_counts"}))
+
+    def find_sizes(self, arrays: Arrays) -> Mapping[str, int]:
+        counts = arrays.get("value_counts")
+        return {} if counts is None else {"values": counts.shape[-1]}
+
+    def read_header(self, model: Any) -> dict[str, Any]:
+        return super().read_header(model) | {"mixture": model._model.mixture._asdict()}
+
+    def read_arrays(self, model: Any) -> Arrays:
+        arrays, counts = super().read_arrays(model), model._model.value_counts()
+        return arrays | {"value_counts": counts} if counts.size else arrays
+
+    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
+        super().check(header, arrays, n_classes)
+        lower, counts = arrays["lower"], arrays["counts"]
+        features, owners = _read_categories(header, lower.shape[1])
+        held = arrays.get("value_counts", np.empty((len(counts), 0), np.int64))
+        if held.shape[1] != len(owners):
+            raise ModelFileError("other categories are counted than there are")
+        refuse(
+            {
+                "a category is counted less than never": held < 0,
+                "a category is counted too often": held > counts[:, np.newaxis],
+                "a box has bounds in a categorical feature": ~np.isnan(lower[:, features]),
+            }
+        )
+        known = np.zeros((len(features), len(counts)), np.int64)
+        np.add.at(known, owners, held.T)
+        refuse({"a feature has more categories than samples": known > counts})
+        _check_mixture(header["mixture"], lower.shape[1] - len(features))
+
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+        model = super().restore(header, arrays, n_classes)["_model"]
+        features, owners = _read_categories(header, arrays["lower"].shape[1])
+        boxes = TalliedBoxes.of_boxes(model.boxes)
+        counts = arrays.get("value_counts", np.empty((len(boxes), 0), np.int64))
+        boxes.set_counts(counts, owners, len(features))
+        mixed = MixedModel(
+            boxes,
+            model.scale,
+            model.membership,
+            model.calibration,
+            features=features,
+            owners=owners,
+            mixture=Mixture(**header["mixture"]),
+        )
+        return {"_model": mixed}
+
+
+def _read_categories(header: Mapping[str, Any], n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the categorical features, and to which of them each value belongs."""
+    categories = categories_from_json(header, n_features)
+    places = [place for known in categories.values() for place in known.places.tolist()]
+    if sorted(places) != (np.arange(len(places)) * UNIT).tolist():
+        raise ModelFileError("its categories are not numbered")
+    return find_owners(categories)
+
+
+def _check_mixture(mixture: dict[str, Any], n_numbers: int) -> None:
+    if {name: type(value) for name, value in mixture.items()} != _TYPES:
+        raise ModelFileError("how numbers and categories decide is not known")
+    possible = 0.0 <= mixture["alpha"] <= 1.0 and 0.0 <= mixture["delta"] < np.inf
+    if not (possible and mixture["n_numbers"] == n_numbers):
+        raise ModelFileError("how numbers and categories decide cannot be")

@@ -1,0 +1,392 @@
+"""`MixedGFMM`: boxes in the numbers that count categories (EIOL-GFMM), as an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from hyperboxes._estimators.docs import shared_docs
+from hyperboxes._estimators.online import _OnlineGFMM
+from hyperboxes._estimators.tables import known_categories
+from hyperboxes._kernels.records import UNIT, Mixture, Tallies
+from hyperboxes._learning.categories import Column, sort_key
+from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
+from hyperboxes._models.categories import Categories
+from hyperboxes._models.membership import sum_in_order
+from hyperboxes._models.model import BoxModel, Nearest
+from hyperboxes._models.samples import frozen
+from hyperboxes.literature.kernels import nearest_mixed
+
+
+class TalliedBoxes(Boxes):
+    """Boxes with counts: of the samples that have a value, and of those that have any.
+
+    Values are numbered, those of all categorical features together, in the order in which they were
+    learned.
+    """
+
+    _rows: ClassVar[tuple[str, ...]] = (*Boxes._rows, "_value_counts", "_known")
+
+    def __init__(self, n_features: int, n_classes: int) -> None:
+        self._value_counts = np.zeros((0, 0), np.int64)
+        self._known = np.zeros((0, 0), np.int64)
+        super().__init__(n_features, n_classes)
+
+    @classmethod
+    def of_boxes(cls, boxes: Boxes) -> Self:
+        """Copy boxes that have counted nothing yet."""
+        rows = boxes.lower, boxes.upper, boxes.labels, boxes.counts, boxes.confirmed
+        tallied = cls.of_rows(*rows, n_classes=boxes.n_classes, n_seen=boxes.n_seen)
+        tallied.n_candidates = boxes.n_candidates
+        return tallied
+
+    def set_counts(self, counts: np.ndarray, owners: np.ndarray, n_categorical: int) -> None:
+        """Take on what was counted, when a model is restored."""
+        self._value_counts = np.array(counts, np.int64, order="C")
+        self._known = np.zeros((len(counts), n_categorical), np.int64)
+        np.add.at(self._known.T, owners, self._value_counts.T)
+
+    def make_columns(self, n_values: int, n_categorical: int) -> None:
+        """Have room to count so many values of so many features."""
+        self._value_counts = _with_columns(self._value_counts, len(self._labels), n_values)
+        self._known = _with_columns(self._known, len(self._labels), n_categorical)
+
+    @property
+    def value_counts(self) -> np.ndarray:
+        """How many samples of each box have each value."""
+        return self._value_counts[: len(self)]
+
+    def hide(self, box: int) -> None:
+        """Let nothing find a box, until it is shown again: the sign of its count says so."""
+        super().hide(box)
+        self._counts[box] *= -1
+
+    def show(self, box: int) -> None:
+        """Let a box be found again that was hidden."""
+        super().show(box)
+        self._counts[box] *= -1
+
+
+def _with_columns(table: np.ndarray, n_rows: int, n_columns: int) -> np.ndarray:
+    if table.shape == (n_rows, n_columns):
+        return table
+    wider = np.zeros((n_rows, n_columns), np.int64)
+    wider[: len(table), : table.shape[1]] = table
+    return wider
+
+
+@dataclass(eq=False, kw_only=True)
+class MixedModel(BoxModel):
+    """Boxes in the numbers that count categories.
+
+    `features` are those that are categorical, and `owners` tells of each value which of these it
+    belongs to. `mixture` is how numbers and categories decide together.
+    """
+
+    features: np.ndarray
+    owners: np.ndarray
+    mixture: Mixture
+
+    @property
+    def mixed(self) -> tuple[Tallies, Mixture]:
+        """What kernels are told of categories."""
+        boxes, n_categorical = self.boxes, len(self.features)
+        assert isinstance(boxes, TalliedBoxes)
+        boxes.make_columns(len(self.owners), n_categorical)
+        values = np.argsort(self.owners, kind="stable")
+        starts = np.searchsorted(self.owners[values], np.arange(n_categorical + 1))
+        codes = np.empty(n_categorical, np.int64)
+        counted = boxes._value_counts, boxes._known, codes
+        return Tallies(
+            frozen(self.features), frozen(values), frozen(starts), *counted
+        ), self.mixture
+
+    def find_nearest(
+        self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
+    ) -> Nearest:
+        """Return the nearest boxes of each class by numbers and categories."""
+        return ask_mixed(self, xl, xu)[:3]
+
+    def shares(self, xl: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+        """Return the share of boxes' samples that have the categories of others.
+
+        Its shape is (n_samples, n_boxes, n_categorical); NaN where sample or box know none.
+        """
+        numbers = xl[:, self.features]
+        codes = np.where(np.isnan(numbers), len(self.owners), np.rint(numbers / UNIT))
+        shares = np.pad(self.value_shares(boxes), ((0, 0), (0, 1)), constant_values=np.nan)
+        return shares[:, codes.astype(np.int64)].swapaxes(0, 1)
+
+    def value_shares(self, boxes: np.ndarray) -> np.ndarray:
+        """Return the share of each value among boxes' samples that have any; NaN if none has."""
+        counts = self.value_counts()[boxes]
+        known = counts @ (self.owners[:, np.newaxis] == np.arange(len(self.features)))
+        with np.errstate(invalid="ignore"):
+            return counts / known[:, self.owners]
+
+    def closeness(self, xl: np.ndarray, xu: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+        """Rank boxes: in the steps of the kernel, for the same numbers."""
+        distance = self._distance(xl, xu, boxes)
+        degree = 1.0 - np.minimum(distance, 1.0)
+        if len(self.features):
+            shares = np.nan_to_num(self.shares(xl, boxes), nan=1.0)
+            share = sum_in_order(shares) / len(self.features)
+            alpha = self.mixture.alpha
+            is_mixed = self.mixture.n_numbers > 0
+            degree = alpha * degree + (1.0 - alpha) * share if is_mixed else share
+        return np.where(degree > 0.0, degree, -np.maximum(distance, 1.0))
+
+    def counts_of(self, feature: int) -> np.ndarray:
+        """Return how many samples of each box have each value of a categorical feature."""
+        return self.value_counts()[:, self.values_of(feature)]
+
+    def values_of(self, feature: int) -> np.ndarray:
+        """Return the numbers of the values of a categorical feature."""
+        place = int(np.flatnonzero(self.features == feature)[0])
+        return np.flatnonzero(self.owners == place)
+
+    def value_counts(self) -> np.ndarray:
+        """Return how many samples of each box have each value, new ones, too."""
+        assert isinstance(self.boxes, TalliedBoxes)
+        return _with_columns(self.boxes.value_counts, len(self.boxes), len(self.owners))
+
+
+def find_owners(categories: dict[int, Categories]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the categorical features, and to which of them each numbered value belongs."""
+    features = np.array(sorted(categories), np.int64)
+    owners = np.empty(sum(len(known.values) for known in categories.values()), np.int64)
+    for place, feature in enumerate(features.tolist()):
+        owners[np.rint(categories[feature].places / UNIT).astype(np.int64)] = place
+    return features, owners
+
+
+def ask_mixed(
+    model: MixedModel, xl: np.ndarray, xu: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what the best boxes of each class say of samples, as `Nearest`, and the first of them.
+
+    That is, the first of those that hold most training samples.
+    """
+    boxes = model.boxes
+    shape = len(xl), boxes.n_classes
+    votes, single, first = (np.empty(shape, np.int64) for _ in range(3))
+    found = np.empty(shape), votes, single, first
+    asked = boxes.arrays, model.membership.metric, *model.mixed, WORK_PER_CALL
+    row = 0
+    while row < len(xl):
+        row = nearest_mixed(xl, xu, row, *asked, *found)
+    return found
+
+
+@shared_docs
+class MixedGFMM(_OnlineGFMM):
+    """Online learning of boxes that count the categories of their samples (EIOL-GFMM).
+
+    In the numbers, a box is a box, as in :class:`ImprovedOnlineGFMM`. Of each categorical feature
+    it counts how often each value occurs among its samples: `category_counts_`. A sample joins the
+    box of its class with the largest membership that can take it in: without a side longer than
+    `theta`, without a rise of the entropy of these counts by more than `delta`, and without
+    overlapping a box of another class. If there is none, the sample becomes a new box.
+
+    It is here for those who study it, and for its counts, which say how common each value is in a
+    box. :class:`ImprovedOnlineGFMM`, which gives categories places on a line, is as accurate, and
+    its boxes are rules with sets of values.
+
+    Parameters
+    ----------
+    {theta}
+    delta : float, default=0.2
+        How much a sample may raise the entropy of a box's categories, in bits. With less than 1, a
+        box of one sample takes in only samples with the same categories if ``entropy="each"``, and
+        mostly so on average.
+    alpha : float, default=0.9
+        How much the membership in the numbers counts; the rest is the mean share of the box's
+        samples that have the sample's categories. Where all features are of one kind, that kind
+        alone. With the 0.5 of the paper, boxes of few samples win, for the categories that they
+        have make large shares there.
+    entropy : {"mean", "each"}, default="mean"
+        Whether `delta` bounds the mean over the features or each of them, as in the first version
+        of the paper, which makes many more boxes.
+    overlap : {"values", "frequencies"}, default="values"
+        When boxes of two classes overlap that share a point in the numbers. ``"values"``: if they
+        have a value in common in each categorical feature. ``"frequencies"``: if it is as frequent
+        in both, too, as published. That is nearly never so, and boxes may stop overlapping as they
+        grow.
+    {gamma}
+    {search}
+    {order}
+    {calibrate}
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns hold categories, as in :class:`ImprovedOnlineGFMM`. Those that were never
+        learned, and None or NaN, are missing values: they hold nothing back and are not counted.
+
+    {attributes}
+    {seen}
+    {classes}
+    categories_ : dict
+        The values of each categorical feature, by its name or else its index, in the order in which
+        they are counted.
+    category_counts_ : dict
+        For each categorical feature, an array of shape (n_boxes, n_values): how many samples of
+        each box have each of the values in `categories_`.
+
+    See Also
+    --------
+    ImprovedOnlineGFMM : Categories have places on a line, and boxes hold sets of them.
+
+    Notes
+    -----
+    Membership in the numbers is that of the paper, the least over the features. Bounds in
+    categorical features are NaN. Each box has room for all values, so thousands of boxes and of
+    values take much memory.
+
+    References
+    ----------
+    {paper}
+    .. [2] T. T. Khuat and B. Gabrys, "An online learning algorithm for a neuro-fuzzy classifier
+       with mixed-attribute data", Applied Soft Computing 137, 2023.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from hyperboxes.literature import MixedGFMM
+    >>> X = pd.DataFrame({"size": [0.2, 0.3, 0.25, 0.35, 0.3], "colour": list("aabab")})
+    >>> y = [1, 1, 1, 1, 2]
+    >>> model = MixedGFMM(theta=0.3, delta=0.95, scaling=None, shuffle=False).fit(X, y)
+    >>> model.hyperboxes_.lower[:, 0], model.hyperboxes_.upper[:, 0]
+    (array([0.2, 0.3]), array([0.35, 0.3 ]))
+    >>> model.category_counts_["colour"]
+    array([[3, 1],
+           [0, 1]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_OnlineGFMM._parameter_constraints,
+        "delta": [Interval(Real, 0, None, closed="left")],
+        "alpha": [Interval(Real, 0, 1, closed="both")],
+        "entropy": [StrOptions({"mean", "each"})],
+        "overlap": [StrOptions({"values", "frequencies"})],
+    }
+    for _name in ("membership_function", "unlabeled"):  # no parameters of its own
+        del _parameter_constraints[_name]
+    del _name
+
+    unlabeled = None
+    _model: MixedModel
+
+    def __init__(
+        self,
+        theta: float = 0.5,
+        *,
+        delta: float = 0.2,
+        alpha: float = 0.9,
+        entropy: str = "mean",
+        overlap: str = "values",
+        gamma: Any = 1.0,
+        selection: str = "index",
+        scaling: Any = "minmax",
+        shuffle: bool = True,
+        random_state: Any = None,
+        calibrate: bool = True,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.theta = theta
+        self.delta = delta
+        self.alpha = alpha
+        self.entropy = entropy
+        self.overlap = overlap
+        self.gamma = gamma
+        self.selection = selection
+        self.scaling = scaling
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.calibrate = calibrate
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    @property
+    def category_counts_(self) -> dict[Any, np.ndarray]:
+        """How many samples of each box have each value, by feature."""
+        check_is_fitted(self)
+        counted = (self._model.counts_of(feature) for feature in known_categories(self))
+        return dict(zip(self.categories_, counted, strict=True))
+
+    def _pieces(self) -> dict[str, Any]:
+        return {"overlap": "paper"}  # of the numbers alone: no walls, categories keep apart, too
+
+    def _validate_samples(
+        self, X: Any, y: Any, X_upper: Any, *, reset: bool, sample_weight: Any = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        samples = super()._validate_samples(X, y, X_upper, reset=reset, sample_weight=sample_weight)
+        if not reset:  # there may be new values
+            _, self._model.owners = find_owners(known_categories(self))
+        return samples
+
+    def _place_categories(self, columns: dict[int, Column]) -> dict[int, Categories]:
+        return number_categories(
+            known_categories(self), {j: column.values for j, column in columns.items()}
+        )
+
+    @property
+    def _decided_otherwise(self) -> str:  # type: ignore[override]
+        return "boxes count categories" if known_categories(self) else ""
+
+    def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> MixedModel:
+        model = super()._new_model(lower, upper, n_classes)
+        features, owners = find_owners(known_categories(self))
+        if model.scale is not None:
+            model.scale.low[features], model.scale.high[features] = 0.0, 1.0  # as they are
+        gamma, numbers = model.membership.gamma, np.delete(np.arange(lower.shape[1]), features)
+        if len(numbers):
+            gamma[features] = gamma[numbers].min()
+        mixture = Mixture(
+            alpha=float(self.alpha),
+            n_numbers=len(numbers),
+            delta=float(self.delta),
+            each=self.entropy == "each",
+            frequencies=self.overlap == "frequencies",
+        )
+        boxes = TalliedBoxes(lower.shape[1], n_classes)
+        return MixedModel(
+            boxes, model.scale, model.membership, features=features, owners=owners, mixture=mixture
+        )
+
+    def _find_boxes(
+        self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray
+    ) -> np.ndarray:
+        rows, counts = np.arange(len(xl)), self._model.boxes.counts
+        best, votes, _, first = (table[rows, labels] for table in ask_mixed(self._model, xl, xu))
+        used[first] = True
+        for row in np.flatnonzero(votes > counts[first]):  # others are as close
+            own = np.flatnonzero((self._model.boxes.labels == labels[row]) & (counts > 0))
+            closeness = self._model.closeness(xl[row : row + 1], xu[row : row + 1], own)[0]
+            used[own[closeness == best[row]]] = True
+        return first
+
+
+def number_categories(
+    known: Mapping[int, Categories], columns: Mapping[int, Sequence[Any]]
+) -> dict[int, Categories]:
+    """Give numbers to values that were not known before, after those that were.
+
+    Features come in turn. Places stand for these numbers. That is for learners that count values
+    and know no order.
+    """
+    numbered, n_known = {}, sum(len(categories.values) for categories in known.values())
+    for feature in sorted(columns):
+        before = known.get(feature)
+        old, places = ((), np.empty(0)) if before is None else (before.values, before.places)
+        new = sorted(set(columns[feature]) - set(old), key=sort_key)
+        places = np.append(places, (n_known + np.arange(len(new))) * UNIT)
+        n_known += len(new)
+        if n_known * UNIT > 1.0:
+            raise ValueError(f"There are more than {round(1 / UNIT):,} categories.")
+        numbered[feature] = Categories((*old, *new), places, places, {}, 0.0, 0.0)
+    return numbered
