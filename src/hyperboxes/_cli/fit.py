@@ -38,12 +38,6 @@ from hyperboxes._cli._common import (
     positive_integer,
     print_json,
 )
-from hyperboxes._cli._dask import (
-    add_dask,
-    find_partitions,
-    fit_on_dask,
-    wants_dask,
-)
 from hyperboxes._cli._parts import find_files, open_files
 from hyperboxes._cli._sources import is_stream
 from hyperboxes._cli._survey import Columns
@@ -61,7 +55,6 @@ EXAMPLES = """\
   hyperboxes fit big.parquet --target fraud --drop id -o fraud.hyperboxes --checkpoint-every 5m
   hyperboxes fit big.parquet --target fraud --drop id -o fraud.hyperboxes --resume
   hyperboxes fit part-*.parquet --target fraud -o fraud.hyperboxes
-  hyperboxes fit part-*.parquet --target fraud -o fraud.hyperboxes --workers 4  # apart, on Dask
   hyperboxes fit few.csv --target label --unlabeled "" -o few.hyperboxes  # empty cells: no label
 """
 
@@ -81,7 +74,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_categories(parser)
     _add_learner(parser)
     _add_chunks(parser)
-    add_dask(parser)
     add_json(parser, "a summary")
 
 
@@ -177,20 +169,17 @@ def run(args: argparse.Namespace) -> None:
 
     began, compiled = time.monotonic(), compiling.seconds
     _check_options(args)
-    files = find_partitions(args) if wants_dask(args) else find_files(args.data)
+    files = find_files(args.data)
     _check_checkpoints(args, files)
     check_output(args.output, *files)
     learner = commands()[args.learner]
-    read_here = files[:1] if wants_dask(args) else files
-    table = open_files(read_here, args.sep, args.decimal, reread=True)
+    table = open_files(files, args.sep, args.decimal, reread=True)
     columns = choose_columns(args, table)
     columns = _find_categorical(args, learner, table, columns)
     model, options = _make_model(args, learner, columns)
     chunk_size = args.chunk_size or CHUNK_SIZE
     checkpoint = None
-    if wants_dask(args):
-        model, n_samples = fit_on_dask(args, model, columns)
-    elif _reads_in_chunks(args, learner, columns):
+    if _reads_in_chunks(args, learner, columns):
         checkpoint = _make_checkpoint(args, files, options)
         model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
         n_samples = n_learned(model)
@@ -216,12 +205,6 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UsageError(
             f"--learner {args.learner} needs all samples at once: --chunk-size, --checkpoint-every "
             f"and --resume are for the learners {_online_names(' and ')}"
-        )
-    if wants_dask(args) and about_chunks:
-        raise UsageError("on Dask each file is a partition: no --chunk-size, no checkpoints")
-    if wants_dask(args) and not commands()[args.learner].learns_partitions:
-        raise UsageError(
-            f"models of --learner {args.learner} cannot be merged, so no --dask and no --workers"
         )
 
 

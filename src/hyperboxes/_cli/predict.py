@@ -19,10 +19,8 @@ from hyperboxes._cli._common import (
     add_files,
     add_json,
     add_model,
-    note,
     positive_integer,
 )
-from hyperboxes._cli._dask import add_dask, find_outputs, for_each_file, wants_dask
 from hyperboxes._cli._models import (
     FeatureReader,
     add_matching,
@@ -32,7 +30,7 @@ from hyperboxes._cli._models import (
     load_model,
 )
 from hyperboxes._cli._parts import find_files, open_files
-from hyperboxes._cli._tables import Chunk, Table, open_table
+from hyperboxes._cli._tables import Chunk
 from hyperboxes._cli._writers import check_output, is_parquet, open_writer
 
 HELP = "predict the classes of the rows of a table"
@@ -41,7 +39,6 @@ EXAMPLES = """\
   hyperboxes predict iris.hyperboxes new.csv --keep --proba -o predicted.csv
   hyperboxes predict iris.hyperboxes new.parquet -o predicted.parquet
   hyperboxes predict iris.hyperboxes new-*.parquet -o predicted.parquet  # of all in one file
-  hyperboxes predict iris.hyperboxes new-*.parquet -o predicted --workers 4  # a file for each
   zcat new.csv.gz | hyperboxes predict iris.hyperboxes - --json | head -1
 """
 
@@ -75,17 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="threads that predict; default: 1",
     )
     add_chunk_size(parser)
-    add_dask(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Predict."""
-    outputs = find_outputs(args) if wants_dask(args) else {}
-    files = list(outputs) or find_files(args.data)
-    if args.json and wants_dask(args):
-        raise UsageError("--json does not go with Dask")
-    for output in outputs.values() or [args.output]:
-        check_output(output, *files, args.model)
+    files = find_files(args.data)
+    check_output(args.output, *files, args.model)
     if args.json and is_parquet(args.output):
         raise UsageError("--json does not go with a Parquet file")
     model = load_model(args.model)
@@ -95,33 +87,19 @@ def run(args: argparse.Namespace) -> None:
         check_memberships(model, args.model)
     if hasattr(model, "n_jobs"):
         model.set_params(n_jobs=args.jobs)
-    if wants_dask(args):
-        n_rows = for_each_file(args, predict_file, model, outputs)
-        note(args, f"{args.output}: predictions of {n_rows:,} rows in {len(outputs):,} files")
-    else:
-        predict_table(args, model, open_files(files, args.sep, args.decimal), args.output)
-
-
-def predict_file(args: argparse.Namespace, model: Any, data: str, output: str) -> int:
-    """Predict the rows of a file; return how many there are."""
-    return predict_table(args, model, open_table(data, args.sep, args.decimal), output)
-
-
-def predict_table(args: argparse.Namespace, model: Any, table: Table, output: str) -> int:
-    """Predict the rows of a table; return how many there are."""
+    table = open_files(files, args.sep, args.decimal)
     reader = find_features(args, model, table)
     kept = table.columns if args.keep else []
     _check_names([*kept, *_new_names(args, model)])
     wanted = list(dict.fromkeys([*kept, *reader.columns]))
     chunks = table.chunks(wanted, args.chunk_size)
     n_rows = 0
-    with open_writer(output, as_json=args.json) as writer:
+    with open_writer(args.output, as_json=args.json) as writer:
         for chunk in with_progress(args, "Predicting", chunks):
             writer.write(dict(_results(args, reader, chunk, kept)))
             n_rows += len(chunk)
         if n_rows == 0:
             raise ValueError(f"{table.name} has no rows")
-    return n_rows
 
 
 def _results(
