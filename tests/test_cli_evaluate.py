@@ -1,4 +1,4 @@
-"""`hyperboxes evaluate`: on the rows a model was trained on, and by cross-validation."""
+"""`hyperboxes evaluate`: cross-validation, and the share of rows in a box."""
 
 import json
 
@@ -11,32 +11,6 @@ from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, MixedGFMM, OnlineG
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 CV = ["evaluate", "model.hyperboxes", "train.csv", "--target", "species", "--cv"]
-SEEN = "seems to be what the model was trained on"
-
-
-@pytest.mark.parametrize("learner", ["improved", "online", "agglo-sm"])
-def test_rows_that_the_model_was_trained_on(run, get, folder, learner):
-    holes = TRAIN.assign(nothing=np.nan)
-    holes.iloc[:5, 0] = np.nan
-    holes.to_parquet("holes.parquet")
-    holes.sample(frac=1, random_state=1).to_csv("shuffled.csv", index=False)
-    target = ["--target", "species"]
-    get("fit", "holes.parquet", *target, "-o", "new", "--learner", learner)
-    for data in ("holes.parquet", "shuffled.csv"):
-        code, _, err = run("evaluate", "new", data, *target)
-        assert code == 0
-        assert f"Note: {data} {SEEN}: it has as many rows, with the same ranges" in err
-
-
-def test_rows_of_the_same_number_or_range(run, folder):
-    """Models that were trained in Python are no exception."""
-    assert SEEN in run("evaluate", "model.hyperboxes", "train.csv", "--target", "species")[2]
-    pd.concat([TRAIN, TRAIN[:1]]).to_csv("more.csv", index=False)
-    moved = TRAIN.copy()
-    moved.loc[moved[FEATURES[0]].idxmax(), FEATURES[0]] += 0.1
-    moved.to_csv("moved.csv", index=False)
-    for data in ("more.csv", "moved.csv", "test.csv"):
-        assert SEEN not in run("evaluate", "model.hyperboxes", data, "--target", "species")[2]
 
 
 @pytest.mark.parametrize(

@@ -142,10 +142,3 @@ def test_cross_validation(get, learner):
     scores = json.loads(get("evaluate", "boosted", *rows, "--cv", 3, "--json"))
     assert scores["n_samples"] == 90
     assert scores["accuracy"] > 0.8
-
-
-def test_the_rows_of_training_are_noticed(run, model):
-    target = "--target", "species"
-    note = "seems to be what the model was trained on: every box holds as many of its rows"
-    assert note in run("evaluate", "boosted", "train.csv", *target)[2]
-    assert "seems to be" not in run("evaluate", "boosted", "test.csv", *target)[2]

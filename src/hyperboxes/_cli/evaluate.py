@@ -23,7 +23,6 @@ from hyperboxes._cli._common import (
     add_model,
     add_target,
     n_boxes,
-    note,
     print_json,
 )
 from hyperboxes._cli._folds import cross_validate, number_of_folds
@@ -37,7 +36,6 @@ from hyperboxes._cli._models import (
     read_target,
 )
 from hyperboxes._cli._parts import find_files, open_files
-from hyperboxes._cli._seen import SeenRows
 from hyperboxes._cli._tables import Table
 
 HELP = "compare predictions with true labels"
@@ -84,25 +82,18 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> Scores:
-    """Ask the model about the rows, and say so if they are those it was trained on."""
+    """Compare the model's predictions with the labels."""
     model = reader.model
-    confusion, seen = Confusion(model.classes_), SeenRows(model)
+    confusion = Confusion(model.classes_)
     held: list[np.ndarray] = []
     chunks = table.chunks([*reader.columns, args.target], args.chunk_size)
     for chunk in with_progress(args, "Evaluating", chunks):
         labels, has_label = read_target(args, model, chunk)
         X = reader.read(chunk)
-        seen.add(X)
         confusion.add(labels[has_label], model.predict(X)[has_label])
         held += held_by_boxes(model, X)
     if confusion.n_samples == 0:
         raise ValueError(f"{table.name} has no rows with a label")
-    if agreement := seen.what_agrees():
-        note(
-            args,
-            f"Note: {table.name} seems to be what the model was trained on: {agreement}. "
-            "The scores say little about other rows; --cv 5 does",
-        )
     share = float(np.concatenate(held).mean()) if held else None
     return Scores.of(confusion, n_boxes=n_boxes(model), held=share)
 
