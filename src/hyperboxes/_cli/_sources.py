@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import sys
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,19 +13,6 @@ from hyperboxes._cli._common import STDIO
 
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
-_OLD_EXCEL = b"\xd0\xcf\x11\xe0"
-_ZIP = b"PK\x03\x04"
-
-# What a zip archive is that holds a file of this name.
-_IN_ARCHIVES = {
-    "xl/workbook.xml": "an Excel file",
-    "xl/workbook.bin": "an Excel file",
-    "content.xml": "an OpenDocument file, of LibreOffice say",
-}
-_ARCHIVE = "a zip archive"
-
-_SAVE_AS = "save the table as CSV in UTF-8, or as Parquet"
-_ADVICE = {_ARCHIVE: "unpack it first"}
 
 
 @dataclass(frozen=True)
@@ -61,33 +47,12 @@ class Source:
         """Whether it is a Parquet file; a stream of one has been read into memory."""
         return self.can_reopen and self._first_bytes() == _PARQUET
 
-    def check_format(self) -> None:
-        """Refuse files of spreadsheets and archives, by name."""
-        first = self._first_bytes()
-        if first == _OLD_EXCEL:
-            kind = "an Excel file"
-        elif first == _ZIP:
-            kind = self._kind_of_archive()
-        else:
-            return
-        raise ValueError(f"{self.name} is {kind}: {_ADVICE.get(kind, _SAVE_AS)}")
-
     def _first_bytes(self) -> bytes:
         """Return four bytes, which are still to be read."""
         if not self.can_reopen:
             return bytes(self.stream.peek(4)[:4])
         with self.open() as stream:
             return bytes(stream.peek(4)[:4])
-
-    def _kind_of_archive(self) -> str:
-        if not self.can_reopen:
-            return "an Excel file or another zip archive"
-        try:
-            with self.open() as stream, zipfile.ZipFile(stream) as archive:
-                names = archive.namelist()
-        except zipfile.BadZipFile:
-            names = []
-        return next((kind for name, kind in _IN_ARCHIVES.items() if name in names), _ARCHIVE)
 
     def open(self) -> Any:
         """Open it for reading, unzipped."""

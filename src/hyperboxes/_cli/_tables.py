@@ -219,7 +219,6 @@ def open_table(
 ) -> Table:
     """Open a file; `reread` says that it will be read more than once."""
     source = Source.of(path, reread)
-    source.check_format()
     table = ParquetTable(source) if source.is_parquet else CsvTable(source, sep)
     table.decimal = decimal or "."
     return table
@@ -233,7 +232,9 @@ def _read_header(stream: BinaryIO, name: str, sep: str | None) -> tuple[list[str
     try:
         text = line.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{name} is not in UTF-8: save it in that encoding") from error
+        raise ValueError(
+            f"{name} is neither CSV in UTF-8 nor Parquet: save the table as one of these"
+        ) from error
     if not text.strip():
         raise ValueError(f"{name} is empty")
     if "\r" in text:
