@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import hyperboxes
@@ -76,16 +77,36 @@ def test_fit_gives_the_model_of_the_estimator(get, learner):
     assert found.classes_.tolist() == sorted(IRIS.target_names)
 
 
-@pytest.mark.parametrize("learner", ["improved", "online"])
-@pytest.mark.parametrize("size", [1, 7, 100, 1000])
-def test_chunks_change_nothing(get, learner, size):
-    common = ["fit", "train.csv", "--target", "species", "--learner", learner, "--theta", 0.2]
-    get(*common, "-o", "chunks", "--chunk-size", size)
-    get(*common, "-o", "whole")
-    whole, chunks = load("whole"), load("chunks")
-    assert same_boxes(chunks, whole)
-    np.testing.assert_array_equal(chunks.data_max_, whole.data_max_)
-    np.testing.assert_array_equal(chunks.predict(TEST[FEATURES]), whole.predict(TEST[FEATURES]))
+@pytest.mark.parametrize("learner", commands())
+def test_batches_are_learned_as_partial_fit_does(run, learner):
+    argv = ["fit", "train.csv", "--target", "species", "-o", "new", "--learner", learner]
+    code, _, err = run(*argv, "--batch-rows", 30)
+    entry = commands()[learner]
+    expected = entry.estimator(**entry.commands[learner])
+    if not hasattr(expected, "partial_fit"):
+        assert code == 2
+        assert f"--learner {learner} needs all rows at once" in err
+        return
+    assert code == 0
+    X, y = TRAIN[FEATURES], TRAIN["species"].to_numpy(str)
+    if "scaling" in expected.get_params():
+        expected.set_params(scaling=[X.min().tolist(), X.max().tolist()])
+    for start in range(0, 100, 30):
+        rows = slice(start, start + 30)
+        expected.partial_fit(X[rows], y[rows], classes=np.unique(y))
+    found = load("new")
+    assert same_boxes(found, expected)
+    assert plain(found.get_params()) == plain(expected.get_params())
+    np.testing.assert_array_equal(found.predict(TEST[FEATURES]), expected.predict(TEST[FEATURES]))
+
+
+def test_batches_sorted_by_class_get_a_note(run):
+    rows = pd.DataFrame({"x": np.arange(600) % 7 / 7, "y": np.arange(600) // 200})
+    rows.to_csv("sorted.csv", index=False)
+    argv = ["fit", "sorted.csv", "--target", "y", "-o", "new", "--batch-rows", 100]
+    assert run(*argv)[2].count("Note: Labels come in long runs") == 1
+    assert run(*argv, "-q")[2] == ""
+    assert "Note" not in run(*argv[:-2])[2]
 
 
 def test_fit_parameters(get):
@@ -145,7 +166,7 @@ def test_samples_without_a_label(get, learner):
 def test_missing_values(get):
     holes = TRAIN[FEATURES].mask(np.arange(400).reshape(100, 4) % 7 == 0).join(TRAIN["species"])
     holes.to_csv("holes.csv", index=False, na_rep="NA")
-    get("fit", "holes.csv", "--target", "species", "-o", "new", "--chunk-size", 9)
+    get("fit", "holes.csv", "--target", "species", "-o", "new")
     expected = ImprovedOnlineGFMM(random_state=0)
     expected.fit(holes[FEATURES], holes["species"].to_numpy(str))
     assert same_boxes(load("new"), expected)
@@ -158,13 +179,13 @@ def test_progress_is_shown_in_terminals(run, monkeypatch):
         monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     commands = (
-        ["fit", "train.csv", "--target", "species", "-o", "new", "--chunk-size", "10"],
+        ["fit", "train.csv", "--target", "species", "-o", "new", "--batch-rows", "10"],
         ["fit", "train.csv", "--target", "species", "-o", "new", "--learner", "agglo2"],
         ["predict", "model.hyperboxes", "test.csv", "-o", "out.csv"],
         ["evaluate", "model.hyperboxes", "test.csv", "--target", "species", "--json"],
     )
     for argv, title in zip(
-        commands, ("Looking", "Learning", "Predicting", "Evaluating"), strict=True
+        commands, ("Finding", "Learning", "Predicting", "Evaluating"), strict=True
     ):
         code, out, err = run(*argv)
         assert code == 0

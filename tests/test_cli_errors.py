@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -59,8 +60,12 @@ BAD_DATA = [
     (["fit", "cut.csv.gz", "-o", "new", "--target", "y"], "cut.csv.gz is damaged or cut off ("),
     (["fit", "wrong.csv.gz", "-o", "new", "--target", "y"], "wrong.csv.gz is damaged or cut off ("),
     (
-        ["fit", "marks.csv", "-o", "new", "--target", "y", "--unlabeled", "?"],
+        ["fit", "marks.csv", "-o", "new", "--target", "y", "--unlabeled", "?", "--batch-rows", "9"],
         "no row has a label, every y is '?'",
+    ),
+    (
+        ["fit", "header.csv", "-o", "new", "--target", "y", "--batch-rows", "9"],
+        "header.csv has no rows",
     ),
     (
         [
@@ -111,15 +116,13 @@ def test_bad_data(refuse, folder, argv, message):
 
 
 BAD_USAGE = [
-    ([*FIT, "--target", "species", "--learner", "agglo2", "--chunk-size", "9"], "all samples at"),
-    ([*FIT, "--target", "species", "--learner", "agglo-sm", "--resume"], "all samples at once"),
     ([*FIT, "--target", "species", "--gamma", "1,2"], "--gamma has 2 numbers, but there are 4"),
     (["fit", "train.csv", "-o", "train.csv", "--target", "species"], "-o train.hyperboxes"),
     (["fit", "model.hyperboxes", "-o", "model.hyperboxes", "--target", "a"], "is read from"),
     (["stream", "train.csv", "--target", "species", "-o", "x.csv"], "--predictions x.csv"),
     (["fit", "train.csv", "-o", "-", "--target", "species"], "name a file"),
-    (["fit", "-", "-o", "new", "--target", "species", "--resume"], "checkpoints need a file"),
-    (["fit", os.devnull, "-o", "new", "--target", "species", "--resume"], "need a file"),
+    (["stream", "-", "-o", "new", "--target", "species", "--resume"], "--resume needs a file"),
+    (["stream", os.devnull, "-o", "new", "--target", "species", "--resume"], "needs a file"),
     (["predict", "model.hyperboxes", "test.csv", "-o", "test.csv"], "test.csv is read from"),
     (["predict", "model.hyperboxes", "test.csv", "-o", "model.hyperboxes"], "is read from"),
     (["predict", "model.hyperboxes", "test.csv", "--json", "-o", "a.parquet"], "Parquet"),
@@ -145,13 +148,12 @@ def test_options_that_do_not_go_together(refuse, argv, message):
         ([*FIT, "--target", "species", "--theta", "0"], "not a positive number: '0'"),
         ([*FIT, "--target", "species", "--theta", "nan"], "not a positive number: 'nan'"),
         ([*FIT, "--target", "species", "--gamma", "1,x"], "not a positive number: 'x'"),
-        ([*FIT, "--target", "species", "--chunk-size", "0"], "not a positive integer: '0'"),
-        ([*FIT, "--target", "species", "--chunk-size", "x"], "not a positive integer: 'x'"),
+        ([*FIT, "--target", "species", "--batch-rows", "0"], "not a positive integer: '0'"),
+        ([*FIT, "--target", "species", "--batch-rows", "x"], "not a positive integer: 'x'"),
         ([*FIT, "--target", "species", "--drop", "a,,b"], "no names of columns: 'a,,b'"),
         ([*FIT, "--target", "species", "--drop", "a\nb"], "no names of columns"),
         ([*FIT, "--target", "species", "--drop", "a,a"], "a name occurs twice"),
         ([*FIT, "--target", "species", "--drop", "a", "--features", "b"], "not allowed with"),
-        ([*FIT, "--target", "species", "--checkpoint-every", "soon"], "is not a number of rows"),
         ([*FIT, "--target", "species", "--sep", "::"], "not a single character"),
         (["explain", "model.hyperboxes", "test.csv", "--row", "0"], "not a positive integer: '0'"),
         (["report", "model.hyperboxes", "a.csv", "b.csv", "--target", "x", "-o", "r"], "one file"),
@@ -191,5 +193,23 @@ def test_targets_that_are_no_class(refuse, run, monkeypatch):
     code, _, err = run(*argv)
     assert code == 0
     assert "Note: price has 20 different values. Is it a class?" in err
-    monkeypatch.setattr("hyperboxes._cli._survey._MOST_CLASSES", 10)
-    assert "price has more than 10 different values, so it is no class" in refuse(*argv)
+    monkeypatch.setattr("hyperboxes._cli.fit._MAX_CLASSES", 10)
+    assert "price has more than 10 different values, so it is not a class" in refuse(*argv)
+
+
+def test_a_closed_pipe_is_no_error(folder):
+    pd.concat([pd.read_csv("test.csv")] * 200).to_csv("long.csv", index=False)  # fills a pipe
+    argv = ["predict", "model.hyperboxes", "long.csv", "--keep", "--chunk-size", "1000"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hyperboxes", *argv],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline().endswith(",species,prediction\n")
+    process.stdout.close()
+    err = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 141
+    assert "Traceback" not in err
+    assert "Error" not in err

@@ -31,11 +31,11 @@ def test_parts_are_learned_as_one_file(get, parts, learner):
         np.testing.assert_array_equal(boxes.counts, whole.counts)
 
 
-def test_chunks_of_parts_give_the_same_boxes(get, parts):
-    get("fit", "train.csv", "--target", "species", "-o", "whole.hyperboxes")
-    get("fit", *parts, *FIT, "--chunk-size", 7)
-    boxes = load("parts.hyperboxes").hyperboxes_
-    np.testing.assert_array_equal(boxes.lower, load("whole.hyperboxes").hyperboxes_.lower)
+def test_batches_end_with_their_part(get, parts):
+    get("fit", *parts, *FIT, "--batch-rows", 70)
+    get("fit", "train.csv", "--target", "species", "-o", "whole.hyperboxes", "--batch-rows", 100)
+    boxes, whole = (load(f"{name}.hyperboxes").hyperboxes_ for name in ("parts", "whole"))
+    np.testing.assert_array_equal(boxes.lower, whole.lower)
 
 
 def test_parts_are_predicted_and_evaluated_in_order(get, parts):
@@ -67,7 +67,6 @@ def test_what_does_not_go_with_parts(refuse, parts):
     assert "standard input is read alone" in refuse("fit", "part-0.csv", "-", *FIT, code=2)
     assert "part-0.csv is named twice" in refuse("fit", "part-0.csv", "part-*", *FIT, code=2)
     assert "No file is named no-*" in refuse("fit", "no-*", *FIT)
-    assert "for a single file" in refuse("fit", *parts, *FIT, "--resume", code=2)
     output = ["-o", "new-1.csv"]
     message = refuse("predict", "model.hyperboxes", "new-0.csv", "new-1.csv", *output, code=2)
     assert "new-1.csv is read from" in message

@@ -100,27 +100,26 @@ def test_separator_given(tmp_path):
 @given(
     n_rows=st.integers(0, 30),
     size=st.one_of(st.none(), st.integers(1, 40)),
-    skip=st.integers(0, 35),
     group=st.integers(1, 10),
 )
-def test_chunks_end_where_they_would_without_skipping(tmp_path_factory, n_rows, size, skip, group):
+def test_chunks_have_the_size_asked_for(tmp_path_factory, n_rows, size, group):
     path = tmp_path_factory.mktemp("t") / "data.parquet"
     pq.write_table(pa.table({"x": range(n_rows)}), path, row_group_size=group)
-    chunks = list(open_table(str(path)).chunks(["x"], size, skip))
-    rows = [list(range(n_rows))[i : i + (size or 99)] for i in range(0, n_rows, size or 99)]
-    kept = [[x for x in row if x >= skip] for row in rows]
-    assert [chunk.table["x"].to_pylist() for chunk in chunks] == [row for row in kept if row]
-    assert [chunk.start for chunk in chunks] == [row[0] for row in kept if row]
+    chunks = list(open_table(str(path)).chunks(["x"], size))
+    starts = range(0, n_rows, size or 99)
+    rows = [list(range(n_rows))[i : i + (size or 99)] for i in starts]
+    assert [chunk.table["x"].to_pylist() for chunk in chunks] == rows
+    assert [chunk.start for chunk in chunks] == list(starts)
 
 
 def test_chunks_of_a_csv_file(tmp_path):
     """Also of one that Arrow reads in several blocks."""
     content = b"x,pad\n" + b"".join(b"%d,%s\n" % (i, b"." * 100) for i in range(30_000))
     table = open_table(str(write(tmp_path / "data", content)))
-    chunks = list(table.chunks(["x"], 7_000, skip=10_000))
-    assert [len(chunk) for chunk in chunks] == [4_000, 7_000, 7_000, 2_000]
+    chunks = list(table.chunks(["x"], 7_000))
+    assert [len(chunk) for chunk in chunks] == [7_000] * 4 + [2_000]
     found = np.concatenate([read_numbers(chunk, ["x"]).ravel() for chunk in chunks])
-    np.testing.assert_array_equal(found, np.arange(10_000, 30_000))
+    np.testing.assert_array_equal(found, np.arange(30_000))
 
 
 def test_parquet_of_every_kind():
@@ -184,7 +183,7 @@ def test_labels_are_the_same_in_every_chunk_and_command(tmp_path, monkeypatch, c
     frame.to_csv("data.csv", index=False)
     frame.to_parquet("data.parquet")
     for path in ("data.csv", "data.parquet"):
-        main(["fit", path, "--target", "y", "-o", "model", "--chunk-size", str(size), "-q"])
+        main(["fit", path, "--target", "y", "-o", "model", "--batch-rows", str(size), "-q"])
         assert load("model").classes_.tolist() == sorted(labels)
         for other in ("data.csv", "data.parquet"):
             capsys.readouterr()
@@ -203,7 +202,7 @@ def test_fit_and_predict_from_standard_input(tmp_path, monkeypatch, capsys, kind
     else:
         frame.to_csv("data", index=False, compression="gzip" if kind == "gzip" else None)
     for argv in (
-        ["fit", "-", "--target", "y", "-o", "model", "--chunk-size", "7"],
+        ["fit", "-", "--target", "y", "-o", "model", "--batch-rows", "7"],
         ["predict", "model", "-", "--chunk-size", "7"],
     ):
         with (tmp_path / "data").open("rb") as file:

@@ -127,7 +127,6 @@ def test_what_boxes_that_vote_do_not_have_is_refused(model, refuse):
 def test_options_of_other_learners_are_refused(refuse):
     assert "--learner boosted has no --theta" in refuse(*FIT, "--theta", 0.5, code=2)
     assert "--learner boosted has no --unlabeled" in refuse(*FIT, "--unlabeled", "", code=2)
-    assert "boosted needs all samples at once" in refuse(*FIT, "--chunk-size", 9, code=2)
     agglo2 = ["fit", "train.csv", "--target", "species", "-o", "new", "--learner", "agglo2"]
     assert "--learner agglo2 has no --max-boxes" in refuse(*agglo2, "--max-boxes", 5, code=2)
 

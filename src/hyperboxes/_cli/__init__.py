@@ -95,7 +95,7 @@ def _error_message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.strerror}: {error.filename}"
     if isinstance(error, MemoryError):
-        return "out of memory: the online learners read files in pieces, see --chunk-size"
+        return "out of memory: the online learners read large files in batches: fit --batch-rows"
     text = " ".join(str(error).split())
     if isinstance(error, _EXPECTED):
         return text

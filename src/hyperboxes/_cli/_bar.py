@@ -16,7 +16,7 @@ Update = Callable[[int, str], None]
 
 @contextmanager
 def progress(
-    args: argparse.Namespace, title: str, total: int | None = None, done: int = 0
+    args: argparse.Namespace, title: str, total: int | None = None
 ) -> Iterator[Update | None]:
     """Show a bar, and yield a function that updates it; None if nobody sees it.
 
@@ -27,7 +27,7 @@ def progress(
         yield None
         return
     with bar:
-        task = bar.add_task(title, total=total, completed=done, remark="")
+        task = bar.add_task(title, total=total, remark="")
 
         def update(n_rows: int, remark: str = "") -> None:
             bar.update(task, completed=n_rows, remark=remark or f"{n_rows:,} rows")
@@ -35,13 +35,15 @@ def progress(
         yield update
 
 
-def with_progress(args: argparse.Namespace, title: str, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+def with_progress(
+    args: argparse.Namespace, title: str, chunks: Iterable[Chunk], total: int | None = None
+) -> Iterator[Chunk]:
     """Yield chunks, and show how many rows are done."""
-    with progress(args, title) as update:
-        n_rows = None
+    with progress(args, title, total) as update:
+        n_rows = 0
         for chunk in chunks:
             yield chunk
-            n_rows = (chunk.start if n_rows is None else n_rows) + len(chunk)
+            n_rows += len(chunk)
             if update is not None:
                 update(n_rows, "")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,27 @@ MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "?")
 # How Booleans are written, in lower case; what they are as numbers, and as categories.
 _TRUTH = {"true": "1", "false": "0"}
 _BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The features and the target of a table, and the label that marks rows without one."""
+
+    features: list[str]
+    target: str
+    unlabeled: str | None = None
+    categorical: tuple[str, ...] = ()
+    boolean: tuple[str, ...] = ()  # of these
+
+    @property
+    def all(self) -> list[str]:
+        """All columns that are read."""
+        return [*self.features, self.target]
+
+    def read(self, chunk: Chunk) -> tuple[Any, np.ndarray]:
+        """Return the samples as a data frame, and their labels."""
+        labels = check_labels(chunk, self.target, self.unlabeled)
+        return read_frame(chunk, self.features, self.categorical, self.boolean), labels
 
 
 def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
@@ -136,6 +158,18 @@ def read_labels(chunk: Chunk, column: str) -> np.ndarray:
         raise ValueError(f"{chunk.file}: {column} has nested values, which are no labels")
     texts = ["" if v is None or v != v else str(v) for v in values.to_pylist()]
     return np.array(texts, dtype=str)
+
+
+def check_labels(chunk: Chunk, target: str, unlabeled: Any) -> np.ndarray:
+    """Return the labels, of which none is empty unless that says that there is none."""
+    labels = read_labels(chunk, target)
+    if unlabeled != "" and (missing := labels == "").any():
+        row = chunk.start + int(np.argmax(missing)) + 1
+        raise ValueError(
+            f"{chunk.file}: row {row} has no {target}. If that says that a sample has no label, "
+            'add --unlabeled ""'
+        )
+    return labels
 
 
 def _to_numbers(values: Any, decimal: str) -> np.ndarray | None:

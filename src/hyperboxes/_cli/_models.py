@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._cli._columns import read_frame, read_numbers
+from hyperboxes._cli._columns import check_labels, read_frame, read_numbers
 from hyperboxes._cli._common import add_features, listing, note
 from hyperboxes._cli._labels import match_spelling, to_classes
-from hyperboxes._cli._survey import check_labels
 from hyperboxes._cli._tables import Chunk, Table, open_table
 from hyperboxes._extras import need
 

@@ -55,11 +55,8 @@ class Parts(Table):
         for table in self._tables:
             table.check(columns)
 
-    def chunks(
-        self, columns: Sequence[str], size: int | None = None, skip: int = 0
-    ) -> Iterator[Chunk]:
-        """Yield the chunks of all files; none of them is skipped, for there are no checkpoints."""
-        assert skip == 0
+    def chunks(self, columns: Sequence[str], size: int | None = None) -> Iterator[Chunk]:
+        """Yield the chunks of all files."""
         self.check(columns)
         for table in self._tables:
             yield from table.chunks(columns, size)

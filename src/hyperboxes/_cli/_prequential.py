@@ -1,4 +1,4 @@
-"""Test-then-train: each row is predicted, then learned, and counted."""
+"""Prequential evaluation: each row is predicted, then learned."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hyperboxes._compiling import compiling
 _RECENT = 1000
 
 
-class Tally:
+class PrequentialMetrics:
     """How predictions before learning agree with the labels."""
 
     def __init__(self) -> None:

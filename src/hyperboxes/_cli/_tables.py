@@ -26,6 +26,9 @@ _SEPARATORS = ",;\t|"
 _PARQUET_INDEX = re.compile(r"__index_level_\d+__")
 _NO_NAME = ("", "Unnamed: 0")
 
+# The largest batch of rows that is read from a Parquet file.
+_BATCH_ROWS = 65_536
+
 # An index is recognised by so many rows.
 _ROWS_OF_INDEX = 1000
 
@@ -60,13 +63,8 @@ class Table(ABC):
         """The columns that number or name the rows: an index that was written with the data."""
 
     @abstractmethod
-    def chunks(
-        self, columns: Sequence[str], size: int | None = None, skip: int = 0
-    ) -> Iterator[Chunk]:
-        """Yield some columns, `size` rows at a time or all at once, without the first `skip` rows.
-
-        Chunks end where they would without `skip`.
-        """
+    def chunks(self, columns: Sequence[str], size: int | None = None) -> Iterator[Chunk]:
+        """Yield some columns, `size` rows at a time or all at once."""
 
     def check(self, columns: Sequence[str]) -> None:
         """Refuse columns that are not there."""
@@ -80,15 +78,20 @@ class Table(ABC):
 class FileTable(Table):
     """A single file."""
 
-    def chunks(
-        self, columns: Sequence[str], size: int | None = None, skip: int = 0
+    def chunks(self, columns: Sequence[str], size: int | None = None) -> Iterator[Chunk]:
+        """Yield some columns, `size` rows at a time or all at once."""
+        batches = self._batches(columns, min(size or _BATCH_ROWS, _BATCH_ROWS))
+        yield from self._make_chunks(batches, columns, size)
+
+    def _make_chunks(
+        self, batches: Iterator[Any], columns: Sequence[str], size: int | None, start: int = 0
     ) -> Iterator[Chunk]:
-        """Yield some columns, by what the file has at a time."""
+        """Yield chunks of `size` rows; `start` rows came before."""
         pa = arrow()
-        at_once = min(size or 65_536, 65_536)
-        for start, batches in _regroup(self._batches(columns, at_once), size, skip):
-            table = pa.Table.from_batches(batches).rename_columns(list(columns))
+        for group in _regroup(batches, size):
+            table = pa.Table.from_batches(group).rename_columns(list(columns))
             yield Chunk(self.name, start, table, self.decimal)
+            start += table.num_rows
 
     @cached_property
     def index_columns(self) -> list[str]:
@@ -127,7 +130,7 @@ class CsvTable(FileTable):
     def __init__(self, source: Source, sep: str | None) -> None:
         self._source = source
         with source.open() if source.can_reopen else nullcontext(source.open()) as stream:
-            names, self._sep = _read_header(stream, source.name, sep)
+            names, self.sep = _read_header(stream, source.name, sep)
         self._stream: Any = None if source.can_reopen else stream
         super().__init__(source.name, names)
 
@@ -144,15 +147,12 @@ class CsvTable(FileTable):
         self, stream: Any, columns: Sequence[str], size: int, n_before: int
     ) -> Iterator[Chunk]:
         """Yield rows without names, of which so many came before, in chunks of at most `size`."""
-        pa = arrow()
-        for start, batches in _regroup(self._read(stream, columns), size, 0):
-            table = pa.Table.from_batches(batches).rename_columns(list(columns))
-            yield Chunk(self.name, n_before + start, table, self.decimal)
+        yield from self._make_chunks(self._read(stream, columns), columns, size, n_before)
 
     def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
         stream = self._stream or self._source.open()
         if self._stream is None:
-            _read_header(stream, self.name, self._sep)
+            _read_header(stream, self.name, self.sep)
         yield from self._read(stream, columns)
 
     def _read(self, stream: Any, columns: Sequence[str]) -> Iterator[Any]:
@@ -164,7 +164,7 @@ class CsvTable(FileTable):
                 stream,
                 # Without threads Arrow knows the row of an error.
                 pc.ReadOptions(column_names=self.columns, use_threads=False),
-                pc.ParseOptions(delimiter=self._sep, newlines_in_values=True),
+                pc.ParseOptions(delimiter=self.sep, newlines_in_values=True),
                 pc.ConvertOptions(
                     include_columns=list(columns),
                     column_types=dict.fromkeys(self.columns, pa.string()),
@@ -253,23 +253,17 @@ def _translate_error(message: str) -> str:
     return message.replace("Expected", "expected").replace("columns", "cells")
 
 
-def _regroup(
-    batches: Iterator[Any], size: int | None, skip: int
-) -> Iterator[tuple[int, list[Any]]]:
-    """Yield where groups of `size` rows start, and their batches."""
+def _regroup(batches: Iterator[Any], size: int | None) -> Iterator[list[Any]]:
+    """Yield lists of batches that have `size` rows together, the last one the rest."""
     group: list[Any] = []
-    start, n_rows = skip, 0
+    n_rows = 0
     for batch in batches:
-        n_skipped = min(skip, batch.num_rows)
-        skip -= n_skipped
-        batch = batch.slice(n_skipped)
-        while size is not None and n_rows + batch.num_rows >= (room := size - start % size):
-            head = room - n_rows
-            yield start, [*group, batch.slice(0, head)]
-            start, group, n_rows = start + room, [], 0
-            batch = batch.slice(head)
+        while size is not None and n_rows + batch.num_rows >= size:
+            yield [*group, batch.slice(0, size - n_rows)]
+            batch = batch.slice(size - n_rows)
+            group, n_rows = [], 0
         if batch.num_rows:
             group.append(batch)
             n_rows += batch.num_rows
     if group:
-        yield start, group
+        yield group
