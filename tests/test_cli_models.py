@@ -17,7 +17,7 @@ from sklearn.metrics import (
 
 import hyperboxes
 from hyperboxes import HyperboxClustering, load, save
-from hyperboxes._cli._labels import match_spelling
+from hyperboxes._cli.columns import match_spelling
 from tests.databases import ask_sqlite
 from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN
 from tests.learners import ImprovedOnlineGFMM
@@ -176,7 +176,7 @@ def test_clusterings(get, refuse):
         ["rules", "clusters", "--format", "sql"],
         ["report", "clusters", "test.csv", "--target", "species", "-o", "page.html"],
     ):
-        assert "clusters is no classifier, but a HyperboxClustering" in refuse(*argv)
+        assert "clusters is not a classifier but a HyperboxClustering" in refuse(*argv)
 
 
 def test_rules(get):

@@ -46,7 +46,8 @@ def test_parts_are_predicted_and_evaluated_in_order(get, parts):
     options = ["--target", "species", "--json"]
     scores = get("evaluate", "model.hyperboxes", *new, *options)
     assert scores == get("evaluate", "model.hyperboxes", "test.csv", *options)
-    assert get("evaluate", "model.hyperboxes", "new-*.csv", *options, "--cv", 2)
+    folds = get("evaluate", "model.hyperboxes", "new-*.csv", *options, "--cv", 2)
+    assert folds == get("evaluate", "model.hyperboxes", "test.csv", *options, "--cv", 2)
 
 
 def test_errors_name_the_part(refuse, parts):

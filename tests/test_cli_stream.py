@@ -17,7 +17,7 @@ from sklearn.metrics import cohen_kappa_score
 import hyperboxes
 from hyperboxes import AdaptiveGFMM, load
 from hyperboxes._cli import main
-from hyperboxes._cli._prequential import PrequentialMetrics
+from hyperboxes._cli.stream import PrequentialMetrics
 from hyperboxes._compiling import compiling
 
 N_ROWS = 1200

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from hyperboxes import load, save
 from hyperboxes._cli import main
-from hyperboxes._cli._columns import MISSING, read_labels, read_numbers
-from hyperboxes._cli._tables import Chunk, open_table
+from hyperboxes._cli.columns import MISSING, read_labels, read_numbers
+from hyperboxes._cli.tables import Chunk, open_table
 from tests.learners import ImprovedOnlineGFMM, same_boxes
 from tests.marks import on_posix
 

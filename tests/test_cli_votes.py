@@ -120,7 +120,7 @@ def test_report(get, model):
 
 def test_what_boxes_that_vote_do_not_have_is_refused(model, refuse):
     message = refuse("predict", "boosted", "test.csv", "--membership")
-    assert "boosted is a BoostedHyperboxes, whose boxes vote: it has no memberships; " in message
+    assert "boosted is a BoostedHyperboxes, which has no memberships; " in message
     assert message.endswith("--proba gives probabilities")
 
 

@@ -24,25 +24,26 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._cli._bar import progress, with_progress
-from hyperboxes._cli._columns import Columns, find_boolean, find_categorical
-from hyperboxes._cli._common import (
+from hyperboxes._cli.columns import Columns, find_boolean, find_categorical
+from hyperboxes._cli.common import (
     CHUNK_SIZE,
     UsageError,
     add_features,
     add_files,
     add_json,
     add_target,
+    check_model_output,
+    check_output,
     column_names,
     listing,
     n_boxes,
     note,
     positive_integer,
     print_json,
+    progress,
+    with_progress,
 )
-from hyperboxes._cli._parts import find_files, open_files
-from hyperboxes._cli._tables import Table
-from hyperboxes._cli._writers import check_model_output, check_output
+from hyperboxes._cli.tables import Table, find_files, open_tables
 from hyperboxes._compiling import compiling
 from hyperboxes._estimators.registry import Learner, commands
 from hyperboxes._extras import need
@@ -164,7 +165,7 @@ def run(args: argparse.Namespace) -> None:
     files = find_files(args.data)
     check_output(args.output, *files)
     learner = commands()[args.learner]
-    table = open_files(files, args.sep, args.decimal, reread=True)
+    table = open_tables(files, args.sep, args.decimal, reread=True)
     columns = _find_categorical(args, learner, table, choose_columns(args, table))
     model = _make_model(args, learner, columns)
     with _warnings_as_notes(args):

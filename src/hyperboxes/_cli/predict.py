@@ -1,7 +1,7 @@
 """Predict the classes of the rows of a table.
 
-Columns are matched by name, in any order. The file is read in pieces, so it may be larger than
-memory. Results are a CSV table on standard output unless -o says otherwise.
+Columns are matched by name, in any order. The file may be larger than memory. Results are a CSV
+table on standard output unless -o says otherwise.
 """
 
 from __future__ import annotations
@@ -11,17 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from hyperboxes._cli._bar import with_progress
-from hyperboxes._cli._common import (
-    STDIO,
-    UsageError,
-    add_chunk_size,
-    add_files,
-    add_json,
-    add_model,
-    positive_integer,
-)
-from hyperboxes._cli._models import (
+from hyperboxes._cli.columns import (
     FeatureReader,
     add_matching,
     check_classifier,
@@ -29,9 +19,20 @@ from hyperboxes._cli._models import (
     find_features,
     load_model,
 )
-from hyperboxes._cli._parts import find_files, open_files
-from hyperboxes._cli._tables import Chunk
-from hyperboxes._cli._writers import check_output, is_parquet, open_writer
+from hyperboxes._cli.common import (
+    STDIO,
+    UsageError,
+    add_chunk_size,
+    add_files,
+    add_json,
+    add_model,
+    check_output,
+    is_parquet,
+    open_writer,
+    positive_integer,
+    with_progress,
+)
+from hyperboxes._cli.tables import Chunk, find_files, open_tables
 
 HELP = "predict the classes of the rows of a table"
 EXAMPLES = """\
@@ -87,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
         check_memberships(model, args.model)
     if hasattr(model, "n_jobs"):
         model.set_params(n_jobs=args.jobs)
-    table = open_files(files, args.sep, args.decimal)
+    table = open_tables(files, args.sep, args.decimal)
     reader = find_features(args, model, table)
     kept = table.columns if args.keep else []
     _check_names([*kept, *_new_names(args, model)])
@@ -121,14 +122,14 @@ def _results(
 
 
 def _most_probable(model: Any, X: Any, proba: Any) -> Any:
-    """Return what `predict` says: the largest probability, but rounding may tie those of scores."""
+    """Return the classes of `predict`: of the largest score, where probabilities may be tied."""
     if hasattr(model, "decision_function"):
         return model.predict(X)
     return model.classes_[proba.argmax(axis=1)]
 
 
 def _new_names(args: argparse.Namespace, model: Any) -> list[str]:
-    """Return the names of the columns that the output has beside the kept ones."""
+    """Return the names of the columns that are added to the kept ones."""
     proba = _by_class("proba", model) if args.proba else []
     return [args.column, *proba, *(_by_class("membership", model) if args.membership else [])]
 
@@ -138,7 +139,7 @@ def _by_class(title: str, model: Any) -> list[str]:
 
 
 def _check_names(names: list[str]) -> None:
-    """Refuse two columns of one name."""
+    """Raise an error for two columns of one name."""
     (name, count), *_ = Counter(names).most_common(1)
     if count > 1:
         raise ValueError(

@@ -18,6 +18,8 @@ import io
 import os
 import stat
 import sys
+import time
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -25,25 +27,24 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._cli._bar import progress
-from hyperboxes._cli._columns import Columns, read_labels, read_numbers
-from hyperboxes._cli._common import (
+from hyperboxes._cli.columns import Columns, read_labels, read_numbers
+from hyperboxes._cli.common import (
     STDIO,
     UsageError,
     add_data,
     add_features,
     add_json,
+    check_model_output,
+    check_output,
     column_names,
     note,
     positive_integer,
     print_json,
+    progress,
 )
-from hyperboxes._cli._live import live_chunks
-from hyperboxes._cli._prequential import PrequentialMetrics
-from hyperboxes._cli._sources import is_stream
-from hyperboxes._cli._tables import Chunk, open_table
-from hyperboxes._cli._writers import check_model_output, check_output
 from hyperboxes._cli.fit import choose_columns, positive_number
+from hyperboxes._cli.tables import Chunk, is_stream, open_table
+from hyperboxes._compiling import compiling
 
 HELP = "predict and learn the rows of a stream, one after the other"
 EXAMPLES = """\
@@ -56,6 +57,9 @@ EXAMPLES = """\
 
 # Rows that are read at a time, between two updates of the progress bar.
 _CHUNK_ROWS = 500
+
+# Rows of the recent accuracy, which the progress bar shows.
+_RECENT_ROWS = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,7 +118,7 @@ def run(args: argparse.Namespace) -> None:
     columns = choose_columns(args, table)
     model = AdaptiveGFMM(args.theta, max_boxes=args.max_boxes)
     metrics = PrequentialMetrics()
-    chunks = live_chunks(table, columns.all, _CHUNK_ROWS)
+    chunks = table.live_chunks(columns.all, _CHUNK_ROWS)
     if args.resume:
         model = _load_model(args, model, columns)
         note(args, f"Going on after {model.n_samples_seen_:,} rows with a label")
@@ -156,7 +160,7 @@ def _load_model(args: argparse.Namespace, like: Any, columns: Columns) -> Any:
 
     model = load(args.output)
     has_options = type(model) is type(like) and model.get_params() == like.get_params()
-    if not has_options or getattr(model, "feature_names_in_", []).tolist() != columns.features:
+    if not has_options or list(getattr(model, "feature_names_in_", [])) != columns.features:
         raise ValueError(
             f"{args.output} is not a model of this stream: resume with the same --theta, "
             "--max-boxes and features"
@@ -320,3 +324,91 @@ def _print_scores(args: argparse.Namespace, metrics: PrequentialMetrics, model: 
         note(args, "\n".join(lines))
     else:
         print("\n".join(lines))
+
+
+class PrequentialMetrics:
+    """Counts of predictions that are made before their rows are learned, and scores of them."""
+
+    def __init__(self) -> None:
+        self.n_rows = 0  # with and without a label
+        self.n_hits = self.n_repeats = 0
+        self._labels: Counter[str] = Counter()
+        self._predicted: Counter[str] = Counter()
+        self._recent: deque[bool] = deque(maxlen=_RECENT_ROWS)
+        self._last = ""
+        self.start_clock()
+
+    def add(self, label: str, predicted: str) -> None:
+        """Count a row. An empty label means no label; an empty prediction is never right."""
+        self.n_rows += 1
+        if label:
+            self.n_hits += label == predicted
+            self.n_repeats += label == self._last
+            self._labels[label] += 1
+            self._predicted[predicted] += 1
+            self._recent.append(label == predicted)
+            self._last = label
+
+    def start_clock(self) -> None:
+        """Start to measure the speed."""
+        self._began, self._compiled_before = time.monotonic(), compiling.seconds
+        self._n_before = self.n_rows
+
+    @property
+    def n_labels(self) -> int:
+        """Rows with a label."""
+        return self._labels.total()
+
+    @property
+    def accuracy(self) -> float:
+        """The share of right predictions."""
+        return self.n_hits / max(self.n_labels, 1)
+
+    @property
+    def recent_accuracy(self) -> float:
+        """The share of right predictions among the last rows."""
+        return sum(self._recent) / max(len(self._recent), 1)
+
+    @property
+    def repeat_accuracy(self) -> float:
+        """The accuracy of repeating the last label."""
+        return self.n_repeats / max(self.n_labels, 1)
+
+    @property
+    def kappa(self) -> float:
+        """Cohen's kappa: 0 for random predictions, 1 for no mistake."""
+        products = (count * self._predicted[name] for name, count in self._labels.items())
+        by_chance = sum(products) / max(self.n_labels, 1) ** 2
+        return 0.0 if by_chance == 1.0 else (self.accuracy - by_chance) / (1.0 - by_chance)
+
+    @property
+    def seconds_compiling(self) -> float:
+        """Seconds of compilation, which a machine does once."""
+        return compiling.seconds - self._compiled_before
+
+    @property
+    def speed(self) -> float:
+        """Rows per second, not counting the time to compile."""
+        seconds = time.monotonic() - self._began - self.seconds_compiling
+        return (self.n_rows - self._n_before) / max(seconds, 1e-9)
+
+    def remark(self, n_boxes: int) -> str:
+        """Return the scores in a line, for a progress bar."""
+        return (
+            f"{self.n_rows:,} rows, accuracy {self.accuracy:.1%} (last {len(self._recent):,}: "
+            f"{self.recent_accuracy:.1%}), kappa {self.kappa:.3f}, {n_boxes:,} boxes, "
+            f"{self.speed:,.0f} rows/s"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scores for JSON."""
+        return {
+            "n_rows": self.n_rows,
+            "n_labels": self.n_labels,
+            "accuracy": round(self.accuracy, 6),
+            "recent_accuracy": round(self.recent_accuracy, 6),
+            "kappa": round(self.kappa, 6),
+            "repeat_last_label_accuracy": round(self.repeat_accuracy, 6),
+            "rows_per_second": round(self.speed, 1),
+            "seconds_compiling": round(self.seconds_compiling, 3),
+        }
