@@ -114,6 +114,8 @@ def test_rows_are_predicted_as_they_arrive():
         assert process.stdout.readline() == "a,\n"
         process.stdin.write("1.1,\n")
         assert process.stdout.readline() == ",a\n"
+        process.stdin.write('1.2,5" pipe\n')  # a quote that opens no cell
+        assert next(csv.reader([process.stdout.readline()]))[0] == '5" pipe'
         process.stdin.write('9.0,"b\nc"\n')
         assert next(csv.reader(io.StringIO(process.stdout.readline()))) == ["b\n"]
         process.stdin.close()
