@@ -84,20 +84,11 @@ def read_frame(
     numeric = [column for column in columns if column not in categorical]
     frame = pandas.DataFrame(read_numbers(chunk, numeric), columns=numeric)
     for column in categorical:
-        cells = read_categories(chunk, column, boolean)
+        known = _BOOLEANS if column in boolean else {}
+        texts = [(text, text.lower()) for text in read_labels(chunk, column).tolist()]
+        cells = [None if lower in MISSING else known.get(lower, text) for text, lower in texts]
         frame[column] = pandas.Series(cells, dtype=object)
     return frame[list(columns)]
-
-
-def read_categories(
-    chunk: Chunk, column: str, boolean: Sequence[str] = ()
-) -> list[str | bool | None]:
-    """Return the texts of a column, None where a cell is missing; or the Booleans."""
-    texts = read_labels(chunk, column).tolist()
-    others = _BOOLEANS if column in boolean else {}
-    return [
-        None if (lower := text.lower()) in MISSING else others.get(lower, text) for text in texts
-    ]
 
 
 def find_categorical(chunk: Chunk, columns: Sequence[str]) -> list[str]:
