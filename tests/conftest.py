@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import pytest
 
-from hyperboxes import ImprovedOnlineGFMM, export_html, save
+from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, export_html, save
 from hyperboxes._cli import main
 from tests.browser import Window, start_browser
 from tests.iris_tables import FEATURES, TEST, TRAIN
@@ -30,6 +30,14 @@ def folder(tmp_path, monkeypatch):
     )
     save(model, "model.hyperboxes")
     return tmp_path
+
+
+@pytest.fixture
+def boosted(folder):
+    """Save a model of boosted boxes beside the data, and return it."""
+    model = BoostedHyperboxes(6, random_state=0).fit(TRAIN[FEATURES], TRAIN["species"])
+    save(model, "boosted")
+    return model
 
 
 @pytest.fixture

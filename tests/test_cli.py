@@ -1,19 +1,195 @@
-"""The command line as a whole, training from files, and progress."""
+"""The command line as a whole: help, errors in one line, and progress."""
 
-import json
+import gzip
+import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 import hyperboxes
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, load
-from hyperboxes._cli import COMMANDS
-from hyperboxes._estimators.registry import commands
+from hyperboxes import (
+    AgglomerativeGFMM,
+    ImprovedOnlineGFMM,
+    OnlineGFMM,
+)
 from hyperboxes.literature import FuzzyMinMax
-from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN
-from tests.learners import same_boxes
+from hyperboxes._cli import COMMANDS, main
+from tests.iris_tables import FEATURES
+
+FIT = ["fit", "train.csv", "-o", "new"]
+BAD_DATA = [
+    ([*FIT, "--target", "colour"], "train.csv has no column 'colour'; its columns are sepal"),
+    ([*FIT, "--target", "species", "--drop", "id,x"], "no column 'id', 'x'; its columns"),
+    ([*FIT, "--target", "species", "--features", "species"], "species is the target"),
+    (["fit", "none.csv", "-o", "new", "--target", "a"], "No such file or directory: none.csv"),
+    (["fit", ".", "-o", "new", "--target", "a"], "Is a directory: ."),
+    (["fit", "train.csv", "-o", "no/new", "--target", "species"], "No such folder: no"),
+    (["fit", "train.csv", "-o", ".", "--target", "species"], "Is a folder, not a file: ."),
+    (
+        ["evaluate", "model.hyperboxes", "test.csv", "--target", "petal width (cm)"],
+        "petal width (cm) is a feature of the model, so it cannot be the target",
+    ),
+    (["evaluate", "model.hyperboxes", "test.csv", "--target", "colour"], "no column 'colour'"),
+    (["predict", "none", "test.csv"], "No such file or directory: none"),
+    (["predict", "train.csv", "test.csv"], "Cannot load 'train.csv'"),
+    (["predict", "model.hyperboxes", "short.csv"], "short.csv has no column 'sepal width (cm)'"),
+    (
+        ["predict", "model.hyperboxes", "test.csv", "--keep", "--column", "species"],
+        "another --column",
+    ),
+    (
+        ["predict", "model.hyperboxes", "test.csv", "--proba", "--column", "proba_setosa"],
+        "two columns named 'proba_setosa'",
+    ),
+    (["explain", "model.hyperboxes", "test.csv", "--row", "51"], "has 50 rows, so there is no row"),
+    (["explain", "model.hyperboxes", "oops.csv", "--row", "1", "3"], "row 3 of petal width (cm)"),
+    (["evaluate", "model.hyperboxes", "holes.csv", "--target", "species"], "row 3 has no species"),
+    (["fit", "holes.csv", "-o", "new", "--target", "species"], 'add --unlabeled ""'),
+    (["fit", "empty.csv", "-o", "new", "--target", "species"], "empty.csv is empty"),
+    (["fit", "header.csv", "-o", "new", "--target", "y"], "header.csv has no rows"),
+    (["predict", "model.hyperboxes", "names.csv"], "names.csv has no rows"),
+    (
+        ["fit", "mac.csv", "-o", "new", "--target", "y"],
+        "mac.csv has lines that end with a carriage",
+    ),
+    (["fit", "blank.csv", "-o", "new", "--target", "y"], "a column has no name"),
+    (["fit", "twice.csv", "-o", "new", "--target", "y"], "two columns are named 'x'"),
+    (["fit", "only.csv", "-o", "new", "--target", "y"], "only.csv has no columns but y"),
+    (["fit", "words.csv", "-o", "new", "--target", "y"], "not numbers: day, hour (row 1 of"),
+    (["fit", "ragged.csv", "-o", "new", "--target", "y"], "row 2: expected 2 cells, got 3"),
+    (["fit", "latin.csv", "-o", "new", "--target", "y"], "latin.csv: it is not in UTF-8"),
+    (["fit", "infinite.csv", "-o", "new", "--target", "y"], "row 2 of x is infinite"),
+    (["fit", "header.csv", "-o", "new", "--target", "y", "--sep", ";"], "no column 'y'"),
+    (["fit", "none.csv.gz", "-o", "new", "--target", "y"], "No such file"),
+    (["fit", "cut.csv.gz", "-o", "new", "--target", "y"], "cut.csv.gz is damaged or cut off ("),
+    (["fit", "wrong.csv.gz", "-o", "new", "--target", "y"], "wrong.csv.gz is damaged or cut off ("),
+    (
+        ["fit", "marks.csv", "-o", "new", "--target", "y", "--unlabeled", "?", "--batch-rows", "9"],
+        "no row has a label, every y is '?'",
+    ),
+    (
+        ["fit", "header.csv", "-o", "new", "--target", "y", "--batch-rows", "9"],
+        "header.csv has no rows",
+    ),
+    (
+        [
+            "fit",
+            "marks.csv",
+            "-o",
+            "new",
+            "--target",
+            "y",
+            "--unlabeled",
+            "?",
+            "--learner",
+            "agglo2",
+        ],
+        "y holds no label",
+    ),
+]
+
+
+@pytest.mark.parametrize(("argv", "message"), BAD_DATA, ids=lambda value: str(value)[:40])
+def test_bad_data(refuse, folder, argv, message):
+    zipped = gzip.compress(b"x,y\n1,a\n2,b\n")
+    names = ",".join(FEATURES).encode()
+    files = {
+        "short.csv": b"sepal length (cm),petal length (cm),petal width (cm)\n1,2,3\n",
+        "holes.csv": names + b",species\n1,2,3,4,a\n1,2,3,4,b\n1,2,3,4,\n",
+        "oops.csv": names + b"\n1,2,3,4\n1,2,3,4\n1,2,3,oops\n",
+        "empty.csv": b"\n\n",
+        "header.csv": b"x,y\n",
+        "names.csv": names,
+        "mac.csv": b"x,y\r1,a\r",
+        "blank.csv": b"x,,y\n1,2,a\n",
+        "twice.csv": b"x,x,y\n1,2,a\n",
+        "only.csv": b"y\na\n",
+        "words.csv": b"x,day,hour,y\n1,2020-01-01,10:30,a\n",
+        "ragged.csv": b"x,y\n1,a\n1,a,5\n",
+        "latin.csv": "x,y\n1,é\n".encode("latin-1"),
+        "infinite.csv": b"x,y\n1,a\ninf,b\n",
+        "marks.csv": b"x,y\n1,?\n2,?\n",
+        "cut.csv.gz": zipped[:-9],
+        "wrong.csv.gz": zipped[:-8] + bytes(8),
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert message in refuse(*argv)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+BAD_USAGE = [
+    ([*FIT, "--target", "species", "--gamma", "1,2"], "--gamma has 2 numbers, but there are 4"),
+    (["fit", "train.csv", "-o", "train.csv", "--target", "species"], "-o train.hyperboxes"),
+    (["fit", "model.hyperboxes", "-o", "model.hyperboxes", "--target", "a"], "is read from"),
+    (["stream", "train.csv", "--target", "species", "-o", "x.csv"], "--predictions x.csv"),
+    (["fit", "train.csv", "-o", "-", "--target", "species"], "name a file"),
+    (["stream", "-", "-o", "new", "--target", "species", "--resume"], "--resume needs a file"),
+    (["stream", os.devnull, "-o", "new", "--target", "species", "--resume"], "needs a file"),
+    (["predict", "model.hyperboxes", "test.csv", "-o", "test.csv"], "test.csv is read from"),
+    (["predict", "model.hyperboxes", "test.csv", "-o", "model.hyperboxes"], "is read from"),
+    (["predict", "model.hyperboxes", "test.csv", "--json", "-o", "a.parquet"], "Parquet"),
+    (["rules", "model.hyperboxes", "--target", "species"], "--data, which is not given"),
+    (["rules", "model.hyperboxes", "--sep", ";"], "--data, which is not given"),
+    (["rules", "model.hyperboxes", "--format", "sql", "--max-rules", "3"], "takes all rules"),
+    (["rules", "model.hyperboxes", "--table", "t"], "--table needs --format sql"),
+    (["rules", "model.hyperboxes", "--crisp"], "--crisp needs --format sql"),
+]
+
+
+@pytest.mark.parametrize(("argv", "message"), BAD_USAGE, ids=lambda value: str(value)[:40])
+def test_options_that_do_not_go_together(refuse, argv, message):
+    assert message in refuse(*argv, code=2)
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ([], "required: COMMAND"),
+        (["fly"], "invalid choice: 'fly'"),
+        (["fit", "train.csv"], "required: --target, -o"),
+        ([*FIT, "--target", "species", "--theta", "0"], "not a positive number: '0'"),
+        ([*FIT, "--target", "species", "--theta", "nan"], "not a positive number: 'nan'"),
+        ([*FIT, "--target", "species", "--gamma", "1,x"], "not a positive number: 'x'"),
+        ([*FIT, "--target", "species", "--batch-rows", "0"], "not a positive integer: '0'"),
+        ([*FIT, "--target", "species", "--batch-rows", "x"], "not a positive integer: 'x'"),
+        ([*FIT, "--target", "species", "--drop", "a,,b"], "no names of columns: 'a,,b'"),
+        ([*FIT, "--target", "species", "--drop", "a\nb"], "no names of columns"),
+        ([*FIT, "--target", "species", "--drop", "a,a"], "a name occurs twice"),
+        ([*FIT, "--target", "species", "--drop", "a", "--features", "b"], "not allowed with"),
+        ([*FIT, "--target", "species", "--sep", "::"], "not a single character"),
+        (["explain", "model.hyperboxes", "test.csv", "--row", "0"], "not a positive integer: '0'"),
+        (["report", "model.hyperboxes", "a.csv", "b.csv", "--target", "x", "-o", "r"], "one file"),
+        (["rules", "model.hyperboxes", "test.csv"], "names its file with --data"),
+        ([*FIT, "--target", "species", "--fast"], "unrecognized arguments: --fast\n"),
+    ],
+    ids=str,
+)
+def test_usage_errors(run, argv, message):
+    code, out, err = run(*argv)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_debug_shows_where(folder):
+    with pytest.raises(ValueError, match="no column 'colour'"):
+        main([*FIT, "--target", "colour", "--debug"])
+
+
+def test_unexpected_errors_are_named(refuse, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr("hyperboxes._cli.fit.run", fail)
+    assert "RuntimeError: two lines (--debug shows where)" in refuse(*FIT, "--target", "species")
+
+
+def test_packages_of_the_extra_are_named(refuse, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    message = refuse(*FIT, "--target", "species")
+    assert "The command line needs pyarrow: pip install 'hyperboxes[cli]'" in message
 
 
 def test_version_and_help(run):
@@ -46,126 +222,18 @@ def test_help_imports_no_learner():
     assert not {"sklearn", "numba", "pandas", "pyarrow", "rich"} & set(loaded.split())
 
 
-def test_runs_as_a_module(folder):
-    argv = ["predict", "model.hyperboxes", "test.csv", "--json", "-o", "out.parquet"]
-    command = [sys.executable, "-m", "hyperboxes", *argv]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stderr == "hyperboxes: error: --json does not go with a Parquet file\n"
-
-
-COVERING = [name for name, learner in commands().items() if learner.boxes == "cover"]
-
-
-def plain(parameters):
-    """Return parameters as files keep them: tuples become lists."""
-    return {n: list(v) if isinstance(v, tuple) else v for n, v in parameters.items()}
-
-
-@pytest.mark.parametrize("learner", commands())
-def test_fit_gives_the_model_of_the_estimator(get, learner):
-    get("fit", "train.csv", "--target", "species", "-o", "new", "--learner", learner)
-    entry = commands()[learner]
-    expected = entry.estimator(**entry.commands[learner])
-    expected.fit(TRAIN[FEATURES], TRAIN["species"].to_numpy(str))
-    found = load("new")
-    if hasattr(expected, "hyperboxes_"):
-        assert same_boxes(found, expected)
-    np.testing.assert_array_equal(found.predict(TEST[FEATURES]), expected.predict(TEST[FEATURES]))
-    assert plain(found.get_params()) == plain(expected.get_params())
-    assert found.feature_names_in_.tolist() == FEATURES
-    assert found.classes_.tolist() == sorted(IRIS.target_names)
-
-
-@pytest.mark.parametrize("learner", ["improved", "online"])
-@pytest.mark.parametrize("size", [1, 7, 100, 1000])
-def test_chunks_change_nothing(get, learner, size):
-    common = ["fit", "train.csv", "--target", "species", "--learner", learner, "--theta", 0.2]
-    get(*common, "-o", "chunks", "--chunk-size", size)
-    get(*common, "-o", "whole")
-    whole, chunks = load("whole"), load("chunks")
-    assert same_boxes(chunks, whole)
-    np.testing.assert_array_equal(chunks.data_max_, whole.data_max_)
-    np.testing.assert_array_equal(chunks.predict(TEST[FEATURES]), whole.predict(TEST[FEATURES]))
-
-
-def test_fit_parameters(get):
-    common = ["fit", "train.csv", "--target", "species", "-o", "new"]
-    get(*common, "--theta", "0.1", "--gamma", "2", "--drop", "sepal width (cm)")
-    model = load("new")
-    assert (model.theta, model.gamma) == (0.1, 2.0)
-    assert model.feature_names_in_.tolist() == [FEATURES[0], *FEATURES[2:]]
-    get(*common, "--features", "petal width (cm),petal length (cm)", "--gamma", "1,3")
-    model = load("new")
-    assert model.gamma == [1.0, 3.0]
-    assert model.feature_names_in_.tolist() == ["petal width (cm)", "petal length (cm)"]
-    get(*common, "--membership-function", "mean")
-    expected = ImprovedOnlineGFMM(membership_function="mean", random_state=0)
-    expected.fit(TRAIN[FEATURES], TRAIN["species"])
-    assert load("new").membership_function == "mean"
-    membership = load("new").membership(TEST[FEATURES])
-    np.testing.assert_array_equal(membership, expected.membership(TEST[FEATURES]))
-
-
-def test_fit_tells_what_it_did(run):
-    argv = ["fit", "train.csv", "--target", "species", "-o", "new"]
-    code, out, err = run(*argv)
-    assert (code, out) == (0, "")
-    n_boxes = len(load("new").hyperboxes_)
-    assert f"new: {n_boxes} boxes from 100 samples of 3 classes, 4 features" in err
-    assert "of 3 classes, 1 feature (" in run(*argv, "--features", FEATURES[0])[2]
-    code, out, err = run(*argv, "--json", "--quiet")
-    assert (code, err) == (0, "")
-    summary = json.loads(out)
-    assert summary["n_boxes"] == n_boxes
-    assert summary["classes"] == ["setosa", "versicolor", "virginica"]
-    assert summary["model"] == "new"
-
-
-@pytest.mark.parametrize("learner", COVERING)
-def test_samples_without_a_label(get, learner):
-    few = TRAIN.assign(species=TRAIN["species"].where(np.arange(100) % 5 == 0, ""))
-    few.to_csv("few.csv", index=False)
-    argv = ["fit", "few.csv", "--target", "species", "-o", "new", "--learner", learner]
-    get(*argv, "--unlabeled", "")
-    model = load("new")
-    assert model.hyperboxes_.counts.sum() == 100
-    assert model.classes_.tolist() == sorted(IRIS.target_names)
-    assert model.unlabeled == ""
-    scores = json.loads(get("evaluate", "new", "few.csv", "--target", "species", "--json"))
-    assert scores["n_samples"] == 20
-    few.replace("", "?").to_csv("few.csv", index=False)
-    get(*argv, "--unlabeled", "?")
-    twin = load("new")
-    for name in ("lower", "upper", "labels", "counts"):
-        np.testing.assert_array_equal(
-            getattr(twin.hyperboxes_, name), getattr(model.hyperboxes_, name)
-        )
-
-
-def test_missing_values(get):
-    holes = TRAIN[FEATURES].mask(np.arange(400).reshape(100, 4) % 7 == 0).join(TRAIN["species"])
-    holes.to_csv("holes.csv", index=False, na_rep="NA")
-    get("fit", "holes.csv", "--target", "species", "-o", "new", "--chunk-size", 9)
-    expected = ImprovedOnlineGFMM(random_state=0)
-    expected.fit(holes[FEATURES], holes["species"].to_numpy(str))
-    assert same_boxes(load("new"), expected)
-    out = get("predict", "new", "holes.csv")
-    assert out.split()[1:] == expected.predict(holes[FEATURES]).tolist()
-
-
 def test_progress_is_shown_in_terminals(run, monkeypatch):
     for stream in ("stdout", "stderr"):
         monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     commands = (
-        ["fit", "train.csv", "--target", "species", "-o", "new", "--chunk-size", "10"],
+        ["fit", "train.csv", "--target", "species", "-o", "new", "--batch-rows", "10"],
         ["fit", "train.csv", "--target", "species", "-o", "new", "--learner", "agglo2"],
         ["predict", "model.hyperboxes", "test.csv", "-o", "out.csv"],
         ["evaluate", "model.hyperboxes", "test.csv", "--target", "species", "--json"],
     )
     for argv, title in zip(
-        commands, ("Looking", "Learning", "Predicting", "Evaluating"), strict=True
+        commands, ("Finding", "Learning", "Predicting", "Evaluating"), strict=True
     ):
         code, out, err = run(*argv)
         assert code == 0

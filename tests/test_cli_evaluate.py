@@ -1,43 +1,108 @@
-"""`hyperboxes evaluate`: on the rows a model was trained on, and by cross-validation."""
+"""`hyperboxes evaluate`: scores, labels as files write them, and cross-validation."""
 
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    confusion_matrix,
+    precision_recall_fscore_support,
+)
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, load, save
+from hyperboxes import (
+    AgglomerativeGFMM,
+    ImprovedOnlineGFMM,
+    OnlineGFMM,
+    load,
+    save,
+)
 from hyperboxes.literature import MixedGFMM
-from tests.iris_tables import FEATURES, TEST, TRAIN
+from hyperboxes._cli.columns import match_spelling
+from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN
 
 CV = ["evaluate", "model.hyperboxes", "train.csv", "--target", "species", "--cv"]
-SEEN = "seems to be what the model was trained on"
 
 
-@pytest.mark.parametrize("learner", ["improved", "online", "agglo-sm"])
-def test_rows_that_the_model_was_trained_on(run, get, folder, learner):
-    holes = TRAIN.assign(nothing=np.nan)
-    holes.iloc[:5, 0] = np.nan
-    holes.to_parquet("holes.parquet")
-    holes.sample(frac=1, random_state=1).to_csv("shuffled.csv", index=False)
-    target = ["--target", "species"]
-    get("fit", "holes.parquet", *target, "-o", "new", "--learner", learner)
-    for data in ("holes.parquet", "shuffled.csv"):
-        code, _, err = run("evaluate", "new", data, *target)
-        assert code == 0
-        assert f"Note: {data} {SEEN}: it has as many rows, with the same ranges" in err
+def test_evaluate(get):
+    scores = json.loads(
+        get("evaluate", "model.hyperboxes", "test.csv", "--target", "species", "--json")
+    )
+    model = load("model.hyperboxes")
+    true, predicted = TEST["species"], model.predict(TEST[FEATURES])
+    assert scores["accuracy"] == accuracy_score(true, predicted)
+    assert scores["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(true, predicted))
+    assert scores["n_boxes"] == len(model.hyperboxes_)
+    matrix = scores["confusion_matrix"]
+    assert matrix["rows"] == confusion_matrix(true, predicted).tolist()
+    expected = precision_recall_fscore_support(true, predicted)
+    for i, name in enumerate(matrix["classes"]):
+        found = scores["by_class"][name]
+        values = [found[key] for key in ("precision", "recall", "f1", "support")]
+        assert values == pytest.approx([column[i] for column in expected])
+    out = get("evaluate", "model.hyperboxes", "test.csv", "--target", "species", "--chunk-size", 7)
+    assert f"accuracy           {scores['accuracy']:.4f}" in out
+    assert "true class in rows" in out
 
 
-def test_rows_of_the_same_number_or_range(run, folder):
-    """Models that were trained in Python are no exception."""
-    assert SEEN in run("evaluate", "model.hyperboxes", "train.csv", "--target", "species")[2]
-    pd.concat([TRAIN, TRAIN[:1]]).to_csv("more.csv", index=False)
-    moved = TRAIN.copy()
-    moved.loc[moved[FEATURES[0]].idxmax(), FEATURES[0]] += 0.1
-    moved.to_csv("moved.csv", index=False)
-    for data in ("more.csv", "moved.csv", "test.csv"):
-        assert SEEN not in run("evaluate", "model.hyperboxes", data, "--target", "species")[2]
+def test_evaluate_boosted_boxes(get, boosted):
+    scores = json.loads(get("evaluate", "boosted", "test.csv", "--target", "species", "--json"))
+    assert scores["accuracy"] == boosted.score(TEST[FEATURES], TEST["species"])
+    assert (scores["n_samples"], scores["n_boxes"]) == (len(TEST), 6)
+    few = TEST.assign(species=TEST["species"].where(np.arange(len(TEST)) % 5 == 0, "?"))
+    few.to_csv("few.csv", index=False)
+    argv = ["evaluate", "boosted", "few.csv", "--target", "species", "--json", "--unlabeled", "?"]
+    assert json.loads(get(*argv))["n_samples"] == 10
+
+
+def test_labels_that_the_model_does_not_know_are_mistakes(get, folder):
+    strange = TEST.assign(species=TEST["species"].replace("setosa", "rosa"))
+    strange.to_csv("strange.csv", index=False)
+    argv = ["evaluate", "model.hyperboxes", "strange.csv", "--target", "species"]
+    scores = json.loads(get(*argv, "--json"))
+    assert scores["by_class"]["rosa"]["recall"] == 0
+    assert scores["by_class"]["rosa"]["precision"] is None
+    assert scores["by_class"]["setosa"]["recall"] is None
+    assert scores["accuracy"] < 0.8
+    assert "rosa" in get(*argv)
+
+
+@pytest.mark.parametrize("classes", [[0, 1, 2], [0.0, 1.0, 2.0], [False, True, True]], ids=str)
+def test_models_with_numbers_as_classes(get, classes):
+    """Such come from Python; files may write the numbers in several ways."""
+    labels = np.array(classes)[IRIS.target[TEST.index]]
+    model = ImprovedOnlineGFMM(shuffle=False).fit(TEST[FEATURES], labels)
+    save(model, "numbers")
+    for texts in (labels.astype(float), labels.astype(int), labels):
+        TEST.assign(species=texts).to_csv("numbers.csv", index=False)
+        argv = ["numbers.csv", "--target", "species"]
+        assert json.loads(get("evaluate", "numbers", *argv, "--json"))["accuracy"] == 1
+        out = get("rules", "numbers", "--data", *argv, "--format", "json")
+        rules = json.loads(out)
+        assert all(rule["precision"] == 1 for rule in rules)
+        assert {str(rule["class"]) for rule in rules} == {str(label) for label in classes}
+        assert all(type(rule["support"]) is int for rule in rules)
+
+
+def test_large_numbers_as_classes_are_told_apart():
+    """As floats they would be the same."""
+    classes = np.array([2**53, 2**53 + 1])
+    texts = [str(label) for label in classes]
+    assert match_spelling(np.array([*texts, "9007199254740992.0"]), classes)[:2].tolist() == texts
+
+
+def test_marks_of_no_label_that_are_numbers(get, folder):
+    labels = np.where(np.arange(50) % 5 == 0, IRIS.target[TEST.index], -1)
+    save(ImprovedOnlineGFMM(unlabeled=-1, shuffle=False).fit(TEST[FEATURES], labels), "few")
+    for kind in (int, float):
+        TEST.assign(species=labels.astype(kind)).to_csv("few.csv", index=False)
+        argv = ["few.csv", "--target", "species"]
+        assert json.loads(get("evaluate", "few", *argv, "--json"))["n_samples"] == 10
+        rules = json.loads(get("rules", "few", "--data", *argv, "--format", "json"))
+        assert all(rule["precision"] in (None, 1) for rule in rules)
 
 
 @pytest.mark.parametrize(
@@ -125,3 +190,15 @@ def test_how_many_rows_a_box_holds(get, folder):
     assert json.loads(get(*command, "--json"))["held"] == pytest.approx(share)
     assert f"\nheld by a box      {share:.4f}  (" in get(*command)
     assert 0 < json.loads(get(*CV, "4", "--json"))["held"] < 1
+
+
+@pytest.mark.parametrize("learner", ["boosted", "adaptive"])
+def test_cross_validation_leaves_unlabeled_rows_out(get, learner):
+    """Also of rows some of which have no label, which these learners leave out."""
+    species = TRAIN["species"].where(np.arange(len(TRAIN)) % 10 != 3)
+    TRAIN.assign(species=species).to_csv("gaps.csv", index=False)
+    get("fit", "train.csv", "--target", "species", "-o", "boosted", "--learner", learner)
+    rows = "gaps.csv", "--target", "species", "--unlabeled", ""
+    scores = json.loads(get("evaluate", "boosted", *rows, "--cv", 3, "--json"))
+    assert scores["n_samples"] == 90
+    assert scores["accuracy"] > 0.8

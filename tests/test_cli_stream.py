@@ -14,9 +14,10 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+import hyperboxes
 from hyperboxes import AdaptiveGFMM, load
 from hyperboxes._cli import main
-from hyperboxes._cli._prequential import Tally
+from hyperboxes._cli.stream import PrequentialMetrics
 from hyperboxes._compiling import compiling
 
 N_ROWS = 1200
@@ -113,6 +114,8 @@ def test_rows_are_predicted_as_they_arrive():
         assert process.stdout.readline() == "a,\n"
         process.stdin.write("1.1,\n")
         assert process.stdout.readline() == ",a\n"
+        process.stdin.write('1.2,5" pipe\n')  # a quote that opens no cell
+        assert next(csv.reader([process.stdout.readline()]))[0] == '5" pipe'
         process.stdin.write('9.0,"b\nc"\n')
         assert next(csv.reader(io.StringIO(process.stdout.readline()))) == ["b\n"]
         process.stdin.close()
@@ -120,10 +123,8 @@ def test_rows_are_predicted_as_they_arrive():
     assert process.returncode == 0
 
 
-@pytest.mark.parametrize("n_rows", [1, 300, 777])
-def test_a_run_that_was_interrupted_goes_on(run, frame, n_rows):
-    whole = ["stream", "stream.csv", *OPTIONS, "--predictions"]
-    assert run(*whole, "whole.csv", "-o", "whole")[0] == 0
+def interrupt_after(n_rows):
+    """Have Ctrl-C pressed after so many rows with a label."""
     learn_one, count = AdaptiveGFMM.learn_one, 0
 
     def interrupted(self, x, y):
@@ -133,16 +134,84 @@ def test_a_run_that_was_interrupted_goes_on(run, frame, n_rows):
             raise KeyboardInterrupt
         learn_one(self, x, y)
 
-    with patch.object(AdaptiveGFMM, "learn_one", interrupted):
-        code, _, err = run(*whole, "parts.csv", "-o", "parts")
+    return patch.object(AdaptiveGFMM, "learn_one", interrupted)
+
+
+WHOLE = ["stream", "stream.csv", *OPTIONS, "--predictions"]
+PARTS = [*WHOLE, "parts.csv", "-o", "parts"]
+
+
+@pytest.mark.parametrize("n_rows", [1, 777])
+def test_an_interrupted_run_is_resumed(run, n_rows):
+    assert run(*WHOLE, "whole.csv", "-o", "whole")[0] == 0
+    with interrupt_after(n_rows):
+        code, _, err = run(*PARTS)
     assert code == 130
-    assert f"What was learned of {n_rows:,} rows is kept in parts.checkpoint" in err
-    assert "has not ended: add --resume" in run(*whole, "parts.csv", "-o", "parts")[2]
-    code, out, _ = run(*whole, "parts.csv", "-o", "parts", "--resume", "--json")
+    assert f"parts: saved after {n_rows:,} rows with a label; --resume continues" in err
+    code, out, _ = run(*PARTS, "--resume", "--json")
     assert code == 0
     assert json.loads(out)["n_rows"] == N_ROWS
     assert Path("parts").read_bytes() == Path("whole").read_bytes()
-    assert written("parts.csv") == written("whole.csv")
+    assert Path("parts.csv").read_bytes() == Path("whole.csv").read_bytes()
+    # There is nothing left to learn, and nothing changes.
+    assert run(*PARTS, "--resume")[0] == 0
+    assert Path("parts").read_bytes() == Path("whole").read_bytes()
+    assert Path("parts.csv").read_bytes() == Path("whole.csv").read_bytes()
+
+
+def test_a_killed_run_is_resumed_from_the_last_save(run, frame):
+    """The model is older than the predictions, the last of which is cut off in the middle."""
+    assert run(*WHOLE, "whole.csv", "-o", "whole")[0] == 0
+    with patch("hyperboxes.save", wraps=hyperboxes.save) as save:
+        assert run(*PARTS, "--save-every", 400)[0] == 0
+    assert save.call_count == 1200 // 400 + 1
+    frame[:800].to_csv("stream.csv", index=False)
+    assert run(*PARTS)[0] == 0
+    frame.to_csv("stream.csv", index=False)
+    Path("parts.csv").write_bytes(Path("whole.csv").read_bytes()[:-20])
+    kept = Path("parts.csv").stat().st_size
+    with patch("hyperboxes._cli.stream._predict_and_learn", side_effect=KeyboardInterrupt):
+        assert run(*PARTS, "--resume")[0] == 130  # early in the run that goes on
+    cut = Path("parts.csv").read_bytes()
+    assert len(cut) < kept
+    assert Path("whole.csv").read_bytes().startswith(cut)
+    n_labels = (frame["y"][:800] != "").sum()
+    assert sum(label != "" for label in written("parts.csv")[0]) == n_labels
+    assert run(*PARTS, "--resume")[0] == 0
+    assert Path("parts").read_bytes() == Path("whole").read_bytes()
+    assert Path("parts.csv").read_bytes() == Path("whole.csv").read_bytes()
+
+
+def test_labels_with_line_ends_are_resumed(run):
+    rows = [[0.1, "a\nb"], [0.2, 'c,"d'], [0.3, "a\nb"], [0.4, ""]]
+    pd.DataFrame(rows, columns=["x", "y"]).to_csv("stream.csv", index=False)
+    assert run(*WHOLE, "whole.csv", "-o", "whole")[0] == 0
+    with interrupt_after(2):
+        assert run(*PARTS)[0] == 130
+    assert run(*PARTS, "--resume")[0] == 0
+    assert Path("parts.csv").read_bytes() == Path("whole.csv").read_bytes()
+
+
+def test_what_cannot_be_resumed_changes_nothing(run, refuse, frame):
+    with interrupt_after(700):
+        assert run(*PARTS)[0] == 130
+    before = Path("parts").read_bytes(), Path("parts.csv").read_bytes()
+    other = "parts is not a model of this stream"
+    assert other in refuse(*PARTS, "--resume", "--theta", 0.1)
+    assert other in refuse(*PARTS, "--resume", "--max-boxes", 61)
+    assert other in refuse(*PARTS, "--resume", "--drop", "a")
+    assert "is not a model of this" in refuse(*PARTS[:-1], "model.hyperboxes", "--resume")
+    assert "No such file or directory: none" in refuse(*PARTS[:-1], "none", "--resume")
+    lines = before[1].decode().splitlines(keepends=True)
+    for content in ("".join(lines[:300]), "".join(lines[1:]), "".join([*lines[:9], "oops\n"])):
+        Path("parts.csv").write_text(content)
+        assert "does not have the predictions of all" in refuse(*PARTS, "--resume", "-q")
+        assert Path("parts.csv").read_text() == content
+    Path("parts.csv").write_bytes(before[1])
+    assert Path("parts").read_bytes() == before[0]
+    frame[:300].to_csv("stream.csv", index=False)
+    message = run(*PARTS, "--resume", "-q")[2]
+    assert "stream.csv has fewer rows with a label than parts has learned" in message
 
 
 @pytest.mark.parametrize("options", [[], ["-o", "model"]])
@@ -151,32 +220,24 @@ def test_ctrl_c_before_anything_was_learned(run, options):
     with patch("hyperboxes._estimators.adaptive.learn_row", side_effect=KeyboardInterrupt):
         code, _, err = run("stream", "stream.csv", *OPTIONS, *options)
     assert code == 130
-    assert "interrupted" in err
-    again = [*options, "--resume"] if options else []
-    assert run("stream", "stream.csv", *OPTIONS, *again)[0] == 0
+    assert err.endswith("hyperboxes: interrupted\n")
+    assert not Path("model").exists()
 
 
 def test_ctrl_c_shows_the_scores_so_far(run):
-    learn_one, labels = AdaptiveGFMM.learn_one, []
-
-    def interrupted(self, x, y):
-        labels.append(y)
-        if len(labels) > 500:
-            raise KeyboardInterrupt
-        learn_one(self, x, y)
-
-    with patch.object(AdaptiveGFMM, "learn_one", interrupted):
+    with interrupt_after(500):
         code, out, _ = run("stream", "stream.csv", *OPTIONS, "--json")
     assert code == 130
     scores = json.loads(out)
-    assert scores["n_labels"] == len(labels) == 501
+    assert scores["n_labels"] == 501
     assert scores["accuracy"] > 0.8
 
 
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--resume"], 2, "name it with -o"),
+        (["--resume"], 2, "--resume needs the file of the model: name it with -o"),
+        (["--save-every", "9"], 2, "--save-every needs the file of the model"),
         (["-o", "-"], 2, "cannot be written to standard output"),
         (["--json", "--predictions", "-"], 2, "both write to standard output"),
         (["--predictions", "stream.csv"], 2, "stream.csv is read from"),
@@ -200,11 +261,11 @@ def test_help_names_it(capsys):
 
 
 def test_the_time_to_compile_is_told_apart(get, monkeypatch):
-    tally = Tally()
-    tally.add("up", "up")
-    speed = tally.speed
+    metrics = PrequentialMetrics()
+    metrics.add("up", "up")
+    speed = metrics.speed
     monkeypatch.setattr(compiling, "seconds", compiling.seconds - 100.0)  # as if it had taken less
-    assert tally.seconds_compiling == pytest.approx(-100.0)
-    assert tally.speed < speed
-    monkeypatch.setattr(Tally, "seconds_compiling", 2.5)
+    assert metrics.seconds_compiling == pytest.approx(-100.0)
+    assert metrics.speed < speed
+    monkeypatch.setattr(PrequentialMetrics, "seconds_compiling", 2.5)
     assert ", after 2.5 s to compile, once\n" in get("stream", "stream.csv", *OPTIONS)

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 import threading
-import zipfile
 from datetime import date
 
 import numpy as np
@@ -20,8 +19,9 @@ from hypothesis import strategies as st
 
 from hyperboxes import load, save
 from hyperboxes._cli import main
-from hyperboxes._cli._columns import MISSING, read_labels, read_numbers
-from hyperboxes._cli._tables import Chunk, open_table
+from hyperboxes._cli.columns import MISSING, read_labels, read_numbers
+from hyperboxes._cli.tables import Chunk, open_table
+from tests.iris_tables import FEATURES, TEST, TRAIN
 from tests.learners import ImprovedOnlineGFMM, same_boxes
 from tests.marks import on_posix
 
@@ -101,27 +101,26 @@ def test_separator_given(tmp_path):
 @given(
     n_rows=st.integers(0, 30),
     size=st.one_of(st.none(), st.integers(1, 40)),
-    skip=st.integers(0, 35),
     group=st.integers(1, 10),
 )
-def test_chunks_end_where_they_would_without_skipping(tmp_path_factory, n_rows, size, skip, group):
+def test_chunks_have_the_size_asked_for(tmp_path_factory, n_rows, size, group):
     path = tmp_path_factory.mktemp("t") / "data.parquet"
     pq.write_table(pa.table({"x": range(n_rows)}), path, row_group_size=group)
-    chunks = list(open_table(str(path)).chunks(["x"], size, skip))
-    rows = [list(range(n_rows))[i : i + (size or 99)] for i in range(0, n_rows, size or 99)]
-    kept = [[x for x in row if x >= skip] for row in rows]
-    assert [chunk.table["x"].to_pylist() for chunk in chunks] == [row for row in kept if row]
-    assert [chunk.start for chunk in chunks] == [row[0] for row in kept if row]
+    chunks = list(open_table(str(path)).chunks(["x"], size))
+    starts = range(0, n_rows, size or 99)
+    rows = [list(range(n_rows))[i : i + (size or 99)] for i in starts]
+    assert [chunk.table["x"].to_pylist() for chunk in chunks] == rows
+    assert [chunk.start for chunk in chunks] == list(starts)
 
 
 def test_chunks_of_a_csv_file(tmp_path):
     """Also of one that Arrow reads in several blocks."""
     content = b"x,pad\n" + b"".join(b"%d,%s\n" % (i, b"." * 100) for i in range(30_000))
     table = open_table(str(write(tmp_path / "data", content)))
-    chunks = list(table.chunks(["x"], 7_000, skip=10_000))
-    assert [len(chunk) for chunk in chunks] == [4_000, 7_000, 7_000, 2_000]
+    chunks = list(table.chunks(["x"], 7_000))
+    assert [len(chunk) for chunk in chunks] == [7_000] * 4 + [2_000]
     found = np.concatenate([read_numbers(chunk, ["x"]).ravel() for chunk in chunks])
-    np.testing.assert_array_equal(found, np.arange(10_000, 30_000))
+    np.testing.assert_array_equal(found, np.arange(30_000))
 
 
 def test_parquet_of_every_kind():
@@ -185,7 +184,7 @@ def test_labels_are_the_same_in_every_chunk_and_command(tmp_path, monkeypatch, c
     frame.to_csv("data.csv", index=False)
     frame.to_parquet("data.parquet")
     for path in ("data.csv", "data.parquet"):
-        main(["fit", path, "--target", "y", "-o", "model", "--chunk-size", str(size), "-q"])
+        main(["fit", path, "--target", "y", "-o", "model", "--batch-rows", str(size), "-q"])
         assert load("model").classes_.tolist() == sorted(labels)
         for other in ("data.csv", "data.parquet"):
             capsys.readouterr()
@@ -204,7 +203,7 @@ def test_fit_and_predict_from_standard_input(tmp_path, monkeypatch, capsys, kind
     else:
         frame.to_csv("data", index=False, compression="gzip" if kind == "gzip" else None)
     for argv in (
-        ["fit", "-", "--target", "y", "-o", "model", "--chunk-size", "7"],
+        ["fit", "-", "--target", "y", "-o", "model", "--batch-rows", "7"],
         ["predict", "model", "-", "--chunk-size", "7"],
     ):
         with (tmp_path / "data").open("rb") as file:
@@ -322,42 +321,75 @@ def test_advice_about_decimals():
         read_numbers(column(["1,5 m"]), ["x"])
 
 
-def archive(*names):
-    """Return a zip archive of empty files."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as file:
-        for name in names:
-            file.writestr(name, "")
-    return content.getvalue()
-
-
-EXCEL = archive("[Content_Types].xml", "xl/workbook.xml")
-SAVE_AS = "save the table as CSV in UTF-8, or as Parquet"
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (EXCEL, f"an Excel file: {SAVE_AS}"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), f"an Excel file: {SAVE_AS}"),
-        (
-            archive("mimetype", "content.xml"),
-            f"an OpenDocument file, of LibreOffice say: {SAVE_AS}",
-        ),
-        (archive("data.csv"), "a zip archive: unpack it first"),
-        (EXCEL[:20], "a zip archive: unpack it first"),
-    ],
-    ids=["xlsx", "xls", "ods", "zip", "damaged"],
-)
-def test_spreadsheets_and_archives_are_named(tmp_path, content, message):
-    path = write(tmp_path / "data.csv", content)
-    with pytest.raises(ValueError, match=f"data.csv is {message}$"):
+@pytest.mark.parametrize("start", [b"PK\x03\x04\x14\x00\x08\xf9", "x,é\n".encode("utf-16")])
+def test_files_of_other_kinds_are_refused(tmp_path, start):
+    path = write(tmp_path / "data.xlsx", start + bytes(100))
+    with pytest.raises(ValueError, match=r"data.xlsx is neither CSV in UTF-8 nor Parquet"):
         open_table(str(path))
 
 
-def test_a_spreadsheet_from_standard_input(monkeypatch):
-    for reread, kind in ((True, "an Excel file:"), (False, "an Excel file or another zip archive")):
-        stream = io.TextIOWrapper(io.BufferedReader(io.BytesIO(EXCEL)))
-        monkeypatch.setattr(sys, "stdin", stream)
-        with pytest.raises(ValueError, match=f"standard input is {kind}"):
-            open_table("-", reread=reread)
+PARTS = ["--target", "species", "-o", "parts.hyperboxes"]
+
+
+@pytest.fixture
+def parts(folder):
+    """Write the data in parts of several kinds, with columns in different orders."""
+    TRAIN[:30].to_csv("part-0.csv", index=False)
+    TRAIN[30:31].sample(frac=1, axis=1, random_state=0).to_csv("part-1.csv.gz", index=False)
+    TRAIN[31:].to_parquet("part-2.parquet", index=False)
+    TEST[:20].to_csv("new-0.csv", index=False)
+    TEST[20:].to_csv("new-1.csv", index=False)
+    return ["part-0.csv", "part-1.csv.gz", "part-2.parquet"]
+
+
+@pytest.mark.parametrize("learner", ["improved", "agglo-sm", "boosted"])
+def test_parts_are_learned_as_one_file(get, parts, learner):
+    get("fit", "train.csv", "--target", "species", "-o", "whole.hyperboxes", "--learner", learner)
+    whole = load("whole.hyperboxes").hyperboxes_
+    for files in (parts, ["part-*"]):
+        get("fit", *files, *PARTS, "--learner", learner)
+        boxes = load("parts.hyperboxes").hyperboxes_
+        np.testing.assert_array_equal(boxes.lower, whole.lower)
+        np.testing.assert_array_equal(boxes.counts, whole.counts)
+
+
+def test_batches_end_with_their_part(get, parts):
+    get("fit", *parts, *PARTS, "--batch-rows", 70)
+    get("fit", "train.csv", "--target", "species", "-o", "whole.hyperboxes", "--batch-rows", 100)
+    boxes, whole = (load(f"{name}.hyperboxes").hyperboxes_ for name in ("parts", "whole"))
+    np.testing.assert_array_equal(boxes.lower, whole.lower)
+
+
+def test_parts_are_predicted_and_evaluated_in_order(get, parts):
+    new = ["new-0.csv", "new-1.csv"]
+    predicted = get("predict", "model.hyperboxes", *new)
+    assert predicted == get("predict", "model.hyperboxes", "test.csv")
+    assert predicted == get("predict", "model.hyperboxes", "new-*.csv")
+    options = ["--target", "species", "--json"]
+    scores = get("evaluate", "model.hyperboxes", *new, *options)
+    assert scores == get("evaluate", "model.hyperboxes", "test.csv", *options)
+    folds = get("evaluate", "model.hyperboxes", "new-*.csv", *options, "--cv", 2)
+    assert folds == get("evaluate", "model.hyperboxes", "test.csv", *options, "--cv", 2)
+
+
+def test_errors_name_the_part(refuse, parts):
+    TEST[:5].drop(columns=FEATURES[1]).to_csv("part-3.csv", index=False)
+    assert "part-3.csv has no column 'sepal width (cm)'" in refuse(
+        "fit", *parts, "part-3.csv", *PARTS
+    )
+    assert "part-3.csv has no" in refuse("predict", "model.hyperboxes", "new-0.csv", "part-3.csv")
+    wrong = TEST[:5].astype({FEATURES[2]: object})
+    wrong.iloc[3, 2] = "long"
+    wrong.to_csv("part-4.csv", index=False)
+    message = refuse("fit", *parts, "part-4.csv", *PARTS, "--numeric", FEATURES[2])
+    assert "part-4.csv: not numbers" in message
+    assert "row 4 of petal length (cm) is 'long'" in message
+
+
+def test_what_does_not_go_with_parts(refuse, parts):
+    assert "standard input is read alone" in refuse("fit", "part-0.csv", "-", *PARTS, code=2)
+    assert "part-0.csv is named twice" in refuse("fit", "part-0.csv", "part-*", *PARTS, code=2)
+    assert "No file is named no-*" in refuse("fit", "no-*", *PARTS)
+    output = ["-o", "new-1.csv"]
+    message = refuse("predict", "model.hyperboxes", "new-0.csv", "new-1.csv", *output, code=2)
+    assert "new-1.csv is read from" in message

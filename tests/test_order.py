@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification
 
-from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, load
-from hyperboxes._cli import main
+from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
 from tests.learners import same_boxes
 
 X, Y = load_iris(return_X_y=True)
@@ -51,13 +50,14 @@ def test_an_int_gives_the_same_boxes(cls):
     assert not same_boxes(*models[1:])
 
 
+def test_fit_learns_in_random_order():
+    order = np.random.RandomState(3).permutation(len(Y))
+    given = OnlineGFMM(0.3, shuffle=False).fit(X[order], Y[order])
+    assert same_boxes(OnlineGFMM(0.3, random_state=3).fit(X, Y), given)
+
+
 @BOTH
-def test_fit_learns_in_some_order_and_partial_fit_in_the_order_given(cls):
-    model = cls(0.3, random_state=3, overlap="paper") if cls is ImprovedOnlineGFMM else cls(0.3)
-    order = model.set_params(random_state=3)._find_order(X, Y)
-    assert sorted(order) == list(range(len(Y)))
-    given = cls(**model.get_params()).set_params(shuffle=False).fit(X[order], Y[order])
-    assert same_boxes(model.fit(X, Y), given)
+def test_partial_fit_learns_in_the_order_given(cls):
     stream = cls(0.3, random_state=3, scaling=[X.min(axis=0), X.max(axis=0)])
     stream.partial_fit(X, Y, classes=[0, 1, 2])
     assert same_boxes(stream, cls(0.3, shuffle=False).fit(X, Y))
@@ -104,44 +104,3 @@ def test_other_streams_are_not_warned_of(cls):
             model.partial_fit(X[start : start + 500], y[start : start + 500], classes=[0, 1])
     cls(1.0, unlabeled=-1).partial_fit(X, np.full(2000, -1), classes=[0, 1])
     cls().partial_fit(*load_iris(return_X_y=True), classes=[0, 1, 2])
-
-
-@pytest.fixture
-def sorted_file(tmp_path, monkeypatch):
-    """Return samples sorted by class, which are in a file, too."""
-    monkeypatch.chdir(tmp_path)
-    X, y, *_ = sorted_by_class()
-    rows = (
-        ",".join(map(repr, [*row.tolist(), f"c{label}"])) for row, label in zip(X, y, strict=True)
-    )
-    (tmp_path / "sorted.csv").write_text(
-        "a,b,c,d,e,f,y\n" + "\n".join(rows).replace("'", "") + "\n"
-    )
-    return X, np.char.add("c", y.astype(str))
-
-
-def learned(*options, capsys=None):
-    """Train from the file and return the model."""
-    assert main(["fit", "sorted.csv", "--target", "y", "-o", "model", *options]) == 0
-    return load("model")
-
-
-def test_the_command_line_learns_as_fit_does(sorted_file, capsys):
-    expected = ImprovedOnlineGFMM(random_state=0).fit(*sorted_file)
-    for options in ([], ["--chunk-size", "7"], ["--chunk-size", "599"]):
-        model = learned(*options)
-        assert same_boxes(model, expected)
-        assert model.get_params() == expected.get_params()
-    online = OnlineGFMM(random_state=0).fit(*sorted_file)
-    assert same_boxes(learned("--learner", "online"), online)
-    assert "long runs" not in capsys.readouterr().err
-
-
-def test_what_does_not_fit_into_memory_is_shuffled_in_blocks(sorted_file, capsys, monkeypatch):
-    monkeypatch.setattr("hyperboxes._cli._shuffling._VALUES_IN_MEMORY", 6 * 100)
-    models = [learned("--chunk-size", size) for size in ("7", "100", "130", "1000")]
-    assert all(same_boxes(model, models[0]) for model in models[1:])
-    assert models[0].hyperboxes_.counts.sum() == 600
-    assert capsys.readouterr().err.count("Note: Labels come in long runs") == 4
-    learned("-q")
-    assert capsys.readouterr().err == ""

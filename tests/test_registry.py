@@ -29,10 +29,9 @@ def test_entries_say_what_their_classes_do(learner):
     package = literature if learner.class_name in literature.__all__ else hyperboxes
     assert getattr(package, learner.class_name) is estimator
     assert find_by_class(estimator) is find_by_file_name(learner.file_name) is learner
-    for name, parameters in learner.commands.items():
+    for parameters in learner.commands.values():
         model = estimator(**parameters)
         model._validate_params()
-        assert hasattr(model, "partial_fit") == learner.reads_in_chunks(name)
         assert getattr(model, "theta", None) == learner.default_theta
 
 
@@ -113,7 +112,7 @@ def test_a_toy_is_fitted_from_the_command_line(toy, get, refuse):
     assert "--learner toy has no --theta" in refuse(*fit, "--theta", 0.5, code=2)
     mean = ["--membership-function", "mean"]
     assert "--learner toy has no --membership-function" in refuse(*fit, *mean, code=2)
-    assert "--learner toy needs all samples at once" in refuse(*fit, "--chunk-size", 9, code=2)
+    assert "--learner toy needs all rows at once" in refuse(*fit, "--batch-rows", 9, code=2)
 
 
 def test_a_toy_that_cannot_be_merged_says_so(toy):

@@ -436,4 +436,4 @@ def test_command_needs_a_classifier(files, capsys):
     save(HyperboxClustering().fit(IRIS.data), "clusters.hyperboxes")
     command = ["report", "clusters.hyperboxes", *COMMAND[2:], "-o", "report.html"]
     assert main(command) == 1
-    assert "clusters.hyperboxes is no classifier" in capsys.readouterr().err
+    assert "clusters.hyperboxes is not a classifier" in capsys.readouterr().err

@@ -72,6 +72,6 @@ folder.cleanup()
 # %%
 # Without Python
 # --------------
-# The command line does both passes, writes checkpoints, and goes on after a crash::
+# The command line also does both passes::
 #
-#     hyperboxes fit digits.csv --target digit --theta 0.3 --resume -o digits.hyperboxes
+#     hyperboxes fit digits.csv --target digit --theta 0.3 --batch-rows 50000 -o digits.hyperboxes

@@ -1,7 +1,7 @@
-"""The command `hyperboxes`: train, predict, evaluate and read models of CSV and Parquet files.
+"""The command `hyperboxes`: train, apply and read models of CSV and Parquet files.
 
 Each subcommand is a module of this package, listed in `COMMANDS`. It has a docstring for users,
-`HELP` (a line), `EXAMPLES`, `add_arguments(parser)` and `run(args)`, and imports what takes long in
+`HELP` (a line), `EXAMPLES`, `add_arguments(parser)` and `run(args)`, and imports slow packages in
 functions, so that `--help` is quick.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from hyperboxes import __version__
-from hyperboxes._cli._common import UsageError
+from hyperboxes._cli.common import UsageError
 from hyperboxes._compiling import compiling
 
 COMMANDS = ("fit", "predict", "evaluate", "rules", "explain", "report", "stream", "demo")
@@ -80,7 +80,7 @@ def _make_parser() -> argparse.ArgumentParser:
 
 
 def _advice(command: str, unknown: Sequence[str]) -> str:
-    """Say what a command does with files, if those that are too many may be files."""
+    """Return how a command reads files, if the arguments that are too many may be files."""
     if any(text.startswith("-") for text in unknown):
         return ""
     reads = {"rules": "names its file with --data", "demo": "has data of its own"}
@@ -95,7 +95,7 @@ def _error_message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.strerror}: {error.filename}"
     if isinstance(error, MemoryError):
-        return "out of memory: the online learners read files in pieces, see --chunk-size"
+        return "out of memory: the online learners read large files in batches: fit --batch-rows"
     text = " ".join(str(error).split())
     if isinstance(error, _EXPECTED):
         return text

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._cli import _demo_paper
-from hyperboxes._cli._common import note
+from hyperboxes._cli.common import note
 from hyperboxes._compiling import compiling
 from hyperboxes._extras import need
 

@@ -1,4 +1,4 @@
-"""Explain what a model says about rows of a table: which boxes are near, and what would change it.
+"""Explain the predictions for rows of a table: the boxes that decide, and changes that flip them.
 
 Row 1 is the first below the names of the columns.
 """
@@ -9,17 +9,17 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from hyperboxes._cli._common import add_data, add_json, add_model, positive_integer, print_json
-from hyperboxes._cli._models import (
+from hyperboxes._cli.columns import (
     FeatureReader,
     add_matching,
     check_classifier,
     find_features,
     load_model,
 )
-from hyperboxes._cli._tables import Chunk, Table, open_table
+from hyperboxes._cli.common import add_data, add_json, add_model, positive_integer, print_json
+from hyperboxes._cli.tables import Chunk, Table, open_table
 
-HELP = "explain what a model says about a row"
+HELP = "explain the prediction for a row"
 EXAMPLES = """\
   hyperboxes explain iris.hyperboxes test.csv --row 7
   hyperboxes explain iris.hyperboxes test.csv --row 7 12 31 --json

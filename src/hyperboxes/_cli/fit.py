@@ -1,13 +1,13 @@
 """Train a model on a table and save it.
 
-Online learners read the file in pieces, so it may be larger than memory, and write a checkpoint
-from time to time: after a crash or Ctrl-C the same command with --resume goes on. They learn rows
-in random order, always the same one; of files that do not fit into memory, so many at a time as
-do. The boxes are the same whatever the pieces. The other learners need all samples in memory.
+The file is read into memory as a whole. With --batch-rows it may be larger than memory: the online
+learners read it twice. The first pass finds the classes and the range of each feature, the second
+one learns a batch of rows at a time, as `partial_fit` does in Python. Batches are learned in the
+order of the file, so shuffle a file that is sorted. A whole file is learned in random order, so its
+boxes are others.
 
 Features are numbers, or categories where a column holds text; empty cells, NA and ? are missing
-values, which the learners take. Labels are text. A file with categories is read into memory as a
-whole.
+values. Labels are text.
 """
 
 from __future__ import annotations
@@ -15,57 +15,57 @@ from __future__ import annotations
 import argparse
 import math
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hyperboxes import __version__
-from hyperboxes._cli._checkpoint import Checkpoint, CheckpointInterval
-from hyperboxes._cli._columns import find_boolean, find_categorical
-from hyperboxes._cli._common import (
+import numpy as np
+
+from hyperboxes._cli.columns import Columns, find_boolean, find_categorical
+from hyperboxes._cli.common import (
     CHUNK_SIZE,
     UsageError,
-    add_chunk_size,
     add_features,
     add_files,
     add_json,
     add_target,
+    check_model_output,
+    check_output,
     column_names,
     listing,
     n_boxes,
-    n_learned,
     note,
     positive_integer,
     print_json,
+    progress,
+    with_progress,
 )
-from hyperboxes._cli._dask import (
-    add_dask,
-    find_partitions,
-    fit_on_dask,
-    wants_dask,
-)
-from hyperboxes._cli._parts import find_files, open_files
-from hyperboxes._cli._sources import is_stream
-from hyperboxes._cli._survey import Columns
-from hyperboxes._cli._tables import Table
-from hyperboxes._cli._training import fit_at_once, fit_in_chunks
-from hyperboxes._cli._writers import check_model_output, check_output
+from hyperboxes._cli.tables import Table, find_files, open_tables
 from hyperboxes._compiling import compiling
 from hyperboxes._estimators.registry import Learner, commands
+from hyperboxes._extras import need
 
 HELP = "train a model on a table"
 EXAMPLES = """\
   hyperboxes fit iris.csv --target species -o iris.hyperboxes
   hyperboxes fit iris.csv --target species -o iris.hyperboxes --learner agglo-sm --theta 0.3
   hyperboxes fit iris.csv --target species -o iris.hyperboxes --learner boosted --max-boxes 20
-  hyperboxes fit big.parquet --target fraud --drop id -o fraud.hyperboxes --checkpoint-every 5m
-  hyperboxes fit big.parquet --target fraud --drop id -o fraud.hyperboxes --resume
-  hyperboxes fit part-*.parquet --target fraud -o fraud.hyperboxes
-  hyperboxes fit part-*.parquet --target fraud -o fraud.hyperboxes --workers 4  # apart, on Dask
+  hyperboxes fit part-*.parquet --target fraud --drop id -o fraud.hyperboxes
+  hyperboxes fit big.parquet --target fraud -o fraud.hyperboxes --batch-rows 100000
   hyperboxes fit few.csv --target label --unlabeled "" -o few.hyperboxes  # empty cells: no label
 """
 
-DEFAULT_INTERVAL = "60s"
+# The learners with `partial_fit`.
+ONLINE = (
+    *("improved", "online", "adaptive", "fmnn", "efmnn", "knefmnn", "rfmnn"),
+    *("exclude", "compensate", "core", "mixed"),
+)
+
+# A column with more labels is not a class but a measurement or an identifier.
+_MAX_CLASSES = 10_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,11 +78,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--drop", type=column_names, default=[], metavar="A,B,...", help="leave these out"
     )
+    parser.add_argument(
+        "--batch-rows",
+        type=positive_integer,
+        metavar="N",
+        help="learn so many rows at a time, of files larger than memory, with the online learners: "
+        + ", ".join(ONLINE),
+    )
+    add_json(parser, "a summary")
     _add_categories(parser)
     _add_learner(parser)
-    _add_chunks(parser)
-    add_dask(parser)
-    add_json(parser, "a summary")
 
 
 def _add_categories(parser: argparse.ArgumentParser) -> None:
@@ -106,22 +111,19 @@ def _add_categories(parser: argparse.ArgumentParser) -> None:
 
 def _add_learner(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("learner")
-    others = ", ".join(
-        name for name, entry in commands().items() if not entry.reads_in_chunks(name)
-    )
     group.add_argument(
         "--learner",
         choices=commands(),
         default="improved",
-        help="improved, the default, reads files of any size, and Python can go on with its model "
-        "(partial_fit); boosted makes a few short rules to read; random is the most accurate on "
-        f"most tables. Online: {_online_names(', ')}; all samples in memory: {others}",
+        help="improved, the default, learns files of any size, and its model can be updated in "
+        "Python (partial_fit); boosted makes a few short rules to read; random is the most "
+        "accurate on most tables",
     )
     group.add_argument(
         "--theta",
         type=positive_number,
         help="how far a box may grow: its longest side, as a fraction of a feature's range. Small: "
-        "many boxes, close to the rows; larger: fewer, until they get in the way of other classes. "
+        "many boxes, close to the rows; larger: fewer, until other classes are in the way. "
         f"Try some with evaluate --cv; default: {_default_thetas()}",
     )
     group.add_argument(
@@ -133,21 +135,17 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--membership-function",
         choices=("min", "mean"),
-        help="whether the feature in which a row misses a box most decides, or the mean of all; "
-        "default: mean",
+        help="whether the feature in which a row is farthest from a box decides, or the mean of "
+        "all; default: mean",
     )
     group.add_argument(
         "--max-boxes",
         type=positive_integer,
         metavar="N",
-        help="how many boxes there may be, of boosted: tens to read, hundreds to predict with; of "
-        "adaptive, improved and online: beyond it the box confirmed longest ago is forgotten; "
-        "default: 20 (boosted), 1000 (adaptive), no limit (improved, online)",
+        help="largest number of boxes. Of boosted: tens to read, hundreds to predict with. Of "
+        "adaptive, improved and online: beyond it the box that was matched longest ago is evicted. "
+        "Default: 20 (boosted), 1000 (adaptive), no limit (improved, online)",
     )
-
-
-def _online_names(separator: str) -> str:
-    return separator.join(name for name, entry in commands().items() if entry.reads_in_chunks(name))
 
 
 def _default_thetas() -> str:
@@ -156,87 +154,97 @@ def _default_thetas() -> str:
     return ", ".join(f"{theta} ({', '.join(names)})" for names, theta in thetas.items() if theta)
 
 
-def _add_chunks(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("large files (online learners)")
-    add_chunk_size(group, default=None)
-    group.add_argument(
-        "--checkpoint-every",
-        type=CheckpointInterval.parse,
-        default=argparse.SUPPRESS,
-        metavar="WHEN",
-        help=f"rows (500000) or time (30s, 5m, 1h), or never; default: {DEFAULT_INTERVAL}",
-    )
-    group.add_argument(
-        "--resume", action="store_true", help="go on from the checkpoint, if there is one"
-    )
-
-
 def run(args: argparse.Namespace) -> None:
     """Train and save."""
     from hyperboxes import save
 
     began, compiled = time.monotonic(), compiling.seconds
-    _check_options(args)
-    files = find_partitions(args) if wants_dask(args) else find_files(args.data)
-    _check_checkpoints(args, files)
+    check_model_output(args.output, "Predictions are made with hyperboxes predict")
+    if args.batch_rows is not None and args.learner not in ONLINE:
+        raise UsageError(f"--learner {args.learner} needs all rows at once: leave out --batch-rows")
+    files = find_files(args.data)
     check_output(args.output, *files)
     learner = commands()[args.learner]
-    read_here = files[:1] if wants_dask(args) else files
-    table = open_files(read_here, args.sep, args.decimal, reread=True)
-    columns = choose_columns(args, table)
-    columns = _find_categorical(args, learner, table, columns)
-    model, options = _make_model(args, learner, columns)
-    chunk_size = args.chunk_size or CHUNK_SIZE
-    checkpoint = None
-    if wants_dask(args):
-        model, n_samples = fit_on_dask(args, model, columns)
-    elif _reads_in_chunks(args, learner, columns):
-        checkpoint = _make_checkpoint(args, files, options)
-        model = fit_in_chunks(args, model, table, columns, chunk_size, checkpoint)
-        n_samples = n_learned(model)
-    else:
-        model, n_samples = fit_at_once(args, model, table, columns, chunk_size)
+    table = open_tables(files, args.sep, args.decimal, reread=True)
+    columns = _find_categorical(args, learner, table, choose_columns(args, table))
+    model = _make_model(args, learner, columns)
+    with _warnings_as_notes(args):
+        n_samples = (_fit_batches if args.batch_rows else _fit)(args, model, table, columns)
     save(model, args.output)
-    if checkpoint is not None:
-        checkpoint.remove()
     compiled = compiling.seconds - compiled
     _print_summary(args, model, n_samples, time.monotonic() - began - compiled, compiled)
 
 
-def _reads_in_chunks(args: argparse.Namespace, learner: Learner, columns: Columns) -> bool:
-    """Whether a file is learned in pieces; not where boxes count categories."""
-    is_counting = learner.class_name == "MixedGFMM" and bool(columns.categorical)
-    return learner.reads_in_chunks(args.learner) and not is_counting
+def _fit(args: argparse.Namespace, model: Any, table: Table, columns: Columns) -> int:
+    """Fit a model to all rows; return how many there are."""
+    with progress(args, "Learning"):
+        samples = [columns.read(chunk) for chunk in table.chunks(columns.all, CHUNK_SIZE)]
+        if not samples:
+            raise ValueError(f"{table.name} has no rows")
+        frames, labels = zip(*samples, strict=True)
+        X = need("pandas", "cli", "The command line").concat(frames, ignore_index=True)
+        y = np.concatenate(labels)
+        del samples, frames, labels
+        _check_classes(table, columns, set(y.tolist()) - {columns.unlabeled})
+        model.fit(X, y)
+    return len(y)
 
 
-def _check_options(args: argparse.Namespace) -> None:
-    check_model_output(args.output, "Predictions are made with hyperboxes predict")
-    about_chunks = args.chunk_size or args.resume or _wants_checkpoints(args)
-    if about_chunks and not commands()[args.learner].reads_in_chunks(args.learner):
-        raise UsageError(
-            f"--learner {args.learner} needs all samples at once: --chunk-size, --checkpoint-every "
-            f"and --resume are for the learners {_online_names(' and ')}"
+def _fit_batches(args: argparse.Namespace, model: Any, table: Table, columns: Columns) -> int:
+    """Fit a model to a batch of rows after the other; return how many rows there are."""
+    n_rows, classes, ranges = _find_classes_and_ranges(args, table, columns)
+    if hasattr(model, "scaling"):
+        model.set_params(scaling=ranges.tolist())
+    chunks = table.chunks(columns.all, args.batch_rows)
+    for chunk in with_progress(args, "Learning", chunks, n_rows):
+        model.partial_fit(*columns.read(chunk), classes=classes)
+    return n_rows
+
+
+def _find_classes_and_ranges(
+    args: argparse.Namespace, table: Table, columns: Columns
+) -> tuple[int, list[str], np.ndarray]:
+    """Return the number of rows, all classes, and the lowest and highest value of each feature.
+
+    Categories have no range: their positions lie between 0 and 1.
+    """
+    n_rows, classes = 0, set[str]()
+    ranges = np.full((2, len(columns.features)), np.nan)
+    numeric = [j for j, name in enumerate(columns.features) if name not in columns.categorical]
+    chunks = table.chunks(columns.all, args.batch_rows)
+    for chunk in with_progress(args, "Finding classes and ranges", chunks):
+        X, labels = columns.read(chunk)
+        numbers = X.iloc[:, numeric].to_numpy(np.float64)
+        ranges[0, numeric] = np.fmin(ranges[0, numeric], np.fmin.reduce(numbers))
+        ranges[1, numeric] = np.fmax(ranges[1, numeric], np.fmax.reduce(numbers))
+        classes.update(set(labels.tolist()) - {columns.unlabeled})
+        _check_classes(table, columns, classes)
+        n_rows += len(labels)
+    if n_rows == 0:
+        raise ValueError(f"{table.name} has no rows")
+    if not classes:
+        raise ValueError(
+            f"{table.name}: no row has a label, every {columns.target} is {columns.unlabeled!r}"
         )
-    if wants_dask(args) and about_chunks:
-        raise UsageError("on Dask each file is a partition: no --chunk-size, no checkpoints")
-    if wants_dask(args) and not commands()[args.learner].learns_partitions:
-        raise UsageError(
-            f"models of --learner {args.learner} cannot be merged, so no --dask and no --workers"
+    return n_rows, sorted(classes), ranges
+
+
+def _check_classes(table: Table, columns: Columns, classes: set[str]) -> None:
+    if len(classes) > _MAX_CLASSES:
+        raise ValueError(
+            f"{table.name}: {columns.target} has more than {_MAX_CLASSES} different values, so it "
+            "is not a class; choose another --target"
         )
 
 
-def _check_checkpoints(args: argparse.Namespace, files: list[str]) -> None:
-    """Refuse checkpoints where there are none."""
-    if not args.resume and not _wants_checkpoints(args):
-        return
-    if len(files) > 1:
-        raise UsageError("checkpoints are for a single file: join the files, or leave them out")
-    if is_stream(files[0]):
-        raise UsageError(f"{files[0]} cannot be read again: checkpoints need a file")
-
-
-def _wants_checkpoints(args: argparse.Namespace) -> bool:
-    return getattr(args, "checkpoint_every", None) is not None
+@contextmanager
+def _warnings_as_notes(args: argparse.Namespace) -> Iterator[None]:
+    """Print as notes what Python would warn of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in caught:
+        note(args, f"Note: {warning.message}")
 
 
 def choose_columns(args: argparse.Namespace, table: Table) -> Columns:
@@ -255,18 +263,17 @@ def choose_columns(args: argparse.Namespace, table: Table) -> Columns:
 def _find_categorical(
     args: argparse.Namespace, learner: Learner, table: Table, columns: Columns
 ) -> Columns:
-    """Find the columns of categories, by what the first rows hold if they are not named."""
+    """Find the columns of categories: those that are named, and others by their first rows."""
     named = [*args.categorical, *args.numeric]
     if unknown := [name for name in named if name not in columns.features]:
-        raise ValueError(f"{unknown[0]} is no feature, so it has neither categories nor numbers")
-    takes_categories = "categorical_features" in learner.estimator().get_params(deep=False)
-    if not takes_categories:
+        raise ValueError(f"{unknown[0]} is not a feature, so it has neither categories nor numbers")
+    if "categorical_features" not in learner.estimator().get_params(deep=False):
         if args.categorical:
             raise UsageError(f"--learner {args.learner} takes no categories")
         return columns
     try:
         chunk = next(table.chunks(columns.all, CHUNK_SIZE), None)
-    except ValueError:  # what is wrong with the file is said where it is learned
+    except ValueError:  # reported where the file is learned
         return columns
     others = [name for name in columns.features if name not in named]
     found = [] if chunk is None else find_categorical(chunk, others)
@@ -275,14 +282,7 @@ def _find_categorical(
         return columns
     note(args, f"Categories: {listing(categorical)} (--numeric and --drop choose otherwise)")
     boolean = [] if chunk is None else find_boolean(chunk, categorical)
-    columns = replace(columns, categorical=tuple(categorical), boolean=tuple(boolean))
-    about_chunks = args.chunk_size or args.resume or _wants_checkpoints(args)
-    if about_chunks and not _reads_in_chunks(args, learner, columns):
-        raise UsageError(
-            f"--learner {args.learner} learns a file with categories as a whole: leave out "
-            "--chunk-size, --checkpoint-every and --resume, or the categories with --drop"
-        )
-    return columns
+    return replace(columns, categorical=tuple(categorical), boolean=tuple(boolean))
 
 
 def _default_features(args: argparse.Namespace, table: Table) -> list[str]:
@@ -297,10 +297,8 @@ def _default_features(args: argparse.Namespace, table: Table) -> list[str]:
     return [name for name in table.columns if name not in {*dropped, *index}]
 
 
-def _make_model(
-    args: argparse.Namespace, learner: Learner, columns: Columns
-) -> tuple[Any, dict[str, Any]]:
-    """Return the unfitted model, and what a checkpoint must agree with."""
+def _make_model(args: argparse.Namespace, learner: Learner, columns: Columns) -> Any:
+    """Return the estimator with the parameters that are given."""
     chosen = {
         "theta": args.theta,
         "gamma": _gamma(args, columns),
@@ -313,19 +311,7 @@ def _make_model(
     known = learner.estimator().get_params(deep=False)
     if unknown := [name for name in chosen if name not in known]:
         raise UsageError(f"--learner {args.learner} has no --{unknown[0].replace('_', '-')}")
-    model = learner.estimator(**learner.commands[args.learner], **chosen)
-    return model, {
-        "learner": args.learner,
-        "theta": getattr(model, "theta", None),
-        "gamma": getattr(model, "gamma", None),
-        "membership_function": getattr(model, "membership_function", None),
-        "max_boxes": getattr(model, "max_boxes", None),
-        "target": columns.target,
-        "features": columns.features,
-        "unlabeled": columns.unlabeled,
-        "categorical": list(columns.categorical),
-        "version": __version__,
-    }
+    return learner.estimator(**learner.commands[args.learner], **chosen)
 
 
 def _gamma(args: argparse.Namespace, columns: Columns) -> Any:
@@ -337,15 +323,6 @@ def _gamma(args: argparse.Namespace, columns: Columns) -> Any:
             f"--gamma has {len(args.gamma)} numbers, but there are {len(columns.features)} features"
         )
     return args.gamma
-
-
-def _make_checkpoint(
-    args: argparse.Namespace, files: list[str], options: dict[str, Any]
-) -> Checkpoint | None:
-    interval = getattr(args, "checkpoint_every", CheckpointInterval.parse(DEFAULT_INTERVAL))
-    if len(files) > 1 or is_stream(files[0]) or (interval is None and not args.resume):
-        return None
-    return Checkpoint(Path(args.output), Path(files[0]), interval or CheckpointInterval(), options)
 
 
 def _print_summary(

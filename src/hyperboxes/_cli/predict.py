@@ -1,7 +1,7 @@
 """Predict the classes of the rows of a table.
 
-Columns are matched by name, in any order. The file is read in pieces, so it may be larger than
-memory. Results are a CSV table on standard output unless -o says otherwise.
+Columns are matched by name, in any order. The file may be larger than memory. Results are a CSV
+table on standard output unless -o says otherwise.
 """
 
 from __future__ import annotations
@@ -11,19 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from hyperboxes._cli._bar import with_progress
-from hyperboxes._cli._common import (
-    STDIO,
-    UsageError,
-    add_chunk_size,
-    add_files,
-    add_json,
-    add_model,
-    note,
-    positive_integer,
-)
-from hyperboxes._cli._dask import add_dask, find_outputs, for_each_file, wants_dask
-from hyperboxes._cli._models import (
+from hyperboxes._cli.columns import (
     FeatureReader,
     add_matching,
     check_classifier,
@@ -31,9 +19,20 @@ from hyperboxes._cli._models import (
     find_features,
     load_model,
 )
-from hyperboxes._cli._parts import find_files, open_files
-from hyperboxes._cli._tables import Chunk, Table, open_table
-from hyperboxes._cli._writers import check_output, is_parquet, open_writer
+from hyperboxes._cli.common import (
+    STDIO,
+    UsageError,
+    add_chunk_size,
+    add_files,
+    add_json,
+    add_model,
+    check_output,
+    is_parquet,
+    open_writer,
+    positive_integer,
+    with_progress,
+)
+from hyperboxes._cli.tables import Chunk, find_files, open_tables
 
 HELP = "predict the classes of the rows of a table"
 EXAMPLES = """\
@@ -41,7 +40,6 @@ EXAMPLES = """\
   hyperboxes predict iris.hyperboxes new.csv --keep --proba -o predicted.csv
   hyperboxes predict iris.hyperboxes new.parquet -o predicted.parquet
   hyperboxes predict iris.hyperboxes new-*.parquet -o predicted.parquet  # of all in one file
-  hyperboxes predict iris.hyperboxes new-*.parquet -o predicted --workers 4  # a file for each
   zcat new.csv.gz | hyperboxes predict iris.hyperboxes - --json | head -1
 """
 
@@ -75,17 +73,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="threads that predict; default: 1",
     )
     add_chunk_size(parser)
-    add_dask(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Predict."""
-    outputs = find_outputs(args) if wants_dask(args) else {}
-    files = list(outputs) or find_files(args.data)
-    if args.json and wants_dask(args):
-        raise UsageError("--json does not go with Dask")
-    for output in outputs.values() or [args.output]:
-        check_output(output, *files, args.model)
+    files = find_files(args.data)
+    check_output(args.output, *files, args.model)
     if args.json and is_parquet(args.output):
         raise UsageError("--json does not go with a Parquet file")
     model = load_model(args.model)
@@ -95,33 +88,19 @@ def run(args: argparse.Namespace) -> None:
         check_memberships(model, args.model)
     if hasattr(model, "n_jobs"):
         model.set_params(n_jobs=args.jobs)
-    if wants_dask(args):
-        n_rows = for_each_file(args, predict_file, model, outputs)
-        note(args, f"{args.output}: predictions of {n_rows:,} rows in {len(outputs):,} files")
-    else:
-        predict_table(args, model, open_files(files, args.sep, args.decimal), args.output)
-
-
-def predict_file(args: argparse.Namespace, model: Any, data: str, output: str) -> int:
-    """Predict the rows of a file; return how many there are."""
-    return predict_table(args, model, open_table(data, args.sep, args.decimal), output)
-
-
-def predict_table(args: argparse.Namespace, model: Any, table: Table, output: str) -> int:
-    """Predict the rows of a table; return how many there are."""
+    table = open_tables(files, args.sep, args.decimal)
     reader = find_features(args, model, table)
     kept = table.columns if args.keep else []
     _check_names([*kept, *_new_names(args, model)])
     wanted = list(dict.fromkeys([*kept, *reader.columns]))
     chunks = table.chunks(wanted, args.chunk_size)
     n_rows = 0
-    with open_writer(output, as_json=args.json) as writer:
+    with open_writer(args.output, as_json=args.json) as writer:
         for chunk in with_progress(args, "Predicting", chunks):
             writer.write(dict(_results(args, reader, chunk, kept)))
             n_rows += len(chunk)
         if n_rows == 0:
             raise ValueError(f"{table.name} has no rows")
-    return n_rows
 
 
 def _results(
@@ -143,14 +122,14 @@ def _results(
 
 
 def _most_probable(model: Any, X: Any, proba: Any) -> Any:
-    """Return what `predict` says: the largest probability, but rounding may tie those of scores."""
+    """Return the classes of `predict`: of the largest score, where probabilities may be tied."""
     if hasattr(model, "decision_function"):
         return model.predict(X)
     return model.classes_[proba.argmax(axis=1)]
 
 
 def _new_names(args: argparse.Namespace, model: Any) -> list[str]:
-    """Return the names of the columns that the output has beside the kept ones."""
+    """Return the names of the columns that are added to the kept ones."""
     proba = _by_class("proba", model) if args.proba else []
     return [args.column, *proba, *(_by_class("membership", model) if args.membership else [])]
 
@@ -160,7 +139,7 @@ def _by_class(title: str, model: Any) -> list[str]:
 
 
 def _check_names(names: list[str]) -> None:
-    """Refuse two columns of one name."""
+    """Raise an error for two columns of one name."""
     (name, count), *_ = Counter(names).most_common(1)
     if count > 1:
         raise ValueError(

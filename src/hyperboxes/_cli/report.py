@@ -1,6 +1,6 @@
 """Write a report on a model and a table with labels: one HTML page, to open in any browser.
 
-It says what the model is and how good it is, lists its rules to search and sort, and explains the
+It describes the model and its scores, lists its rules to search and sort, and explains the
 predictions for single rows, with pictures. It needs no network and no other files. Take rows that
 the model has not learned. Row 1 is the first below the names of the columns.
 """
@@ -10,14 +10,21 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from hyperboxes._cli._common import STDIO, add_data, add_model, add_target, note, positive_integer
-from hyperboxes._cli._models import (
+from hyperboxes._cli.columns import (
     add_matching,
     check_classifier,
     load_model,
     read_samples,
 )
-from hyperboxes._cli._writers import check_output
+from hyperboxes._cli.common import (
+    STDIO,
+    add_data,
+    add_model,
+    add_target,
+    check_output,
+    note,
+    positive_integer,
+)
 
 HELP = "write a report as an HTML page"
 EXAMPLES = """\
@@ -48,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive_integer,
         default=5000,
         metavar="N",
-        help="rules in the page, of the largest support or votes; default: 5000",
+        help="rules in the page, of the largest support or weights; default: 5000",
     )
 
 

@@ -1,9 +1,9 @@
-"""Print the boxes of a model as rules, those that hold the most samples first.
+"""Print the boxes of a model as rules, those with the most samples first.
 
-The text of boxes that vote is sorted by class, with the largest votes first.
+The text of boosted boxes is sorted by class, with the largest weights first.
 
-With --data, each rule is measured on the rows of a table: which share of them it covers and, with
---target, which share of these is of its class.
+With --data, each rule is measured on the rows of a table: the share of them that it covers and,
+with --target, the share of these that are of its class.
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ import argparse
 import math
 from typing import Any
 
-from hyperboxes._cli._common import (
+from hyperboxes._cli.columns import (
+    add_matching,
+    check_classifier,
+    load_model,
+    read_samples,
+)
+from hyperboxes._cli.common import (
     DATA_HELP,
     UsageError,
     add_format,
@@ -21,12 +27,6 @@ from hyperboxes._cli._common import (
     note,
     positive_integer,
     print_json,
-)
-from hyperboxes._cli._models import (
-    add_matching,
-    check_classifier,
-    load_model,
-    read_samples,
 )
 
 HELP = "print the boxes of a model as rules"
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--crisp",
         action="store_true",
-        help="with sql: only where a box holds the row, else NULL, not the class of the nearest",
+        help="with sql: NULL where no box contains the row, instead of the class of the nearest",
     )
     parser.add_argument("--table", metavar="NAME", help="with sql: write a query of this table")
 
@@ -133,7 +133,7 @@ def _print_sql(args: argparse.Namespace, model: Any) -> None:
 
     print(export_sql(model, table=args.table, nearest=not args.crisp))
     if args.crisp and hasattr(model, "membership"):
-        note(args, "Rows that no box holds get NULL; without --crisp the class of the nearest box")
+        note(args, "Rows in no box get NULL; without --crisp the class of the nearest box")
 
 
 def _frame(args: argparse.Namespace, model: Any, X: Any, y: Any) -> Any:

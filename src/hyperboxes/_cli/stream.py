@@ -1,60 +1,65 @@
-"""Predict each row of a stream, then learn it: test-then-train with a memory that adapts.
+"""Predict each row of a stream, then learn it: prequential evaluation of boxes that adapt.
 
 Rows are taken in their order, of a file or as they arrive on standard input. Each is predicted by
-what was learned before, and then learned; where the target is empty, it is only predicted. The
-boxes follow the drift of the data (AdaptiveGFMM): the number of boxes is bounded.
+the model of the rows before it, and then learned; a row without a label is only predicted. The
+boxes follow the drift of the data (AdaptiveGFMM), and their number is bounded.
 
-Ctrl-C ends a stream that has no end, and prints the scores so far. With -o the model is saved, for
-a file with checkpoints on the way: after a crash or Ctrl-C the same command with --resume goes on,
-to the same model and the same predictions.
+With -o the model is saved at the end, on Ctrl-C (which also prints the scores), and with
+--save-every on the way. After an interruption the same command with --resume continues: it skips
+the rows that the saved model has learned, cuts the file of --predictions behind the last of them,
+and appends to it.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import io
+import os
+import stat
 import sys
+import time
+from collections import Counter, deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hyperboxes import __version__
-from hyperboxes._cli._bar import progress
-from hyperboxes._cli._checkpoint import Checkpoint, CheckpointInterval
-from hyperboxes._cli._columns import read_labels, read_numbers
-from hyperboxes._cli._common import (
+from hyperboxes._cli.columns import Columns, read_labels, read_numbers
+from hyperboxes._cli.common import (
     STDIO,
     UsageError,
     add_data,
     add_features,
     add_json,
+    check_model_output,
+    check_output,
     column_names,
     note,
     positive_integer,
     print_json,
+    progress,
 )
-from hyperboxes._cli._interrupts import interruptible
-from hyperboxes._cli._live import live_chunks
-from hyperboxes._cli._prequential import Tally
-from hyperboxes._cli._sources import is_stream
-from hyperboxes._cli._survey import Columns
-from hyperboxes._cli._tables import Chunk, Table, open_table
-from hyperboxes._cli._writers import check_model_output, check_output
-from hyperboxes._cli.fit import DEFAULT_INTERVAL, choose_columns, positive_number
+from hyperboxes._cli.fit import choose_columns, positive_number
+from hyperboxes._cli.tables import Chunk, is_stream, open_table
+from hyperboxes._compiling import compiling
 
 HELP = "predict and learn the rows of a stream, one after the other"
 EXAMPLES = """\
   hyperboxes stream prices.csv --target move
   hyperboxes stream prices.csv --target move -o prices.hyperboxes --predictions moves.csv
+  hyperboxes stream prices.csv --target move -o prices.hyperboxes --save-every 100000
   hyperboxes stream prices.csv --target move -o prices.hyperboxes --resume
   tail -f -n +1 sensor.csv | hyperboxes stream - --target state --predictions -
 """
 
-# Rows between two looks at Ctrl-C, updates of the display, and writes of predictions.
-_ROWS_AT_ONCE = 500
+# Rows that are read at a time, between two updates of the progress bar.
+_CHUNK_ROWS = 500
+
+# Rows of the recent accuracy, which the progress bar shows.
+_RECENT_ROWS = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,246 +92,323 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive_integer,
         default=1000,
         metavar="N",
-        help="how many boxes are remembered; default: 1000",
+        help="largest number of boxes; default: 1000",
     )
     parser.add_argument(
-        "--checkpoint-every",
-        type=CheckpointInterval.parse,
-        default=CheckpointInterval.parse(DEFAULT_INTERVAL),
-        metavar="WHEN",
-        help=f"rows (500000) or time (30s, 5m, 1h), or never; default: {DEFAULT_INTERVAL}",
+        "--save-every",
+        type=positive_integer,
+        metavar="N",
+        help="also save the model after every N rows; default: only at the end",
     )
     parser.add_argument(
-        "--resume", action="store_true", help="go on from the checkpoint, if there is one"
+        "--resume",
+        action="store_true",
+        help="continue with the model of -o, after the rows of DATA that it has learned",
     )
     add_json(parser, "the scores")
 
 
 def run(args: argparse.Namespace) -> None:
     """Predict and learn."""
-    from hyperboxes import AdaptiveGFMM, save
+    from hyperboxes import AdaptiveGFMM
 
     _check_options(args)
     args.unlabeled = ""
     table = open_table(args.data, args.sep, args.decimal)
     columns = choose_columns(args, table)
     model = AdaptiveGFMM(args.theta, max_boxes=args.max_boxes)
-    checkpoint = _make_checkpoint(args, columns)
-    if checkpoint is not None and args.resume and checkpoint.exists:
-        model = checkpoint.resume()[1] or model
-    elif checkpoint is not None:
-        checkpoint.begin(lambda: None)
-    tally = Tally()
+    metrics = PrequentialMetrics()
+    chunks = table.live_chunks(columns.all, _CHUNK_ROWS)
+    if args.resume:
+        model = _load_model(args, model, columns)
+        note(args, f"Going on after {model.n_samples_seen_:,} rows with a label")
+        chunks = _skip_learned(args, chunks, model.n_samples_seen_, columns)
     try:
-        _go_through(args, model, table, columns, checkpoint, tally)
+        with _saving(args, model, metrics) as file, progress(args, "Streaming") as update:
+            metrics.start_clock()
+            for chunk in chunks:
+                _predict_and_learn(args, model, chunk, columns, metrics, file)
+                if update is not None:
+                    update(metrics.n_rows, metrics.remark(_n_boxes(model)))
     except KeyboardInterrupt:
-        if tally.n_rows:
-            _print_scores(args, tally, model)
+        if metrics.n_rows:
+            _print_scores(args, metrics, model)
         raise
-    if tally.n_rows == 0:
+    if metrics.n_rows == 0 and not args.resume:
         raise ValueError(f"{table.name} has no rows")
-    if args.output and _n_boxes(model):
-        save(model, args.output)
-    if checkpoint is not None:
-        checkpoint.remove()
-    _print_scores(args, tally, model)
+    _print_scores(args, metrics, model)
 
 
 def _check_options(args: argparse.Namespace) -> None:
     if args.output:
         check_model_output(args.output, f"Predictions are written with --predictions {args.output}")
-    if args.json and args.predictions == STDIO:
-        raise UsageError("--json and --predictions - both write to standard output")
-    if args.resume and not args.output:
-        raise UsageError("--resume goes on with the checkpoint beside a model: name it with -o")
-    if args.resume and is_stream(args.data):
-        raise UsageError(f"{args.data} cannot be read again: checkpoints need a file")
-    if args.output:
         check_output(args.output, args.data)
+    elif args.resume or args.save_every:
+        option = "--resume" if args.resume else "--save-every"
+        raise UsageError(f"{option} needs the file of the model: name it with -o")
     if args.predictions:
         check_output(args.predictions, args.data)
+    if args.json and args.predictions == STDIO:
+        raise UsageError("--json and --predictions - both write to standard output")
+    if args.resume and is_stream(args.data):
+        raise UsageError(f"{args.data} cannot be read again: --resume needs a file")
 
 
-def _make_checkpoint(args: argparse.Namespace, columns: Columns) -> Checkpoint | None:
-    if not args.output or is_stream(args.data):
-        return None
-    interval = args.checkpoint_every
-    if interval is None and not args.resume:
-        return None
-    options = {
-        "learner": "stream",
-        "theta": args.theta,
-        "max_boxes": args.max_boxes,
-        "target": columns.target,
-        "features": columns.features,
-        "predictions": args.predictions,
-        "version": __version__,
-    }
-    return Checkpoint(Path(args.output), Path(args.data), interval or CheckpointInterval(), options)
+def _load_model(args: argparse.Namespace, like: Any, columns: Columns) -> Any:
+    """Load the model of an interrupted run, which must have had the same options."""
+    from hyperboxes import load
+
+    model = load(args.output)
+    has_options = type(model) is type(like) and model.get_params() == like.get_params()
+    if not has_options or list(getattr(model, "feature_names_in_", [])) != columns.features:
+        raise ValueError(
+            f"{args.output} is not a model of this stream: resume with the same --theta, "
+            "--max-boxes and features"
+        )
+    return model
 
 
-def _go_through(
-    args: argparse.Namespace,
-    model: Any,
-    table: Table,
-    columns: Columns,
-    checkpoint: Checkpoint | None,
-    tally: Tally,
-) -> None:
-    """Predict and learn all rows that are not learned yet."""
-    n_learned = model.n_samples_seen_ if _n_boxes(model) else 0
-    if n_learned:
-        note(args, f"Going on after {n_learned:,} rows with a label")
-    chunks = _split(live_chunks(table, columns.all, _ROWS_AT_ONCE), n_learned, columns)
-    try:
-        with (
-            _predictions(args, n_learned, tally) as writer,
-            progress(args, "Streaming") as update,
-            interruptible() as check,
-        ):
-            tally.start_clock()
-            for chunk in chunks:
-                check()
-                writer.writerows(_test_then_train(model, chunk, columns, tally))
-                if args.predictions == STDIO:
-                    sys.stdout.flush()
-                n_boxes = _n_boxes(model)
-                if update is not None:
-                    update(tally.n_rows, tally.remark(n_boxes))
-                if checkpoint is not None and n_boxes:
-                    checkpoint.save_if_due(model, tally.n_rows)
-    except BaseException:
-        _save_interrupted(args, checkpoint, model)
-        raise
-
-
-def _n_boxes(model: Any) -> int:
-    """Return how many boxes there are: none before a sample was learned."""
-    return len(model._memory) if hasattr(model, "_memory") else 0
-
-
-def _split(chunks: Iterator[Chunk], n_learned: int, columns: Columns) -> Iterator[Chunk]:
-    """Leave out the rows up to the last one that was learned: so many have a label."""
+def _skip_learned(
+    args: argparse.Namespace, chunks: Iterator[Chunk], n_learned: int, columns: Columns
+) -> Iterator[Chunk]:
+    """Leave out the rows up to the last one that was learned: that many have a label."""
     for chunk in chunks:
         if n_learned == 0:
             yield chunk
             continue
-        places = np.flatnonzero(read_labels(chunk, columns.target) != "")
-        if len(places) < n_learned:
-            n_learned -= len(places)
+        labeled = np.flatnonzero(read_labels(chunk, columns.target) != "")
+        if len(labeled) < n_learned:
+            n_learned -= len(labeled)
             continue
-        first = int(places[n_learned - 1]) + 1
+        first = int(labeled[n_learned - 1]) + 1
         n_learned = 0
-        rest = chunk.table.slice(first)
-        if len(rest):
-            yield Chunk(chunk.file, chunk.start + first, rest, chunk.decimal)
+        if first < len(chunk):
+            yield Chunk(chunk.file, chunk.start + first, chunk.table.slice(first), chunk.decimal)
+    if n_learned:
+        raise ValueError(f"{args.data} has fewer rows with a label than {args.output} has learned")
 
 
-def _test_then_train(
-    model: Any, chunk: Chunk, columns: Columns, tally: Tally
-) -> Iterator[tuple[str, str]]:
-    """Predict each row, then learn it if it has a label; yield both."""
+def _predict_and_learn(
+    args: argparse.Namespace,
+    model: Any,
+    chunk: Chunk,
+    columns: Columns,
+    metrics: PrequentialMetrics,
+    file: Any,
+) -> None:
+    """Predict each row, write the prediction, and learn the row if it has a label."""
     X = read_numbers(chunk, columns.features)
     if not hasattr(model, "n_features_in_"):
         # Names in the order of the file, which `predict` and the like expect.
         model.n_features_in_ = len(columns.features)
         model.feature_names_in_ = np.array(columns.features, dtype=object)
+    writer = None if file is None else _csv_writer(file)
     for row, label in zip(X.tolist(), read_labels(chunk, columns.target).tolist(), strict=True):
         predicted = model.predict_one(row) or ""
-        tally.add(label, predicted)
-        yield label, predicted  # before it is learned: no row that was is without a prediction
+        metrics.add(label, predicted)
+        if writer is not None:  # before the row is learned: every learned row has a prediction
+            writer.writerow((label, predicted))
         if label:
             model.learn_one(row, label)
+        if args.save_every and metrics.n_rows % args.save_every == 0:
+            _save(args, model, file)
+    if file is not None:
+        file.flush()
+
+
+def _n_boxes(model: Any) -> int:
+    """Return how many boxes there are: none before a row was learned."""
+    return len(model.hyperboxes_) if model.__sklearn_is_fitted__() else 0
+
+
+def _save(args: argparse.Namespace, model: Any, file: Any) -> None:
+    """Save the model, after the predictions of all rows that it has learned."""
+    from hyperboxes import save
+
+    if not (args.output and _n_boxes(model)):
+        return
+    if file is not None and file is not sys.stdout:
+        file.flush()
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            os.fsync(file.fileno())
+    save(model, args.output)
 
 
 @contextmanager
-def _predictions(args: argparse.Namespace, n_learned: int, tally: Tally) -> Iterator[Any]:
-    """Open the file of predictions; when a run goes on, after those of the rows learned."""
-    header = (args.target, "prediction")
-    if args.predictions in (None, STDIO):
-        writer = _Nowhere() if args.predictions is None else _csv_writer(sys.stdout)
-        if not n_learned:
-            writer.writerow(header)
-        yield writer
-        return
+def _saving(args: argparse.Namespace, model: Any, metrics: PrequentialMetrics) -> Iterator[Any]:
+    """Yield the file of predictions, None without one; save the model at the end, whatever ends it.
+
+    A resumed run appends to the file behind the predictions of the rows that were learned.
+    """
+    with _open_predictions(args, model, metrics) as file:
+        if file is not None and not args.resume:
+            _csv_writer(file).writerow(_header(args))
+        try:
+            yield file
+        except BaseException:
+            _save(args, model, file)
+            if args.output and _n_boxes(model):
+                advice = "" if is_stream(args.data) else "; --resume continues after them"
+                n_learned = f"{model.n_samples_seen_:,} rows with a label"
+                note(args, f"{args.output}: saved after {n_learned}{advice}")
+            raise
+        _save(args, model, file)
+
+
+def _open_predictions(
+    args: argparse.Namespace, model: Any, metrics: PrequentialMetrics
+) -> AbstractContextManager[Any]:
+    if args.predictions is None:
+        return nullcontext()
+    if args.predictions == STDIO:
+        return nullcontext(sys.stdout)
     path = Path(args.predictions)
-    kept = _rows_before(path, n_learned) if n_learned else []
-    with path.open("w", encoding="utf-8", newline="", buffering=1) as file:
-        writer = _csv_writer(file)
-        writer.writerow(header)
-        for label, predicted in kept:
-            tally.add(label, predicted)
-            writer.writerow((label, predicted))
-        yield writer
+    if args.resume:
+        end = _find_end_of_learned(path, _header(args), model.n_samples_seen_, metrics)
+        os.truncate(path, end)
+    return path.open("a" if args.resume else "w", encoding="utf-8", newline="", buffering=1)
 
 
-def _rows_before(path: Path, n_learned: int) -> list[tuple[str, str]]:
-    """Return the rows of an earlier run up to the last one with a label that was learned."""
-    kept: list[tuple[str, str]] = []
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.reader(file)
-        next(rows, None)
-        for row in rows:
-            if n_learned == 0 or len(row) != 2:
+def _header(args: argparse.Namespace) -> tuple[str, str]:
+    return args.target, "prediction"
+
+
+def _find_end_of_learned(
+    path: Path, header: tuple[str, str], n_learned: int, metrics: PrequentialMetrics
+) -> int:
+    """Return the position behind the prediction of the last row that was learned.
+
+    Rows up to there are added to the metrics.
+    """
+    end, record, n_records = 0, b"", 0
+    with path.open("rb") as file:
+        for line in file:
+            record += line
+            if record.count(b'"') % 2:  # a line end within quotes
+                continue
+            cells = next(csv.reader(io.StringIO(record.decode(), newline="")), [])
+            if len(cells) != 2 or not record.endswith(b"\n"):
                 break
-            kept.append((row[0], row[1]))
-            n_learned -= row[0] != ""
-    if n_learned:
-        raise ValueError(f"{path} does not have the predictions of all rows that were learned")
-    return kept
+            if n_records == 0 and tuple(cells) != header:
+                break
+            if n_records > 0:
+                metrics.add(*cells)
+                n_learned -= cells[0] != ""
+            end, record, n_records = end + len(record), b"", n_records + 1
+            if n_learned == 0:
+                return end
+    raise ValueError(f"{path} does not have the predictions of all rows that were learned")
 
 
 def _csv_writer(stream: Any) -> Any:
     return csv.writer(stream, lineterminator="\n")
 
 
-class _Nowhere:
-    """A writer for those who want no predictions."""
-
-    def writerow(self, row: Any) -> None:
-        """Write nothing."""
-
-    def writerows(self, rows: Any) -> None:
-        """Have the rows made, and write nothing."""
-        for _ in rows:
-            pass
-
-
-def _save_interrupted(args: argparse.Namespace, checkpoint: Checkpoint | None, model: Any) -> None:
-    """Keep what an interrupted run has learned."""
-    from hyperboxes import save
-
-    if not (args.output and _n_boxes(model)):
-        return
-    if checkpoint is None:
-        save(model, args.output)
-        note(args, f"{args.output}: {model.n_samples_seen_:,} rows were learned")
-        return
-    checkpoint.save(model)
-    note(
-        args,
-        f"What was learned of {model.n_samples_seen_:,} rows is kept in {checkpoint.folder}: the "
-        "same command with --resume goes on from there",
-    )
-
-
-def _print_scores(args: argparse.Namespace, tally: Tally, model: Any) -> None:
+def _print_scores(args: argparse.Namespace, metrics: PrequentialMetrics, model: Any) -> None:
     if args.json:
-        print_json(tally.to_dict() | {"n_boxes": _n_boxes(model)})
+        print_json(metrics.to_dict() | {"n_boxes": _n_boxes(model)})
         return
     lines = [
-        f"rows                  {tally.n_rows:,}",
-        f"accuracy              {tally.accuracy:.4f}",
-        f"kappa                 {tally.kappa:.4f}",
-        f"repeat the last label {tally.repeat_accuracy:.4f}",
+        f"rows                  {metrics.n_rows:,}",
+        f"accuracy              {metrics.accuracy:.4f}",
+        f"kappa                 {metrics.kappa:.4f}",
+        f"repeat the last label {metrics.repeat_accuracy:.4f}",
         f"boxes                 {_n_boxes(model):,}",
-        f"rows per second       {tally.speed:,.0f}",
+        f"rows per second       {metrics.speed:,.0f}",
     ]
-    if tally.seconds_compiling > 0.0:
-        lines[-1] += f", after {tally.seconds_compiling:.1f} s to compile, once"
-    if tally.n_labels < tally.n_rows:
-        lines.insert(1, f"of these with a label {tally.n_labels:,}")
+    if metrics.seconds_compiling > 0.0:
+        lines[-1] += f", after {metrics.seconds_compiling:.1f} s to compile, once"
+    if metrics.n_labels < metrics.n_rows:
+        lines.insert(1, f"of these with a label {metrics.n_labels:,}")
     if args.predictions == STDIO:
         note(args, "\n".join(lines))
     else:
         print("\n".join(lines))
+
+
+class PrequentialMetrics:
+    """Counts of predictions that are made before their rows are learned, and scores of them."""
+
+    def __init__(self) -> None:
+        self.n_rows = 0  # with and without a label
+        self.n_hits = self.n_repeats = 0
+        self._labels: Counter[str] = Counter()
+        self._predicted: Counter[str] = Counter()
+        self._recent: deque[bool] = deque(maxlen=_RECENT_ROWS)
+        self._last = ""
+        self.start_clock()
+
+    def add(self, label: str, predicted: str) -> None:
+        """Count a row. An empty label means no label; an empty prediction is never right."""
+        self.n_rows += 1
+        if label:
+            self.n_hits += label == predicted
+            self.n_repeats += label == self._last
+            self._labels[label] += 1
+            self._predicted[predicted] += 1
+            self._recent.append(label == predicted)
+            self._last = label
+
+    def start_clock(self) -> None:
+        """Start to measure the speed."""
+        self._began, self._compiled_before = time.monotonic(), compiling.seconds
+        self._n_before = self.n_rows
+
+    @property
+    def n_labels(self) -> int:
+        """Rows with a label."""
+        return self._labels.total()
+
+    @property
+    def accuracy(self) -> float:
+        """The share of right predictions."""
+        return self.n_hits / max(self.n_labels, 1)
+
+    @property
+    def recent_accuracy(self) -> float:
+        """The share of right predictions among the last rows."""
+        return sum(self._recent) / max(len(self._recent), 1)
+
+    @property
+    def repeat_accuracy(self) -> float:
+        """The accuracy of repeating the last label."""
+        return self.n_repeats / max(self.n_labels, 1)
+
+    @property
+    def kappa(self) -> float:
+        """Cohen's kappa: 0 for random predictions, 1 for no mistake."""
+        products = (count * self._predicted[name] for name, count in self._labels.items())
+        by_chance = sum(products) / max(self.n_labels, 1) ** 2
+        return 0.0 if by_chance == 1.0 else (self.accuracy - by_chance) / (1.0 - by_chance)
+
+    @property
+    def seconds_compiling(self) -> float:
+        """Seconds of compilation, which a machine does once."""
+        return compiling.seconds - self._compiled_before
+
+    @property
+    def speed(self) -> float:
+        """Rows per second, not counting the time to compile."""
+        seconds = time.monotonic() - self._began - self.seconds_compiling
+        return (self.n_rows - self._n_before) / max(seconds, 1e-9)
+
+    def remark(self, n_boxes: int) -> str:
+        """Return the scores in a line, for a progress bar."""
+        return (
+            f"{self.n_rows:,} rows, accuracy {self.accuracy:.1%} (last {len(self._recent):,}: "
+            f"{self.recent_accuracy:.1%}), kappa {self.kappa:.3f}, {n_boxes:,} boxes, "
+            f"{self.speed:,.0f} rows/s"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scores for JSON."""
+        return {
+            "n_rows": self.n_rows,
+            "n_labels": self.n_labels,
+            "accuracy": round(self.accuracy, 6),
+            "recent_accuracy": round(self.recent_accuracy, 6),
+            "kappa": round(self.kappa, 6),
+            "repeat_last_label_accuracy": round(self.repeat_accuracy, 6),
+            "rows_per_second": round(self.speed, 1),
+            "seconds_compiling": round(self.seconds_compiling, 3),
+        }

@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context, clone
+from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
@@ -18,7 +18,6 @@ from hyperboxes._estimators.label_runs import LabelRuns
 from hyperboxes._estimators.one_by_one import OneByOneBoxes
 from hyperboxes._estimators.validation import (
     check_known_classes,
-    find_labels,
     unchanged_on_error,
     warn_if_ranges_unknown,
 )
@@ -123,10 +122,6 @@ class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
             return samples
         return samples.shuffled(check_random_state(self.random_state))
 
-    def _find_order(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return the order in which `fit` learns the samples, for those who do it in pieces."""
-        return check_random_state(self.random_state).permutation(len(y))
-
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
         rule = self._make_rule(model, **self._pieces())
         learn_online(samples, model, rule, callbacks)
@@ -229,19 +224,7 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         if samples.order is None:
             super()._learn(samples, model, callbacks)
         else:
-            self._learn_twice(samples, model, callbacks)
-
-    def _learn_twice(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> Samples:
-        return learn_twice(samples, model, self._make_rule(model, **self._pieces()), callbacks)
-
-    def _find_order(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-        twin = clone(self)
-        lower, upper, y = twin._validate_samples(X, y, None, reset=True)
-        twin.classes_ = np.unique(find_labels(y, self.unlabeled)[1])
-        model = twin._new_model(lower, upper, len(twin.classes_))
-        samples = twin._arrange(twin._samples(lower, upper, y, model.scale))
-        callbacks = FitCallbacks(twin, samples, y, dict)
-        return np.asarray(twin._learn_twice(samples, model, callbacks).order)
+            learn_twice(samples, model, self._make_rule(model, **self._pieces()), callbacks)
 
 
 @shared_docs

@@ -51,11 +51,6 @@ class Learner:
         The class of what listings add to its rules, None for nothing.
     commands : mapping of str to mapping
         Its names in ``hyperboxes fit --learner``, each with the parameters that it stands for.
-    learns_in_chunks : bool
-        Whether it goes on learning with `partial_fit`, so that the command line may read files in
-        chunks and write checkpoints.
-    at_once : frozenset of str
-        Which of its names in the command line need all samples at once even so.
     default_theta : float, tuple of float or None
         The default of its parameter `theta`, for the help of the command line.
     merge_settings : MergeSettings or None
@@ -70,14 +65,8 @@ class Learner:
     files: str | None = None
     notes: str | None = None
     commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    learns_in_chunks: bool = False
-    at_once: frozenset[str] = frozenset()
     default_theta: float | tuple[float, ...] | None = None
     merge_settings: MergeSettings | None = MergeSettings()
-
-    def reads_in_chunks(self, command: str) -> bool:
-        """Whether it goes on learning under this name in the command line."""
-        return self.learns_in_chunks and command not in self.at_once
 
     @property
     def learns_partitions(self) -> bool:
@@ -106,7 +95,6 @@ _LEARNERS = [
         file_name="ImprovedOnlineGFMM",
         summary="learns sample by sample; a box grows where it meets no other class",
         commands={"improved": _REPEATABLE},
-        learns_in_chunks=True,
         default_theta=0.5,
     ),
     Learner(
@@ -115,7 +103,6 @@ _LEARNERS = [
         file_name="OnlineGFMM",
         summary="learns sample by sample; boxes grow, and shrink where classes meet",
         commands={"online": _REPEATABLE},
-        learns_in_chunks=True,
         default_theta=0.2,
         merge_settings=MergeSettings(overlap="paper"),
     ),
@@ -129,7 +116,6 @@ _LEARNERS = [
             variant: {"variant": variant, **_REPEATABLE}
             for variant in ("fmnn", "efmnn", "knefmnn", "rfmnn")
         },
-        learns_in_chunks=True,
         default_theta=0.2,
         merge_settings=None,
     ),
@@ -148,7 +134,6 @@ _LEARNERS = [
         summary="remembers the boxes confirmed last; those of several horizons vote",
         boxes="remember",
         commands={"adaptive": {}},
-        learns_in_chunks=True,
         default_theta=0.05,
         merge_settings=None,
     ),
@@ -176,8 +161,6 @@ _LEARNERS = [
             name: {"resolution": name, **_REPEATABLE}
             for name in ("exclude", "compensate", "core", "levels")
         },
-        at_once=frozenset({"levels"}),
-        learns_in_chunks=True,
         default_theta=0.3,
         merge_settings=None,
     ),
@@ -190,7 +173,6 @@ _LEARNERS = [
         files="hyperboxes.literature.files:CountFiles",
         notes="hyperboxes.literature.listing:CountNotes",
         commands={"mixed": _REPEATABLE},
-        learns_in_chunks=True,
         default_theta=0.5,
         merge_settings=None,
     ),

@@ -28,8 +28,8 @@ def learn_online(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCa
     callbacks.run(lesson.step, n_steps=-(-len(samples.y) // step_size))
 
 
-def learn_twice(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCallbacks) -> Samples:
-    """Learn the samples in two orders; keep the smaller model, and return them in its order.
+def learn_twice(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCallbacks) -> None:
+    """Learn the samples in two orders, and keep the smaller model.
 
     In an unlucky order a box grows over places of another class before samples of it come by. Each
     of them is then alone in a box of its own, which cannot grow, in a box that will never shrink.
@@ -51,11 +51,10 @@ def learn_twice(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCal
 
     callbacks.run(step, n_steps=2 * -(-len(samples.y) // step_size))
     if second is None or not second.is_done:  # a callback has ended it
-        return samples
+        return
     better = min(first, second, key=OnlinePass.count_founded)
     better.boxes.n_candidates = first.boxes.n_candidates + second.boxes.n_candidates
     model.boxes = better.boxes
-    return better.samples
 
 
 def find_step_size(samples: Samples, callbacks: FitCallbacks) -> int:

@@ -1,0 +1,382 @@
+"""What cells mean: numbers of features, categories, and labels, which are text.
+
+Spaces around a cell do not count. A label is its text: `1`, `1.0` and `001` are three labels. The
+features of a model are found among the columns of a table by name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hyperboxes._cli.common import add_features, arrow, listing, note
+from hyperboxes._cli.tables import Chunk, Table, open_table
+from hyperboxes._extras import need
+from hyperboxes._models.categories import are_categories, looks_like_a_date
+
+# Cells of features that mark a missing value, in lower case.
+MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "?")
+
+# Booleans as they are written, in lower case, with their numbers and their categories.
+_TRUTH = {"true": "1", "false": "0"}
+_BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The features and the target of a table, and the label that marks rows without one."""
+
+    features: list[str]
+    target: str
+    unlabeled: str | None = None
+    categorical: tuple[str, ...] = ()
+    boolean: tuple[str, ...] = ()  # of these
+
+    @property
+    def all(self) -> list[str]:
+        """All columns that are read."""
+        return [*self.features, self.target]
+
+    def read(self, chunk: Chunk) -> tuple[Any, np.ndarray]:
+        """Return the samples as a data frame, and their labels."""
+        labels = check_labels(chunk, self.target, self.unlabeled)
+        return read_frame(chunk, self.features, self.categorical, self.boolean), labels
+
+
+def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
+    """Return the columns as a table of float64, NaN for missing values."""
+    numbers = np.empty((len(chunk), len(columns)))
+    wrong = []
+    for j, column in enumerate(columns):
+        values = _to_numbers(chunk.table[column], chunk.decimal)
+        if values is None:
+            wrong.append(column)
+        else:
+            numbers[:, j] = values
+    if wrong:
+        row, text = _first_text(chunk, wrong[0])
+        raise ValueError(
+            f"{chunk.file}: not numbers: {listing(wrong)} (row {row} of {wrong[0]} is {text!r}). "
+            f"{_advice(text, chunk.decimal)}"
+        )
+    if np.isinf(numbers).any():
+        i, j = np.argwhere(np.isinf(numbers))[0]
+        raise ValueError(
+            f"{chunk.file}: row {chunk.start + i + 1} of {columns[j]} is infinite; "
+            "leave the cell empty if the value is not known"
+        )
+    return numbers
+
+
+def read_frame(
+    chunk: Chunk, columns: Sequence[str], categorical: Sequence[str], boolean: Sequence[str] = ()
+) -> Any:
+    """Return the columns as a data frame: categories, None where missing, and numbers.
+
+    Categories are texts, and True and False in columns that are `boolean`.
+    """
+    pandas = need("pandas", "cli", "The command line")
+    numeric = [column for column in columns if column not in categorical]
+    frame = pandas.DataFrame(read_numbers(chunk, numeric), columns=numeric)
+    for column in categorical:
+        known = _BOOLEANS if column in boolean else {}
+        texts = [(text, text.lower()) for text in read_labels(chunk, column).tolist()]
+        cells = [None if lower in MISSING else known.get(lower, text) for text, lower in texts]
+        frame[column] = pandas.Series(cells, dtype=object)
+    return frame[list(columns)]
+
+
+def find_categorical(chunk: Chunk, columns: Sequence[str]) -> list[str]:
+    """Return the columns of Booleans, and those of text of which at most half are numbers."""
+    boolean = find_boolean(chunk, columns)
+    return [c for c in columns if c in boolean or _is_categorical(chunk, c)]
+
+
+def find_boolean(chunk: Chunk, columns: Sequence[str]) -> list[str]:
+    """Return the columns of nothing but true, false and missing values."""
+    return [column for column in columns if _is_boolean(chunk, column)]
+
+
+def _is_boolean(chunk: Chunk, column: str) -> bool:
+    values = _plain(chunk.table[column])
+    if not _is_text(values.type):
+        return bool(arrow().types.is_boolean(values.type))
+    known = _distinct(values)
+    return bool(known) and known <= set(_BOOLEANS)
+
+
+def _is_categorical(chunk: Chunk, column: str) -> bool:
+    values = _plain(chunk.table[column])
+    if not _is_text(values.type) or _to_numbers(values, chunk.decimal) is not None:
+        return False
+    return are_categories(_distinct(values))
+
+
+def _distinct(texts: Any) -> set[str]:
+    """Return the texts that are not missing, in lower case."""
+    pc = arrow("compute")
+    lower = pc.utf8_lower(pc.utf8_trim_whitespace(pc.unique(texts)))
+    return set(lower.to_pylist()) - {None, *MISSING}
+
+
+def _advice(text: str, decimal: str) -> str:
+    """Return what to do about a cell that is not a number."""
+    if looks_like_a_date(text):
+        return (
+            "Make numbers of dates and times first, such as the days since a date, the weekday or "
+            "the hour, or train without such columns (fit --drop)"
+        )
+    other = "," if decimal == "." else "."
+    if re.fullmatch(rf"[+-]?\d*{re.escape(other)}\d+", text.strip()):
+        return f"If that is a number with decimals, add --decimal {other}"
+    return (
+        "Turn them into numbers, train without such columns (fit --drop), or take them as "
+        "categories if the learner does (fit --categorical)"
+    )
+
+
+def read_labels(chunk: Chunk, column: str) -> np.ndarray:
+    """Return the texts of a column, empty where a cell is missing."""
+    pa = arrow()
+    pc = arrow("compute")
+    values = _plain(chunk.table[column])
+    if _is_text(values.type):
+        values = pc.utf8_trim_whitespace(values)
+    elif pa.types.is_nested(values.type):
+        raise ValueError(f"{chunk.file}: {column} has nested values, which are not labels")
+    texts = ["" if v is None or v != v else str(v) for v in values.to_pylist()]
+    return np.array(texts, dtype=str)
+
+
+def check_labels(chunk: Chunk, target: str, unlabeled: Any) -> np.ndarray:
+    """Return the labels; one that is empty is an error unless it marks rows without a label."""
+    labels = read_labels(chunk, target)
+    if unlabeled != "" and (missing := labels == "").any():
+        row = chunk.start + int(np.argmax(missing)) + 1
+        raise ValueError(
+            f"{chunk.file}: row {row} has no {target}. If that means that it has no label, "
+            'add --unlabeled ""'
+        )
+    return labels
+
+
+def _to_numbers(values: Any, decimal: str) -> np.ndarray | None:
+    """Return float64, or None if a cell is not a number."""
+    pa = arrow()
+    pc = arrow("compute")
+    values = _plain(values)
+    if pa.types.is_temporal(values.type):
+        return None
+    try:
+        if _is_text(values.type):
+            values = _parse(_with_points(values, decimal))
+        return pc.cast(values, pa.float64(), safe=False).to_numpy()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+
+
+def _with_points(texts: Any, decimal: str) -> Any:
+    """Write decimals after a point; a text that has a point already is not a number then."""
+    if decimal == ".":
+        return texts
+    pc = arrow("compute")
+    return pc.replace_substring(pc.replace_substring(texts, ".", ".."), decimal, ".")
+
+
+def _parse(texts: Any) -> Any:
+    """Return numbers; raise ArrowInvalid if a text is not one."""
+    pa = arrow()
+    pc = arrow("compute")
+    texts = pc.utf8_trim_whitespace(texts)
+    try:
+        return pc.cast(texts, pa.float64())  # the usual case, which is quick
+    except pa.ArrowInvalid:
+        texts = pc.utf8_lower(texts)
+        for word, number in _TRUTH.items():
+            texts = pc.if_else(pc.equal(texts, word), number, texts)
+        missing = pc.is_in(texts, pa.array(MISSING, texts.type))
+        return pc.cast(pc.if_else(missing, None, texts), pa.float64())
+
+
+def _first_text(chunk: Chunk, column: str) -> tuple[int, str]:
+    """Return the row and the text of the first cell that is not a number."""
+    values = _plain(chunk.table[column])
+    for row in range(len(values)):
+        if _to_numbers(values.slice(row, 1), chunk.decimal) is None:
+            return chunk.start + row + 1, str(values[row].as_py())
+    raise AssertionError(column)
+
+
+def _plain(values: Any) -> Any:
+    pa = arrow()
+    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+
+
+def _is_text(kind: Any) -> bool:
+    pa = arrow()
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+@dataclass(frozen=True)
+class FeatureReader:
+    """Reads the features of a model, in its order, from columns of a table."""
+
+    model: Any
+    columns: list[str]
+
+    def read(self, *chunks: Chunk) -> Any:
+        """Return the rows as an array or a data frame, as in the training of the model."""
+        if not hasattr(self.model, "feature_names_in_"):
+            return np.concatenate([read_numbers(chunk, self.columns) for chunk in chunks])
+        pandas = need("pandas", "cli", "The command line")
+        return pandas.concat([self._read_frame(chunk) for chunk in chunks])
+
+    def _read_frame(self, chunk: Chunk) -> Any:
+        """Return rows under the names of the model's features, with its values of categories."""
+        names = [str(name) for name in self.model.feature_names_in_]
+        categories = getattr(self.model, "categories_", {})
+        columns = dict(zip(names, self.columns, strict=True))
+        boolean = [
+            columns[name]
+            for name, values in categories.items()
+            if all(isinstance(value, bool) for value in values)
+        ]
+        frame = read_frame(chunk, self.columns, [columns[name] for name in categories], boolean)
+        frame.columns = names
+        for name, values in categories.items():
+            by_text = {str(value): value for value in values}
+            cells = [by_text.get(text, text) for text in frame[name]]
+            if not isinstance(values[0], str):  # other texts are unknown values
+                cells = [None if isinstance(cell, str) else cell for cell in cells]
+            frame[name] = np.array(cells, dtype=object)
+        return frame
+
+
+def add_matching(parser: argparse.ArgumentParser) -> None:
+    """Add the option that matches columns by their order."""
+    add_features(
+        parser, "the columns that are the model's features, in its order; default: by their names"
+    )
+
+
+def load_model(path: str) -> Any:
+    """Load a model from a file."""
+    from hyperboxes import load
+
+    return load(path)
+
+
+def check_classifier(model: Any, path: str) -> None:
+    """Raise an error if a model has no classes."""
+    if not hasattr(model, "classes_"):
+        raise ValueError(f"{path} is not a classifier but a {type(model).__name__} without classes")
+
+
+def check_memberships(model: Any, path: str) -> None:
+    """Raise an error if a model has no memberships."""
+    if not hasattr(model, "membership"):
+        raise ValueError(
+            f"{path} is a {type(model).__name__}, which has no memberships; --proba gives "
+            "probabilities"
+        )
+
+
+def read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
+    """Return all rows of the data, and their labels (None for no label) if --target is given."""
+    table = open_table(args.data, args.sep, args.decimal)
+    others = [] if args.target is None else [args.target]
+    reader = find_features(args, model, table, *others)
+    chunk = next(table.chunks([*reader.columns, *others]), None)
+    if chunk is None:
+        raise ValueError(f"{table.name} has no rows")
+    if args.target is None:
+        return reader.read(chunk), None
+    check_classifier(model, args.model)
+    labels, has_label = read_target(args, model, chunk)
+    classes = to_classes(labels, model.classes_).astype(object)
+    classes[~has_label] = None
+    return reader.read(chunk), classes
+
+
+def read_target(
+    args: argparse.Namespace, model: Any, chunk: Chunk
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the texts of the target, and which of them are labels.
+
+    The mark of rows without a label is that of --unlabeled, else that of the model. The latter may
+    be a number, which files write in several ways.
+    """
+    unlabeled = args.unlabeled
+    if unlabeled is None:
+        unlabeled = getattr(model, "unlabeled", None)
+    labels = check_labels(chunk, args.target, unlabeled)
+    if unlabeled is None:
+        return labels, np.ones(len(labels), bool)
+    return labels, match_spelling(labels, np.array([unlabeled])) != str(unlabeled)
+
+
+def find_features(
+    args: argparse.Namespace, model: Any, table: Table, *others: str
+) -> FeatureReader:
+    """Find the model's features in the table; `others` are columns with another use."""
+    table.check(others)
+    columns = args.features or _match_names(model, table, others)
+    table.check(columns)
+    if both := [name for name in others if name in columns]:
+        raise ValueError(f"{both[0]} is a feature of the model, so it cannot be the target")
+    if len(columns) != model.n_features_in_:
+        raise ValueError(
+            f"--features names {len(columns)} columns, but the model has {model.n_features_in_} "
+            "features"
+        )
+    if ignored := [name for name in table.columns if name not in (*columns, *others)]:
+        note(args, f"Columns that are no features of the model are ignored: {listing(ignored)}")
+    return FeatureReader(model, columns)
+
+
+def _match_names(model: Any, table: Table, others: tuple[str, ...]) -> list[str]:
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        return [str(name).strip() for name in names]
+    columns = [name for name in table.columns if name not in (*others, *table.index_columns)]
+    if len(columns) != model.n_features_in_:
+        raise ValueError(
+            f"The model was trained without names of its {model.n_features_in_} features: name the "
+            f"columns with --features; {table.name} has {listing(columns)}"
+        )
+    return columns
+
+
+def match_spelling(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return labels in the spelling of the model's classes, which may be numbers.
+
+    A model trained in Python may have the class 1 or 1.0, and a file may have `1`, `1.0` or `True`.
+    """
+    if classes.dtype.kind not in "biuf":
+        return labels
+    names = {float(label): str(label) for label in classes}
+    known = {str(label) for label in classes}
+
+    def translate(text: str) -> str:
+        if text in known:  # large integers may be the same as floats
+            return text
+        try:
+            number = float({"true": "1", "false": "0"}.get(text.lower(), text))
+        except ValueError:
+            return text
+        return names.get(number, text)
+
+    texts, inverse = np.unique(labels, return_inverse=True)
+    return np.array([translate(text) for text in texts.tolist()], dtype=str)[inverse]
+
+
+def to_classes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return labels as classes of the model; others remain texts."""
+    known = {str(label): label for label in classes.tolist()}
+    found = [known.get(text, text) for text in match_spelling(labels, classes).tolist()]
+    return np.array(found, classes.dtype if classes.dtype.kind == "U" else object)

@@ -1,0 +1,343 @@
+"""What the subcommands share: options, notes and progress on standard error, and output files."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import errno
+import gzip
+import io
+import json
+import math
+import os
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sized
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hyperboxes._extras import need
+from hyperboxes._files.atomic import replacing
+
+STDIO = "-"
+
+# Rows that are read at a time.
+CHUNK_SIZE = 50_000
+
+DATA_HELP = "CSV (also gzipped) or Parquet file; - for standard input"
+
+
+# Takes the number of rows done, and a remark.
+Update = Callable[[int, str], None]
+
+_Rows = TypeVar("_Rows", bound=Sized)
+
+# Ends of names that are not for models but for tables, pages and the like.
+_NOT_MODELS = (
+    *(".csv", ".csv.gz", ".tsv", ".parquet", ".pq", ".json", ".jsonl", ".xlsx"),
+    *(".html", ".sql", ".onnx", ".txt", ".png"),
+)
+
+
+class UsageError(Exception):
+    """Options that do not go together; reported in the way of argparse, with its exit code."""
+
+
+def arrow(module: str = "") -> Any:
+    """Import pyarrow, or a module of it."""
+    return need(f"pyarrow.{module}" if module else "pyarrow", "cli", "The command line")
+
+
+def note(args: argparse.Namespace, text: str) -> None:
+    """Print a message that is not a result."""
+    if not args.quiet:
+        print(text, file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """Print a result for programs."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Add the file to read and how it is written."""
+    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    add_format(parser)
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """Add the files to read, and how they are written."""
+    several = "several are read one after the other; a pattern may stand for them"
+    parser.add_argument("data", metavar="DATA", nargs="+", help=f"{DATA_HELP}; {several}")
+    add_format(parser)
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add what separates cells, and the digits of numbers."""
+    parser.add_argument(
+        "--sep",
+        type=separator,
+        metavar="CHAR",
+        help="separator of a CSV file; default: the first of , ; tab | in its first row",
+    )
+    parser.add_argument(
+        "--decimal", choices=(".", ","), help="what stands before decimals: 1.5 or 1,5; default: ."
+    )
+
+
+def add_chunk_size(parser: Any, default: int | None = CHUNK_SIZE) -> None:
+    """Add how many rows are read at a time."""
+    parser.add_argument(
+        "--chunk-size",
+        type=positive_integer,
+        default=default,
+        metavar="ROWS",
+        help=f"read at a time; default: {CHUNK_SIZE}",
+    )
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Add the model to use."""
+    parser.add_argument("model", metavar="MODEL", help="a model that `hyperboxes fit` has written")
+
+
+def add_target(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Add the column of labels, and which label is none."""
+    parser.add_argument(
+        "--target", required=required, metavar="COLUMN", help="the column of labels"
+    )
+    parser.add_argument(
+        "--unlabeled",
+        type=str.strip,
+        metavar="VALUE",
+        help='the value that marks rows without a label, such as "" for empty cells, or ?',
+    )
+
+
+def add_features(parser: Any, help_text: str) -> None:
+    """Add which columns are features."""
+    parser.add_argument("--features", type=column_names, metavar="A,B,...", help=help_text)
+
+
+def add_json(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add output for programs."""
+    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
+
+
+def column_names(text: str) -> list[str]:
+    """Parse names of columns, separated by commas; those with commas are in double quotes."""
+    rows = csv.reader(text.splitlines(keepends=True), skipinitialspace=True)
+    found = [name.strip() for name in next(rows, [])]
+    if not found or "" in found or any(rows):
+        raise argparse.ArgumentTypeError(f"no names of columns: {text!r}")
+    if len(set(found)) < len(found):
+        raise argparse.ArgumentTypeError(f"a name occurs twice: {text!r}")
+    return found
+
+
+def positive_integer(text: str) -> int:
+    """Parse a positive integer, with or without _ or , between thousands."""
+    digits = text.replace(",", "").replace("_", "")
+    if not digits.isdecimal() or int(digits) == 0:
+        raise argparse.ArgumentTypeError(f"not a positive integer: {text!r}")
+    return int(digits)
+
+
+def separator(text: str) -> str:
+    r"""Parse a single character, or \t and tab for the one that is hard to type."""
+    text = {"\\t": "\t", "tab": "\t"}.get(text, text)
+    if len(text) != 1:
+        raise argparse.ArgumentTypeError(f"not a single character: {text!r}")
+    return text
+
+
+def listing(names: Iterable[str], most: int = 20) -> str:
+    """List names for a message, the first of them if there are many."""
+    names = [name or "(no name)" for name in names]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def n_boxes(model: Any) -> int:
+    """Return the number of boxes of a model, of all members if it is an ensemble."""
+    return int(model.n_boxes_) if hasattr(model, "n_boxes_") else len(model.hyperboxes_)
+
+
+@contextmanager
+def progress(
+    args: argparse.Namespace, title: str, total: int | None = None
+) -> Iterator[Update | None]:
+    """Show a bar, and yield a function that updates it; None without a terminal.
+
+    Without `total` it shows activity and the number of rows done.
+    """
+    bar = None if args.quiet or not sys.stderr.isatty() else _make_bar(total is not None)
+    if bar is None:
+        yield None
+        return
+    with bar:
+        task = bar.add_task(title, total=total, remark="")
+
+        def update(n_rows: int, remark: str = "") -> None:
+            bar.update(task, completed=n_rows, remark=remark or f"{n_rows:,} rows")
+
+        yield update
+
+
+def with_progress(
+    args: argparse.Namespace, title: str, chunks: Iterable[_Rows], total: int | None = None
+) -> Iterator[_Rows]:
+    """Yield chunks, and show how many rows are done."""
+    with progress(args, title, total) as update:
+        n_rows = 0
+        for chunk in chunks:
+            yield chunk
+            n_rows += len(chunk)
+            if update is not None:
+                update(n_rows, "")
+
+
+def _make_bar(has_end: bool) -> Any:
+    try:
+        from rich import progress as rich
+        from rich.console import Console
+    except ImportError:
+        return None
+    return rich.Progress(
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.TextColumn("{task.fields[remark]}"),
+        rich.TimeElapsedColumn(),
+        *((rich.TextColumn("left"), rich.TimeRemainingColumn()) if has_end else ()),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
+def check_output(output: str, *inputs: str) -> None:
+    """Raise an error for a file that cannot be written to, or that is read from."""
+    if output == STDIO:
+        return
+    path = Path(output)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "Is a folder, not a file", output)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such folder", str(path.parent))
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "Not allowed to write", output)
+    for name in inputs:
+        if name != STDIO and path.exists() and Path(name).exists() and path.samefile(name):
+            raise UsageError(f"{output} is read from: write to another file")
+
+
+def check_model_output(output: str, predictions: str) -> None:
+    """Raise an error for standard output, and for names of other files than models.
+
+    `predictions` is the advice how to get predictions, which `-o` of other commands writes.
+    """
+    if output == STDIO:
+        raise UsageError("a model cannot be written to standard output: name a file")
+    name = Path(output).name
+    if name.lower().endswith(_NOT_MODELS):
+        stem = name.split(".")[0] or "model"
+        raise UsageError(
+            f"-o names the file of the model, and {output} is not such a name: write "
+            f"-o {stem}.hyperboxes. {predictions}"
+        )
+
+
+class Writer(ABC):
+    """Writes tables some rows at a time, as columns by name: arrays of Arrow or NumPy."""
+
+    @abstractmethod
+    def write(self, columns: dict[str, Any]) -> None:
+        """Write some rows."""
+
+
+class CsvWriter(Writer):
+    """Writes CSV, with a first row of names."""
+
+    def __init__(self, stream: Any) -> None:
+        self._writer = csv.writer(stream, lineterminator="\n")
+        self._begun = False
+
+    def write(self, columns: dict[str, Any]) -> None:
+        if not self._begun:
+            self._writer.writerow(columns)
+            self._begun = True
+        self._writer.writerows(zip(*map(_to_list, columns.values()), strict=True))
+
+
+class JsonWriter(Writer):
+    """Writes an object per row and line."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, columns: dict[str, Any]) -> None:
+        for row in zip(*map(_to_list, columns.values()), strict=True):
+            values = {name: _finite(value) for name, value in zip(columns, row, strict=True)}
+            self._stream.write(json.dumps(values, ensure_ascii=False, default=str) + "\n")
+
+
+class ParquetWriter(Writer):
+    """Writes Parquet, a row group at a time."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._writer: Any = None
+
+    def write(self, columns: dict[str, Any]) -> None:
+        pa, pq = arrow(), arrow("parquet")
+        arrays = {
+            name: values if isinstance(values, pa.ChunkedArray) else pa.array(values.tolist())
+            for name, values in columns.items()
+        }
+        table = pa.table(arrays)
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._stream, table.schema)
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        """Write the end of the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+@contextmanager
+def open_writer(output: str, *, as_json: bool) -> Iterator[Writer]:
+    """Open a file, which is written as a whole or not at all, or standard output."""
+    text_writer = JsonWriter if as_json else CsvWriter
+    if output == STDIO:
+        yield text_writer(sys.stdout)
+        return
+    with _open(Path(output)) as file:
+        if is_parquet(output):
+            with closing(ParquetWriter(file)) as writer:
+                yield writer
+            return
+        zipped = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if output.endswith(".gz") else None
+        with zipped or nullcontext(file) as raw:
+            stream = io.TextIOWrapper(raw, encoding="utf-8", newline="")
+            yield text_writer(stream)
+            stream.detach()  # without closing the file
+
+
+def is_parquet(output: str) -> bool:
+    """Whether a Parquet file is to be written."""
+    return output.endswith((".parquet", ".pq"))
+
+
+def _open(path: Path) -> AbstractContextManager[Any]:
+    is_special = path.exists() and not path.is_file()  # a pipe, a device
+    return path.open("wb") if is_special else replacing(path)
+
+
+def _to_list(values: Any) -> list[Any]:
+    return values.to_pylist() if hasattr(values, "to_pylist") else values.tolist()
+
+
+def _finite(value: Any) -> Any:
+    """Return a value for JSON, which has no NaN and no infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

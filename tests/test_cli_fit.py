@@ -1,0 +1,251 @@
+"""`hyperboxes fit`: models, batches, parameters, and columns of categories."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hyperboxes
+from hyperboxes import (
+    BoostedHyperboxes,
+    ImprovedOnlineGFMM,
+    export_text,
+    load,
+)
+from hyperboxes._cli import main
+from hyperboxes._cli.fit import ONLINE
+from hyperboxes._estimators.registry import commands
+from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN
+from tests.learners import same_boxes
+from tests.tables import make_table
+
+FIT = ["fit", "train.csv", "--target", "species", "-o", "new"]
+BOOSTED = ["fit", "train.csv", "--target", "species", "-o", "boosted", "--learner", "boosted"]
+
+
+def plain(parameters):
+    """Return parameters as files keep them: tuples become lists."""
+    return {n: list(v) if isinstance(v, tuple) else v for n, v in parameters.items()}
+
+
+@pytest.mark.parametrize("learner", commands())
+def test_fit_gives_the_model_of_the_estimator(get, learner):
+    get("fit", "train.csv", "--target", "species", "-o", "new", "--learner", learner)
+    entry = commands()[learner]
+    expected = entry.estimator(**entry.commands[learner])
+    expected.fit(TRAIN[FEATURES], TRAIN["species"].to_numpy(str))
+    found = load("new")
+    if hasattr(expected, "hyperboxes_"):
+        assert same_boxes(found, expected)
+    np.testing.assert_array_equal(found.predict(TEST[FEATURES]), expected.predict(TEST[FEATURES]))
+    assert plain(found.get_params()) == plain(expected.get_params())
+    assert found.feature_names_in_.tolist() == FEATURES
+    assert found.classes_.tolist() == sorted(IRIS.target_names)
+
+
+@pytest.mark.parametrize("learner", ["improved", "online", "adaptive", "mixed"])
+def test_batches_are_learned_as_partial_fit_does(get, learner):
+    get(*FIT, "--learner", learner, "--batch-rows", 30)
+    entry = commands()[learner]
+    expected = entry.estimator(**entry.commands[learner])
+    X, y = TRAIN[FEATURES], TRAIN["species"].to_numpy(str)
+    if "scaling" in expected.get_params():
+        expected.set_params(scaling=[X.min().tolist(), X.max().tolist()])
+    for start in range(0, 100, 30):
+        rows = slice(start, start + 30)
+        expected.partial_fit(X[rows], y[rows], classes=np.unique(y))
+    found = load("new")
+    assert same_boxes(found, expected)
+    assert plain(found.get_params()) == plain(expected.get_params())
+    np.testing.assert_array_equal(found.predict(TEST[FEATURES]), expected.predict(TEST[FEATURES]))
+
+
+def test_batches_are_for_learners_with_partial_fit(refuse):
+    models = {name: entry.estimator(**entry.commands[name]) for name, entry in commands().items()}
+    assert set(ONLINE) == {name for name, model in models.items() if hasattr(model, "partial_fit")}
+    message = "--learner agglo2 needs all rows at once"
+    assert message in refuse(*FIT, "--learner", "agglo2", "--batch-rows", 9, code=2)
+
+
+def test_batches_sorted_by_class_get_a_note(run):
+    rows = pd.DataFrame({"x": np.arange(600) % 7 / 7, "y": np.arange(600) // 200})
+    rows.to_csv("sorted.csv", index=False)
+    argv = ["fit", "sorted.csv", "--target", "y", "-o", "new", "--batch-rows", 100]
+    assert run(*argv)[2].count("Note: Labels come in long runs") == 1
+    assert run(*argv, "-q")[2] == ""
+    assert "Note" not in run(*argv[:-2])[2]
+
+
+def test_fit_parameters(get):
+    common = ["fit", "train.csv", "--target", "species", "-o", "new"]
+    get(*common, "--theta", "0.1", "--gamma", "2", "--drop", "sepal width (cm)")
+    model = load("new")
+    assert (model.theta, model.gamma) == (0.1, 2.0)
+    assert model.feature_names_in_.tolist() == [FEATURES[0], *FEATURES[2:]]
+    get(*common, "--features", "petal width (cm),petal length (cm)", "--gamma", "1,3")
+    model = load("new")
+    assert model.gamma == [1.0, 3.0]
+    assert model.feature_names_in_.tolist() == ["petal width (cm)", "petal length (cm)"]
+    get(*common, "--membership-function", "mean")
+    expected = ImprovedOnlineGFMM(membership_function="mean", random_state=0)
+    expected.fit(TRAIN[FEATURES], TRAIN["species"])
+    assert load("new").membership_function == "mean"
+    membership = load("new").membership(TEST[FEATURES])
+    np.testing.assert_array_equal(membership, expected.membership(TEST[FEATURES]))
+
+
+def test_fit_tells_what_it_did(run):
+    argv = ["fit", "train.csv", "--target", "species", "-o", "new"]
+    code, out, err = run(*argv)
+    assert (code, out) == (0, "")
+    n_boxes = len(load("new").hyperboxes_)
+    assert f"new: {n_boxes} boxes from 100 samples of 3 classes, 4 features" in err
+    assert "of 3 classes, 1 feature (" in run(*argv, "--features", FEATURES[0])[2]
+    code, out, err = run(*argv, "--json", "--quiet")
+    assert (code, err) == (0, "")
+    summary = json.loads(out)
+    assert summary["n_boxes"] == n_boxes
+    assert summary["classes"] == ["setosa", "versicolor", "virginica"]
+    assert summary["model"] == "new"
+
+
+def test_fit_of_boosted_boxes(run):
+    code, out, err = run(*BOOSTED, "--max-boxes", 6, "--json")
+    assert code == 0
+    assert "6 boxes from 100 samples of 3 classes, 4 features" in err
+    assert json.loads(out)["n_samples"] == 100
+    expected = BoostedHyperboxes(6, random_state=0).fit(TRAIN[FEATURES], TRAIN["species"])
+    assert load("boosted").get_params() == expected.get_params()
+    assert export_text(load("boosted")) == export_text(expected)
+
+
+def test_options_of_other_learners_are_refused(refuse):
+    assert "--learner boosted has no --theta" in refuse(*BOOSTED, "--theta", 0.5, code=2)
+    assert "--learner boosted has no --unlabeled" in refuse(*BOOSTED, "--unlabeled", "", code=2)
+    agglo2 = ["fit", "train.csv", "--target", "species", "-o", "new", "--learner", "agglo2"]
+    assert "--learner agglo2 has no --max-boxes" in refuse(*agglo2, "--max-boxes", 5, code=2)
+
+
+@pytest.mark.parametrize("learner", ["improved", "agglo2"])
+def test_samples_without_a_label(get, learner):
+    few = TRAIN.assign(species=TRAIN["species"].where(np.arange(100) % 5 == 0, ""))
+    few.to_csv("few.csv", index=False)
+    argv = ["fit", "few.csv", "--target", "species", "-o", "new", "--learner", learner]
+    get(*argv, "--unlabeled", "")
+    model = load("new")
+    assert model.hyperboxes_.counts.sum() == 100
+    assert model.classes_.tolist() == sorted(IRIS.target_names)
+    assert model.unlabeled == ""
+    scores = json.loads(get("evaluate", "new", "few.csv", "--target", "species", "--json"))
+    assert scores["n_samples"] == 20
+    few.replace("", "?").to_csv("few.csv", index=False)
+    get(*argv, "--unlabeled", "?")
+    twin = load("new")
+    for name in ("lower", "upper", "labels", "counts"):
+        np.testing.assert_array_equal(
+            getattr(twin.hyperboxes_, name), getattr(model.hyperboxes_, name)
+        )
+
+
+def test_missing_values(get):
+    holes = TRAIN[FEATURES].mask(np.arange(400).reshape(100, 4) % 7 == 0).join(TRAIN["species"])
+    holes.to_csv("holes.csv", index=False, na_rep="NA")
+    get("fit", "holes.csv", "--target", "species", "-o", "new")
+    expected = ImprovedOnlineGFMM(random_state=0)
+    expected.fit(holes[FEATURES], holes["species"].to_numpy(str))
+    assert same_boxes(load("new"), expected)
+    out = get("predict", "new", "holes.csv")
+    assert out.split()[1:] == expected.predict(holes[FEATURES]).tolist()
+
+
+def test_targets_that_are_no_class(refuse, run, monkeypatch):
+    pd.DataFrame({"x": range(20), "price": np.arange(20) / 7}).to_csv("prices.csv", index=False)
+    argv = ["fit", "prices.csv", "--target", "price", "-o", "new"]
+    code, _, err = run(*argv)
+    assert code == 0
+    assert "Note: price has 20 different values. Is it a class?" in err
+    monkeypatch.setattr("hyperboxes._cli.fit._MAX_CLASSES", 10)
+    assert "price has more than 10 different values, so it is not a class" in refuse(*argv)
+
+
+def test_command_line(tmp_path, capsys):
+    table, y = make_table()
+    data, model = tmp_path / "data.csv", tmp_path / "m.hyperboxes"
+    table.assign(label=y).to_csv(data, index=False)
+    fit = ["fit", str(data), "--target", "label", "-o", str(model)]
+    for learner in ("improved", "boosted", "random", "mixed"):
+        main([*fit, "--learner", learner])
+        assert "Categories: colour, sold (" in capsys.readouterr().err
+        main(["evaluate", str(model), str(data), "--target", "label"])
+        assert "accuracy" in capsys.readouterr().out
+        assert main(["evaluate", str(model), str(data), "--target", "label", "--cv", "2"]) == 0
+        main(["predict", str(model), str(data), "-o", str(tmp_path / "p.csv")])
+        predicted = pd.read_csv(tmp_path / "p.csv")["prediction"]
+        assert (predicted == y).mean() > (0.7 if learner == "mixed" else 0.8)
+        main(["rules", str(model)])
+        assert "colour" in capsys.readouterr().out
+    main([*fit, "--categorical", "size", "--learner", "boosted"])
+    assert list(hyperboxes.load(model).categories_) == ["size", "colour", "sold"]
+    for wrong, message in {
+        ("--numeric", "colour"): "not numbers: colour",
+        ("--categorical", "hue"): "hue is not a feature",
+        ("--categorical", "colour", "--learner", "adaptive"): "takes no categories",
+    }.items():
+        assert main([*fit, *wrong]) != 0
+        assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("learner", ["improved", "mixed"])
+def test_batches_may_bring_categories(learner, tmp_path, capsys):
+    table, y = make_table()
+    order = np.argsort(table["colour"], kind="stable")
+    y[::11] = "?"
+    mark = [] if learner == "mixed" else ["--unlabeled", "?"]
+    data, path = tmp_path / "data.csv", tmp_path / "m.hyperboxes"
+    table.assign(label=y).iloc[order].to_csv(data, index=False)
+    fit = ["fit", str(data), "--target", "label", "--learner", learner, *mark]
+    assert main([*fit, "-o", str(path), "--batch-rows", "50"]) == 0
+    model = hyperboxes.load(path)
+    assert set(model.categories_["colour"]) == set(table["colour"].dropna())
+    has_label = y != "?"
+    assert model.score(table[has_label], y[has_label]) > 0.7
+    capsys.readouterr()
+
+
+def test_booleans_are_categories_however_they_are_written(tmp_path, capsys):
+    table, y = make_table()
+    data, path = tmp_path / "data.csv", tmp_path / "m.hyperboxes"
+    table.assign(label=y).to_csv(data, index=False)
+    assert main(["fit", str(data), "--target", "label", "-o", str(path)]) == 0
+    model = hyperboxes.load(path)
+    assert sorted(model.categories_["sold"]) == [False, True]
+    capsys.readouterr()
+    main(["rules", str(path)])
+    assert "sold    = True" in capsys.readouterr().out
+    predicted = []
+    for name in ("lower.csv", "as-they-are.parquet"):
+        other = tmp_path / name
+        if name.endswith("csv"):
+            table.assign(sold=table["sold"].astype(str).str.lower()).to_csv(other, index=False)
+        else:
+            table.to_parquet(other)
+        main(["predict", str(path), str(other)])
+        predicted.append(capsys.readouterr().out.split()[1:])
+    assert predicted == [model.predict(table).tolist()] * 2
+    main(["fit", str(data), "--target", "label", "-o", str(path), "--numeric", "sold"])
+    assert list(hyperboxes.load(path).categories_) == ["colour"]
+
+
+@pytest.mark.parametrize("text", ["2024-03-01", "01.03.2024", "2024-03-01 10:30:00", "10:30"])
+def test_dates_are_refused_with_advice(text, tmp_path, capsys):
+    table, y = make_table(20)
+    data = tmp_path / "data.csv"
+    table.assign(day=text, label=y).to_csv(data, index=False)
+    fit = ["fit", str(data), "--target", "label", "-o", str(tmp_path / "m.hyperboxes")]
+    assert main(fit) != 0
+    error = " ".join(capsys.readouterr().err.split())
+    assert "not numbers: day" in error
+    assert "days since a date, the weekday or the hour" in error
+    assert main([*fit, "--drop", "day"]) == 0
+    assert main([*fit, "--categorical", "day"]) == 0
