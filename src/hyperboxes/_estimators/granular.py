@@ -13,13 +13,17 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
-from hyperboxes._learning.calibrating import cross_fit, find_probabilities, find_winners
+from hyperboxes._learning.calibration import cross_fit
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.contention import find_nearest
 from hyperboxes._learning.granular import learn_granular
 from hyperboxes._learning.rules import make_rule
 from hyperboxes._models.boxes import Boxes
-from hyperboxes._models.calibration import Calibration
+from hyperboxes._models.calibration import (
+    DistanceCalibration,
+    nearest_probabilities,
+    predicted_classes,
+)
 from hyperboxes._models.granular import GranularModel
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
@@ -195,7 +199,9 @@ class MultiGranularGFMM(BaseGFMM):
     def _prepare(self, model: BoxModel, samples: Samples) -> None:
         pass  # each level has probabilities of its own
 
-    def _calibrate(self, model: GranularModel, samples: Samples, level: int) -> Calibration | None:
+    def _calibrate(
+        self, model: GranularModel, samples: Samples, level: int
+    ) -> DistanceCalibration | None:
         """Learn what probabilities memberships stand for at a level."""
         if not self.calibrate:
             return None
@@ -285,7 +291,10 @@ class MultiGranularGFMM(BaseGFMM):
         votes, shares = np.zeros((2, len(xl), len(self.classes_)))
         for level in self._model.levels:
             nearest = find_nearest(level, xl, xu)
-            votes[np.arange(len(xl)), find_winners(level, nearest)] += 1.0
-            shares += find_probabilities(level, nearest)
+            boxes = level.boxes
+            winners = predicted_classes(nearest, len(boxes))
+            votes[np.arange(len(xl)), winners] += 1.0
+            of_boxes = boxes.labels, boxes.counts, level.calibration
+            shares += nearest_probabilities(nearest, winners, *of_boxes)
         n_levels = len(self._model.levels)
         return (votes + shares / n_levels) / (n_levels + 1)

@@ -9,12 +9,12 @@ import numpy as np
 from hyperboxes._kernels import compensation
 from hyperboxes._kernels.records import NO_LABEL
 from hyperboxes._learning.mixed import ask_mixed
-from hyperboxes._learning.nearest import Nearest, ask_nearest
+from hyperboxes._learning.nearest import Nearest, class_scores
 from hyperboxes._models.boxes import WORK_PER_CALL
 from hyperboxes._models.contention import ContentiousModel, Cores, Levels, region_bounds
-from hyperboxes._models.membership import closeness, sum_in_order
 from hyperboxes._models.mixed import MixedModel
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.records import closeness, sum_in_order
 from hyperboxes._models.samples import frozen, slices
 
 # Where the oldest box wins ties, a box has this many votes less its place.
@@ -32,7 +32,7 @@ def find_nearest(
         return _SETTLERS[model.resolution](model, xl, xu)
     if isinstance(model, MixedModel):
         return ask_mixed(model, xl, xu)[:3]
-    return ask_nearest(model, xl, xu, winners_only=winners_only)
+    return class_scores(model, xl, xu, winners_only=winners_only)
 
 
 def find_contention(
@@ -47,7 +47,7 @@ def find_contention(
 
 def is_contentious(model: ContentiousModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
     """Return which samples boxes of more than one class hold."""
-    best, _, _ = ask_nearest(model, xl, xu)
+    best, _, _ = class_scores(model, xl, xu)
     return _are_held_by_several(best)
 
 
@@ -57,7 +57,7 @@ def _are_held_by_several(best: np.ndarray) -> np.ndarray:
 
 def _compensate(model: ContentiousModel, xl: np.ndarray, xu: np.ndarray) -> Nearest:
     """Take from classes that hold a sample together what their neurons say."""
-    best, votes, single = ask_nearest(model, xl, xu)
+    best, votes, single = class_scores(model, xl, xu)
     rows = np.flatnonzero(_are_held_by_several(best))
     if len(rows):
         taken = _find_taken(model, frozen(xl[rows]), frozen(xu[rows]))

@@ -11,7 +11,7 @@ from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.online import learn_online, learn_some
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.contention import ContentiousModel, Levels, region_bounds
-from hyperboxes._models.membership import sum_in_order
+from hyperboxes._models.records import sum_in_order
 from hyperboxes._models.samples import Samples, frozen, slices
 
 # Comparisons of a sample with a box in a feature at a time: some megabytes.

@@ -6,18 +6,16 @@ import numpy as np
 
 from hyperboxes._kernels import prediction
 from hyperboxes._models.boxes import WORK_PER_CALL
+from hyperboxes._models.calibration import Nearest
 from hyperboxes._models.desk import Desk
 from hyperboxes._models.joint import JointTree
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import frozen
 
-# What boxes say of samples: for each class the closeness of its nearest boxes, how many training
-# samples these hold, and the oldest of them that holds a single one. Where another rule than that
-# of counts has settled a tie of classes, the two are of the box that has won, and no other.
-Nearest = tuple[np.ndarray, np.ndarray, np.ndarray]
+__all__ = ["Nearest", "are_held", "class_scores"]
 
 
-def ask_nearest(
+def class_scores(
     model: BoxModel, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
 ) -> Nearest:
     """Return what `nearest_by_class` finds."""
@@ -52,7 +50,10 @@ def are_held(model: BoxModel, xl: np.ndarray, xu: np.ndarray, y: np.ndarray) -> 
 
 
 def _settle_ties(model: BoxModel, xl: np.ndarray, xu: np.ndarray, nearest: Nearest) -> None:
-    """Let one box speak for all that tie, where classes do; not beyond the reach of all boxes."""
+    """Let one box speak for all that tie, where classes do; not beyond the reach of all boxes.
+
+    What is known of ties is then that of the box that has won, and nothing of the others.
+    """
     best, votes, single = nearest
     top = best.max(axis=1)
     rows = np.flatnonzero((top > 0.0) & ((best == top[:, np.newaxis]).sum(axis=1) > 1))

@@ -10,8 +10,8 @@ import numpy as np
 from hyperboxes._kernels.records import UNIT, Mixture, Tallies
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.categories import Categories
-from hyperboxes._models.membership import sum_in_order
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.records import sum_in_order
 from hyperboxes._models.samples import frozen
 
 
