@@ -47,7 +47,7 @@ def tables(draw):
 
     There are ties, duplicates, flat columns, missing values and a column of categories.
     """
-    n_classes, n_features = draw(st.sampled_from([1, 2, 5])), draw(st.integers(1, 4))
+    n_classes, n_features = draw(st.sampled_from([1, 2, 5])), draw(st.sampled_from([1, 2, 3, 10]))
     shape = draw(st.integers(n_classes + 1, 25)), n_features
     values = st.integers(0, 10).map(lambda tenths: tenths / 10)
     X = draw(hnp.arrays(np.float64, shape, elements=values | st.floats(*RANGE)))
@@ -67,11 +67,11 @@ def tables(draw):
 
 @st.composite
 def boxes_of(draw):
-    """Draw the parameters that all learners of nearest boxes have, for up to four features."""
+    """Draw the parameters that all learners of nearest boxes have, for up to ten features."""
     gammas = st.sampled_from([0.5, 1.0, 2.0, 10.0])
     return {
         "theta": draw(st.sampled_from([0.1, 0.3, 1.0])),
-        "gamma": draw(st.lists(gammas, min_size=4, max_size=4)),
+        "gamma": draw(st.lists(gammas, min_size=10, max_size=10)),
         "membership_function": draw(st.sampled_from(["min", "mean"])),
     }
 
