@@ -36,8 +36,7 @@ from benchmarks.probabilities import log_loss
 from benchmarks.timing import machine, medians, progress, table
 from benchmarks.validating import draw, load
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, RandomHyperboxes, merge
-from hyperboxes._learning.vote_calibrating import learn_calibration
-from hyperboxes._models.vote_calibration import take_logs
+from hyperboxes._models.calibration import fit_vote_calibration, log_votes
 
 OWN = (load_breast_cancer, load_digits, load_iris, load_wine)
 LARGE = ("ijcnn1", "moving_squares", "shuttle", "skin_segmentation")
@@ -89,8 +88,8 @@ def calibrated(forest: Any, y: np.ndarray, X_test: np.ndarray) -> np.ndarray:
     votes = forest.oob_decision_function_
     is_known = ~np.isnan(votes).any(axis=1)
     shares = np.bincount(y) / len(y)
-    numbers = learn_calibration(votes[is_known], y[is_known], shares)
-    return numbers.apply(take_logs(forest.predict_proba(X_test)), shares)
+    numbers = fit_vote_calibration(votes[is_known], y[is_known], shares)
+    return numbers.apply(log_votes(forest.predict_proba(X_test)), shares)
 
 
 def score(

@@ -12,7 +12,7 @@ import pytest
 
 import hyperboxes
 from hyperboxes import ModelFileError, load, save
-from hyperboxes._models.calibration import Calibration
+from hyperboxes._models.calibration import DistanceCalibration
 from tests.learners import ImprovedOnlineGFMM
 
 
@@ -116,7 +116,7 @@ def golden_model():
     model = ImprovedOnlineGFMM(np.float64(0.5), gamma=[1.0, 2], selection="all", unlabeled="?")
     model.fit(frame, ["a", "a", "b", "?"])
     losses = np.array(GOLDEN_CALIBRATION["losses"])
-    model._model.calibration = Calibration(**GOLDEN_CALIBRATION | {"losses": losses})
+    model._model.calibration = DistanceCalibration(losses, -3.0, 1.5, next_update=4)
     return model
 
 

@@ -230,7 +230,7 @@ def mean(rows: list[list[float]]) -> list[float]:
 
 
 def probabilities(
-    votes: list[float], shares: list[float], power: float, share_power: float, doubt: float
+    votes: list[float], shares: list[float], power: float, share_power: float, prior_weight: float
 ) -> list[float]:
     """Return what probabilities the votes on a sample stand for."""
     odds = [
@@ -238,6 +238,6 @@ def probabilities(
         for vote, share in zip(votes, shares, strict=True)
     ]
     return [
-        (1 - doubt) * odd / sum(odds) + doubt * share
+        (1 - prior_weight) * odd / sum(odds) + prior_weight * share
         for odd, share in zip(odds, shares, strict=True)
     ]

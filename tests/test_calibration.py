@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score, log_loss
 from sklearn.model_selection import TunedThresholdClassifierCV, train_test_split
 
 from hyperboxes import AgglomerativeGFMM, load, merge, prune
-from hyperboxes._models.calibration import DOUBTS, NEVER, SLOPES, Calibration
+from hyperboxes._models.calibration import NEVER, PRIOR_WEIGHTS, SLOPES, DistanceCalibration
 from tests.learners import (
     ImprovedOnlineGFMM,
     OnlineGFMM,
@@ -25,10 +25,10 @@ X, Y = load_breast_cancer(return_X_y=True)
 RANGES = [X.min(axis=0), X.max(axis=0)]
 
 
-def estimate(distances, shares, winner, offset, slope, doubt):
+def estimate(distances, shares, winner, offset, slope, prior_weight):
     """Compute the probabilities of one sample as docs/algorithms.md defines them."""
     parts = (distances + offset) ** -slope
-    p = (1 - doubt) * parts / parts.sum() + doubt * shares
+    p = (1 - prior_weight) * parts / parts.sum() + prior_weight * shares
     above = sorted(set(range(len(p))) - {winner}, key=lambda c: -p[c])
     pool = [winner]
     for c in above:
@@ -50,7 +50,7 @@ def test_probabilities_are_as_defined(case):
     best, *_ = model._find_nearest(xl, xu, winners_only=False)
     distances = np.minimum(np.where(best > 0, 1 - best, -best), 1e300)
     winners = np.searchsorted(model.classes_, model.predict(xl, X_upper=xu))
-    numbers = calibration.offset, calibration.slope, calibration.doubt
+    numbers = calibration.offset, calibration.slope, calibration.prior_weight
     expected = [
         estimate(*row, *numbers) for row in zip(distances, [shares] * len(xl), winners, strict=True)
     ]
@@ -113,15 +113,15 @@ def test_batches_do_not_matter(cls):
     assert plain_calibration(parts._model.calibration) == plain_calibration(
         whole._model.calibration
     )
-    assert 2500 <= whole._model.calibration.next_question < 2510
+    assert 2500 <= whole._model.calibration.next_update < 2510
 
 
 def test_a_fitted_model_goes_on_asking():
     model = ImprovedOnlineGFMM(scaling=RANGES).fit(X[:200], Y[:200])
     fitted = model._model.calibration
-    assert fitted.next_question == 200
+    assert fitted.next_update == 200
     model.partial_fit(X[200:], Y[200:])
-    assert model._model.calibration.next_question > len(Y)
+    assert model._model.calibration.next_update > len(Y)
     assert model._model.calibration.n_gaps > fitted.n_gaps
 
 
@@ -138,7 +138,7 @@ def test_a_threshold_finds_a_rare_class():
 def test_nothing_but_predict_proba_depends_on_them():
     model = AgglomerativeGFMM().fit(X[::2], Y[::2])
     before = model.predict(X), model.membership(X), model.apply(X)
-    model._model.calibration = Calibration.start(NEVER)
+    model._model.calibration = DistanceCalibration.start(NEVER)
     for a, b in zip(before, (model.predict(X), model.membership(X), model.apply(X)), strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -149,11 +149,11 @@ def test_merge_adds_them_up_and_prune_keeps_them():
     joined = merged._model.calibration
     assert plain_calibration(joined) == plain_calibration(again._model.calibration)
     assert joined.n_gaps == pytest.approx(sum(p._model.calibration.n_gaps - 1 for p in parts) + 1)
-    assert joined.next_question == len(Y)
+    assert joined.next_update == len(Y)
     pruned = prune(parts[0], X[1::3], Y[1::3])
-    known = plain_calibration(pruned._model.calibration) | {"next_question": 0}
-    assert known == plain_calibration(parts[0]._model.calibration) | {"next_question": 0}
-    assert pruned._model.calibration.next_question == pruned.n_samples_seen_
+    known = plain_calibration(pruned._model.calibration) | {"next_update": 0}
+    assert known == plain_calibration(parts[0]._model.calibration) | {"next_update": 0}
+    assert pruned._model.calibration.next_update == pruned.n_samples_seen_
     parts[1]._model.calibration = None
     assert merge(parts)._model.calibration is None
 
@@ -182,12 +182,12 @@ def test_what_is_hardly_known(cls):
 
 
 def test_numbers_lie_within_the_values_that_are_compared():
-    start = Calibration.start(NEVER)
+    start = DistanceCalibration.start(NEVER)
     assert SLOPES[0] < start.slope < SLOPES[-1]
-    assert DOUBTS[0] < start.doubt < DOUBTS[-1]
+    assert PRIOR_WEIGHTS[0] < start.prior_weight < PRIOR_WEIGHTS[-1]
     fitted = OnlineGFMM().fit(X[::2], Y[::2])._model.calibration
     assert SLOPES[0] <= fitted.slope <= SLOPES[-1]
-    assert DOUBTS[0] <= fitted.doubt < start.doubt
+    assert PRIOR_WEIGHTS[0] <= fitted.prior_weight < start.prior_weight
 
 
 @every_learner

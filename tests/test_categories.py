@@ -176,6 +176,17 @@ def test_what_is_not_known_is_missing(cls):
         model.predict(table.assign(colour=3))
 
 
+def test_a_column_of_categories_without_any_value_adds_nothing():
+    X, y = np.random.RandomState(0).rand(30, 2), np.arange(30) % 3
+    empty = np.column_stack([X, np.full(30, np.nan)])
+    params = {"membership_function": "min", "random_state": 0}
+    model = ImprovedOnlineGFMM(**params).fit(X, y)
+    found = ImprovedOnlineGFMM(**params, categorical_features=[2]).fit(empty, y)
+    np.testing.assert_array_equal(found.hyperboxes_.lower[:, :2], model.hyperboxes_.lower)
+    assert np.isnan(found.hyperboxes_.lower[:, 2]).all()
+    np.testing.assert_array_equal(found.predict_proba(empty), model.predict_proba(X))
+
+
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [

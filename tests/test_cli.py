@@ -13,8 +13,8 @@ from hyperboxes import (
     ImprovedOnlineGFMM,
     OnlineGFMM,
 )
-from hyperboxes.literature import FuzzyMinMax
 from hyperboxes._cli import COMMANDS, main
+from hyperboxes.literature import FuzzyMinMax
 from tests.iris_tables import FEATURES
 
 FIT = ["fit", "train.csv", "-o", "new"]

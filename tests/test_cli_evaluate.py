@@ -20,8 +20,8 @@ from hyperboxes import (
     load,
     save,
 )
-from hyperboxes.literature import MixedGFMM
 from hyperboxes._cli.columns import match_spelling
+from hyperboxes.literature import MixedGFMM
 from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN
 
 CV = ["evaluate", "model.hyperboxes", "train.csv", "--target", "species", "--cv"]

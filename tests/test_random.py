@@ -19,11 +19,11 @@ from hyperboxes import (
     OnlineGFMM,
     RandomHyperboxes,
 )
-from hyperboxes._learning import vote_calibrating
+from hyperboxes._models.calibration import VoteCalibration, fit_vote_calibration, log_votes
 from hyperboxes._models.codes import SCALINGS, Codes
 from hyperboxes._models.ensemble import ask
-from hyperboxes._models.members import Member, Voting, pack
-from hyperboxes._models.vote_calibration import VoteCalibration, take_logs
+from hyperboxes._models.members import Voting, pack
+from hyperboxes._models.records import EnsembleMember
 from tests import reference
 from tests import reference_ensembles as slow
 
@@ -78,14 +78,14 @@ def random_members(n_classes, n_boxes, seed):
     """Make members of boxes that nobody has learned, of either kind of distance."""
     random = np.random.RandomState(seed)
     members = []
-    for is_mean in (True, False, True):
+    for combine in ("sum", "max", "sum"):
         features = np.sort(random.permutation(7)[: random.randint(1, 8)])
         ends = np.sort(random.randint(0, 256, (2, n_boxes, len(features))), axis=0)
         labels = np.concatenate(
             [np.arange(n_classes), random.randint(0, n_classes, n_boxes - n_classes)]
         )
         boxes = (*ends.astype(np.uint8), labels, np.ones(n_boxes, np.int64))
-        members.append(Member(features, *boxes, is_mean))
+        members.append(EnsembleMember(features, *boxes, combine))
     return members
 
 
@@ -94,7 +94,7 @@ def assert_votes_equal_the_reference(members, low, high, n_classes, rows):
     packed = pack(members, n_classes, Voting(255, 0.1))
     found = ask(packed, low, high, n_classes)[rows] / len(members)
     literal = [
-        slow.Member(m.features, m.lower, m.upper, m.labels, m.counts, [], m.is_mean)
+        slow.Member(m.features, m.lower, m.upper, m.labels, m.counts, [], m.combine == "sum")
         for m in members
     ]
     ends = low[rows], high[rows]
@@ -119,7 +119,7 @@ def test_distances_that_do_not_fit_into_a_byte():
     boxes = corners, corners, np.arange(2), np.ones(2, np.int64)
     samples = np.random.RandomState(0).randint(0, 256, (128, 4)).astype(np.uint8)
     samples[:2] = corners
-    member = Member(np.arange(4), *boxes, is_mean=True)
+    member = EnsembleMember(np.arange(4), *boxes, "sum")
     assert_votes_equal_the_reference([member], samples, samples, 2, [0, 1, 2, 3, 127])
 
 
@@ -255,8 +255,8 @@ def test_equal_samples_are_one_box_to_learners_that_merge():
 
 def test_probabilities_are_those_of_the_formula():
     votes, shares = np.array([[0.2, 0.8, 0.0], [0.5, 0.25, 0.25]]), np.array([0.5, 0.3, 0.2])
-    numbers = {"power": 1.7, "share_power": 0.4, "doubt": 0.05}
-    found = VoteCalibration(**numbers).apply(take_logs(votes), shares)
+    numbers = {"power": 1.7, "share_power": 0.4, "prior_weight": 0.05}
+    found = VoteCalibration(**numbers).apply(log_votes(votes), shares)
     expected = [slow.probabilities(row, shares.tolist(), **numbers) for row in votes.tolist()]
     assert_allclose(found, expected, rtol=1e-12)
 
@@ -269,10 +269,10 @@ def test_calibration_finds_what_votes_stand_for():
     timid = np.sqrt(truth)
     timid /= timid.sum(axis=1, keepdims=True)
     shares = np.bincount(y) / len(y)
-    found = vote_calibrating.learn_calibration(timid, y, shares)
+    found = fit_vote_calibration(timid, y, shares)
     assert 1.7 < found.power < 2.3
-    assert found.doubt < 0.05
-    logs, rows = take_logs(timid), np.arange(len(y))
+    assert found.prior_weight < 0.05
+    logs, rows = log_votes(timid), np.arange(len(y))
 
     def loss(numbers):
         return -np.log(numbers.apply(logs, shares)[rows, y]).mean()
@@ -281,9 +281,7 @@ def test_calibration_finds_what_votes_stand_for():
 
 
 def test_calibration_of_few_samples_stays_near_its_start():
-    found = vote_calibrating.learn_calibration(
-        np.array([[0.9, 0.1]]), np.array([1]), np.full(2, 0.5)
-    )
+    found = fit_vote_calibration(np.array([[0.9, 0.1]]), np.array([1]), np.full(2, 0.5))
     assert 0.3 < found.power < 2
 
 

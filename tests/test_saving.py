@@ -286,7 +286,7 @@ def test_skops(cls):
     trusted = [
         f"{type(model).__module__}.{type(model).__name__}",
         "hyperboxes._models.boxes.Boxes",
-        "hyperboxes._models.calibration.Calibration",
+        "hyperboxes._models.calibration.DistanceCalibration",
         "hyperboxes._models.membership.Membership",
         "hyperboxes._models.model.BoxModel",
         "hyperboxes._models.scaling.MinMaxScale",

@@ -18,7 +18,7 @@ from benchmarks.dask.data import draw
 from benchmarks.dask.running import warm_up
 from hyperboxes import merge
 from hyperboxes._estimators.merge import neighbours
-from hyperboxes._learning.calibrating import ENOUGH
+from hyperboxes._learning.calibration import MAX_CALIBRATION_SAMPLES
 from hyperboxes.dask._repairing import are_lost, learn_lost_samples, take_back
 from hyperboxes.dask._survey import look_at_partition
 from hyperboxes.dask._training import Trained, finish
@@ -146,7 +146,7 @@ def measure(model: Any, n_features: int, rows: int, n_parts: int, spread: float)
     both = again.firsts[-1][1]
     repaired, seconds = timed(take_back, top, both)
     n_in = float(len(boxes_of(top)) + len(boxes_of(both)))
-    X, y = draw(n_parts, ENOUGH, n_features, spread)
+    X, y = draw(n_parts, MAX_CALIBRATION_SAMPLES, n_features, spread)
     return Costs(
         n_features,
         *(Power.fit(points) for points in (learned.reads, learned.looks, learned.learns)),

@@ -32,6 +32,7 @@ from hyperboxes._learning.adaptive import (
 )
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.memory import BoxMemory
+from hyperboxes._models.records import NeighborBoxes
 
 
 @shared_docs
@@ -225,6 +226,10 @@ class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
         shares = np.zeros((len(X), len(self.classes_)))
         shares[:, self._labels.places] = ask_memory(X, upper, self._memory, self._settings())
         return shares
+
+    def _record(self) -> NeighborBoxes:
+        """Return the fitted model as a record, which stays as it is when learning goes on."""
+        return self._memory.record(self._labels.places, len(self.classes_))
 
     @property
     def hyperboxes_(self) -> Hyperboxes:

@@ -33,6 +33,7 @@ from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import FUNCTIONS, Membership
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.records import NearestBoxes
 from hyperboxes._models.samples import Intervals, Samples, slices
 from hyperboxes._models.scaling import MinMaxScale
 
@@ -149,10 +150,14 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         """Return a fitted estimator that differs in its boxes only."""
         model = self._model.with_boxes(boxes)
         if model.calibration is not None:
-            model.calibration = model.calibration.asking_from(boxes.n_seen)
+            model.calibration = model.calibration.resumed(boxes.n_seen)
         twin = clone(self)
         vars(twin).update(self._of_the_data(), _model=model)
         return twin
+
+    def _record(self) -> NearestBoxes:
+        """Return the fitted model as a record, which stays as it is when learning goes on."""
+        return self._model.record(self._label_boxes())
 
     @property
     def hyperboxes_(self) -> Hyperboxes:

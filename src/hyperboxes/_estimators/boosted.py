@@ -23,6 +23,7 @@ from hyperboxes._learning.bins import in_batches
 from hyperboxes._learning.boosting import Settings
 from hyperboxes._learning.threads import Threads
 from hyperboxes._learning.voting import Course, Training, VotingModel, learn_votes
+from hyperboxes._models.records import AdditiveBoxes
 from hyperboxes._models.voting import VotingHyperboxes, list_conditions
 
 _NUMBERS = {"dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": "allow-nan"}
@@ -360,6 +361,21 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
                 threads,
             )
         return scores
+
+    def _record(self) -> AdditiveBoxes:
+        """Return the fitted model as a record."""
+        boxes = self.hyperboxes_
+        return AdditiveBoxes(
+            lower=boxes.lower,
+            upper=boxes.upper,
+            missing=boxes.missing,
+            weights=boxes.weights,
+            intercept=self.intercept_,
+            labels=boxes.labels,
+            counts=boxes.counts,
+            class_counts=boxes.class_counts,
+            feature_importances=self.feature_importances_,
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -24,9 +24,14 @@ from hyperboxes._estimators.validation import (
     unchanged_on_error,
     validate_samples,
 )
-from hyperboxes._learning.calibrating import cross_fit, find_probabilities, find_winners
+from hyperboxes._learning.calibration import cross_fit
 from hyperboxes._learning.callbacks import FitCallbacks
-from hyperboxes._models.model import BoxModel, Nearest
+from hyperboxes._models.calibration import (
+    Nearest,
+    nearest_probabilities,
+    predicted_classes,
+)
+from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
 from hyperboxes._models.scaling import MinMaxScale
 
@@ -86,18 +91,18 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
             model = self._new_model(lower, upper, len(classes))
             self.classes_ = classes
         self._fit(model, self._arrange(self._samples(lower, upper, y, model.scale)), y)
-        self._ask_from_now_on(model)
+        self._resume_prequential(model)
         return self
 
     def _recalibrate(self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray) -> None:
         """Learn anew what probabilities memberships stand for, from some of the samples."""
         self._prepare(self._model, self._arrange(self._samples(lower, upper, y, self._model.scale)))
-        self._ask_from_now_on(self._model)
+        self._resume_prequential(self._model)
 
-    def _ask_from_now_on(self, model: BoxModel) -> None:
+    def _resume_prequential(self, model: BoxModel) -> None:
         if model.calibration is not None:
             n_seen = model.boxes.n_seen  # not all samples if a callback has ended it
-            model.calibration = model.calibration.asking_from(n_seen)
+            model.calibration = model.calibration.resumed(n_seen)
 
     def _validate_samples(
         self, X: Any, y: Any, X_upper: Any, *, reset: bool, sample_weight: Any = None
@@ -262,7 +267,9 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
         return self._model.find_nearest(xl, xu, winners_only=winners_only)
 
     def _winners(self, *nearest: *Nearest) -> np.ndarray:
-        return find_winners(self._model, nearest)
+        return predicted_classes(nearest, len(self._model.boxes))
 
     def _probabilities(self, *nearest: *Nearest) -> np.ndarray:
-        return find_probabilities(self._model, nearest)
+        boxes, calibration = self._model.boxes, self._model.calibration
+        winners = predicted_classes(nearest, len(boxes))
+        return nearest_probabilities(nearest, winners, boxes.labels, boxes.counts, calibration)

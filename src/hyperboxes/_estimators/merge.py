@@ -19,7 +19,7 @@ from hyperboxes._kernels import cutting
 from hyperboxes._kernels.records import NO_LABEL, Rule
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_boxes
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
-from hyperboxes._models.calibration import Calibration
+from hyperboxes._models.calibration import DistanceCalibration
 
 Model = TypeVar("Model", bound=BoxEstimator)
 Value = TypeVar("Value")
@@ -125,12 +125,14 @@ def _merge_boxes(parts: list[Boxes], model: Any) -> Boxes:
     return boxes
 
 
-def _join(calibrations: list[Calibration | None], boxes: Boxes) -> Calibration | None:
+def _join(
+    calibrations: list[DistanceCalibration | None], boxes: Boxes
+) -> DistanceCalibration | None:
     """Add up how right the models were, if all know it."""
     known = [calibration for calibration in calibrations if calibration is not None]
     if len(known) < len(calibrations):
         return None
-    return Calibration.joined(known, boxes.n_seen)
+    return DistanceCalibration.joined(known, boxes.n_seen)
 
 
 def _merge_settings(model: Any) -> MergeSettings:

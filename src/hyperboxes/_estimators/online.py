@@ -23,7 +23,7 @@ from hyperboxes._estimators.validation import (
 )
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.online import learn_online, learn_row, learn_twice
-from hyperboxes._models.calibration import Calibration
+from hyperboxes._models.calibration import DistanceCalibration
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
 
@@ -107,7 +107,7 @@ class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
     def _begin(self, lower: np.ndarray, upper: np.ndarray) -> None:
         """Start a model with the first samples of a stream."""
         self._model = self._new_model(lower, upper, len(self.classes_))
-        self._model.calibration = Calibration.start(0) if self.calibrate else None
+        self._model.calibration = DistanceCalibration.start(0) if self.calibrate else None
         warn_if_ranges_unknown(self, lower, upper)
 
     def _learn_scaled(self, x: np.ndarray, code: int) -> None:

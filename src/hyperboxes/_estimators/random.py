@@ -35,11 +35,12 @@ from hyperboxes._learning.members import (
 from hyperboxes._learning.out_of_bag import OutOfBag, collect
 from hyperboxes._learning.scouting import choose_drawing
 from hyperboxes._learning.threads import Threads
-from hyperboxes._learning.vote_calibrating import learn_calibration
+from hyperboxes._models.calibration import fit_vote_calibration
 from hyperboxes._models.codes import SCALINGS, Codes
-from hyperboxes._models.ensemble import EnsembleModel, find_shares
+from hyperboxes._models.ensemble import EnsembleModel
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.members import Voting
+from hyperboxes._models.records import BoxEnsemble
 from hyperboxes._models.samples import slices
 
 # Samples that are asked about at a time: their codes and votes stay in the processor's cache.
@@ -377,8 +378,8 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         """Keep the members, and return what their votes out of bag stand for."""
         calibration = None
         if self.calibrate and len(asked.y) and len(n_by_class) > 1:
-            shares = find_shares(n_by_class)
-            calibration = learn_calibration(asked.values, asked.y, shares, asked.weights)
+            shares = n_by_class / n_by_class.sum()
+            calibration = fit_vote_calibration(asked.values, asked.y, shares, asked.weights)
         members = [member for member, _ in learned]
         voting = self._voting(codes.levels)
         self._model = EnsembleModel(codes, members, voting, n_by_class, calibration)
@@ -448,6 +449,10 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         with Threads(n_jobs) as threads:
             answers = threads.map(answer, slices(len(lower), _rows_at_once(len(lower), n_jobs)))
             return np.concatenate(list(answers))
+
+    def _record(self) -> BoxEnsemble:
+        """Return the fitted model as a record."""
+        return self._model.record()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")

@@ -19,7 +19,7 @@ from hyperboxes._explain.sequences import ExplanationSequence
 from hyperboxes._explain.wording import name_classes, name_features
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.ensemble import EnsembleModel
-from hyperboxes._models.members import Member
+from hyperboxes._models.records import EnsembleMember, vote_table
 
 # Features and boxes that a text lists.
 _MOST_FEATURES = 5
@@ -355,14 +355,19 @@ class _Said:
     largest gap is the distance, that one alone.
     """
 
-    member: Member
+    member: EnsembleMember
     shares: np.ndarray
     boxes: np.ndarray
     gaps: np.ndarray
 
     @classmethod
     def of(
-        cls, member: Member, low: np.ndarray, high: np.ndarray, n_classes: int, model: EnsembleModel
+        cls,
+        member: EnsembleMember,
+        low: np.ndarray,
+        high: np.ndarray,
+        n_classes: int,
+        model: EnsembleModel,
     ) -> _Said:
         """Ask a member, box by box."""
         gaps, distances = member.gaps(low, high), member.distances(low, high)
@@ -372,9 +377,9 @@ class _Said:
             boxes[c] = of_class[np.lexsort((-member.counts[of_class], distances[of_class]))[0]]
         nearest = distances[boxes]
         farthest = member.farthest(model.voting.levels)
-        weights = model.voting.weights(farthest)[nearest - nearest.min()]
+        weights = vote_table(farthest, model.voting.temperature)[nearest - nearest.min()]
         gaps = gaps[boxes]
-        if not member.is_mean:
+        if member.combine == "max":
             gaps = np.where(gaps.argmax(axis=1)[:, None] == np.arange(gaps.shape[1]), gaps, 0)
         return cls(member, weights / weights.sum(), boxes, gaps / farthest)
 

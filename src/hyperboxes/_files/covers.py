@@ -11,7 +11,7 @@ import numpy as np
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._files.kinds import ARRAYS_OF_ALL, TOO_MANY, Arrays, Kind, Layout, refuse
 from hyperboxes._models.boxes import Boxes
-from hyperboxes._models.calibration import DOUBTS, NEVER, SLOPES, Calibration
+from hyperboxes._models.calibration import NEVER, PRIOR_WEIGHTS, SLOPES, DistanceCalibration
 from hyperboxes._models.membership import FUNCTIONS, Membership
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.scaling import MinMaxScale
@@ -112,13 +112,18 @@ def _check_times(n_learned: int, arrays: Arrays) -> None:
     )
 
 
-def _calibration_to_json(calibration: Calibration | None) -> dict[str, Any] | None:
+def _calibration_to_json(calibration: DistanceCalibration | None) -> dict[str, Any] | None:
     if calibration is None:
         return None
-    return vars(calibration) | {"losses": calibration.losses.tolist()}
+    return {
+        "losses": calibration.losses.tolist(),
+        "log_gaps": calibration.log_gaps,
+        "n_gaps": calibration.n_gaps,
+        "next_question": calibration.next_update,
+    }
 
 
-def _calibration_from_json(value: dict[str, Any] | None) -> Calibration | None:
+def _calibration_from_json(value: dict[str, Any] | None) -> DistanceCalibration | None:
     """Restore it, if these are numbers that probabilities can be made of."""
     match value:
         case None:
@@ -136,12 +141,12 @@ def _calibration_from_json(value: dict[str, Any] | None) -> Calibration | None:
     is_possible = n_gaps > 0.0 and abs(log_gaps) < _MOST * n_gaps and np.isfinite(numbers).all()
     if not (is_possible and NEVER <= question < TOO_MANY):
         raise ModelFileError("its probabilities cannot be")
-    return Calibration(numbers, log_gaps, n_gaps, question)
+    return DistanceCalibration(numbers, log_gaps, n_gaps, question)
 
 
 def _is_table(losses: list[Any]) -> bool:
-    """Tell whether there is a number for each pair of slope and doubt."""
-    rows = [row for row in losses if type(row) is list and len(row) == len(DOUBTS)]
+    """Tell whether there is a number for each pair of slope and prior weight."""
+    rows = [row for row in losses if type(row) is list and len(row) == len(PRIOR_WEIGHTS)]
     is_full = len(rows) == len(losses) == len(SLOPES)
     return is_full and all(type(loss) is float for row in rows for loss in row)
 

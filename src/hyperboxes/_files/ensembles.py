@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from types import NoneType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._files.kinds import TOO_MANY, Arrays, Kind, Layout, refuse
+from hyperboxes._models.calibration import VoteCalibration
 from hyperboxes._models.codes import MOST_LEVELS, Codes
 from hyperboxes._models.ensemble import EnsembleModel
-from hyperboxes._models.members import Member, Voting
-from hyperboxes._models.vote_calibration import VoteCalibration
+from hyperboxes._models.members import Voting
+from hyperboxes._models.records import EnsembleMember
 
 
 class Ensembles(Kind):
@@ -60,7 +61,7 @@ class Ensembles(Kind):
         return {
             "calibration": None
             if numbers is None
-            else [numbers.power, numbers.share_power, numbers.doubt],
+            else [numbers.power, numbers.share_power, numbers.prior_weight],
             "temperature": model._model.voting.temperature,
             "oob_score": None if math.isnan(model.oob_score_) else model.oob_score_,
         }
@@ -80,7 +81,7 @@ class Ensembles(Kind):
             "member_sizes": np.array([len(member.features) for member in members]),
             "member_features": joined.pop("features"),
             "member_boxes": np.array([len(member.labels) for member in members]),
-            "member_means": np.array([member.is_mean for member in members]),
+            "member_means": np.array([member.combine == "sum" for member in members]),
             **joined,
         }
 
@@ -164,7 +165,7 @@ def _check_numbers(header: Mapping[str, Any], arrays: Arrays) -> None:
     )
 
 
-def _split(own: Arrays) -> Iterator[Member]:
+def _split(own: Arrays) -> Iterator[EnsembleMember]:
     """Yield the members."""
     place = {"feature": 0, "box": 0, "end": 0}
     sizes = zip(own["member_sizes"].tolist(), own["member_boxes"].tolist(), strict=True)
@@ -176,7 +177,8 @@ def _split(own: Arrays) -> Iterator[Member]:
             for name in ("lower", "upper")
         )
         labels, counts = (own[name][place["box"] :][:n_boxes] for name in ("labels", "counts"))
-        yield Member(features, lower, upper, labels, counts, is_mean)
+        combine: Literal["max", "sum"] = "sum" if is_mean else "max"
+        yield EnsembleMember(features, lower, upper, labels, counts, combine)
         place["feature"] += n_features
         place["box"] += n_boxes
         place["end"] += n_ends

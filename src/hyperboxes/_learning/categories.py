@@ -151,7 +151,7 @@ def _sums(rows: np.ndarray, groups: np.ndarray) -> np.ndarray:
 def _score_classes(counts: np.ndarray, weight: float) -> np.ndarray:
     """Return a score for each class, such that the values' mean scores differ most."""
     n_classes = counts.shape[1]
-    if n_classes <= 2:
+    if n_classes <= 2 or len(counts) == 0:
         return np.arange(n_classes, dtype=float)
     totals = counts.sum(axis=1)
     shares = counts.sum(axis=0) / max(totals.sum(), 1.0)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.random import PCG64, RandomState
@@ -20,9 +20,10 @@ from hyperboxes._kernels.members import Members
 from hyperboxes._kernels.taking import round_boxes, take_codes, take_numbers, take_shuffled
 from hyperboxes._models.boxes import Boxes
 from hyperboxes._models.ensemble import add_up, make_room
-from hyperboxes._models.members import Member, Voting, pack
+from hyperboxes._models.members import Voting, pack
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.model import BoxModel
+from hyperboxes._models.records import EnsembleMember
 from hyperboxes._models.samples import Samples
 
 # How many samples that were not drawn tell how important a member's features are.
@@ -148,7 +149,7 @@ class Learned(NamedTuple):
     values were shuffled among these, in the mean of samples, by their weights.
     """
 
-    member: Member
+    member: EnsembleMember
     drops: np.ndarray
 
 
@@ -180,7 +181,7 @@ def learn_member(
     is_left_out = np.ones(len(samples.y), bool)
     is_left_out[draw.rows] = False
     left_out = np.flatnonzero(is_left_out)
-    alone = replace(member, features=np.arange(len(draw.features)))
+    alone = member._replace(features=np.arange(len(draw.features)))
     packed = pack([alone], samples.n_classes, voting)
     votes = _ask(packed, samples, Draw(draw.features, left_out))
     few = random.permutation(len(left_out))[:_ENOUGH_FOR_IMPORTANCE]
@@ -188,7 +189,9 @@ def learn_member(
     return Lesson(Learned(member, drops), left_out, votes)
 
 
-def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int) -> Member:
+def _learn_boxes(
+    samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int
+) -> EnsembleMember:
     rows, counts = draw.rows, None
     if learner.merges:
         rows, counts = samples.merge_equal(rows, draw.features)
@@ -203,8 +206,9 @@ def _learn_boxes(samples: CodedSamples, draw: Draw, learner: MemberLearner, leve
         raise ValueError("A member has no box of some class: its learner cannot be one.")
     lower, upper = np.empty((2, *boxes.lower.shape), np.uint8)
     round_boxes(boxes.lower, boxes.upper, levels, lower, upper)
-    is_mean = membership.is_mean
-    return Member(draw.features, lower, upper, boxes.labels.copy(), boxes.counts.copy(), is_mean)
+    labels, counts = boxes.labels.copy(), boxes.counts.copy()
+    combine: Literal["max", "sum"] = "sum" if membership.is_mean else "max"
+    return EnsembleMember(draw.features, lower, upper, labels, counts, combine)
 
 
 def _take_numbers(

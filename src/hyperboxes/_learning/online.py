@@ -8,7 +8,7 @@ import numpy as np
 
 from hyperboxes._kernels import online
 from hyperboxes._kernels.records import SPLIT, Rule
-from hyperboxes._learning.calibrating import ask_before
+from hyperboxes._learning.calibration import update_calibration
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.rules import has_walls
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
@@ -78,12 +78,12 @@ def _prepare(boxes: Boxes, rule: Rule) -> None:
 def _ask_if_due(model: BoxModel, xl: np.ndarray, xu: np.ndarray, label: int, n_samples: int) -> int:
     """Ask about the next sample if it is time to; return before which to ask again."""
     calibration = model.calibration
-    if calibration is not None and NEVER < calibration.next_question <= n_samples:
-        ask_before(model, xl, xu, label, n_samples)
+    if calibration is not None and NEVER < calibration.next_update <= n_samples:
+        update_calibration(model, xl, xu, label, n_samples)
         calibration = model.calibration
-    if calibration is None or calibration.next_question == NEVER:
+    if calibration is None or calibration.next_update == NEVER:
         return sys.maxsize
-    return calibration.next_question
+    return calibration.next_update
 
 
 def _learn_rows(

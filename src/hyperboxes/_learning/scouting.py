@@ -16,8 +16,7 @@ from hyperboxes._learning.members import (
     find_importances,
 )
 from hyperboxes._learning.out_of_bag import OutOfBag, collect
-from hyperboxes._learning.vote_calibrating import learn_calibration
-from hyperboxes._models.vote_calibration import take_logs
+from hyperboxes._models.calibration import fit_vote_calibration, log_votes
 
 # Scouts of each drawing, from how many samples they draw, and which share of these: with a larger
 # one, few scouts would be asked about a sample.
@@ -82,8 +81,8 @@ def _find_logs(asked: OutOfBag, samples: CodedSamples) -> np.ndarray:
     if len(asked.y):
         weights = np.bincount(samples.y, samples.counted, samples.n_classes)
         shares = weights / weights.sum()
-        numbers = learn_calibration(asked.values, asked.y, shares, asked.weights)
-        probabilities = numbers.apply(take_logs(asked.values), shares)
+        numbers = fit_vote_calibration(asked.values, asked.y, shares, asked.weights)
+        probabilities = numbers.apply(log_votes(asked.values), shares)
         found[asked.copies] = np.log(probabilities[np.arange(len(asked.y)), asked.y])
     return found
 

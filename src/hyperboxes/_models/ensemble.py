@@ -10,10 +10,11 @@ import numpy as np
 
 from hyperboxes._kernels import members as kernels
 from hyperboxes._kernels.members import SAMPLES, Members
+from hyperboxes._models.calibration import VoteCalibration, vote_probabilities
 from hyperboxes._models.codes import Codes
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.members import Member, Voting, pack
-from hyperboxes._models.vote_calibration import VoteCalibration, take_logs
+from hyperboxes._models.members import Voting, pack
+from hyperboxes._models.records import BoxEnsemble, EnsembleMember
 
 # The bytes of a line of the processor's cache.
 _LINE = 64
@@ -28,7 +29,7 @@ class EnsembleModel:
     """
 
     codes: Codes
-    members: list[Member]
+    members: list[EnsembleMember]
     voting: Voting
     n_samples: np.ndarray
     calibration: VoteCalibration | None
@@ -64,9 +65,12 @@ class EnsembleModel:
 
     def probabilities(self, votes: np.ndarray) -> np.ndarray:
         """Return what probabilities votes stand for, of which each row sums to 1."""
-        if self.calibration is None:
-            return votes
-        return self.calibration.apply(take_logs(votes), find_shares(self.n_samples))
+        return vote_probabilities(votes, self.n_samples, self.calibration)
+
+    def record(self) -> BoxEnsemble:
+        """Return the same as a record."""
+        members, temperature = tuple(self.members), self.voting.temperature
+        return BoxEnsemble(self.codes, members, temperature, self.n_samples, self.calibration)
 
     def hyperboxes(self) -> Iterator[Hyperboxes]:
         """Yield the boxes of each member in the units of the data, over the features it knows."""
@@ -107,8 +111,3 @@ def add_up(
     nearest, shares = np.empty((n_classes, SAMPLES), np.uint16), np.empty((n_classes + 1, SAMPLES))
     kernels.add_votes(low, high, members, nearest, shares, votes)
     return votes[:, :n_samples].T
-
-
-def find_shares(n_samples: np.ndarray) -> np.ndarray:
-    """Return the classes' shares of samples."""
-    return n_samples / n_samples.sum()

@@ -18,6 +18,7 @@ from hyperboxes._kernels.adaptive import (
 )
 from hyperboxes._kernels.lanes import LANES
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.records import NeighborBoxes
 
 # How long ago a box may have been confirmed to have a say, in samples; the last horizon has no end.
 # Chosen, with how many neighbours vote, on streams that `make bench-streams` names.
@@ -173,6 +174,23 @@ class BoxMemory:
     def by_age(self) -> np.ndarray:
         """The places of the boxes, oldest first."""
         return np.argsort(self.arrays.born[: len(self)], kind="stable")
+
+    def record(self, places: np.ndarray, n_classes: int) -> NeighborBoxes:
+        """Return a copy that can be read; `places` are those of the labels in `classes_`."""
+        order, arrays = self.by_age, self.arrays
+        return NeighborBoxes(
+            lower=np.ascontiguousarray(arrays.lower[:, order].T),
+            upper=np.ascontiguousarray(arrays.upper[:, order].T),
+            labels=places[arrays.labels[order]],
+            counts=arrays.counts[order],
+            age=self.n_learned - 1 - arrays.confirmed[order],
+            n_classes=n_classes,
+            inverse_range=arrays.scale.copy(),
+            feature_weights=arrays.weight.copy(),
+            horizons=np.array(HORIZONS),
+            neighbors=np.array(NEIGHBORS),
+            expert_scores=self.scores.copy(),
+        )
 
     def hyperboxes(self, places: np.ndarray) -> Hyperboxes:
         """Return the boxes as users see them; `places` are those of the labels in `classes_`."""

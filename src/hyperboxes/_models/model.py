@@ -9,16 +9,13 @@ import numpy as np
 
 from hyperboxes._kernels import prediction
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
-from hyperboxes._models.calibration import Calibration
+from hyperboxes._models.calibration import DistanceCalibration, Nearest
 from hyperboxes._models.desk import Desk
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.joint import JointTree
-from hyperboxes._models.membership import Membership, closeness
+from hyperboxes._models.membership import Membership
+from hyperboxes._models.records import NearestBoxes, closeness
 from hyperboxes._models.scaling import MinMaxScale
-
-# For each sample and class the closeness of the nearest boxes, how many training samples these have
-# absorbed, and the oldest of them that has absorbed a single one.
-Nearest = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(eq=False)
@@ -32,7 +29,7 @@ class BoxModel:
     boxes: Boxes
     scale: MinMaxScale | None
     membership: Membership
-    calibration: Calibration | None = None
+    calibration: DistanceCalibration | None = None
 
     def with_boxes(self, boxes: Boxes) -> Self:
         """Return a model that differs in its boxes."""
@@ -83,3 +80,21 @@ class BoxModel:
         if self.scale is not None:
             lower, upper = self.scale.restore(lower), self.scale.restore(upper)
         return Hyperboxes(lower, upper, labels, self.boxes.counts.copy())
+
+    def record(self, labels: np.ndarray) -> NearestBoxes:
+        """Return a copy that can be read, with labels as users see them."""
+        boxes = self.boxes
+        n_features = boxes.lower.shape[1]
+        return NearestBoxes(
+            lower=boxes.lower.copy(),
+            upper=boxes.upper.copy(),
+            labels=labels,
+            counts=boxes.counts.copy(),
+            last_matched=boxes.confirmed.copy(),
+            n_seen=boxes.n_seen,
+            n_classes=boxes.n_classes,
+            scale=self.scale or MinMaxScale(np.zeros(n_features), np.ones(n_features)),
+            gamma=self.membership.gamma,
+            combine="mean" if self.membership.is_mean else "max",
+            calibration=self.calibration,
+        )

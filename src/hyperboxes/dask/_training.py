@@ -15,7 +15,7 @@ from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.merge import merge
 from hyperboxes._estimators.registry import find_by_class
 from hyperboxes._estimators.validation import check_any_label
-from hyperboxes._learning.calibrating import ENOUGH
+from hyperboxes._learning.calibration import MAX_CALIBRATION_SAMPLES
 from hyperboxes._models.categories import Categories
 from hyperboxes.dask._boosting import boost_partitions
 from hyperboxes.dask._categories import with_places
@@ -275,9 +275,10 @@ def _allot(survey: Survey, model: Any) -> list[int]:
     n_rows = np.array([survey.n_rows[number] for number in range(len(survey.n_rows))])
     if not getattr(model, "calibrate", False):
         return [0] * len(n_rows)
-    if n_rows.sum() <= ENOUGH:
+    if n_rows.sum() <= MAX_CALIBRATION_SAMPLES:
         return n_rows.tolist()
-    drawn = np.random.default_rng(0).multinomial(ENOUGH, n_rows / n_rows.sum())
+    shares = n_rows / n_rows.sum()
+    drawn = np.random.default_rng(0).multinomial(MAX_CALIBRATION_SAMPLES, shares)
     return np.minimum(drawn, n_rows).tolist()
 
 

@@ -13,7 +13,8 @@ from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.online import _OnlineGFMM
 from hyperboxes._kernels.records import Rule
 from hyperboxes._models.boxes import WORK_PER_CALL
-from hyperboxes._models.model import BoxModel, Nearest
+from hyperboxes._models.calibration import Nearest
+from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import frozen
 from hyperboxes.literature.kernels import settle_ties
 

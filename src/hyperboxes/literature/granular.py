@@ -16,12 +16,16 @@ from hyperboxes._estimators.classifier import BaseGFMM
 from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._kernels.records import Rule
-from hyperboxes._learning.calibrating import cross_fit, find_probabilities, find_winners
+from hyperboxes._learning.calibration import cross_fit
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.online import learn_some
 from hyperboxes._learning.rules import make_rule
 from hyperboxes._models.boxes import Boxes
-from hyperboxes._models.calibration import Calibration
+from hyperboxes._models.calibration import (
+    DistanceCalibration,
+    nearest_probabilities,
+    predicted_classes,
+)
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples, frozen
 
@@ -242,7 +246,9 @@ class MultiGranularGFMM(BaseGFMM):
     def _prepare(self, model: BoxModel, samples: Samples) -> None:
         pass  # each level has probabilities of its own
 
-    def _calibrate(self, model: GranularModel, samples: Samples, level: int) -> Calibration | None:
+    def _calibrate(
+        self, model: GranularModel, samples: Samples, level: int
+    ) -> DistanceCalibration | None:
         """Learn what probabilities memberships stand for at a level."""
         if not self.calibrate:
             return None
@@ -332,8 +338,11 @@ class MultiGranularGFMM(BaseGFMM):
         votes, shares = np.zeros((2, len(xl), len(self.classes_)))
         for level in self._model.levels:
             nearest = level.find_nearest(xl, xu)
-            votes[np.arange(len(xl)), find_winners(level, nearest)] += 1.0
-            shares += find_probabilities(level, nearest)
+            boxes = level.boxes
+            winners = predicted_classes(nearest, len(boxes))
+            votes[np.arange(len(xl)), winners] += 1.0
+            of_boxes = boxes.labels, boxes.counts, level.calibration
+            shares += nearest_probabilities(nearest, winners, *of_boxes)
         n_levels = len(self._model.levels)
         return (votes + shares / n_levels) / (n_levels + 1)
 

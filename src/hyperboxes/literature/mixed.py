@@ -17,9 +17,10 @@ from hyperboxes._estimators.tables import known_categories
 from hyperboxes._kernels.records import UNIT, Mixture, Tallies
 from hyperboxes._learning.categories import Column, sort_key
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
+from hyperboxes._models.calibration import Nearest
 from hyperboxes._models.categories import Categories
-from hyperboxes._models.membership import sum_in_order
-from hyperboxes._models.model import BoxModel, Nearest
+from hyperboxes._models.model import BoxModel
+from hyperboxes._models.records import sum_in_order
 from hyperboxes._models.samples import frozen
 from hyperboxes.literature.kernels import nearest_mixed
 

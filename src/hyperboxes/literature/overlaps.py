@@ -12,9 +12,10 @@ from hyperboxes._kernels.records import NO_LABEL, Rule
 from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.online import learn_online, learn_some
 from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
+from hyperboxes._models.calibration import Nearest
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.membership import closeness, sum_in_order
-from hyperboxes._models.model import BoxModel, Nearest
+from hyperboxes._models.model import BoxModel
+from hyperboxes._models.records import closeness, sum_in_order
 from hyperboxes._models.samples import Samples, frozen, slices
 from hyperboxes.literature.kernels import compensate
 
