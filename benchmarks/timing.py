@@ -18,8 +18,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import hyperboxes
-
 
 @dataclass(frozen=True)
 class Timing:
@@ -35,14 +33,14 @@ def medians(
     *,
     rounds: int = 3,
     budget: float = 8.0,
-    turn: float = 0.2,
+    at_least: float = 0.2,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, Timing]:
     """Time functions in turns, so that a slow spell of the machine hits them alike.
 
-    A turn repeats a fast function until it has taken `turn` seconds. There is always one round; no
-    further one starts after `budget` seconds. `clock` may be `time.process_time` where others use
-    the machine, too, and functions use one thread. Callers warm up with less data: a full run of a
+    A turn repeats a fast function until it has taken `at_least` seconds. There is always one round;
+    no further one starts after `budget` seconds. `clock` may be `time.process_time` where others
+    use the machine and functions use one thread. Callers warm up with less data: a full run of a
     slow function may take minutes.
     """
     seconds: dict[str, list[float]] = {name: [] for name in functions}
@@ -52,16 +50,17 @@ def medians(
         if number and time.perf_counter() - start > budget:
             break
         for name, function in functions.items():
-            results[name], durations = _turn(function, turn, clock)
+            results[name], durations = turn(function, at_least, clock)
             seconds[name] += durations
     return {
         name: Timing(median(seconds[name]), len(seconds[name]), results[name]) for name in functions
     }
 
 
-def _turn(
+def turn(
     function: Callable[[], Any], at_least: float, clock: Callable[[], float]
 ) -> tuple[Any, list[float]]:
+    """Call a function until that has taken `at_least` seconds; return its result and each time."""
     durations: list[float] = []
     while sum(durations) < at_least:
         start = clock()
@@ -133,7 +132,9 @@ def _run(lines: list[str], environment: dict[str, str]) -> float:
 
 def machine(*distributions: str) -> str:
     """Say what was run on what: processor, cores and versions."""
-    versions = [f"Python {platform.python_version()}", f"hyperboxes {hyperboxes.__version__}"]
+    from hyperboxes import __version__  # here, because `gate` times the import of the package
+
+    versions = [f"Python {platform.python_version()}", f"hyperboxes {__version__}"]
     versions += [f"{name} {version(name)}" for name in distributions]
     return f"{_processor()}, {os.cpu_count()} cores, {platform.system()}\n{', '.join(versions)}"
 

@@ -12,15 +12,12 @@ from pathlib import Path
 
 from benchmarks.data import Split, add_data_option, generated, shared
 from benchmarks.peers.comparing import compare
-from benchmarks.peers.earlier import N_RUNS, first_uses, later_uses
 from benchmarks.peers.learners import GENERATED, LEARNERS, SMALL, SMALLEST
 from benchmarks.peers.starting import cold_start, memory_of_agglo_sm
 from benchmarks.peers.tables import (
     NOTES,
     box_table,
     cold_table,
-    first_use_table,
-    later_use_table,
     summary,
     time_table,
 )
@@ -36,26 +33,9 @@ def main() -> None:
     parser.add_argument("--theta", type=float, help="largest side of a box, for all learners")
     parser.add_argument("--quick", action="store_true", help="the smallest generated sets only")
     parser.add_argument("--cold", action="store_true", help="imports and first fits only")
-    parser.add_argument(
-        "--before",
-        metavar="COMMIT",
-        help="this package alone, in turns with an earlier commit; with --cold, first uses",
-    )
-    parser.add_argument(
-        "--runs",
-        type=int,
-        default=N_RUNS,
-        help="of --before, how often each commit is run; medians count (default: %(default)s)",
-    )
     options = parser.parse_args()
 
     print(machine("hyperbox-brain", "numpy", "numba", "scikit-learn"))
-    if options.before:
-        if options.cold:
-            print(first_use_table(first_uses(options.before, options.runs), options.before))
-        else:
-            print(later_use_table(later_uses(options.before, options.runs), options.before))
-        return
     if options.cold:
         print(cold_table(cold_start()))
         return

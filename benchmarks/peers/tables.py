@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from benchmarks.peers.comparing import Comparison
-from benchmarks.peers.earlier import Seconds
 from benchmarks.peers.learners import LEARNERS, ONLINE_LIMIT, Learner
 from benchmarks.timing import Timing, table, yes_no
 
@@ -92,21 +91,6 @@ def box_table(comparisons: list[Comparison]) -> str:
 def cold_table(seconds: dict[str, float]) -> str:
     """Tabulate imports and first fits."""
     return table(("cold start", "seconds"), ((k, f"{v:.2f}") for k, v in seconds.items()))
-
-
-def first_use_table(seconds: dict[str, Seconds], before: str) -> str:
-    """Show what first uses take, in seconds of the processor, beside an earlier commit."""
-    rows = (
-        (name, f"{use.now:.1f}", f"{use.before:.1f}", f"{use.ratio:.2f}")
-        for name, use in seconds.items()
-    )
-    return table(("import, first fit and predict", "now s", f"{before} s", "ratio"), rows)
-
-
-def later_use_table(ratios: dict[str, tuple[float, float]], before: str) -> str:
-    """Show what fit and predict take of an earlier commit's time."""
-    rows = ((case, f"{fit:.2f}", f"{predict:.2f}") for case, (fit, predict) in ratios.items())
-    return table((f"of the time of {before}", "fit", "predict"), rows)
 
 
 def summary(comparisons: list[Comparison], cold: dict[str, float], memory: float) -> str:

@@ -53,7 +53,7 @@ def time_fits(source: Source, dataset: str, learner: Learner) -> Result:
         fit(learner, selection, [(X[:FEW], y[:FEW])])
     fits = {name: partial(fit, learner, name, parts) for name in SELECTIONS}
     fits[CALL] = partial(fit, learner, "lemma", [(X[:1], y[:1])] * len(parts))
-    timings = medians(fits, rounds=ROUNDS, turn=TURN, budget=BUDGET)
+    timings = medians(fits, rounds=ROUNDS, at_least=TURN, budget=BUDGET)
     return {
         "seconds": {name: timing.seconds / len(parts) for name, timing in timings.items()},
         "runs": {name: timing.runs for name, timing in timings.items()},

@@ -199,7 +199,7 @@ def small_ratios(run: Run, learner: str, sets: dict[str, Any]) -> dict[str, floa
     for name, (X, y) in sets.items():
         progress(f"{learner} on {name}")
         timings = time_fits(
-            run, learner, THETA, X, y, SELECTIONS, rounds=7, budget=math.inf, turn=0.05
+            run, learner, THETA, X, y, SELECTIONS, rounds=7, budget=math.inf, at_least=0.05
         )
         ratios[name] = timings["index"].seconds / timings["lemma"].seconds
     return ratios

@@ -73,7 +73,7 @@ def compare(run: Run, learner: str, name: str) -> SetFits:
     X, y = samples
     selections = (*SELECTIONS, "all") if len(y) <= ALL_LIMIT else SELECTIONS
     fits = {selection: partial(fit, learner, X, y, selection) for selection in selections}
-    timings = run.medians(fits, rounds=15, budget=3.0, turn=0.02, clock=time.process_time)
+    timings = run.medians(fits, rounds=15, budget=3.0, at_least=0.02, clock=time.process_time)
     boxes, *others = (timing.result.hyperboxes_ for timing in timings.values())
     return SetFits(
         learner,
