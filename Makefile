@@ -13,9 +13,10 @@ KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
 PYTEST := -m pytest --numprocesses logical --dist loadfile
-BENCHMARKS := $(addprefix bench-, defaults peers scale missing labels merging membership pruning order probabilities imbalance ensembles mixed readable boosted streams dask family)
+BENCHMARKS := $(addprefix bench-, defaults peers scale order probabilities imbalance ensembles mixed readable boosted streams dask family)
+ON_PAPER_SETS := $(addprefix bench-, missing labels merging membership pruning)
 
-.PHONY: demo test test-oldest dist lint format docs $(BENCHMARKS) bench-gate reproduce reproduce-quick clean
+.PHONY: demo test test-oldest dist lint format docs $(BENCHMARKS) $(ON_PAPER_SETS) bench-gate reproduce reproduce-quick clean
 
 # Compiles into the default cache, for the commands that the demo prints to try.
 demo: export NUMBA_CACHE_DIR :=
@@ -52,6 +53,9 @@ docs: $(VENV)/.docs
 
 $(BENCHMARKS): bench-%: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.$* $(ARGS)
+
+$(ON_PAPER_SETS): bench-%: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.paper_sets $* $(ARGS)
 
 # The time of fit and predict as a ratio of that at another commit.
 bench-gate: $(VENV)/.dev

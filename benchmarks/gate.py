@@ -26,7 +26,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification
 
-from benchmarks.timing import machine, progress, table, turn, yes_no
+from benchmarks.harness import machine, progress, table, turn, yes_no
 
 ROOT = Path(__file__).parents[1]
 COMMITS = ROOT / ".numba_cache" / "commits"  # sources of other commits and their compiled kernels
