@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+BASE ?= HEAD
 
 # Numba does not notice an edit in a kernel that another file's kernel calls; a cache folder named
 # after all kernel sources does.
@@ -12,9 +13,10 @@ KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
 PYTEST := -m pytest --numprocesses logical --dist loadfile
-BENCHMARKS := $(addprefix bench-, defaults peers scale missing labels merging membership pruning order probabilities imbalance ensembles mixed readable boosted streams dask family)
+BENCHMARKS := $(addprefix bench-, defaults peers scale order probabilities imbalance ensembles mixed readable boosted streams dask family)
+ON_PAPER_SETS := $(addprefix bench-, missing labels merging membership pruning)
 
-.PHONY: demo test test-oldest dist lint format docs $(BENCHMARKS) reproduce reproduce-quick clean
+.PHONY: demo test test-oldest dist lint format docs $(BENCHMARKS) $(ON_PAPER_SETS) bench-gate reproduce reproduce-quick clean
 
 # Compiles into the default cache, for the commands that the demo prints to try.
 demo: export NUMBA_CACHE_DIR :=
@@ -51,6 +53,13 @@ docs: $(VENV)/.docs
 
 $(BENCHMARKS): bench-%: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.$* $(ARGS)
+
+$(ON_PAPER_SETS): bench-%: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.paper_sets $* $(ARGS)
+
+# The time of fit and predict as a ratio of that at another commit.
+bench-gate: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.gate $(BASE) $(ARGS)
 
 reproduce: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.reproduce $(ARGS)

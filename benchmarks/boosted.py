@@ -1,20 +1,18 @@
-"""Speed and memory of boosted boxes beside gradient boosting, forests, EBM and RuleFit.
+"""Speed and memory of boosted boxes, gradient boosting, forests, EBM and RuleFit.
 
 `make bench-boosted` prints times of fitting (40 boxes; 100 rounds or trees) and predicting, memory
 that fitting adds to the data, and growth with the number of samples. Generated samples of 20
-features and two classes, at first also five. Tables of one thread are of processor time, which
-holds on a busy machine, too; in the others all cores may be used. EBM and RuleFit get fewer
-samples: more would take them many minutes. Samples of the last table are in single precision, as
-they would be where memory matters. `--only` prints some tables.
+features and two classes, at first also five. Times are of the processor, on one thread but for the
+last table. EBM and RuleFit get fewer samples: more would take them many minutes. Samples of the
+last table are in single precision, as they would be where memory matters.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable
-from importlib.util import find_spec
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,23 +20,13 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from threadpoolctl import threadpool_limits
 
-from benchmarks.timing import added_memory, call_in_fresh_process, machine, medians, table
+from benchmarks.harness import added_memory, call_in_fresh_process, command, machine, medians, table
 from hyperboxes import BoostedHyperboxes
 
 N_FEATURES = 20
 BLOCK = 100_000  # samples generated at a time
-HIST = "HistGradientBoosting, 100 rounds"
-FOREST = "random forest, 100 trees"
 
 Models = dict[str, Callable[[], Any]]
-
-
-def generate(n_samples: int, n_classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """Draw samples with 10 features that matter."""
-    X, y = make_classification(
-        n_samples, N_FEATURES, n_informative=10, n_classes=n_classes, random_state=0
-    )
-    return X, y
 
 
 def generate_many(n_samples: int) -> tuple[np.ndarray, np.ndarray]:
@@ -62,118 +50,81 @@ def generate_many(n_samples: int) -> tuple[np.ndarray, np.ndarray]:
 
 def boxes(max_boxes: int = 40) -> BoostedHyperboxes:
     """Return the estimator that is measured."""
-    return BoostedHyperboxes(max_boxes, random_state=0, n_jobs=-1)
+    return BoostedHyperboxes(max_boxes, random_state=0)
 
 
-def peers() -> Models:
-    """Return learners for many samples."""
-    return {
-        HIST: lambda: HistGradientBoostingClassifier(early_stopping=False),
-        FOREST: lambda: RandomForestClassifier(random_state=0, n_jobs=-1),
-    }
+def explainable_boosting() -> Any:
+    """Return EBM with its defaults, on one thread."""
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    return ExplainableBoostingClassifier(n_jobs=1)
 
 
-def readable() -> Models:
-    """Return readable learners, as far as they are installed, and a forest, with one thread."""
-    models: Models = {FOREST: lambda: RandomForestClassifier(random_state=0)}
-    if find_spec("interpret"):
-        from interpret.glassbox import ExplainableBoostingClassifier
+def rule_fit() -> Any:
+    """Return RuleFit with as many rules as there are boxes."""
+    from imodels import RuleFitClassifier
 
-        models["EBM"] = lambda: ExplainableBoostingClassifier(n_jobs=1)
-    if find_spec("imodels"):
-        from imodels import RuleFitClassifier
-
-        models["RuleFit, 40 rules"] = lambda: RuleFitClassifier(max_rules=40)
-    return models
+    return RuleFitClassifier(max_rules=40)
 
 
-def one_thread(n_samples: int, others: Models, *, n_classes: int = 2) -> str:
-    """Time one thread by the processor: figures that hold on a busy machine, too."""
-    X, y = generate(n_samples, n_classes)
-    models = {"BoostedHyperboxes, 40 boxes": lambda: boxes().set_params(n_jobs=1), **others}
+READABLE: Models = {
+    "random forest, 100 trees": lambda: RandomForestClassifier(random_state=0),
+    "EBM": explainable_boosting,
+    "RuleFit, 40 rules": rule_fit,
+}
+GRADIENT_BOOSTING: Models = {
+    "HistGradientBoosting, 100 rounds": lambda: HistGradientBoostingClassifier(early_stopping=False)
+}
+
+
+def print_times(n_samples: int, others: Models, n_classes: int) -> None:
+    """Print times of fitting and predicting on one thread, by the processor."""
+    X, y = make_classification(
+        n_samples, N_FEATURES, n_informative=10, n_classes=n_classes, random_state=0
+    )
+    models: Models = {"BoostedHyperboxes, 40 boxes": boxes, **others}
     boxes(5).fit(X[:500], y[:500])  # compiles
+    clock = partial(medians, clock=time.process_time)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # RuleFit prints hundreds
-        return compare_fitted(X, y, models, time.process_time, f", {n_classes} classes, one thread")
-
-
-def compare(n_samples: int, others: Models) -> str:
-    """Time fitting and predicting."""
-    X, y = generate(n_samples)
-    models = {"BoostedHyperboxes, 40 boxes": boxes, **others}
-    for max_boxes in (5, 101):
-        boxes(max_boxes).fit(X[:500], y[:500]).predict_proba(X[:500])  # compiles
-    return compare_fitted(X, y, models, time.perf_counter, "")
-
-
-def compare_fitted(
-    X: np.ndarray, y: np.ndarray, models: Models, clock: Callable[[], float], title: str
-) -> str:
-    """Time fitting models and predicting with them."""
-    fits = medians(
-        {name: (lambda m=make: m().fit(X, y)) for name, make in models.items()}, clock=clock
-    )
-    asked = medians(
-        {name: (lambda m=fits[name].result: m.predict_proba(X)) for name in models}, clock=clock
-    )
+        fits = clock({name: lambda m=make: m().fit(X, y) for name, make in models.items()})
+        asked = clock({name: partial(fits[name].result.predict_proba, X) for name in models})
     rows = [
         [name, f"{fits[name].seconds:.2f} s", f"{asked[name].seconds * 1e9 / len(X):,.0f} ns"]
         for name in models
     ]
-    return table([f"{len(X):,} x {N_FEATURES}{title}", "fit", "predict_proba, a sample"], rows)
+    title = f"{len(X):,} x {N_FEATURES}, {n_classes} classes, one thread"
+    print(table([title, "fit", "predict_proba, a sample"], rows), "\n", flush=True)
 
 
 def measure(n_samples: int) -> tuple[float, float, float, float]:
     """Return seconds to fit by clock and processor, and megabytes of the data and added at most."""
     X, y = generate_many(n_samples)
-    boxes().fit(X[:500], y[:500])
+    model = boxes().set_params(n_jobs=-1)
+    model.fit(X[:500], y[:500])
     start, work = time.perf_counter(), time.process_time()
-    added, _ = added_memory(lambda: boxes().fit(X, y))
+    added, _ = added_memory(lambda: model.fit(X, y))
     seconds, work = time.perf_counter() - start, time.process_time() - work
     return seconds, work, X.nbytes / 2**20, added
 
 
-def grow(sizes: list[int]) -> str:
-    """Measure fits of more and more samples, each in a process of its own."""
+def print_growth(sizes: list[int]) -> None:
+    """Print measurements of fits of more and more samples, each in a process of its own."""
     rows = []
     for size in sizes:
         seconds, work, data, added = call_in_fresh_process(measure, size)
-        times, memory = (
-            (f"{seconds:.2f} s", f"{work:.2f} s"),
-            (f"{data:,.1f} MB", f"{added:,.1f} MB"),
-        )
-        rows.append([f"{size:,}", *times, *memory, f"{added / data:.2f}"])
-    return table(
-        ["samples", "fit, 40 boxes", "processor time", "data", "added", "added by data"], rows
-    )
+        cells = f"{seconds:.2f} s", f"{work:.2f} s", f"{data:,.1f} MB", f"{added:,.1f} MB"
+        rows.append([f"{size:,}", *cells, f"{added / data:.2f}"])
+    header = ["samples", "fit, 40 boxes", "processor time", "data", "added", "added by data"]
+    print(table(header, rows))
 
 
-def print_one_thread(n_samples: int) -> None:
-    """Print the tables of processor time."""
-    for n_classes in (2, 5):
-        others = {HIST: peers()[HIST]}
-        print(one_thread(n_samples, others, n_classes=n_classes), "\n", flush=True)
-
-
-def print_peers(n_samples: int) -> None:
-    """Print times beside learners for many samples."""
-    many = {"BoostedHyperboxes, 1,000 boxes": lambda: boxes(1000)}
-    print(compare(n_samples, many | peers()), "\n", flush=True)
-
-
-def print_readable(n_samples: int, without: list[str]) -> None:
-    """Print times beside readable learners."""
-    others = {name: make for name, make in readable().items() if name not in without}
-    print(one_thread(n_samples // 20, others), "\n", flush=True)
-
-
-TABLES = ["one-thread", "peers", "readable", "growth"]
+TABLES = ["one-thread", "readable", "growth"]
 
 
 def main() -> None:
     """Print all tables, or some."""
-    parser = argparse.ArgumentParser(prog="bench-boosted", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer samples")
+    parser = command("bench-boosted", __doc__, data=False, quick="fewer samples")
     parser.add_argument("--most", type=int, default=10_000_000, help="samples in the last table")
     parser.add_argument("--only", nargs="+", default=TABLES, choices=TABLES, help="some tables")
     parser.add_argument("--without", nargs="+", default=[], help="readable learners left out")
@@ -181,14 +132,14 @@ def main() -> None:
     n_samples = 10_000 if options.quick else 100_000
     print(machine("numpy", "scikit-learn"), "\n")
     if "one-thread" in options.only:
-        print_one_thread(n_samples)
-    if "peers" in options.only:
-        print_peers(n_samples)
+        for n_classes in (2, 5):
+            print_times(n_samples, GRADIENT_BOOSTING, n_classes)
     if "readable" in options.only:
-        print_readable(n_samples, options.without)
+        others = {name: make for name, make in READABLE.items() if name not in options.without}
+        print_times(n_samples // 20, others, 2)
     if "growth" in options.only:
         sizes = [10_000, 100_000] if options.quick else [10_000, 100_000, 1_000_000, 10_000_000]
-        print(grow([size for size in sizes if size <= options.most]))
+        print_growth([size for size in sizes if size <= options.most])
 
 
 if __name__ == "__main__":

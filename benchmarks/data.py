@@ -5,18 +5,24 @@ Every contender gets the same arrays of a `Split`: scaled to [0, 1], with class 
 
 from __future__ import annotations
 
-import argparse
-import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import make_classification
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_classification,
+)
 from sklearn.model_selection import train_test_split
 
-_BESIDE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "datasets"
+Samples = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,24 +106,13 @@ def uniform(n_training: int, n_features: int, *, n_test: int, n_classes: int = 3
     return Split(name, True, X[:n_training], y[:n_training], X[n_training:], y[n_training:])
 
 
-def add_data_option(parser: argparse.ArgumentParser) -> None:
-    """Let the user say where the shared data sets are."""
-    parser.add_argument(
-        "--data",
-        type=Path,
-        metavar="DIR",
-        default=Path(os.environ.get("HYPERBOXES_DATA", _BESIDE_REPOSITORY)),
-        help="folder of NAME.csv.gz (default: $HYPERBOXES_DATA, else ../shared/datasets)",
-    )
-
-
 def shared(name: str, folder: Path) -> Split | None:
     """Read, scale and split `NAME.csv.gz`; None where it is not there."""
     samples = in_file_order(name, folder)
     return None if samples is None else Split.of(name, *samples, is_continuous=False)
 
 
-def in_file_order(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray] | None:
+def in_file_order(name: str, folder: Path) -> Samples | None:
     """Read features and class indices of `NAME.csv.gz` (a header, features, then the class)."""
     path = folder / f"{name}.csv.gz"
     if not path.exists():
@@ -130,3 +125,49 @@ def in_file_order(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray] | No
 def names_in(folder: Path) -> list[str]:
     """List the data sets of a folder."""
     return sorted(path.name.removesuffix(".csv.gz") for path in folder.glob("*.csv.gz"))
+
+
+def load(name: str, folder: Path) -> Samples:
+    """Read the true data of a set of the paper, without missing values of its own."""
+    samples = in_file_order(f"{name}_imputed", folder) or in_file_order(name, folder)
+    if samples is None:
+        raise SystemExit(f"{folder} does not contain {name}.csv.gz")
+    return samples
+
+
+def paper_sets(folder: Path) -> list[str]:
+    """List the paper's sets; end the program if they are not there."""
+    names = names_in(folder / "authors")
+    if not names:
+        raise SystemExit(f"{folder} does not contain the paper's data; name a folder with --data")
+    return names
+
+
+def draw(X: np.ndarray, y: np.ndarray, most: int | None) -> Samples:
+    """Return some of the samples, all of them for None; of a class at least two."""
+    if most is None or len(y) <= most:
+        return X, y
+    order = np.random.default_rng(0).permutation(len(y))
+    ranks = np.zeros(len(y), int)
+    for label in np.unique(y):
+        of_class = order[y[order] == label]
+        ranks[of_class] = np.arange(len(of_class))
+    first = np.argsort(ranks[order] >= 2, kind="stable")  # two of each class come first
+    chosen = np.sort(order[first][:most])
+    return X[chosen], y[chosen]
+
+
+def all_sets(folder: Path, large: Iterable[str]) -> dict[str, tuple[bool, Callable[[], Any]]]:
+    """Return readers of the paper's sets, scikit-learn's and some large ones, by name.
+
+    The flag is whether the paper has the set.
+    """
+    found: dict[str, tuple[bool, Callable[[], Any]]] = {}
+    for name in names_in(folder / "authors"):
+        found[name] = True, partial(load, name, folder)
+    for own in (load_breast_cancer, load_digits, load_iris, load_wine):
+        found[own.__name__.removeprefix("load_")] = False, partial(own, return_X_y=True)
+    for name in large:
+        if (folder / "large" / f"{name}.csv.gz").exists():
+            found[name] = False, partial(in_file_order, name, folder / "large")
+    return found

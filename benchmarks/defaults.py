@@ -13,9 +13,7 @@ over the sets that all finished.
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from collections.abc import Callable
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -26,14 +24,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.data import add_data_option, names_in
-from benchmarks.readable.contenders import EBM, unsized
-from benchmarks.readable.scoring import score_fold
-from benchmarks.readable.sets import UNSEEN, Data, groups
-from benchmarks.timing import machine, progress, table
+from benchmarks.harness import command, machine, progress, table
+from benchmarks.readable import EBM, UNSEEN, explainable_boosting, groups, score_fold
+from benchmarks.reproduce.learners import Peer
 from hyperboxes import (
     AgglomerativeGFMM,
     BoostedHyperboxes,
@@ -68,16 +63,12 @@ class HyperboxBrain(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> HyperboxBrain:
         """Learn from samples."""
-        from hbbrain.numerical_data.incremental_learner.iol_gfmm import ImprovedOnlineGFMM
-
-        self.scaler_ = MinMaxScaler().fit(X)
-        self.model_ = ImprovedOnlineGFMM().fit(self.scaler_.transform(X), y)
+        self.peer_ = Peer("iol_gfmm", "ImprovedOnlineGFMM").fit(X, y)
         return self
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return its probabilities."""
-        inside = self.scaler_.transform(X).clip(0, 1)
-        return np.asarray(self.model_.predict_proba(inside))
+        return self.peer_.predict_proba(X)
 
 
 def contenders(n_classes: int) -> dict[str, Any]:
@@ -92,7 +83,7 @@ def contenders(n_classes: int) -> dict[str, Any]:
         "decision tree": DecisionTreeClassifier(random_state=0),
         "decision tree, 20 leaves": DecisionTreeClassifier(max_leaf_nodes=20, random_state=0),
         "random forest": RandomForestClassifier(random_state=0),
-        EBM: unsized()[EBM](),
+        EBM: explainable_boosting(),
         "RuleFit": rule_fit if n_classes == 2 else OneVsRestClassifier(rule_fit),
         "hyperbox-brain's IOL-GFMM": HyperboxBrain(),
     }
@@ -100,67 +91,35 @@ def contenders(n_classes: int) -> dict[str, Any]:
 
 def size_of(model: Any) -> Size:
     """Count what there is to read in a fitted classifier."""
-    for kind, count in COUNTS.items():
-        if isinstance(model, kind):
-            return count(model)
-    if hasattr(model, "hyperboxes_"):
-        boxes = model.hyperboxes_
-        return Size(len(boxes), boxes.lower.shape[1])
-    return Size(np.nan, np.nan)
-
-
-def _count_votes(model: BoostedHyperboxes) -> Size:
+    if isinstance(model, RandomHyperboxes):
+        return together([Size(*member.lower.shape) for member in model.members_])
+    if isinstance(model, RandomForestClassifier | OneVsRestClassifier):
+        return together([size_of(one) for one in model.estimators_])
+    if isinstance(model, DecisionTreeClassifier):
+        tree = model.tree_
+        depths = np.zeros(tree.node_count)
+        for node in range(tree.node_count):  # parents come first
+            for child in (tree.children_left[node], tree.children_right[node]):
+                if child >= 0:
+                    depths[child] = depths[node] + 1
+        return Size(model.get_n_leaves(), depths[tree.children_left < 0].mean())
+    if isinstance(model, RuleFitClassifier):  # linear terms are rules of one condition
+        linear = np.count_nonzero(model.coef[: model.n_features_in_])
+        return together([*(Size(1, len(rule.agg_dict)) for rule in model.rules_), Size(linear, 1)])
+    if isinstance(model, HyperboxBrain):
+        return Size(*model.peer_.model.V.shape)
+    if not hasattr(model, "hyperboxes_"):
+        return Size(np.nan, np.nan)
     boxes = model.hyperboxes_
-    return Size(len(boxes), boxes.constrains.sum() / max(1, len(boxes)))
+    if isinstance(model, BoostedHyperboxes):
+        return Size(len(boxes), boxes.constrains.sum() / max(1, len(boxes)))
+    return Size(*boxes.lower.shape)
 
 
-def _count_leaves(model: DecisionTreeClassifier) -> Size:
-    tree = model.tree_
-    depths = np.zeros(tree.node_count)
-    for node in range(tree.node_count):  # parents come first
-        for child in (tree.children_left[node], tree.children_right[node]):
-            if child >= 0:
-                depths[child] = depths[node] + 1
-    return Size(model.get_n_leaves(), depths[tree.children_left < 0].mean())
-
-
-def _count_members(model: RandomForestClassifier) -> Size:
-    return _together([_count_leaves(tree) for tree in model.estimators_])
-
-
-def _count_ensemble(model: RandomHyperboxes) -> Size:
-    return _together([Size(*member.lower.shape) for member in model.members_])
-
-
-def _count_rules(model: RuleFitClassifier) -> Size:
-    """Count rules, and linear terms as rules of one condition."""
-    lengths = [len(rule.agg_dict) for rule in model.rules_]
-    linear = np.count_nonzero(model.coef[: model.n_features_in_])
-    return _together([Size(1, n) for n in lengths] + [Size(linear, 1)])
-
-
-def _count_each(model: OneVsRestClassifier) -> Size:
-    return _together([size_of(one) for one in model.estimators_])
-
-
-def _together(sizes: list[Size]) -> Size:
+def together(sizes: list[Size]) -> Size:
+    """Add rules up; conditions of a rule are their mean."""
     rules = sum(size.rules for size in sizes)
     return Size(rules, sum(size.rules * size.conditions for size in sizes) / max(1, rules))
-
-
-def _count_brain(model: HyperboxBrain) -> Size:
-    return Size(len(model.model_.V), model.model_.V.shape[1])
-
-
-COUNTS: dict[type, Callable[[Any], Size]] = {
-    BoostedHyperboxes: _count_votes,
-    RandomHyperboxes: _count_ensemble,
-    RandomForestClassifier: _count_members,
-    DecisionTreeClassifier: _count_leaves,
-    RuleFitClassifier: _count_rules,
-    OneVsRestClassifier: _count_each,
-    HyperboxBrain: _count_brain,
-}
 
 
 def score(X: np.ndarray, y: np.ndarray, seconds: float, only: list[str]) -> dict[str, Score]:
@@ -195,34 +154,26 @@ def summary(scores: list[dict[str, Score]]) -> str:
         rules, conditions = (
             median(column) for column in zip(*(v.size for v in values), strict=True)
         )
-        rows.append(
-            [
-                name,
-                f"{np.mean([value.accuracy for value in values]):.3f}",
-                f"{np.mean([value.loss for value in values]):.3f}",
-                "" if np.isnan(rules) else f"{rules:,.0f}",
-                "" if np.isnan(conditions) else f"{conditions:.1f}",
-            ]
-        )
+        accuracy, loss = (np.mean([v[number] for v in values]) for number in range(2))
+        sizes = "" if np.isnan(rules) else f"{rules:,.0f}", ""
+        if not np.isnan(conditions):
+            sizes = sizes[0], f"{conditions:.1f}"
+        rows.append([name, f"{accuracy:.3f}", f"{loss:.3f}", *sizes])
     header = ["", "accuracy", "log-loss", "rules", "conditions a rule"]
     return f"{len(whole)} of {len(scores)} sets finished by all\n\n{table(header, rows)}"
 
 
 def main() -> None:
     """Score all classifiers and print the tables."""
-    parser = argparse.ArgumentParser(prog="bench-defaults", description=__doc__)
-    add_data_option(parser)
-    parser.add_argument("--quick", action="store_true", help="small sets only")
+    parser = command("bench-defaults", __doc__, quick="small sets only")
     parser.add_argument("--samples", type=int, default=LIMIT, help="of a set, at most")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for each fit")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="classifiers")
     parser.add_argument("--jobs", type=int, default=-1, help="processes (default: all cores)")
     options = parser.parse_args()
-    if not names_in(options.data / "authors"):
-        parser.error(f"{options.data} does not hold the paper's data; name a folder with --data")
     print(machine("numpy", "scikit-learn", "interpret-core", "imodels", "hyperbox-brain"))
     everything: list[dict[str, Score]] = []
-    read: dict[str, dict[str, Data]] = groups(options.data, options.samples)
+    read = groups(options.data, options.samples)
     for title in UNSEEN:
         sets = {
             n: d for n, d in read[title].items() if not options.quick or len(d[1]) <= QUICK_LIMIT

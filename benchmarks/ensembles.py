@@ -16,29 +16,25 @@ orders. `--times` measures sets of more than 2,000 samples, in processor time of
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.metrics import f1_score
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, train_test_split
 
-from benchmarks.data import add_data_option, in_file_order, names_in
+from benchmarks.data import all_sets, draw, in_file_order, load, paper_sets
+from benchmarks.harness import Kept, command, machine, medians, progress, table
+from benchmarks.internals import calibrate_votes
 from benchmarks.probabilities import log_loss
-from benchmarks.timing import machine, medians, progress, table
-from benchmarks.validating import draw, load
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, RandomHyperboxes, merge
-from hyperboxes._models.calibration import fit_vote_calibration, log_votes
 
-OWN = (load_breast_cancer, load_digits, load_iris, load_wine)
 LARGE = ("ijcnn1", "moving_squares", "shuttle", "skin_segmentation")
 N_MEMBERS = 100
 
@@ -87,9 +83,8 @@ def calibrated(forest: Any, y: np.ndarray, X_test: np.ndarray) -> np.ndarray:
     """Calibrate the votes of a forest out of bag, as `RandomHyperboxes` does."""
     votes = forest.oob_decision_function_
     is_known = ~np.isnan(votes).any(axis=1)
-    shares = np.bincount(y) / len(y)
-    numbers = fit_vote_calibration(votes[is_known], y[is_known], shares)
-    return numbers.apply(log_votes(forest.predict_proba(X_test)), shares)
+    calibrate = calibrate_votes(votes[is_known], y[is_known], np.bincount(y) / len(y))
+    return calibrate(forest.predict_proba(X_test))
 
 
 def score(
@@ -107,16 +102,9 @@ def score(
 
 def sets(folder: Path) -> dict[str, tuple[str, Callable[[], Any]]]:
     """Return all sets by name: what they were used for, and how they are read."""
-    found: dict[str, tuple[str, Callable[[], Any]]] = {}
-    for number, name in enumerate(names_in(folder / "authors")):
-        use = "the paper's, for confirming" if number % 2 else "the paper's, for choosing"
-        found[name] = use, partial(load, name, folder)
-    for own in OWN:
-        found[own.__name__.removeprefix("load_")] = "others", partial(own, return_X_y=True)
-    for name in LARGE:
-        if (folder / "large" / f"{name}.csv.gz").exists():
-            found[name] = "others", partial(in_file_order, name, folder / "large")
-    return found
+    uses = cycle(["the paper's, for choosing", "the paper's, for confirming"])
+    known = all_sets(folder, LARGE)
+    return {name: (next(uses) if own else "others", read) for name, (own, read) in known.items()}
 
 
 def print_scores(kept: dict[str, Scores], uses: dict[str, str]) -> None:
@@ -147,7 +135,7 @@ def print_scores(kept: dict[str, Scores], uses: dict[str, str]) -> None:
 def print_published(folder: Path, only: list[str] | None) -> None:
     """Print weighted F1 in four folds, in the order of the files, as the authors have them."""
     rows, found = [], []
-    for name in names_in(folder / "authors"):
+    for name in paper_sets(folder):
         if only and name not in only:
             continue
         progress(name)
@@ -179,7 +167,7 @@ def print_merged(folder: Path, most: int | None, n_seeds: int = 3) -> None:
     """Print accuracy, its spread over orders, and boxes of single and merged models."""
     found: dict[str, list[list[float]]] = {}
     n_sets = 0
-    for name in names_in(folder / "authors"):
+    for name in paper_sets(folder):
         progress(name)
         X, y = draw(*load(name, folder), most)
         y = np.unique(y, return_inverse=True)[1]
@@ -281,20 +269,12 @@ def print_times(folder: Path, only: list[str] | None) -> None:
         clock = {"clock": time.process_time}
         fits = medians({n: partial(m.fit, X, y) for n, m in models.items()}, **clock)
         asks = medians({n: partial(m.predict, X_test) for n, m in models.items()}, **clock)
-        fit = [fits[n].seconds for n in models]
-        ask = [1e6 * asks[n].seconds / len(y_test) for n in models]
-        scores = [np.mean(asks[n].result == y_test) for n in models]
-        rows.append(
-            [
-                name,
-                f"{len(y):,} x {X.shape[1]}",
-                *(f"{seconds:.2f}" for seconds in fit),
-                f"{fit[0] / fit[1]:.2f}",
-                *(f"{micro:.1f}" for micro in ask),
-                f"{ask[0] / ask[1]:.2f}",
-                *(f"{value:.3f}" for value in scores),
-            ]
-        )
+        fit = [timing.seconds for timing in fits.values()]
+        ask = [1e6 * timing.seconds / len(y_test) for timing in asks.values()]
+        scores = (f"{np.mean(timing.result == y_test):.3f}" for timing in asks.values())
+        cells = [f"{fit[0]:.2f}", f"{fit[1]:.2f}", f"{fit[0] / fit[1]:.2f}"]
+        cells += [f"{ask[0]:.1f}", f"{ask[1]:.1f}", f"{ask[0] / ask[1]:.2f}"]
+        rows.append([name, f"{len(y):,} x {X.shape[1]}", *cells, *scores])
         print(rows[-1], flush=True)
     both = ("ours", "forest")
     header = [*(f"fit, {n} (s)" for n in both), "ratio"]
@@ -322,18 +302,18 @@ def print_threads() -> None:
 
 def main() -> None:
     """Print what was asked for."""
-    parser = argparse.ArgumentParser(prog="bench-ensembles", description=__doc__)
-    add_data_option(parser)
-    parser.add_argument("--only", nargs="+", metavar="SET", help="these sets")
-    parser.add_argument("--repeats", type=int, default=5, help="of 2-fold validation")
-    parser.add_argument("--most", type=int, help="samples of a set, drawn at random")
-    parser.add_argument("--keep", type=Path, help="file of results, which are not computed again")
-    parser.add_argument("--published", action="store_true", help="the authors' protocol")
-    parser.add_argument("--thetas", action="store_true", help="members of other thetas")
-    parser.add_argument("--features", action="store_true", help="other numbers of features")
-    parser.add_argument("--merged", action="store_true", help="models that become one")
-    parser.add_argument("--times", action="store_true", help="processor time on large sets")
-    parser.add_argument("--threads", action="store_true", help="what two threads gain")
+    parser = command("bench-ensembles", __doc__)
+    add = parser.add_argument
+    add("--only", nargs="+", metavar="SET", help="these sets")
+    add("--repeats", type=int, default=5, help="of 2-fold validation")
+    add("--most", type=int, help="samples of a set, drawn at random")
+    add("--keep", type=Path, help="file of results, which are not computed again")
+    add("--published", action="store_true", help="the authors' protocol")
+    add("--thetas", action="store_true", help="members of other thetas")
+    add("--features", action="store_true", help="other numbers of features")
+    add("--merged", action="store_true", help="models that become one")
+    add("--times", action="store_true", help="processor time on large sets")
+    add("--threads", action="store_true", help="what two threads gain")
     options = parser.parse_args()
     print(machine("numpy", "scikit-learn"))
     if options.published:
@@ -349,19 +329,15 @@ def main() -> None:
     contenders = answer
     if options.thetas or options.features:
         contenders = answer_thetas if options.thetas else answer_features
-    kept: dict[str, Scores] = {}
-    if options.keep and options.keep.exists():
-        kept = json.loads(options.keep.read_text())
-    known = sets(options.data)
+    kept, known = Kept(options.keep), sets(options.data)
     for name, (_, read) in known.items():
         if name in kept or (options.only and name not in options.only):
             continue
         progress(name)
         X, y = draw(*read(), options.most)
         kept[name] = score(X, np.unique(y, return_inverse=True)[1], options.repeats, contenders)
-        if options.keep:
-            options.keep.write_text(json.dumps(kept))
-    print_scores(kept, {name: use for name, (use, _) in known.items()})
+    found = {name: kept[name] for name in known if name in kept}
+    print_scores(found, {name: use for name, (use, _) in known.items()})
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ Generated sets of 3,000 samples, 2 % of them of the rare class, a third for test
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import TunedThresholdClassifierCV, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.timing import machine, progress, table
+from benchmarks.harness import command, machine, progress, table
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
 MODELS: dict[str, Any] = {
@@ -42,7 +41,7 @@ def score(seed: int) -> list[tuple[float, float]]:
 
 def main() -> None:
     """Print means over the sets."""
-    parser = argparse.ArgumentParser(prog="bench-imbalance", description=__doc__)
+    parser = command("bench-imbalance", __doc__, data=False)
     parser.add_argument("--seeds", type=int, default=10, help="how many sets")
     n_sets = parser.parse_args().seeds
     print(machine("numpy", "scikit-learn"))

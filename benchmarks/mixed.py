@@ -7,7 +7,6 @@ package `pydataset`; each is halved, stratified, with at most 3,000 rows unless 
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import io
 import tarfile
@@ -26,8 +25,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.data import add_data_option
-from benchmarks.timing import machine, progress, table
+from benchmarks.harness import command, machine, progress, table
 from hyperboxes import (
     AgglomerativeGFMM,
     BoostedHyperboxes,
@@ -195,13 +193,11 @@ def report(title: str, names: dict[str, Any], results: dict[str, Scores]) -> Non
 
 def main() -> None:
     """Print a table for each group of sets."""
-    parser = argparse.ArgumentParser(prog="bench-mixed", description=__doc__)
-    add_data_option(parser)
+    parser = command("bench-mixed", __doc__, quick="two sets, one split")
     parser.add_argument("--seeds", type=int, default=2, help="how many splits of each set")
     parser.add_argument("--only", nargs="+", choices=[*CHOSEN, *OTHERS], help="some sets")
     parser.add_argument("--most", type=int, default=MOST_ROWS, help="rows of each set at most")
     parser.add_argument("--learners", nargs="+", choices=OURS, default=[*OURS], help="some of ours")
-    parser.add_argument("--quick", action="store_true", help="two sets, one split")
     args = parser.parse_args()
     names = args.only or (["Chile", "Mathlevel"] if args.quick else [*CHOSEN, *OTHERS])
     ours = {name: OURS[name] for name in args.learners}

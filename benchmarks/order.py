@@ -6,7 +6,6 @@ default. A third of the samples is for testing.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,8 +13,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
-from benchmarks.data import add_data_option, in_file_order
-from benchmarks.timing import machine, progress, table
+from benchmarks.data import in_file_order
+from benchmarks.harness import command, machine, progress, table
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
 
 SETS = ("spambase", "shuttle", "landsat", "pendigits", "page_blocks", "ringnorm")
@@ -36,8 +35,7 @@ def fits(model: Any, X: np.ndarray, y: np.ndarray, seeds: range) -> Iterator[tup
 
 def main() -> None:
     """Print a table for each learner."""
-    parser = argparse.ArgumentParser(prog="bench-order", description=__doc__)
-    add_data_option(parser)
+    parser = command("bench-order", __doc__)
     parser.add_argument("--seeds", type=int, default=10, help="random orders")
     options = parser.parse_args()
     print(machine("numpy", "scikit-learn"))
@@ -49,22 +47,17 @@ def main() -> None:
                 title, options.data / "large"
             )
             if data is None:
-                parser.error(f"{options.data} holds no {title}.csv.gz; name a folder with --data")
+                parser.error(
+                    f"{options.data} does not contain {title}.csv.gz; name a folder with --data"
+                )
             X, X_test, y, y_test = train_test_split(
                 *data, test_size=1 / 3, stratify=data[1], random_state=0
             )
             for how, models in fits(model, X, y, range(options.seeds)):
                 scores = [one.score(X_test, y_test) for one in models]
                 sizes = [len(one.hyperboxes_) for one in models]
-                rows.append(
-                    [
-                        title,
-                        how,
-                        f"{np.mean(scores):.3f}",
-                        f"{min(scores):.3f}",
-                        f"{min(sizes):,} to {max(sizes):,}",
-                    ]
-                )
+                cells = f"{np.mean(scores):.3f}", f"{min(scores):.3f}"
+                rows.append([title, how, *cells, f"{min(sizes):,} to {max(sizes):,}"])
         print(f"\n{name}, {options.seeds} random orders\n")
         print(table(["set", "order", "accuracy", "worst", "boxes"], rows))
 

@@ -6,13 +6,10 @@ are others; scikit-learn's sets and the large ones were not used for choosing at
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import RepeatedStratifiedKFold
@@ -21,12 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.data import add_data_option, in_file_order, names_in
-from benchmarks.timing import machine, progress, table
-from benchmarks.validating import draw, load
+from benchmarks.data import all_sets, draw
+from benchmarks.harness import command, machine, progress, table
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
-OWN = (load_breast_cancer, load_digits, load_iris, load_wine)
 LARGE = ("electricity", "ijcnn1", "moving_squares", "shuttle", "skin_segmentation")
 N_BINS = 10
 LEAST = 0.001  # what a probability counts at least, for all: forests give 0
@@ -53,9 +48,7 @@ CONTENDERS: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
     "in a stream": stream,
     "OnlineGFMM": OnlineGFMM(random_state=0).fit,
     "AgglomerativeGFMM": AgglomerativeGFMM().fit,
-    "normalised memberships": ImprovedOnlineGFMM(
-        random_state=0, calibrate=False
-    ).fit,  # as 0.1.0 did
+    "normalised memberships": ImprovedOnlineGFMM(random_state=0, calibrate=False).fit,
 }
 
 
@@ -87,52 +80,31 @@ def score(X: np.ndarray, y: np.ndarray, repeats: int) -> Scores:
     return {name: np.mean(scores, axis=0).tolist() for name, scores in found.items()}
 
 
-def sets(folder: Path, most: int) -> Iterator[tuple[str, str, np.ndarray, np.ndarray]]:
-    """Yield the kind of a set, its name and samples."""
-    for name in names_in(folder / "authors"):
-        yield "the paper's", name, *draw(*load(name, folder), most)
-    for load_own in OWN:
-        yield "others", load_own.__name__, *draw(*load_own(return_X_y=True), most)
-    for name in LARGE:
-        samples = in_file_order(name, folder / "large")
-        if samples is not None:
-            yield "others", name, *draw(*samples, most)
-
-
 def print_table(scores: list[Scores]) -> None:
     """Print what holds over all sets."""
-    accuracies = {name: np.mean([each[name][0] for each in scores]) for name in CONTENDERS}
-    losses = {name: np.array([each[name][1] for each in scores]) for name in CONTENDERS}
-    errors = {name: np.mean([each[name][2] for each in scores]) for name in CONTENDERS}
-    shares, forest = losses["shares of the classes"], losses["random forest"]
-    rows = (
-        [
-            name,
-            f"{accuracies[name]:.3f}",
-            f"{loss.mean():.3f}",
-            f"{np.count_nonzero(loss < shares)}",
-            f"{np.exp(np.log(loss / forest).mean()):.2f}",
-            f"{errors[name]:.3f}",
-        ]
-        for name, loss in losses.items()
-    )
+    found = {name: np.array([each[name] for each in scores]).T for name in CONTENDERS}
+    shares, forest = found["shares of the classes"][1], found["random forest"][1]
+    rows = []
+    for name, (accuracy, loss, error) in found.items():
+        below, times = np.count_nonzero(loss < shares), np.exp(np.log(loss / forest).mean())
+        cells = f"{accuracy.mean():.3f}", f"{loss.mean():.3f}", f"{below}", f"{times:.2f}"
+        rows.append([name, *cells, f"{error.mean():.3f}"])
     header = ["", "accuracy", "log-loss", "below shares", "times forest", "calibration error"]
     print(table(header, rows))
 
 
 def main() -> None:
     """Print a table for each kind of sets."""
-    parser = argparse.ArgumentParser(prog="bench-probabilities", description=__doc__)
-    add_data_option(parser)
+    parser = command("bench-probabilities", __doc__)
     parser.add_argument("--most", type=int, default=1500, help="samples of a set")
     parser.add_argument("--repeats", type=int, default=2, help="of 2-fold validation")
     options = parser.parse_args()
     print(machine("numpy", "scikit-learn"))
     kinds: dict[str, list[Scores]] = {}
-    for kind, name, X, y in sets(options.data, options.most):
+    for name, (is_of_paper, read) in all_sets(options.data, LARGE).items():
         progress(name)
-        result = score(X, y, options.repeats)
-        kinds.setdefault(kind, []).append(result)
+        result = score(*draw(*read(), options.most), options.repeats)
+        kinds.setdefault("the paper's" if is_of_paper else "others", []).append(result)
         losses = ", ".join(f"{contender} {loss:.3f}" for contender, (_, loss, _) in result.items())
         print(f"{name}, log-loss: {losses}", flush=True)
     for kind, scores in kinds.items():

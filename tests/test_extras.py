@@ -24,6 +24,8 @@ RUN_BY = {
     "format": [],
     "docs": ["docs/conf.py", "docs/_ext/*.py", "examples/gallery/*.py"],
     "$(BENCHMARKS)": ["benchmarks/**/*.py"],
+    "$(ON_PAPER_SETS)": ["benchmarks/paper_sets.py"],
+    "bench-gate": ["benchmarks/gate.py"],
     "reproduce": ["benchmarks/reproduce/*.py"],
     "reproduce-quick": ["benchmarks/reproduce/*.py"],
 }

@@ -8,18 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.reproduce import (
-    accuracy,
-    counts,
-    loading,
-    old_argsort,
-    published,
-    published_order,
-    tie_order,
-    times,
-)
-from benchmarks.reproduce.cells import Cell
-from benchmarks.reproduce.counts_report import compare, is_met, nearness
+from benchmarks.harness import markdown
+from benchmarks.reproduce import loading, old_argsort, tie_order
+from benchmarks.reproduce.experiments import BASELINES, EXPERIMENTS, PEER
 from benchmarks.reproduce.family_published import (
     FOLDS,
     MIXED_NAMES,
@@ -27,12 +18,18 @@ from benchmarks.reproduce.family_published import (
     write_family,
     write_folds,
 )
-from benchmarks.reproduce.learners import ALGORITHMS, AS_PUBLISHED
+from benchmarks.reproduce.jobs import Cell, Store, run
+from benchmarks.reproduce.learners import (
+    ALGORITHMS,
+    AS_PUBLISHED,
+    N_COUNTS,
+    RUN,
+    datasets,
+    halves,
+    runs,
+)
 from benchmarks.reproduce.loading import NoDataError, Source
-from benchmarks.reproduce.protocol import halves
-from benchmarks.reproduce.running import run
-from benchmarks.reproduce.store import Store
-from benchmarks.reproduce.tables import markdown
+from benchmarks.reproduce.reports import compare_counts, is_met, nearness
 
 SOURCE = Source(None)
 
@@ -48,17 +45,15 @@ def part(value: int) -> Cell:
 
 
 def test_every_published_count_has_a_part():
-    cells = counts.cells(SOURCE, published.datasets().index, ALGORITHMS)
+    cells = EXPERIMENTS["counts"](SOURCE, datasets().index, ALGORITHMS)
     result = {"candidates": dict.fromkeys(("all", "lemma", "index"), 0.0)}
-    frame = compare([(cell, result) for cell in cells], [])
-    assert frame["published"].notna().sum() == published.N_COUNTS
+    frame = compare_counts([(cell, result) for cell in cells], [])
+    assert frame["published"].notna().sum() == N_COUNTS
 
 
 def test_parts_have_names_of_their_own():
-    names = list(published.datasets().index)
-    learners = [*ALGORITHMS, *accuracy.BASELINES, accuracy.PEER]
-    modules = counts, published_order, times, accuracy
-    keys = [cell.key for module in modules for cell in module.cells(SOURCE, names, learners)]
+    names, learners = list(datasets().index), [*ALGORITHMS, *BASELINES, PEER]
+    keys = [cell.key for make in EXPERIMENTS.values() for cell in make(SOURCE, names, learners)]
     assert len(set(keys)) == len(keys)
 
 
@@ -73,9 +68,9 @@ def test_halves_keep_file_order_and_split_each_class_in_its_middle():
 def test_deviations_are_counted_up_to_their_limits():
     learner = AS_PUBLISHED[0]
     cell = Cell("counts", "pima", learner.name, answer, (SOURCE, "pima", learner), 1.0)
-    row = published.runs().set_index(published.RUN).loc["pima", learner.algorithm, ""]
+    row = runs().set_index(RUN).loc["pima", learner.algorithm, ""]
     ours = {"all": row["candidates_all"], "lemma": row["candidates_lemma"] * 1.04, "index": 0.0}
-    assert nearness(compare([(cell, {"candidates": ours})], [])) == (1, 1, 2, 0)
+    assert nearness(compare_counts([(cell, {"candidates": ours})], [])) == (1, 1, 2, 0)
 
 
 def test_means_of_millions_may_be_rounded_in_print():
@@ -117,16 +112,6 @@ def test_finished_parts_survive_a_torn_line(tmp_path: Path):
     assert store[part(2)] == {"inverse": 30}
     assert store[part(3)] == {"inverse": 20}
     assert part(2) not in Store(path, "other data")
-
-
-def test_forgotten_parts_are_gone_for_good(tmp_path: Path):
-    store = Store(tmp_path / "finished.jsonl", "data")
-    store.add(part(2), {}, 0.5)
-    store.add(part(3), {}, 0.5)
-    store.forget([part(2)])
-    reopened = Store(tmp_path / "finished.jsonl", "data")
-    assert part(2) not in reopened
-    assert part(3) in reopened
 
 
 def test_run_goes_on_after_a_failure_and_tells_of_it(tmp_path: Path):

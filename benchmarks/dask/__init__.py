@@ -1,1 +1,1 @@
-"""`make bench-dask`: partitions on workers beside one process, and a plan for many more."""
+"""`make bench-dask`: fits in partitions on workers, compared with one process."""

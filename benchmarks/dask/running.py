@@ -1,12 +1,14 @@
-"""Fits on one process and on workers: time, memory, accuracy, and what each task took."""
+"""Samples in partitions that never meet in memory, and fits of them: in one process, on workers."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -16,9 +18,68 @@ from distributed import Client, LocalCluster, WorkerPlugin, get_task_stream
 from sklearn.base import clone
 
 import hyperboxes.dask
-from benchmarks.dask.data import Partitioned
-from benchmarks.timing import call_in_fresh_process, peak
-from hyperboxes import ImprovedOnlineGFMM
+from benchmarks.data import Samples, shared
+from benchmarks.harness import call_in_fresh_process, peak
+from hyperboxes import ImprovedOnlineGFMM, merge
+
+N_CLUSTERS, N_CLASSES = 15, 3
+TEST_SEED = 1_000_000_000
+N_TEST = 20_000
+
+# The standard deviation of clusters: those of `benchmarks.data`, whose classes overlap, and others.
+OVERLAPPING, APART = 0.2, 0.1
+
+
+@dataclass(frozen=True)
+class Partitioned:
+    """A set of `n_parts` partitions that `part` makes by number, and samples to test with."""
+
+    name: str
+    n_samples: int
+    n_parts: int
+    part: Callable[[int], Samples]
+    test: Callable[[], Samples]
+
+
+def draw(seed: int, n_samples: int, n_features: int, spread: float = OVERLAPPING) -> Samples:
+    """Draw classes of five Gaussian clusters each, anywhere in the unit cube."""
+    centres = np.random.default_rng(0).random((N_CLUSTERS, n_features))
+    rng = np.random.default_rng([1, seed])
+    cluster = rng.integers(N_CLUSTERS, size=n_samples)
+    X = centres[cluster] + spread * rng.standard_normal((n_samples, n_features))
+    return X, cluster % N_CLASSES
+
+
+def generated(n_samples: int, n_features: int, n_parts: int, spread: float) -> Partitioned:
+    """Return a set that workers draw part by part."""
+    rows = n_samples // n_parts
+    kind = {OVERLAPPING: "overlapping", APART: "apart"}[spread]
+    return Partitioned(
+        f"generated, classes {kind}, {n_samples:,} x {n_features}",
+        rows * n_parts,
+        n_parts,
+        partial(draw, n_samples=rows, n_features=n_features, spread=spread),
+        partial(draw, TEST_SEED, N_TEST, n_features, spread),
+    )
+
+
+def covertype(folder: Path, most: int, n_parts: int, scratch: Path) -> Partitioned | None:
+    """Return the shared set in files of some rows each; None where it is not there."""
+    data = shared("covertype", folder / "large")
+    if data is None:
+        return None
+    data = data.head(most)
+    parts = [(data.X_train[n::n_parts], data.y_train[n::n_parts]) for n in range(n_parts)]
+    for number, (X, y) in enumerate([*parts, (data.X_test[:N_TEST], data.y_test[:N_TEST])]):
+        np.savez(scratch / f"part-{number}.npz", X=X, y=y)
+    name = f"covertype {len(data.y_train):,} x {data.X_train.shape[1]}"
+    read = partial(_read, scratch)
+    return Partitioned(name, len(data.y_train), n_parts, read, partial(read, n_parts))
+
+
+def _read(folder: Path, number: int) -> Samples:
+    with np.load(folder / f"part-{number}.npz") as file:
+        return file["X"], file["y"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +97,6 @@ class Measured:
     worker_mb: float | None = None
     spent: Counter[str] = field(default_factory=Counter)
     fetching: float = 0.0
-    work: float = 0.0  # processor time of the workers
 
 
 class ProcessorTimes(WorkerPlugin):
@@ -55,17 +115,13 @@ class ProcessorTimes(WorkerPlugin):
         if finish == "executing":
             self._started[key] = self._clock()
         elif start == "executing" and key in self._started:
-            self.spent[kind_of(key)] += self._clock() - self._started.pop(key)
+            kind = str(key).split("-")[1] if str(key).startswith("hyperboxes-") else "read"
+            self.spent[kind] += self._clock() - self._started.pop(key)
 
     def _clock(self) -> float:
         for thread in self._executor._threads:
             return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
         return 0.0
-
-
-def kind_of(key: Any) -> str:
-    """Return what a task does, by its name."""
-    return str(key).split("-")[1] if str(key).startswith("hyperboxes-") else "read"
 
 
 def fit_alone(data: Partitioned, model: Any) -> Measured:
@@ -84,15 +140,19 @@ def fit_twice(n_workers: int) -> tuple[float, float]:
 
 
 def _fit_twice(n_workers: int) -> tuple[float, float]:
-    rng = np.random.default_rng(0)
-    X, y = rng.random((400, 2)), rng.integers(3, size=400)
-    samples = dask.array.from_array(X, chunks=(100, 2)), dask.array.from_array(y, chunks=100)
     with _cluster(n_workers, is_warm=False) as client:
         times = [time.perf_counter()]
         for _ in range(2):
-            hyperboxes.dask.fit(ImprovedOnlineGFMM(random_state=0), *samples, client=client)
+            _fit_small(client)
             times.append(time.perf_counter())
     return times[1] - times[0], times[2] - times[1]
+
+
+def _fit_small(client: Client) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((400, 2)), rng.integers(3, size=400)
+    samples = dask.array.from_array(X, chunks=(100, 2)), dask.array.from_array(y, chunks=100)
+    hyperboxes.dask.fit(ImprovedOnlineGFMM(random_state=0), *samples, client=client)
 
 
 def _fit_alone(data: Partitioned, model: Any) -> Measured:
@@ -115,28 +175,21 @@ def _fit_on_workers(
         parts = [make(number) for number in range(data.n_parts)]
         samples, labels = ([part[place] for part in parts] for place in range(2))
         client.register_plugin(ProcessorTimes())
-        before = sum(client.run(time.process_time).values())
         with get_task_stream(client, plot=False) as stream:
             start = time.perf_counter()
             model = hyperboxes.dask.fit(clone(model), samples, labels, **options, client=client)
             seconds = time.perf_counter() - start
         most = peak()
-        work = sum(client.run(time.process_time).values()) - before
         accuracy = model.score(*data.test())
         workers = max(client.run(peak).values())
         spent = sum(client.run(_spent).values(), Counter())
-        fetching = _fetching(stream.data)
-    n_boxes = len(model.hyperboxes_)
-    return Measured(seconds, accuracy, n_boxes, most, workers, spent, fetching, work)
+        steps = [step for record in stream.data for step in record["startstops"]]
+        fetching = sum(s["stop"] - s["start"] for s in steps if s["action"] == "transfer")
+    return Measured(seconds, accuracy, len(model.hyperboxes_), most, workers, spent, fetching)
 
 
 def _spent(dask_worker: Any) -> Counter[str]:
     return dask_worker.plugins[ProcessorTimes.name].spent
-
-
-def _fetching(records: list[dict[str, Any]]) -> float:
-    steps = [step for record in records for step in record["startstops"]]
-    return sum(step["stop"] - step["start"] for step in steps if step["action"] == "transfer")
 
 
 @contextmanager
@@ -146,47 +199,15 @@ def _cluster(n_workers: int, *, is_warm: bool = True) -> Iterator[Client]:
     with cluster, Client(cluster, set_as_default=False) as client:
         if is_warm:
             client.run(warm_up)
+            _fit_small(client)
             warm_up()
         yield client
 
 
 def warm_up() -> None:
-    """Compile, or load, all kernels that a fit needs."""
-    from hyperboxes import merge
-    from hyperboxes.dask._repairing import learn_lost_samples
-
+    """Compile, or load, the kernels of a fit."""
     rng = np.random.default_rng(0)
     X, y = rng.random((400, 2)), rng.integers(3, size=400)
-    models = [
-        ImprovedOnlineGFMM(0.3, scaling=[[0, 0], [1, 1]]).fit(X[i::2], y[i::2]) for i in range(2)
-    ]
-    merged = merge(models)
-    merged.predict(X)
-    learn_lost_samples(merged, X, y, None)
-
-
-@dataclass(frozen=True)
-class Dispatch:
-    """Processor seconds that Dask itself takes for a task: on the worker, and before it."""
-
-    worker: float
-    scheduler: float
-
-
-def measure_dispatch(n_tasks: int = 2_000) -> Dispatch:
-    """Have a worker do nothing, many times."""
-    return call_in_fresh_process(_measure_dispatch, n_tasks)
-
-
-def _measure_dispatch(n_tasks: int) -> Dispatch:
-    with _cluster(1, is_warm=False) as client:
-        for _ in range(2):  # the first time modules are imported
-            before = sum(client.run(time.process_time).values()), time.process_time()
-            nothing = [dask.delayed(_nothing, pure=False)(number) for number in range(n_tasks)]
-            client.compute(dask.delayed(len)(nothing)).result()
-            after = sum(client.run(time.process_time).values()), time.process_time()
-    return Dispatch(*((end - start) / n_tasks for start, end in zip(before, after, strict=True)))
-
-
-def _nothing(number: int) -> int:
-    return number
+    model = ImprovedOnlineGFMM(0.3, scaling=[[0, 0], [1, 1]])
+    merged = merge([clone(model).fit(X[i::2], y[i::2]) for i in range(2)])
+    merged.partial_fit(X, y).predict(X)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from benchmarks.reproduce.tables import markdown, write
+from benchmarks.harness import markdown, write
 from hyperboxes.literature import FuzzyMinMax, MixedGFMM
 
 THETA = 0.1
@@ -97,7 +97,6 @@ def write_folds(data: Path | None, folder: Path) -> str:
     page = markdown(header, rows, left=2)
     n_same = sum(row[2] == row[3] and row[4] == row[5] for row in rows)
     page += f"\n\n{n_same} of {len(rows)} are the same."
-    folder.mkdir(parents=True, exist_ok=True)
     write(folder / "family-folds.md", "# The folds of the IOL-GFMM paper", page)
     return page
 
@@ -143,7 +142,6 @@ def write_family(peer: Path | None, folder: Path) -> str:
         )
     header = ("learner", "boxes, published", "ours", "accuracy in %, published", "ours")
     page = markdown(header, rows)
-    folder.mkdir(parents=True, exist_ok=True)
     write(folder / "family-published.md", "# The tutorials of hyperbox-brain", page)
     return page
 

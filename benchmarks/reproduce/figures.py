@@ -13,8 +13,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 
-from benchmarks.reproduce.accuracy import BASELINES, LEARNERS, PEER_NAME, THETAS
-from benchmarks.reproduce.accuracy_report import over_theta
+from benchmarks.reproduce.experiments import BASELINES, LEARNERS, PEER_NAME, THETAS
 from benchmarks.reproduce.learners import AGGLO_2, AGGLO_SM, ALGORITHMS, SIMILARITIES, TITLES
 
 # Told apart by any eye.
@@ -96,9 +95,8 @@ def by_set(frame: pd.DataFrame) -> Figure:
     return figure
 
 
-def draw_accuracy(folder: Path, frame: pd.DataFrame) -> None:
+def draw_accuracy(folder: Path, means: pd.DataFrame, frame: pd.DataFrame) -> None:
     """Draw accuracy and number of boxes over theta."""
-    means = over_theta(frame)
     n_sets = frame["dataset"].nunique()
     over_learners(means, n_sets).savefig(folder / "reproduce-accuracy.png", dpi=150)
     if set(frame["learner"]) >= {learner.name for learner in LEARNERS}:
@@ -147,10 +145,7 @@ def over_similarities(means: pd.DataFrame, n_sets: int) -> Figure:
 
 
 def draw_lines(
-    axes: Iterable[Axes],
-    means: pd.DataFrame,
-    lines: dict[str, tuple[str, str]],
-    prefix: str = "",
+    axes: Iterable[Axes], means: pd.DataFrame, lines: dict[str, tuple[str, str]], prefix: str = ""
 ) -> None:
     """Draw accuracy and boxes of some learners over theta."""
     kinds = (("accuracy", "mean accuracy"), ("boxes_per_sample", "boxes per training sample"))

@@ -1,19 +1,17 @@
-"""What the parts of the benchmark share: what was asked for, the learners, goals."""
+"""What the parts of the benchmark share: options, learners, and fits with several selections."""
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.data import generated_for_training, tangled
-from benchmarks.timing import Timing, medians
+from benchmarks.harness import Timing, medians
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
 IOL, ONLN, AGGLO_2, AGGLO_SM = "ImprovedOnlineGFMM", "OnlineGFMM", "AGGLO-2", "AGGLO-SM"
@@ -24,54 +22,38 @@ LEARNERS: dict[str, Callable[..., Any]] = {
     AGGLO_2: partial(AgglomerativeGFMM, algorithm="agglo2", **ALONE),
     AGGLO_SM: partial(AgglomerativeGFMM, algorithm="agglo-sm", **ALONE),
 }
-ONLINE, AGGLOMERATIVE = (IOL, ONLN), (AGGLO_2, AGGLO_SM)
 THETA = 0.1  # the paper's
-THETAS = (0.1, 0.2, 0.3)
 SELECTIONS = ("index", "lemma")
+QUICK = 50  # how much smaller everything is with --quick
 
-LEMMA_LIMIT = 100_000  # training samples: the lemma is slow on more
-
-# How much smaller everything is with --quick.
-QUICK = 50
+COLOURS = ("#0072B2", "#E69F00", "#56B4E9", "#009E73", "#D55E00", "#CC79A7", "black", "0.6")
+MARKERS = "osv^DP*x"
 
 
-@dataclass(frozen=True)
 class Run:
     """What the user asked for."""
 
-    data: Path
-    quick: bool
-    picture: Path | None
-    keep: Path | None = None
-    most: int = sys.maxsize
-    membership: str = "mean"
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.data: Path = options.data
+        self.quick: bool = options.quick
+        self.keep: Path | None = options.keep
+        self.most: int = options.most
+        self.membership: str = options.membership
+        self.plot: Path | None = options.plot
 
     def size(self, n_samples: int) -> int:
         """Return a number of samples, a smaller one if there is little time."""
         return n_samples // QUICK if self.quick else n_samples
 
     def medians(self, functions: dict[str, Callable[[], Any]], **how: Any) -> dict[str, Timing]:
-        """Time functions in turns, in a single round if there is little time."""
-        return medians(functions, **how | ({"rounds": 1} if self.quick else {}))
+        """Time functions in turns by the processor, in a single round if there is little time."""
+        how = {"clock": time.process_time} | how | ({"rounds": 1} if self.quick else {})
+        return medians(functions, **how)
 
-
-@dataclass(frozen=True)
-class Goal:
-    """A line of the summary."""
-
-    name: str
-    wanted: str
-    measured: str
-    met: bool
-
-
-def warm_up() -> None:
-    """Compile everything, or load it from Numba's cache."""
-    few, refused = generated_for_training(300, 8), tangled(2_000, 20)
-    for learner in LEARNERS:
-        for selection in SELECTIONS:
-            fit(learner, THETA, few.X_train, few.y_train, selection).predict(few.X_test)
-            fit(learner, 0.7, refused.X_train, refused.y_train, selection)  # rooms and bitmaps
+    def picture(self, name: str) -> Path | None:
+        """Return where to save a picture, if it is to be drawn."""
+        docs = Path(__file__).resolve().parents[2] / "docs"
+        return self.plot or (None if self.quick else docs / name)
 
 
 def fit(
@@ -90,12 +72,16 @@ def time_fits(
     selections: Iterable[str],
     **how: Any,
 ) -> dict[str, Timing]:
-    """Time fits with each selection, in turns, in seconds of the processor: they use one thread."""
+    """Time fits with each selection, in turns."""
     function = {"membership_function": run.membership}
     fits = {name: partial(fit, learner, theta, X, y, name, **function) for name in selections}
-    return run.medians(fits, clock=time.process_time, **how)
+    return run.medians(fits, **how)
 
 
-def speed_goal(name: str, wanted: float, measured: float) -> Goal:
-    """Set a speed-up against what is wanted."""
-    return Goal(name, f">= {wanted:g}x", f"{measured:.2f}x", measured >= wanted)
+def save(figure: Any, path: Path) -> None:
+    """Save a picture of lines on logarithmic axes."""
+    for ax in figure.axes:
+        ax.grid(color="0.9")
+        ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=150)
+    print(f"The picture is in {path.name}\n")

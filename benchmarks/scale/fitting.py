@@ -1,122 +1,153 @@
-"""Fit: the index beside the lemma, on large sets and on the small ones of the paper."""
+"""Fit: the index compared with the lemma, and growth with the number of samples."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from statistics import median
 from typing import Any
 
-from benchmarks.data import Split, generated_for_training, in_file_order, names_in, shared
+import numpy as np
+from matplotlib.figure import Figure
+
+from benchmarks.data import Split, generated_for_training, in_file_order, names_in, shared, tangled
+from benchmarks.harness import Timing, progress, table, yes_no
 from benchmarks.scale.common import (
-    AGGLOMERATIVE,
+    AGGLO_2,
+    AGGLO_SM,
+    COLOURS,
+    IOL,
     LEARNERS,
-    LEMMA_LIMIT,
-    ONLINE,
+    MARKERS,
+    ONLN,
     SELECTIONS,
     THETA,
-    THETAS,
-    Goal,
     Run,
-    speed_goal,
+    fit,
+    save,
     time_fits,
 )
-from benchmarks.timing import progress, table, yes_no
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
+ONLINE, AGGLOMERATIVE = (IOL, ONLN), (AGGLO_2, AGGLO_SM)
 REAL_SETS = ("covertype", "skin_segmentation", "shuttle")
+LEMMA_LIMIT = 100_000  # training samples: the lemma is slow on more
 
-WANTED_FIT = 10.0  # times faster
-WANTED_SMALL = 1.10  # times the lemma's seconds, at most
+# A data set, learners and thetas.
+Case = tuple[Split, tuple[str, ...], tuple[float, ...]]
 
+DEFAULTS: dict[str, Callable[..., Any]] = {
+    IOL: partial(ImprovedOnlineGFMM, random_state=0),
+    ONLN: partial(OnlineGFMM, random_state=0),
+    AGGLO_2: partial(AgglomerativeGFMM, algorithm="agglo2"),
+    AGGLO_SM: partial(AgglomerativeGFMM, algorithm="agglo-sm"),
+}
+ALL_LIMIT = 2_500  # samples: larger sets are not fitted with "all"
 
-@dataclass(frozen=True, eq=False)
-class FitSet:
-    """Data to fit with the index and the lemma, and how much faster the index is wanted."""
-
-    data: Split
-    learners: tuple[str, ...]
-    thetas: tuple[float, ...] = (THETA,)
-    wanted: float = 1.0
-
-
-@dataclass(frozen=True)
-class Fits:
-    """Fits of one learner to the same samples, by selection; the index may stand alone."""
-
-    learner: str
-    data: str
-    theta: float
-    wanted: float
-    n_samples: int
-    n_boxes: int
-    seconds: dict[str, float]
-    n_candidates: dict[str, int]
-    is_same: bool
-
-    @property
-    def ratio(self) -> float:
-        """How many times faster the index is."""
-        return self.seconds["lemma"] / self.seconds["index"]
+GROWTH_SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
+GROWTH_LINES = (
+    (IOL, "index", 1_000_000),
+    (ONLN, "index", 1_000_000),
+    (IOL, "lemma", LEMMA_LIMIT),
+    (AGGLO_2, "index", 100_000),
+    (AGGLO_SM, "index", 100_000),
+)
 
 
-def bench_fit(run: Run) -> list[Goal]:
-    """Compare the index with the lemma on large sets."""
-    comparisons = [
-        fits
-        for fit_set in fit_sets(run)
-        for learner in fit_set.learners
-        for theta in fit_set.thetas
-        for fits in compare_fits(run, fit_set, learner, theta)
-    ]
-    print(fit_table(comparisons), end="\n\n")
+def warm_up() -> None:
+    """Compile everything, or load it from Numba's cache."""
+    few, overlapping = generated_for_training(300, 8), tangled(2_000, 20)
+    for learner in LEARNERS:
+        for selection in SELECTIONS:
+            fit(learner, THETA, few.X_train, few.y_train, selection).predict(few.X_test)
+            fit(learner, 0.7, overlapping.X_train, overlapping.y_train, selection)
+
+
+def real(run: Run, name: str, most: int) -> Iterator[Split]:
+    """Yield a large set if it is there."""
+    data = shared(name, run.data / "large")
+    if data is None:
+        print(f"{name}: skipped, the shared data is not there (see --data)")
+    else:
+        yield data.head(run.size(most))
+
+
+def bench_fit(run: Run) -> None:
+    """Compare the selections on large sets."""
+    thetas = (0.1, 0.2, 0.3)
+    compare(run, [(generated_for_training(run.size(100_000), 20, n_classes=5), ONLINE, thetas)])
+    compare(run, [(generated_for_training(run.size(1_000_000), 8), ONLINE, (THETA,))])
+    compare(run, [(generated_for_training(run.size(20_000), 8), AGGLOMERATIVE, thetas)])
+    for name in REAL_SETS:
+        compare(run, ((data, ONLINE, (THETA,)) for data in real(run, name, 1_000_000)))
     print(
         f"The lemma learns the first {run.size(LEMMA_LIMIT):,} training samples of a set at most,"
-        "\nand the index beside it the same; then the index learns them all (lemma: -).\n"
+        "\nand the index the same; then the index learns them all (lemma: -).\n"
     )
-    both = [fits for fits in comparisons if "lemma" in fits.seconds]
-    return [*speed_goals(both), same_boxes_goal(both)]
 
 
-def fit_sets(run: Run) -> Iterator[FitSet]:
-    """Yield the sets that are there, one at a time."""
-    wide = generated_for_training(run.size(100_000), 20, n_classes=5)
-    yield FitSet(wide, ONLINE, THETAS, WANTED_FIT)
-    yield FitSet(generated_for_training(run.size(1_000_000), 8), ONLINE)
-    few = generated_for_training(run.size(20_000), 8)
-    yield FitSet(few, AGGLOMERATIVE, THETAS, WANTED_FIT)
-    for name in REAL_SETS:
-        data = shared(name, run.data / "large")
-        if data is None:
-            print(f"{name}: skipped, the shared data is not there (see --data)")
-        else:
-            yield FitSet(data.head(run.size(1_000_000)), ONLINE)
+def bench_overlap(run: Run) -> None:
+    """Compare the selections at all thetas, on classes that overlap and that do not."""
+    size, thetas = run.size(20_000), (0.1, 0.3, 0.5, 0.7)
+    compare(run, ((tangled(size, 20, overlap=o), (IOL,), thetas) for o in (True, False)))
 
 
-def compare_fits(run: Run, fit_set: FitSet, learner: str, theta: float) -> Iterator[Fits]:
-    """Fit with both selections as many samples as the lemma can take, then the rest too."""
-    data = fit_set.data
-    progress(f"{learner} with theta {theta} on {data.name}")
-    n_samples, limit = len(data.y_train), run.size(LEMMA_LIMIT)
-    jobs = [(min(n_samples, limit), SELECTIONS)]
-    if n_samples > limit:
-        jobs.append((n_samples, ("index",)))
-    for n_first, selections in jobs:
-        part = data.head(n_first)
-        timings = time_fits(run, learner, theta, part.X_train, part.y_train, selections)
-        models = {name: timing.result for name, timing in timings.items()}
-        boxes = [model.hyperboxes_ for model in models.values()]
-        yield Fits(
-            learner,
-            data.name,
-            theta,
-            fit_set.wanted,
-            n_first,
-            len(boxes[0]),
-            {name: timing.seconds for name, timing in timings.items()},
-            {name: model.n_candidates_ for name, model in models.items()},
-            are_same(boxes[0], boxes[-1]),
-        )
+def bench_overlap_growth(run: Run) -> None:
+    """Compare them on more and more samples, at the default theta."""
+    sizes = [size for size in (5_000, 20_000, 60_000) if size <= run.most]
+    found = compare(run, ((tangled(run.size(size), 20), (IOL,), (0.5,)) for size in sizes))
+    slope = math.log(found[-1]["index"].seconds / found[0]["index"].seconds)
+    print(f"{IOL}, index, slope from first to last: {slope / math.log(sizes[-1] / sizes[0]):.2f}\n")
+
+
+def bench_agglomeration(run: Run) -> None:
+    """Compare them in agglomeration at its default theta."""
+    compare(run, ((data, (AGGLO_2,), (0.7,)) for data in real(run, "electricity", 40_000)))
+    compare(run, [(tangled(run.size(20_000), 20), (AGGLO_SM,), (0.7,))])
+
+
+def compare(run: Run, cases: Iterable[Case]) -> list[dict[str, Timing]]:
+    """Fit with both selections as many samples as the lemma can take, then the rest; tabulate."""
+    rows, found = [], []
+    for data, learners, thetas in cases:
+        n_samples, limit = len(data.y_train), run.size(LEMMA_LIMIT)
+        jobs = [(min(n_samples, limit), SELECTIONS)]
+        if n_samples > limit:
+            jobs.append((n_samples, ("index",)))
+        for learner in learners:
+            for theta in thetas:
+                progress(f"{learner} with theta {theta} on {data.name}")
+                for n_first, selections in jobs:
+                    part = data.head(n_first)
+                    fits = time_fits(run, learner, theta, part.X_train, part.y_train, selections)
+                    found.append(fits)
+                    rows.append((learner, data.name, f"{theta}", *fit_cells(fits, n_first)))
+    header = (
+        "fit", "data", "theta", "train", "boxes", "index s", "lemma s", "ratio",
+        "same boxes", "tried a sample", "by lemma",
+    )  # fmt: skip
+    if rows:
+        print(table(header, rows, left=2), end="\n\n", flush=True)
+    return found
+
+
+def fit_cells(fits: dict[str, Timing], n_samples: int) -> tuple[str, ...]:
+    """Print a comparison, or the index alone."""
+    index, lemma = fits["index"], fits.get("lemma")
+    boxes = index.result.hyperboxes_
+    tried = f"{index.result.n_candidates_ / n_samples:.1f}"
+    cells = f"{n_samples:,}", f"{len(boxes):,}", f"{index.seconds:.3f}"
+    if lemma is None:
+        return *cells, "-", "-", "-", tried, "-"
+    return (
+        *cells,
+        f"{lemma.seconds:.3f}",
+        f"{lemma.seconds / index.seconds:.2f}x",
+        yes_no(are_same(boxes, lemma.result.hyperboxes_)),
+        tried,
+        f"{lemma.result.n_candidates_ / n_samples:.1f}",
+    )
 
 
 def are_same(boxes: Any, others: Any) -> bool:
@@ -125,115 +156,97 @@ def are_same(boxes: Any, others: Any) -> bool:
     return all(getattr(boxes, name).tobytes() == getattr(others, name).tobytes() for name in names)
 
 
-def fit_table(comparisons: list[Fits]) -> str:
-    """Tabulate seconds, ratios and candidates."""
-    header = (
-        "fit", "data", "theta", "train", "boxes", "index s", "lemma s", "ratio", "wanted",
-        "same boxes", "tried a sample", "by lemma",
-    )  # fmt: skip
-    return table(header, map(fit_cells, comparisons), left=2)
-
-
-def fit_cells(fits: Fits) -> tuple[str, ...]:
-    """Print a comparison, or the index alone."""
-    has_lemma = "lemma" in fits.seconds
-    return (
-        fits.learner,
-        fits.data,
-        f"{fits.theta}",
-        f"{fits.n_samples:,}",
-        f"{fits.n_boxes:,}",
-        f"{fits.seconds['index']:.3f}",
-        f"{fits.seconds['lemma']:.3f}" if has_lemma else "-",
-        f"{fits.ratio:.2f}x" if has_lemma else "-",
-        f">= {fits.wanted:g}x" if has_lemma else "-",
-        yes_no(fits.is_same) if has_lemma else "-",
-        f"{fits.n_candidates['index'] / fits.n_samples:.1f}",
-        f"{fits.n_candidates['lemma'] / fits.n_samples:.1f}" if has_lemma else "-",
-    )
-
-
-def speed_goals(comparisons: list[Fits]) -> Iterator[Goal]:
-    """Set against what is wanted, for each learner, the comparison that falls shortest."""
-    for learner in LEARNERS:
-        of_learner = [fits for fits in comparisons if fits.learner == learner]
-        worst = min(of_learner, key=lambda fits: fits.ratio / fits.wanted)
-        yield Goal(
-            f"{learner} fit, index against lemma",
-            f">= {worst.wanted:g}x",
-            f"{worst.ratio:.2f}x (theta {worst.theta}, {worst.data})",
-            worst.ratio >= worst.wanted,
-        )
-
-
-def ratio_goal(fits: Fits) -> Goal:
-    """Set how many times faster the index is against what is wanted."""
-    name = f"{fits.learner}, theta {fits.theta}, {fits.data}"
-    return speed_goal(name, fits.wanted, fits.ratio)
-
-
-def same_boxes_goal(comparisons: list[Fits]) -> Goal:
-    """Count the comparisons in which both selections gave the same boxes."""
-    n_same = sum(fits.is_same for fits in comparisons)
-    measured = f"{n_same} of {len(comparisons)} fits"
-    return Goal("same boxes, index and lemma", "all", measured, n_same == len(comparisons))
-
-
-def bench_small(run: Run) -> list[Goal]:
-    """Compare the index with the lemma on the sets of the paper, where it can gain little."""
-    folder = run.data / "authors"
-    sets = {
-        name: in_file_order(name, folder) for name in names_in(folder)[:: 6 if run.quick else 1]
-    }
-    if not sets:
+def paper_sets(run: Run) -> Iterator[tuple[str, Any]]:
+    """Yield names and samples of the paper's sets."""
+    names = names_in(run.data / "authors")[:: 6 if run.quick else 1]
+    if not names:
         print("The paper's data sets: skipped, the shared data is not there (see --data)\n")
-        return []
-    ratios = {learner: small_ratios(run, learner, sets) for learner in LEARNERS}
-    print(small_table(ratios), end="\n\n")
-    return [small_goal(learner, of_sets) for learner, of_sets in ratios.items()]
+    for name in names:
+        yield name, in_file_order(name, run.data / "authors")
 
 
-def small_ratios(run: Run, learner: str, sets: dict[str, Any]) -> dict[str, float]:
-    """Return for each set the index's time over the lemma's."""
-    ratios = {}
-    for name, (X, y) in sets.items():
-        progress(f"{learner} on {name}")
-        timings = time_fits(
-            run, learner, THETA, X, y, SELECTIONS, rounds=7, budget=math.inf, turn=0.05
-        )
-        ratios[name] = timings["index"].seconds / timings["lemma"].seconds
-    return ratios
+def bench_small(run: Run) -> None:
+    """Compare the selections on the sets of the paper, learning alone."""
+    ratios: dict[str, dict[str, float]] = {}
+    for name, (X, y) in paper_sets(run):
+        for learner in LEARNERS:
+            progress(f"{learner} on {name}")
+            how: dict[str, Any] = {"rounds": 7, "budget": math.inf, "at_least": 0.05}
+            fits = time_fits(run, learner, THETA, X, y, SELECTIONS, **how)
+            ratio = fits["index"].seconds / fits["lemma"].seconds
+            ratios.setdefault(learner, {})[name] = ratio
+    print_ratios(f"theta {THETA}, index/lemma time", ratios)
 
 
-def small_table(ratios: dict[str, dict[str, float]]) -> str:
-    """Tabulate the worst and the median of each learner."""
-    n_sets = len(next(iter(ratios.values())))
-    return table(
-        (f"{n_sets} sets of the paper, theta {THETA}", "worst set", "index/lemma time", "median"),
-        (
-            (
-                learner,
-                worst_set(of_sets),
-                f"{max(of_sets.values()):.2f}",
-                f"{median(of_sets.values()):.2f}",
-            )
-            for learner, of_sets in ratios.items()
-        ),
-        left=2,
-    )
+def print_ratios(title: str, ratios: dict[str, dict[str, float]]) -> None:
+    """Tabulate the smallest, the median and the largest ratio of each learner."""
+    rows = []
+    for learner, of_sets in ratios.items():
+        ordered = sorted(of_sets, key=of_sets.__getitem__)
+        least, most = (f"{of_sets[name]:.2f} ({name})" for name in (ordered[0], ordered[-1]))
+        rows.append((learner, least, f"{median(of_sets.values()):.2f}", most))
+    if rows:
+        print(table((title, "smallest", "median", "largest"), rows), end="\n\n")
 
 
-def worst_set(ratios: dict[str, float]) -> str:
-    """Return the set with the largest ratio."""
-    return max(ratios, key=lambda name: ratios[name])
+def bench_sets(run: Run) -> None:
+    """Compare the selections on the sets of the paper, with everything a default fit does."""
+    rows, ratios, same = [], dict[str, dict[str, float]](), []
+    for name, (X, y) in paper_sets(run):
+        selections = (*SELECTIONS, "all") if len(y) <= ALL_LIMIT else SELECTIONS
+        for learner, make in DEFAULTS.items():
+            progress(f"{learner} on {name}")
+            fits = {s: partial(make(selection=s).fit, X, y) for s in selections}
+            timings = run.medians(fits, rounds=15, budget=3.0, at_least=0.02)
+            boxes, *others = (timing.result.hyperboxes_ for timing in timings.values())
+            same.append(all(are_same(boxes, other) for other in others))
+            ratio = timings["index"].seconds / timings["lemma"].seconds
+            ratios.setdefault(learner, {})[name] = ratio
+            ms = [f"{1e3 * timing.seconds:.1f}" for timing in timings.values()] + ["-"]
+            sizes = (f"{n:,}" for n in (*X.shape, len(boxes)))
+            rows.append((learner, name, *sizes, *ms[:3], f"{ratio:.2f}", yes_no(same[-1])))
+    if not rows:
+        return
+    header = (
+        "fit at the defaults", "data", "samples", "features", "boxes", "index ms", "lemma ms",
+        "all ms", "index/lemma", "same boxes",
+    )  # fmt: skip
+    print(table(header, sorted(rows), left=2), end="\n\n")
+    print_ratios("index/lemma time", ratios)
+    print(f"{sum(same)} of {len(same)} fits have the same boxes with all selections.")
+    print("Defaults: scaling, the order of samples, a second pass and calibration are in the time.")
+    print(f"Sets of more than {ALL_LIMIT:,} samples are not fitted with all.\n")
 
 
-def small_goal(learner: str, ratios: dict[str, float]) -> Goal:
-    """Set the largest ratio against what is wanted."""
-    largest = max(ratios.values())
-    return Goal(
-        f"{learner} on small sets, index/lemma time",
-        f"<= {WANTED_SMALL:.2f}",
-        f"{largest:.2f} ({worst_set(ratios)})",
-        largest <= WANTED_SMALL,
-    )
+def bench_growth(run: Run) -> None:
+    """Fit ever more samples of one set."""
+    data = generated_for_training(run.size(max(GROWTH_SIZES)), 8)
+    rows, slopes, lines = [], [], []
+    for learner, selection, limit in GROWTH_LINES:
+        name, points = f"{learner}, {selection}", []
+        for size in (run.size(size) for size in GROWTH_SIZES if size <= limit):
+            progress(f"{name} on {size:,} samples")
+            X, y = data.X_train[:size], data.y_train[:size]
+            timing = time_fits(run, learner, THETA, X, y, [selection])[selection]
+            n_boxes, us = len(timing.result.hyperboxes_), 1e6 * timing.seconds / size
+            points.append((size, timing.seconds, n_boxes))
+            rows.append((name, f"{size:,}", f"{timing.seconds:.3f}", f"{us:.1f}", f"{n_boxes:,}"))
+        logs = np.log(points)
+        slope, of_boxes = np.polyfit(logs[:, 0], logs[:, 1:], 1)[0]
+        slopes.append((name, f"{slope:.2f}", f"{of_boxes:.2f}"))
+        lines.append((f"{name}: slope {slope:.2f}", points))
+    header = (f"growth, 8 features, theta {THETA}", "train", "seconds", "us per sample", "boxes")
+    print(table(header, rows), end="\n\n")
+    print(table(("slope on log-log axes", "seconds", "boxes"), slopes), end="\n\n")
+    if path := run.picture("scale.png"):
+        figure = Figure(figsize=(7, 4.5), layout="constrained")
+        ax = figure.subplots()
+        last = min(len(points) for _, points in lines) - 1
+        styled = zip(lines, COLOURS, MARKERS, strict=False)
+        for (label, points), colour, marker in sorted(styled, key=lambda s: -s[0][1][last][1]):
+            sizes, seconds, _ = zip(*points, strict=True)
+            ax.loglog(sizes, seconds, color=colour, marker=marker, label=label)
+        ax.set(xlabel="training samples", ylabel="seconds to fit")
+        ax.set_title(f"Fit of generated data, 8 features, 3 classes, theta {THETA}")
+        ax.legend(frameon=False)
+        save(figure, path)

@@ -1,81 +1,79 @@
-"""Predict: boxes beside a nearest neighbour, and threads."""
+"""Prediction: compared with a nearest neighbour, in an ONNX runtime, and with other classifiers."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from threadpoolctl import threadpool_limits
 
-from benchmarks.data import Split, generated_for_training, uniform
-from benchmarks.scale.common import ALONE, Goal, Run, speed_goal
-from benchmarks.timing import Timing, progress, table
-from hyperboxes import ImprovedOnlineGFMM
-
-# What is wanted: times faster.
-WANTED_PREDICT, WANTED_PREDICT_ANYWHERE = 5.0, 4.0
-WANTED_THREADS = 1.7
+from benchmarks.data import Split, generated_for_training, tangled, uniform
+from benchmarks.harness import Kept, added_memory, call_in_fresh_process, progress, table, yes_no
+from benchmarks.scale.common import ALONE, COLOURS, MARKERS, Run, save
+from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, RandomHyperboxes, to_onnx
 
 # The metrics in which the nearest point is the one of the largest membership.
 METRICS = {"min": "chebyshev", "mean": "manhattan"}
 
+N_FEATURES = 20
+BATCHES = (1, 10, 100, 1_000)
+LARGE_BATCH = 100_000
+# Boxes, and how they predict: a membership function, or additive boxes.
+LARGE_CASES = ((2_000, "min"), (2_000, "mean"), (1_000, "boosted"))
+CASES = (*LARGE_CASES, (10_000, "min"), (10_000, "mean"))
 
-@dataclass(frozen=True)
-class Prediction:
-    """Seconds of prediction beside a nearest neighbour's, and with two threads beside one."""
-
-    data: Split
-    function: str
-    beside: dict[str, Timing]
-    threads: dict[str, Timing]
-    n_different: int
-    n_wrong: int
-
-    @property
-    def ratio(self) -> float:
-        """How many times faster than the nearest neighbour we are."""
-        return self.beside["neighbour"].seconds / self.beside["boxes"].seconds
-
-    @property
-    def gain(self) -> float:
-        """How many times faster two threads are."""
-        return self.threads["one"].seconds / self.threads["two"].seconds
+SIZES = (10_000, 31_623, 100_000)
+N_TEST = 3_000
+BRAIN = "hyperbox-brain's IOL-GFMM"
+# hyperbox-brain takes many minutes for the smallest size already, so it learns fewer samples, and
+# predicts a few.
+BRAIN_LIMIT, BRAIN_TEST = 4_000, 100
+CONTENDERS: dict[str, Callable[[], Any]] = {
+    "ImprovedOnlineGFMM": partial(ImprovedOnlineGFMM, random_state=0),
+    "ImprovedOnlineGFMM, one pass": partial(
+        ImprovedOnlineGFMM, shuffle=False, calibrate=False, random_state=0
+    ),
+    "RandomHyperboxes": partial(RandomHyperboxes, random_state=0),
+    "BoostedHyperboxes": partial(BoostedHyperboxes, random_state=0),
+    "RandomForestClassifier": partial(RandomForestClassifier, n_jobs=1, random_state=0),
+    "HistGradientBoostingClassifier": partial(HistGradientBoostingClassifier, random_state=0),
+    "KNeighborsClassifier": partial(KNeighborsClassifier, n_jobs=1),
+}
 
 
-def bench_predict(run: Run) -> list[Goal]:
+def bench_predict(run: Run) -> None:
     """Compare prediction with a nearest neighbour's, and two threads with one."""
-    predictions = [
-        compare_predictions(run, data.head(run.size(n_training)), function)
-        for function in METRICS
-        for data in prediction_sets(run)
-        for n_training in (20_000, 100_000)
-        if n_training <= run.most
-    ]
-    print(prediction_table(predictions), end="\n\n")
+    rows = []
+    for function in METRICS:
+        for n_features in (8, 20):
+            clustered = generated_for_training(run.size(100_000), n_features)
+            anywhere = uniform(run.size(100_000), n_features, n_test=run.size(20_000))
+            for data in (clustered, anywhere):
+                for size in (20_000, 100_000):
+                    if size <= run.most:
+                        rows.append(compare_predictions(run, data.head(run.size(size)), function))
+    header = (
+        "predict", "membership", "boxes", "test", "seconds", "neighbour", "ratio",
+        "labels differ", "wrong", "test", "1 thread", "2 threads", "ratio",
+    )  # fmt: skip
+    print(table(header, rows, left=2), end="\n\n")
     print(
         "Every training sample is a box. The neighbour is scikit-learn's KNeighborsClassifier\n"
         '(1, algorithm="kd_tree", n_jobs=1) in the metric of the membership: Chebyshev of "min",\n'
         'Manhattan of "mean". Wrong: where labels differ though the nearest points of the two\n'
         "classes are not equally far.\n"
     )
-    return prediction_goals(predictions)
 
 
-def prediction_sets(run: Run) -> Iterator[Split]:
-    """Yield data of few and of many features, in clusters and without."""
-    n_training = run.size(100_000)
-    for n_features in (8, 20):
-        yield generated_for_training(n_training, n_features)
-        yield uniform(n_training, n_features, n_test=run.size(20_000))
-
-
-def compare_predictions(run: Run, data: Split, function: str) -> Prediction:
-    """Predict a few samples beside the neighbour, and more of them with one and two threads."""
+def compare_predictions(run: Run, data: Split, function: str) -> tuple[str, ...]:
+    """Predict a few samples, and more of them with one and two threads."""
     progress(f"prediction of {data.name}, {len(data.y_train):,} boxes, {function!r}")
     samples = data.X_train, data.y_train
     params: dict[str, Any] = {"membership_function": function, "shuffle": False, **ALONE}
@@ -84,17 +82,24 @@ def compare_predictions(run: Run, data: Split, function: str) -> Prediction:
     neighbour = KNeighborsClassifier(1, metric=METRICS[function], algorithm="kd_tree", n_jobs=1)
     neighbour.fit(*samples)
     few, many = data.X_test[: run.size(2_000)], data.X_test[: run.size(20_000)]
-    beside = run.medians(
-        {"boxes": partial(boxes.predict, few), "neighbour": partial(neighbour.predict, few)},
-        clock=time.process_time,
+    ours, theirs = run.medians(
+        {"boxes": partial(boxes.predict, few), "neighbour": partial(neighbour.predict, few)}
+    ).values()
+    one, two = run.medians(
+        {"one": partial(boxes.predict, many), "two": partial(threaded.predict, many)},
+        clock=time.perf_counter,
+    ).values()
+    different = np.flatnonzero(ours.result != theirs.result)
+    n_wrong = sum(
+        not is_tie(data, function, few[row], ours.result[row], theirs.result[row])
+        for row in different
     )
-    threads = run.medians(
-        {"one": partial(boxes.predict, many), "two": partial(threaded.predict, many)}
+    return (
+        *(data.name, function, f"{len(data.y_train):,}", f"{len(few):,}"),
+        *(f"{ours.seconds:.4f}", f"{theirs.seconds:.4f}", f"{theirs.seconds / ours.seconds:.1f}x"),
+        *(f"{len(different)}", f"{n_wrong}", f"{len(many):,}"),
+        *(f"{one.seconds:.3f}", f"{two.seconds:.3f}", f"{one.seconds / two.seconds:.2f}x"),
     )
-    ours, theirs = (timing.result for timing in beside.values())
-    different = np.flatnonzero(ours != theirs)
-    n_wrong = sum(not is_tie(data, function, few[row], ours[row], theirs[row]) for row in different)
-    return Prediction(data, function, beside, threads, len(different), n_wrong)
 
 
 def is_tie(data: Split, function: str, x: np.ndarray, first: int, second: int) -> bool:
@@ -105,45 +110,136 @@ def is_tie(data: Split, function: str, x: np.ndarray, first: int, second: int) -
     return abs(nearest[0] - nearest[1]) <= 4 * np.finfo(float).eps
 
 
-def prediction_table(predictions: list[Prediction]) -> str:
-    """Tabulate seconds, ratios and differences."""
-    header = (
-        "predict", "membership", "boxes", "test", "seconds", "neighbour", "ratio",
-        "labels differ", "wrong", "test", "1 thread", "2 threads", "ratio",
-    )  # fmt: skip
-    return table(header, map(prediction_cells, predictions), left=2)
+def bench_onnx(run: Run) -> None:
+    """Time graphs and `predict`, in batches of several sizes, and measure the memory of graphs."""
+    rows = []
+    for n_boxes, kind in CASES:
+        name = f"{run.size(n_boxes):,} boxes, {kind}"
+        progress(f"ONNX, {name}")
+        model, session = export(run.size(n_boxes), kind)
+        rows += [(name, *time_batches(run, model, session, size)) for size in BATCHES]
+    print(table(("", "batch", "onnx us", "predict us", "same"), rows), end="\n\n")
+    print(f"Microseconds of the processor for a sample of {N_FEATURES} features, one thread.\n")
+    rows = []
+    for n_boxes, kind in LARGE_CASES:
+        name, n_samples = f"{run.size(n_boxes):,} boxes, {kind}", run.size(LARGE_BATCH)
+        progress(f"ONNX, memory of {name}")
+        us, used = call_in_fresh_process(measure_large, run.size(n_boxes), kind, n_samples)
+        rows.append((name, f"{n_samples:,}", f"{us:,.1f}", f"{used:,.0f}"))
+    print(table(("", "batch", "onnx us", "MB"), rows), end="\n\n")
+    print("Megabytes that a call adds, labels and memberships or scores among them.\n")
 
 
-def prediction_cells(prediction: Prediction) -> tuple[str, ...]:
-    """Print one comparison."""
-    beside, threads = prediction.beside, prediction.threads
-    return (
-        prediction.data.name,
-        prediction.function,
-        f"{len(prediction.data.y_train):,}",
-        f"{len(beside['boxes'].result):,}",
-        f"{beside['boxes'].seconds:.4f}",
-        f"{beside['neighbour'].seconds:.4f}",
-        f"{prediction.ratio:.1f}x",
-        f"{prediction.n_different}",
-        f"{prediction.n_wrong}",
-        f"{len(threads['one'].result):,}",
-        f"{threads['one'].seconds:.3f}",
-        f"{threads['two'].seconds:.3f}",
-        f"{prediction.gain:.2f}x",
-    )
+def measure_large(n_boxes: int, kind: str, n_samples: int) -> tuple[float, float]:
+    """Return the microseconds for each sample of a large batch, and the megabytes it adds."""
+    _, session = export(n_boxes, kind)
+    X = draw_samples(n_samples)
+    session.run(None, {"X": X[:1]})
+    start = time.process_time()
+    used, _ = added_memory(lambda: session.run(None, {"X": X}))
+    return 1e6 * (time.process_time() - start) / n_samples, used
 
 
-def prediction_goals(predictions: list[Prediction]) -> list[Goal]:
-    """Set ratios and labels against what is wanted."""
-    mean = geometric_mean(prediction.ratio for prediction in predictions)
-    least = min(prediction.ratio for prediction in predictions)
-    gain = min(prediction.gain for prediction in predictions)
-    n_wrong = sum(prediction.n_wrong for prediction in predictions)
-    name = "predict against KNeighborsClassifier"
-    return [
-        speed_goal(f"{name}, geometric mean", WANTED_PREDICT, mean),
-        speed_goal(f"{name}, smallest", WANTED_PREDICT_ANYWHERE, least),
-        Goal(f"{name}, labels", "same but for ties", f"{n_wrong} differ", n_wrong == 0),
-        speed_goal("predict with n_jobs=2, smallest", WANTED_THREADS, gain),
+def export(n_boxes: int, kind: str) -> tuple[Any, Any]:
+    """Return a model of so many boxes, and a session of its graph that uses one thread."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    if kind == "boosted":
+        data = uniform(10 * n_boxes, N_FEATURES, n_test=0)
+        model = BoostedHyperboxes(n_boxes, early_stopping=False, random_state=0)
+    else:
+        data = uniform(n_boxes, N_FEATURES, n_test=0)
+        model = ImprovedOnlineGFMM(1e-9, shuffle=False, membership_function=kind, **ALONE)
+    model.fit(data.X_train, data.y_train)
+    return model, onnxruntime.InferenceSession(to_onnx(model).SerializeToString(), options)
+
+
+def draw_samples(n_samples: int) -> np.ndarray:
+    """Draw samples to predict."""
+    return np.random.default_rng(1).random((n_samples, N_FEATURES))
+
+
+def time_batches(run: Run, model: Any, session: Any, n_samples: int) -> tuple[str, ...]:
+    """Return the size of a batch, microseconds for a sample of it, and whether labels agree."""
+    X = draw_samples(n_samples)
+    functions = {
+        "onnx": partial(session.run, ["label"], {"X": X}),
+        "predict": partial(model.predict, X),
+    }
+    for function in functions.values():
+        function()  # to warm up
+    timings = run.medians(functions)
+    is_same = np.array_equal(timings["onnx"].result[0], timings["predict"].result)
+    us = (f"{1e6 * timing.seconds / n_samples:,.1f}" for timing in timings.values())
+    return f"{n_samples:,}", *us, yes_no(is_same)
+
+
+def bench_beside(run: Run) -> None:
+    """Time fit and predict of other classifiers at growing sizes, with defaults."""
+    jobs = [(name, size) for size in SIZES if size <= run.most for name in CONTENDERS]
+    kept = Kept(run.keep and run.keep / "beside.jsonl")
+    found = []
+    for name, size in [*jobs, (BRAIN, BRAIN_LIMIT)]:
+        key = f"{name} {run.size(size)}"
+        if key not in kept:
+            progress(f"{name} on {run.size(size):,} samples")
+            data = tangled(run.size(size), N_FEATURES)
+            kept[key] = call_in_fresh_process(time_contender, name, data)
+        found.append((name, *kept[key]))
+    rows = [
+        (name, f"{n:,}", f"{fit:.2f}", f"{1e6 * predict:.1f}", f"{accuracy:.3f}")
+        for name, n, fit, predict, accuracy in found
     ]
+    header = (f"{N_FEATURES} features, 5 classes", "train", "fit s", "predict us", "accuracy")
+    print(table(header, rows), end="\n\n")
+    print(
+        "Defaults, one thread each, seconds of the processor. "
+        "ImprovedOnlineGFMM learns in\ntwo orders, and calibrates its probabilities, except in "
+        "one pass. hyperbox-brain: theta 0.5,\n"
+        f"one pass, {run.size(BRAIN_LIMIT):,} samples: it is slow on more.\n"
+    )
+    path = run.picture("beside.png")
+    if path and run.most >= max(SIZES):
+        draw_contenders(found, path)
+
+
+def time_contender(name: str, data: Split) -> tuple[int, float, float, float]:
+    """Return training samples, seconds to fit and for a prediction, and accuracy, once warm.
+
+    Gradient boosting takes as many threads as there are cores, which wait for each other, and
+    count as busy meanwhile; so all have one.
+    """
+    data = replace(data, X_test=data.X_test[:N_TEST], y_test=data.y_test[:N_TEST])
+    if name == BRAIN:
+        from hbbrain.numerical_data.incremental_learner.iol_gfmm import ImprovedOnlineGFMM as Brain
+
+        make: Callable[[], Any] = partial(Brain, theta=0.5)
+        data = replace(data, X_test=data.X_test[:BRAIN_TEST], y_test=data.y_test[:BRAIN_TEST])
+    else:
+        make = CONTENDERS[name]
+        make().fit(data.X_train[:500], data.y_train[:500]).predict(data.X_test[:50])
+    with threadpool_limits(1):
+        start = time.process_time()
+        model = make().fit(data.X_train, data.y_train)
+        fitted = time.process_time()
+        accuracy = float(np.mean(model.predict(data.X_test) == data.y_test))
+        predicted = time.process_time()
+    return len(data.y_train), fitted - start, (predicted - fitted) / len(data.y_test), accuracy
+
+
+def draw_contenders(found: list[tuple[str, int, float, float, float]], path: Any) -> None:
+    """Draw seconds to fit and to predict over samples."""
+    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    axes = figure.subplots(1, 2)
+    names = dict.fromkeys(name for name, *_ in found)
+    for name, colour, marker in zip(names, COLOURS, MARKERS, strict=True):
+        _, sizes, *seconds, _ = zip(*(row for row in found if row[0] == name), strict=True)
+        for ax, values in zip(axes, seconds, strict=True):
+            ax.loglog(sizes, values, color=colour, marker=marker, label=name)
+    for ax, title in zip(axes, ("seconds to fit", "seconds to predict a sample"), strict=True):
+        ax.set(xlabel="training samples", title=title)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    save(figure, path)

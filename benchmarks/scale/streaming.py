@@ -1,34 +1,37 @@
-"""Streams: learning in batches, and single samples."""
+"""Learning in batches and of single samples; memory; merging and pruning of large models."""
 
 from __future__ import annotations
 
-import sys
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import cycle
 from typing import Any
 
 import numpy as np
+from river.tree import HoeffdingTreeClassifier
 from sklearn.linear_model import SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import validate_data
 
-from benchmarks.data import Split, generated_for_training, in_file_order
-from benchmarks.scale.common import IOL, THETA, Goal, Run
-from benchmarks.timing import progress, table
-from hyperboxes import ImprovedOnlineGFMM
-
-try:
-    from river.tree import HoeffdingTreeClassifier
-except ImportError as error:
-    sys.exit(f"This benchmark needs river: pip install 'hyperboxes[bench]' ({error})")
-
+from benchmarks.data import Split, generated_for_training, in_file_order, tangled
+from benchmarks.harness import added_memory, call_in_fresh_process, progress, table
+from benchmarks.scale.common import AGGLO_2, AGGLO_SM, IOL, THETA, Run, fit
+from hyperboxes import ImprovedOnlineGFMM, merge, prune
 
 BATCHES = (1, 10, 100, 1_000)
 TEST_BATCH = 100
 STREAM_CALLS = 10_000  # at most: some seconds
+
+MEMORY_CASES = (
+    (IOL, 0.1, 1_000_000),
+    (IOL, 0.5, 100_000),
+    (AGGLO_2, 0.1, 100_000),
+    (AGGLO_SM, 0.1, 100_000),
+)
+N_MODELS = 4
 
 
 class HoeffdingTree:
@@ -58,67 +61,42 @@ STREAM_LEARNERS: dict[str, Callable[[], Any]] = {
 }
 
 
-def bench_stream(run: Run) -> list[Goal]:
-    """Learn a stream in batches beside other learners; nothing is wanted of it."""
-    name, X, y = stream(run)
-    print(stream_table(run, name, X, y), end="\n\n")
-    print(accuracy_table(X, y), end="\n\n")
-    print(
-        "river's tree learns with learn_one whatever the batch: it has no learn_many. Making the\n"
-        "dictionaries it needs is in its time.\n"
-    )
-    return []
-
-
-def stream(run: Run) -> tuple[str, np.ndarray, np.ndarray]:
-    """Return the electricity data in its order, or else generated data."""
+def bench_stream(run: Run) -> None:
+    """Learn electricity in its order, or generated data, in batches."""
     samples = in_file_order("electricity", run.data / "large")
     if samples is None:
         print("electricity: not in the shared data (see --data), generated data instead")
         data = generated_for_training(run.size(45_312), 8)
-        return data.name, data.X_train, data.y_train
-    X, y = (part[: run.size(len(part))] for part in samples)
-    return "electricity", MinMaxScaler(clip=True).fit_transform(X), y
-
-
-def stream_table(run: Run, name: str, X: np.ndarray, y: np.ndarray) -> str:
-    """Tabulate samples per second; where batches are small, of the first samples only."""
+        name, X, y = data.name, data.X_train, data.y_train
+    else:
+        X, y = (part[: run.size(len(part))] for part in samples)
+        name, X = "electricity", MinMaxScaler(clip=True).fit_transform(X)
     rows = []
     for batch in BATCHES:
         progress(f"stream in batches of {batch}")
-        limit = batch * run.size(STREAM_CALLS)
-        part = X[:limit], y[:limit]
-        timings = run.medians(
-            {
-                learner: partial(learn_stream, make, *part, batch)
-                for learner, make in STREAM_LEARNERS.items()
-            }
-        )
-        n_samples = len(part[1])
+        n_samples = min(len(y), batch * run.size(STREAM_CALLS))
+        part = X[:n_samples], y[:n_samples]
+        functions = {n: partial(learn, make, *part, batch) for n, make in STREAM_LEARNERS.items()}
+        timings = run.medians(functions, clock=time.perf_counter)
         speeds = (f"{n_samples / timing.seconds:,.0f}" for timing in timings.values())
         rows.append((f"{name}, batches of {batch:,}", f"{n_samples:,}", *speeds))
-    return table(("samples per second", "samples", *STREAM_LEARNERS), rows)
+    print(table(("samples per second", "samples", *STREAM_LEARNERS), rows), end="\n\n")
+    progress("accuracy on the stream")
+    scores = [(n, f"{test_then_train(make(), X, y):.4f}") for n, make in STREAM_LEARNERS.items()]
+    header = (f"accuracy, each batch of {TEST_BATCH} tested, then learned", "")
+    print(table(header, scores), end="\n\n")
+    print(
+        "river's tree learns with learn_one whatever the batch: it has no learn_many. Making the\n"
+        "dictionaries it needs is in its time.\n"
+    )
 
 
-def learn_stream(make: Callable[[], Any], X: np.ndarray, y: np.ndarray, batch: int) -> None:
+def learn(make: Callable[[], Any], X: np.ndarray, y: np.ndarray, batch: int) -> None:
     """Learn all samples, a batch at a time."""
     model = make()
     classes = np.unique(y)
     for rows in gen_batches(len(y), batch):
         model.partial_fit(X[rows], y[rows], classes=None if rows.start else classes)
-
-
-def accuracy_table(X: np.ndarray, y: np.ndarray) -> str:
-    """Tabulate the accuracy on samples not yet learned."""
-    progress("accuracy on the stream")
-    header = (f"accuracy, each batch of {TEST_BATCH} tested, then learned", "")
-    return table(
-        header,
-        (
-            (learner, f"{test_then_train(make(), X, y):.4f}")
-            for learner, make in STREAM_LEARNERS.items()
-        ),
-    )
 
 
 def test_then_train(model: Any, X: np.ndarray, y: np.ndarray) -> float:
@@ -132,18 +110,13 @@ def test_then_train(model: Any, X: np.ndarray, y: np.ndarray) -> float:
     return n_hits / len(y)
 
 
-def bench_overhead(run: Run) -> list[Goal]:
-    """Time calls with single samples beside scikit-learn's; nothing is wanted of them."""
+def bench_overhead(run: Run) -> None:
+    """Time calls with single samples, and scikit-learn's."""
     progress("single samples")
-    timings = run.medians(single_calls(generated_for_training(1_000, 8)))
-    print(
-        table(
-            ("calls with one sample, fitted on 1,000 x 8", "microseconds"),
-            ((name, f"{1e6 * timing.seconds:.0f}") for name, timing in timings.items()),
-        ),
-        end="\n\n",
-    )
-    return []
+    timings = run.medians(single_calls(generated_for_training(1_000, 8)), clock=time.perf_counter)
+    rows = ((name, f"{1e6 * timing.seconds:.0f}") for name, timing in timings.items())
+    header = ("calls with one sample, fitted on 1,000 x 8", "microseconds")
+    print(table(header, rows), end="\n\n")
 
 
 def single_calls(data: Split) -> dict[str, Callable[[], Any]]:
@@ -169,3 +142,63 @@ def single_calls(data: Split) -> dict[str, Callable[[], Any]]:
         "SGDClassifier.predict": lambda: linear.predict(next(unlabelled)),
         "KNeighborsClassifier.predict": lambda: neighbours.predict(next(unlabelled)),
     }
+
+
+def bench_memory(run: Run) -> None:
+    """Compare the memory of fits, in new processes, with that of their boxes and their input."""
+    rows = []
+    for learner, theta, n_samples in MEMORY_CASES:
+        name = f"{learner}, theta {theta}, {run.size(n_samples):,} x 8"
+        progress(f"memory of {name}")
+        n_boxes, *sizes = call_in_fresh_process(fit_memory, learner, theta, run.size(n_samples))
+        rows.append((name, f"{n_boxes:,}", *(f"{size:,.1f}" for size in sizes)))
+    print(table(("megabytes", "boxes", "used", "of boxes", "of input"), rows), end="\n\n")
+
+
+def fit_memory(learner: str, theta: float, n_samples: int) -> tuple[int, float, float, float]:
+    """Return how many boxes a fit finds, megabytes it adds, and their and its input's size."""
+    data = generated_for_training(n_samples, 8)
+    X, y = data.X_train, data.y_train
+    fit(learner, theta, X[:300], y[:300], scaling="minmax")
+    used, model = added_memory(lambda: fit(learner, theta, X, y, scaling="minmax"))
+    n_boxes, n_features = model.hyperboxes_.lower.shape
+    box_size = n_boxes * (2 * n_features + 2) * 8
+    return n_boxes, used, box_size / 2**20, (X.nbytes + y.nbytes) / 2**20
+
+
+def bench_merge(run: Run) -> None:
+    """Compare the time of merging models with that of training them."""
+    data = tangled(run.size(100_000), 8, n_informative=6, n_classes=3)
+    progress(f"merge of {N_MODELS} models of {data.name}")
+    merge(train_parts(data.head(1_000), shuffle=False))
+    training = {
+        "in one pass": partial(train_parts, data, shuffle=False),
+        "by default": partial(train_parts, data, random_state=0),
+    }
+    rows = []
+    for how, timing in run.medians(training).items():
+        merged = run.medians({"merge": partial(merge, timing.result)})["merge"]
+        n_boxes = sum(len(model.hyperboxes_) for model in timing.result)
+        rows.append((how, f"{n_boxes:,}", f"{timing.seconds:.2f}", f"{merged.seconds:.2f}"))
+    header = (f"{N_MODELS} models, {data.name}", "boxes", "training s", "merge s")
+    print(table(header, rows), end="\n\n")
+
+
+def train_parts(data: Split, **parameters: Any) -> list[ImprovedOnlineGFMM]:
+    """Fit a model to each part of the training samples."""
+    parts = np.array_split(np.arange(len(data.y_train)), N_MODELS)
+    model = partial(ImprovedOnlineGFMM, scaling=None, **parameters)
+    return [model().fit(data.X_train[part], data.y_train[part]) for part in parts]
+
+
+def bench_prune(run: Run) -> None:
+    """Prune some ten thousand boxes on ten thousand samples."""
+    data = tangled(run.size(45_000), 20)
+    n_validation = run.size(10_000)
+    progress(f"prune of a model of {data.name}")
+    model = fit(IOL, 0.5, data.X_train, data.y_train)
+    samples = data.X_test[:n_validation], data.y_test[:n_validation]
+    timing = run.medians({"prune": partial(prune, model, *samples)}, rounds=1)["prune"]
+    sizes = len(model.hyperboxes_), len(timing.result.hyperboxes_), len(samples[1])
+    row = *(f"{size:,}" for size in sizes), f"{timing.seconds:.2f}"
+    print(table(("prune", "boxes left", "samples", "seconds"), [row]), end="\n\n")

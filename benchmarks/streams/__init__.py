@@ -1,1 +1,1 @@
-"""Streams that drift: accuracy, speed and memory beside river's learners."""
+"""Streams that drift: accuracy, speed and memory of ours and of river's learners."""

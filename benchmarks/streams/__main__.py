@@ -1,72 +1,256 @@
-"""Test-then-train on streams that drift, beside river's learners.
+"""Test-then-train on streams that drift, with river's learners for comparison.
 
 `make bench-streams` prints accuracy, kappa, samples per second and memory of each learner, sample
 by sample, first on streams that nothing was chosen by. Slow learners stop after `--limit` seconds a
-stream, and ours is then compared on as many samples. With `--keep FOLDER` runs are kept there, and
-those that are there already are not repeated, so that it can be done bit by bit. `--pieces` prints
-what each piece of `AdaptiveGFMM` earns, and what late and rare labels cost, `--budgets` what a
-budget of boxes does to the other online learners; `--picture FILE` draws accuracy around drifts.
+stream, and ours is then compared on as many samples. With `--keep FILE` runs are kept there, and
+those that are there already are not repeated. `--pieces` prints what each piece of `AdaptiveGFMM`
+earns, and what late and rare labels cost, `--budgets` what a limit of boxes does to the other
+online learners; `--picture FILE` draws accuracy around drifts.
 """
 
 from __future__ import annotations
 
 import argparse
+import pickle
+import time
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
+from river import ensemble, forest, neighbors, preprocessing, tree
+from sklearn.metrics import cohen_kappa_score
 
-from benchmarks.data import add_data_option
-from benchmarks.streams.contenders import (
-    ARF,
-    HAT,
-    NO_CHANGE,
-    OURS,
-    Run,
-    contenders,
-    in_batches,
-    kept,
-    prequential,
-)
+from benchmarks.harness import Kept, command, machine, progress, table
+from benchmarks.internals import adaptive_settings
 from benchmarks.streams.data import STREAMS, Stream
-from benchmarks.streams.picture import draw
-from benchmarks.streams.pieces import accuracies, budget_accuracies
-from benchmarks.timing import machine, progress, table
-from hyperboxes import AdaptiveGFMM
+from hyperboxes import AdaptiveGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
-# Streams are learned whole by these, however long it takes.
-WHOLE = (NO_CHANGE, OURS, "HoeffdingTree", HAT)
+OURS, HAT, ARF = "AdaptiveGFMM", "HoeffdingAdaptiveTree", "ARF"
+NO_CHANGE = "repeat the last label"
+WHOLE = (NO_CHANGE, OURS, "HoeffdingTree", HAT)  # learn whole streams, however long it takes
 
-Runs = dict[str, dict[str, Run]]
+# What is changed of the settings; horizons and neighbours keep their number, so that there are as
+# many experts.
+PIECES: dict[str, dict[str, Any]] = {
+    "whole": {},
+    "one horizon, all boxes": {"horizons": np.full(4, 2**62)},
+    "one neighbour": {"neighbors": np.array([1, 1, 1, 1])},
+    "experts of equal weight": {"sharpness": 0.0},
+    "features of equal weight": {"weighs": False},
+}
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "boxes of a point each (theta=1e-9)": {"theta": 1e-9},
+    "theta=0.2": {"theta": 0.2},
+    "max_boxes=250": {"max_boxes": 250},
+    "max_boxes=500": {"max_boxes": 500},
+    "max_boxes=2000": {"max_boxes": 2000},
+}
+BUDGETS = (None, 1000, 300, 100, 30)
+
+WINDOW = 200  # samples, of the picture
+LOOKS = {
+    OURS: ("#0072B2", "-"),
+    HAT: ("#D55E00", "--"),
+    ARF: ("#009E73", ":"),
+    "ImprovedOnlineGFMM": ("#999999", "-."),
+}
 
 
-def run_all(streams: list[Stream], options: argparse.Namespace) -> tuple[Runs, dict[str, Run]]:
-    """Run all learners on all streams that are at hand; and ours in batches of 1,000."""
+class NoChange:
+    """Repeats the last label: what autocorrelation alone is worth."""
+
+    def __init__(self) -> None:
+        self._last: Any = None
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the label learned last."""
+        return self._last
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Store a label."""
+        self._last = y
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a learner predicted before it learned each sample; maybe not of the whole stream."""
+
+    predicted: np.ndarray
+    y: np.ndarray
+    seconds: float
+    memory: int
+
+    def accuracy(self, n_samples: int | None = None) -> float:
+        """Return the share of right predictions, of all or of the first samples, in percent."""
+        return 100 * float((self.predicted == self.y)[:n_samples].mean())
+
+    @property
+    def kappa(self) -> float:
+        """Cohen's kappa, in percent."""
+        with np.errstate(invalid="ignore"):
+            return 100 * float(cohen_kappa_score(self.y, self.predicted))
+
+    @property
+    def speed(self) -> float:
+        """Samples per second."""
+        return len(self.y) / self.seconds
+
+
+Runs = dict[str, dict[str, Run]]  # by stream and learner
+
+
+def contenders(X: np.ndarray) -> dict[str, Callable[[], Any]]:
+    """Return all learners, in their defaults, for a stream."""
+    scaler = preprocessing.StandardScaler
+    return {
+        NO_CHANGE: NoChange,
+        OURS: AdaptiveGFMM,
+        "ImprovedOnlineGFMM": lambda: ImprovedOnlineGFMM(scaling=first_ranges(X)),
+        "HoeffdingTree": tree.HoeffdingTreeClassifier,
+        HAT: lambda: tree.HoeffdingAdaptiveTreeClassifier(seed=1),
+        f"{HAT}, scaled": lambda: scaler() | tree.HoeffdingAdaptiveTreeClassifier(seed=1),
+        ARF: lambda: forest.ARFClassifier(seed=1),
+        "SRP": lambda: ensemble.SRPClassifier(seed=1),
+        "KNN": lambda: scaler() | neighbors.KNNClassifier(),
+    }
+
+
+def first_ranges(X: np.ndarray) -> list[np.ndarray]:
+    """Return the ranges of the features at the beginning of a stream."""
+    return [np.nanmin(X[:1000], axis=0), np.nanmax(X[:1000], axis=0)]
+
+
+def prequential(
+    model: Any, X: np.ndarray, y: np.ndarray, *, limit: float, late: int = 0, every: int = 1
+) -> Run:
+    """Predict each sample, then learn it or the one `late` samples before; stop after a while.
+
+    Of the labels only every so-manyth comes at all. Times are those of the processor.
+    """
+    predicted = np.full(len(y), -1)
+    waiting: deque[tuple[dict[int, float], int]] = deque()
+    start = time.process_time()
+    done = 0
+    for row, label in zip(X.tolist(), y.tolist(), strict=True):
+        x = dict(enumerate(row))
+        answer = model.predict_one(x)
+        predicted[done] = -1 if answer is None else answer
+        if done % every == 0:
+            waiting.append((x, label))
+        if len(waiting) > late:
+            model.learn_one(*waiting.popleft())
+        done += 1
+        if done % 100 == 0 and time.process_time() - start > limit:
+            break
+    seconds = time.process_time() - start
+    return Run(predicted[:done], y[:done], seconds, len(pickle.dumps(model)))
+
+
+def in_batches(model: Any, X: np.ndarray, y: np.ndarray, size: int) -> Run:
+    """Predict and learn in batches."""
+    predicted = np.full(len(y), -1)
+    start = time.process_time()
+    for first in range(0, len(y), size):
+        rows = slice(first, first + size)
+        if first:
+            predicted[rows] = model.predict(X[rows])
+        model.partial_fit(X[rows], y[rows])
+    seconds = time.process_time() - start
+    return Run(predicted, y, seconds, len(pickle.dumps(model)))
+
+
+def accuracies(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    """Return the accuracy without each piece, with other parameters, with late and rare labels."""
+    found = {}
+
+    def add(name: str, model: Any, **how: int) -> None:
+        found[name] = prequential(model, X, y, limit=60, **how).accuracy()
+
+    for name, changes in PIECES.items():
+        with adaptive_settings(changes):
+            add(name, AdaptiveGFMM())
+    for name, parameters in PARAMETERS.items():
+        add(name, AdaptiveGFMM(**parameters))
+    for late in (1, 10, 50, 500):
+        add(f"labels {late} samples late", AdaptiveGFMM(), late=late)
+    for every in (2, 5, 20):
+        add(f"one label in {every}", AdaptiveGFMM(), every=every)
+    return found
+
+
+def budget_accuracies(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    """Return the accuracy of the other online learners, with limits of boxes and without."""
+    found = {}
+    for learner in (ImprovedOnlineGFMM, OnlineGFMM):
+        for max_boxes in BUDGETS:
+            model = learner(scaling=first_ranges(X), max_boxes=max_boxes, calibrate=False)
+            run = prequential(model, X, y, limit=60)
+            found[f"{learner.__name__}, max_boxes={max_boxes}"] = run.accuracy()
+    return found
+
+
+def print_pieces(
+    streams: list[Stream],
+    options: argparse.Namespace,
+    accuracies: Callable[[np.ndarray, np.ndarray], dict[str, float]],
+) -> None:
+    """Print mean accuracies by group of streams."""
+    found: dict[str, list[dict[str, float]]] = {"other streams": [], "streams chosen by": []}
+    for stream in streams:
+        if samples := stream.read(options.samples, options.data):
+            progress(stream.name)
+            group = "streams chosen by" if stream.chosen_by else "other streams"
+            found[group].append(accuracies(*samples))
+    groups = {title: group for title, group in found.items() if group}
+    names = next(iter(groups.values()))[0]
+    rows = [[n, *(mean([of[n] for of in group]) for group in groups.values())] for n in names]
+    print(table(["mean accuracy, %", *groups], rows))
+
+
+def compare(streams: list[Stream], options: argparse.Namespace, kept: Kept) -> None:
+    """Run all learners on a group of streams, and ours in batches; print the tables."""
+    if not streams:
+        return
+    what = "that defaults were chosen by" if streams[0].chosen_by else "that nothing was chosen by"
+    print(f"## Streams {what}\n")
     runs: Runs = {}
     batches = {}
+
+    def run(stream: Stream, name: str, compute: Callable[[], Run]) -> Run:
+        key = f"{stream.name}, {name}, {options.samples}, {options.limit}"
+        if key not in kept:
+            progress(f"{stream.name}: {name}")
+            found = compute()
+            kept[key] = found.predicted.tolist(), found.y.tolist(), found.seconds, found.memory
+        predicted, y, *rest = kept[key]
+        return Run(np.array(predicted), np.array(y), *rest)
+
     for stream in streams:
         samples = stream.read(options.samples, options.data)
         if samples is None:
             print(f"{stream.name}: not in the shared data (see --data)")
             continue
-        X, y = samples
         runs[stream.name] = {}
-        for name, make in contenders(X).items():
-            if name in options.without:
-                continue
-            progress(f"{stream.name}: {name}")
-            limit = options.limit if name not in WHOLE else np.inf
-            run = partial(prequential, make(), X, y, limit=limit)
-            runs[stream.name][name] = kept(_file(options, stream, name), run)
-        run = partial(in_batches, AdaptiveGFMM(), X, y, 1_000)
-        batches[stream.name] = kept(_file(options, stream, "batches"), run)
-    return runs, batches
-
-
-def _file(options: argparse.Namespace, stream: Stream, name: str) -> Path | None:
-    """Return where a run is kept, if any is."""
-    return options.keep and options.keep / stream.name / f"{name}.json"
+        for name, make in contenders(samples[0]).items():
+            if name not in options.without:
+                limit = np.inf if name in WHOLE else options.limit
+                compute = partial(prequential, make(), *samples, limit=limit)
+                runs[stream.name][name] = run(stream, name, compute)
+        compute = partial(in_batches, AdaptiveGFMM(), *samples, 1_000)
+        batches[stream.name] = run(stream, "batches", compute)
+    tables = accuracy_table(runs), prefix_table(runs), speed_table(runs, batches)
+    print(*tables, sep="\n\n", end="\n\n")
+    for other in (HAT, ARF, NO_CHANGE):
+        if other not in options.without:
+            print(against(runs, other))
+    if HAT not in options.without:
+        print(f"in batches of 1,000 against {HAT}: {times_as_fast(batches, runs, HAT)}")
+    print(flush=True)
 
 
 def mean(values: list[float]) -> str:
@@ -91,15 +275,13 @@ def prefix_table(runs: Runs) -> str:
     for name in next(iter(runs.values())):
         if name not in WHOLE:
             pairs = [(of[name], of[OURS]) for of in runs.values()]
-            rows.append(
-                [
-                    name,
-                    f"{np.mean([len(run.y) for run, _ in pairs]):,.0f}",
-                    mean([run.accuracy() for run, _ in pairs]),
-                    mean([ours.accuracy(len(run.y)) for run, ours in pairs]),
-                ]
+            cells = (
+                f"{np.mean([len(run.y) for run, _ in pairs]):,.0f}",
+                mean([run.accuracy() for run, _ in pairs]),
+                mean([ours.accuracy(len(run.y)) for run, ours in pairs]),
             )
-    return table(["as far as they came", "samples", "accuracy, %", f"{OURS} there"], rows)
+            rows.append([name, *cells])
+    return table(["within the time limit", "samples", "accuracy, %", f"{OURS} there"], rows)
 
 
 def speed_table(runs: Runs, batches: dict[str, Run]) -> str:
@@ -134,39 +316,42 @@ def times_as_fast(ours: dict[str, Run], runs: Runs, other: str) -> str:
     return f"{np.median(ratios):.1f} times as fast ({min(ratios):.1f} to {max(ratios):.1f})"
 
 
-def pieces_table(
-    streams: list[Stream],
-    options: argparse.Namespace,
-    accuracies: Callable[[np.ndarray, np.ndarray], dict[str, float]],
-) -> str:
-    """Return mean accuracies, of what they are found for, by group of streams."""
-    found: dict[bool, list[dict[str, float]]] = {False: [], True: []}
-    for stream in streams:
-        if samples := stream.read(options.samples, options.data):
-            progress(stream.name)
-            found[stream.chosen_by].append(accuracies(*samples))
-    names = next(iter(found[False] or found[True]))
-    rows = [
-        [name, *(mean([of[name] for of in group]) for group in found.values() if group)]
-        for name in names
-    ]
-    groups = {False: "other streams", True: "streams chosen by"}
-    return table(["mean accuracy, %", *(groups[key] for key in found if found[key])], rows)
+def draw(path: Path, n_samples: int) -> None:
+    """Draw the accuracy over the last samples on a stream of four concepts, and save it."""
+    n_samples = min(n_samples, 6_000)
+    stream = next(stream for stream in STREAMS if stream.name == "Sine")
+    samples = stream.read(n_samples, Path())
+    assert samples is not None
+    figure = Figure(figsize=(8, 3.6), layout="constrained")
+    ax = figure.subplots()
+    models = contenders(samples[0])
+    for name, (colour, line) in LOOKS.items():
+        progress(f"picture: {name}")
+        run = prequential(models[name](), *samples, limit=np.inf)
+        hits = np.convolve(run.predicted == run.y, np.ones(WINDOW) / WINDOW, "valid")
+        times = np.arange(WINDOW, WINDOW + len(hits))
+        ax.plot(times, 100 * hits, line, c=colour, label=name, lw=1.8)
+    for change in range(n_samples // 4, n_samples, n_samples // 4):
+        ax.axvline(change, c="0.75", lw=1, zorder=0)
+    ax.set(xlabel="samples", ylabel=f"accuracy, last {WINDOW}, %")
+    ax.set(xlim=(0, n_samples), ylim=(0, 102))
+    ax.set_title("Sine: the concept changes at each line", loc="left", fontsize=10)
+    figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    figure.savefig(path, dpi=130)
 
 
 def main() -> None:
     """Print all tables."""
-    parser = argparse.ArgumentParser(prog="bench-streams", description=__doc__)
-    add_data_option(parser)
-    parser.add_argument("--samples", type=int, default=20_000, help="at most, of each stream")
-    parser.add_argument("--limit", type=float, default=5.0, help="seconds a stream, slow learners")
-    parser.add_argument("--only", default="", help="streams whose name holds this")
-    parser.add_argument("--without", nargs="*", default=[], help="learners to leave out")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="of runs, not to be repeated")
-    parser.add_argument("--quick", action="store_true", help="2,000 samples, 1 second")
-    parser.add_argument("--pieces", action="store_true", help="print what each piece earns")
-    parser.add_argument("--budgets", action="store_true", help="print what max_boxes does")
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw accuracy over time")
+    parser = command("bench-streams", __doc__, quick="2,000 samples, 1 second")
+    add = parser.add_argument
+    add("--samples", type=int, default=20_000, help="at most, of each stream")
+    add("--limit", type=float, default=5.0, help="seconds a stream, slow learners")
+    add("--only", default="", help="streams whose name contains this")
+    add("--without", nargs="*", default=[], help="learners to leave out")
+    add("--keep", type=Path, metavar="FILE", help="of runs, not to be repeated")
+    add("--pieces", action="store_true", help="print what each piece earns")
+    add("--budgets", action="store_true", help="print what max_boxes does")
+    add("--picture", type=Path, metavar="FILE", help="draw accuracy over time")
     options = parser.parse_args()
     if options.quick:
         options.samples, options.limit = 2_000, 1.0
@@ -178,29 +363,13 @@ def main() -> None:
     if options.picture:
         draw(options.picture, options.samples)
     elif options.pieces:
-        print(pieces_table(streams, options, accuracies))
+        print_pieces(streams, options, accuracies)
     elif options.budgets:
-        print(pieces_table(streams, options, budget_accuracies))
+        print_pieces(streams, options, budget_accuracies)
     else:
+        kept = Kept(options.keep)
         for chosen_by in (False, True):
-            compare([s for s in streams if s.chosen_by == chosen_by], options)
-
-
-def compare(streams: list[Stream], options: argparse.Namespace) -> None:
-    """Print the tables of one group of streams."""
-    if not streams:
-        return
-    what = "that defaults were chosen by" if streams[0].chosen_by else "that nothing was chosen by"
-    print(f"## Streams {what}\n")
-    runs, batches = run_all(streams, options)
-    tables = (accuracy_table(runs), prefix_table(runs), speed_table(runs, batches))
-    print(*tables, sep="\n\n", end="\n\n")
-    for other in (HAT, ARF, NO_CHANGE):
-        if other not in options.without:
-            print(against(runs, other))
-    if HAT not in options.without:
-        print(f"in batches of 1,000 against {HAT}: {times_as_fast(batches, runs, HAT)}")
-    print(flush=True)
+            compare([s for s in streams if s.chosen_by == chosen_by], options, kept)
 
 
 if __name__ == "__main__":

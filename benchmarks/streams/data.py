@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from river.datasets import synth
 
-Samples = tuple[np.ndarray, np.ndarray]
+from benchmarks.data import Samples
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,0 @@
-"""`make bench-peers`: this package beside hyperbox-brain."""

@@ -1,0 +1,396 @@
+"""Accuracy over the number of rules: boosted boxes, trees, rule learners and black boxes.
+
+`make bench-readable` prints mean accuracy and log-loss over groups of sets: those of the paper on
+which the defaults of `BoostedHyperboxes` were chosen, the paper's others, of these apart those with
+few samples a class, and others: scikit-learn's own, river's, and large ones. 2-fold
+cross-validation, at most 1,500 samples a set, the same for all. Learners of rules of one class are
+fitted for each class in turn, with its part of the rules.
+
+A fit of the other rule learners or of EBM that takes longer than `--seconds` of processor time is
+given up, and so are larger ones of that contender on that set; the same where it raises an error.
+Then its mean is one over fewer sets, so the last table compares boxes with each contender on the
+sets that it finished. `--keep FILE` keeps scores, so that a run may be stopped and continued.
+`--pieces` compares boxes with boxes that are found without one of the steps, or with more of it.
+"""
+
+from __future__ import annotations
+
+import signal
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from matplotlib.figure import Figure
+from river.datasets import Bananas, Phishing
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks.data import Samples, in_file_order, load, paper_sets
+from benchmarks.harness import ROOT, Kept, command, digest, machine, progress, table
+from benchmarks.internals import ChangedBoosting
+from hyperboxes import AgglomerativeGFMM, BoostedHyperboxes
+
+SIZES = (5, 10, 20, 40, 80, 300, 1000)
+LIMIT, QUICK_LIMIT = 1500, 400  # samples of a set
+SPLIT = 101
+LEAST = 0.001  # probability, in log-losses
+
+# --- Sets -----------------------------------------------------------------------------------------
+
+FEW_PER_CLASS = 20  # samples, in both folds; sets with fewer are shown apart
+CHOSEN_ON = {
+    *("balance_scale", "blood_transfusion", "breast_cancer_coimbra", "glass", "haberman", "heart"),
+    *("landsat", "optical_digits", "ringnorm", "segmentation", "sonar"),
+}
+OWN = {
+    "breast_cancer (scikit-learn)": load_breast_cancer,
+    "digits (scikit-learn)": load_digits,
+    "iris (scikit-learn)": load_iris,
+    "wine (scikit-learn)": load_wine,
+}
+RIVERS = {"bananas (river)": Bananas, "phishing (river)": Phishing}
+LARGE = ("covertype", "electricity", "ijcnn1", "skin_segmentation")
+UNSEEN = ("others of the paper", "not of the paper")  # groups on which nothing was chosen
+
+Sets = dict[str, Samples]
+
+
+def groups(folder: Path, limit: int) -> dict[str, Sets]:
+    """Read the sets, by group, with so many samples at most."""
+    paper = {name: sample(*load(name, folder), limit) for name in paper_sets(folder)}
+    rare = {n for n, (_, y) in paper.items() if len(y) < FEW_PER_CLASS * len(np.unique(y))}
+    others = paper.keys() - CHOSEN_ON - rare
+    rest = {name: read(return_X_y=True) for name, read in OWN.items()}
+    for name, stream in RIVERS.items():
+        rows, labels = zip(*stream(), strict=True)
+        rest[name] = np.array([list(row.values()) for row in rows], float), labels
+    for name in LARGE:
+        if samples := in_file_order(name, folder / "large"):
+            rest[name] = samples
+    return {
+        "defaults chosen on": {n: data for n, data in paper.items() if n in CHOSEN_ON},
+        "others of the paper": {n: data for n, data in paper.items() if n in others},
+        "with few samples a class": {n: data for n, data in paper.items() if n in rare},
+        "not of the paper": {
+            n: sample(X, np.unique(y, return_inverse=True)[1], limit) for n, (X, y) in rest.items()
+        },
+    }
+
+
+def sample(X: np.ndarray, y: np.ndarray, limit: int) -> Samples:
+    """Draw as many samples as the limit allows, and leave out classes with fewer than four."""
+    rows = np.random.RandomState(0).permutation(len(y))[:limit]
+    X, y = X[rows], y[rows]
+    often = np.isin(y, np.flatnonzero(np.bincount(y) >= 4))
+    return X[often], np.unique(y[often], return_inverse=True)[1]
+
+
+# --- Contenders -----------------------------------------------------------------------------------
+
+OURS, AGGLOMERATIVE = "BoostedHyperboxes", "AGGLO-SM"
+RULE_LEARNERS = ("FIGS", "BoostedRules", "RuleFit", "RIPPER")  # asked for at most 80 rules
+EBM = "EBM, 4 bags, no interactions"
+
+# What is changed of the settings.
+PIECES: dict[str, dict[str, Any]] = {
+    "... whose ends stay as found": {},
+    "... the best of one draw": {"n_draws": 1},
+    "... the best of 16 draws": {"n_draws": 16},
+    "... found for single classes only": {"n_groups": 0},
+    "... of at most 2 conditions": {"max_conditions": 2},
+    "... of at most 6 conditions": {"max_conditions": 6},
+    "... votes corrected once a box": {"n_sweeps": 1},
+    "... half as much l2": {"l2": 0.5, "ridge": 0.5},
+    "... twice as much l2": {"l2": 2.0, "ridge": 2.0},
+}
+
+
+class Ripper(ClassifierMixin, BaseEstimator):
+    """RIPPER of the package wittgenstein for two classes, as scikit-learn expects it."""
+
+    def __init__(self, max_rules: int = 20) -> None:
+        self.max_rules = max_rules
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Ripper:
+        """Learn the rules of the second class."""
+        from wittgenstein import RIPPER
+
+        self.classes_ = np.unique(y)
+        self.model_ = RIPPER(max_rules=self.max_rules, random_state=0)
+        self.model_.fit(X, y, pos_class=self.classes_[-1])
+        return self
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Return the shares of the classes among samples of the same rules."""
+        return np.asarray(self.model_.predict_proba(X))
+
+
+def rules(name: str, n: int, n_classes: int) -> Any:
+    """Return a learner of so many rules, or one for each class, with so many in all."""
+    import imodels
+
+    if name == "FIGS":
+        return imodels.FIGSClassifier(max_rules=n, random_state=0)
+    if name == "BoostedRules":
+        return imodels.BoostedRulesClassifier(n_estimators=n, random_state=0)
+    own = n if n_classes == 2 else max(1, n // n_classes)
+    model = Ripper(own)
+    if name == "RuleFit":
+        model = imodels.RuleFitClassifier(max_rules=own, include_linear=False, random_state=0)
+    return model if n_classes == 2 else OneVsRestClassifier(model)
+
+
+def explainable_boosting() -> Any:
+    """Return EBM with fewer bags than by default and no interactions."""
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    how = {"outer_bags": 4, "interactions": 0, "random_state": 0, "n_jobs": 1}
+    return ExplainableBoostingClassifier(**how)
+
+
+UNSIZED: dict[str, Callable[[], Any]] = {
+    "random forest": lambda: RandomForestClassifier(random_state=0),
+    "ExtraTrees": lambda: ExtraTreesClassifier(random_state=0),
+    "HistGradientBoosting": lambda: HistGradientBoostingClassifier(random_state=0),
+    "logistic regression": lambda: make_pipeline(
+        StandardScaler(), LogisticRegression(max_iter=1000)
+    ),
+    AGGLOMERATIVE: AgglomerativeGFMM,
+    EBM: explainable_boosting,
+}
+
+
+def contenders(
+    n_classes: int, sizes: tuple[int, ...], with_pieces: bool
+) -> Iterator[tuple[str, int | None, Any]]:
+    """Yield all learners with their numbers of rules; or ours, and ours without its pieces."""
+    sized: dict[str, Callable[[int], Any]] = {OURS: lambda n: BoostedHyperboxes(n, random_state=0)}
+    if with_pieces:
+        for piece, changes in PIECES.items():
+            sized[piece] = lambda n, c=changes: ChangedBoosting(n, random_state=0).change(c)
+    else:
+        sized["tree"] = lambda n: DecisionTreeClassifier(max_leaf_nodes=n, random_state=0)
+        sized |= {name: partial(rules, name, n_classes=n_classes) for name in RULE_LEARNERS}
+    for name, make in sized.items():
+        for size in sizes:
+            if size <= (80 if name in RULE_LEARNERS else 1000):
+                yield name, size, make(n=size) if name in RULE_LEARNERS else make(size)
+    for name, make_one in ({} if with_pieces else UNSIZED).items():
+        yield name, None, make_one()
+
+
+# --- Scores ---------------------------------------------------------------------------------------
+
+# Accuracy and log-loss by contender and number of rules; None where it gave up.
+Scores = dict[tuple[str, int | None], tuple[float, float] | None]
+
+
+class OutOfTimeError(Exception):
+    """A fit took too long."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise `OutOfTimeError` after so much processor time, unless it is 0; needs Unix."""
+
+    def give_up(*_: object) -> None:
+        raise OutOfTimeError
+
+    before = signal.signal(signal.SIGPROF, give_up)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def score(
+    X: np.ndarray,
+    y: np.ndarray,
+    known: Scores,
+    sizes: tuple[int, ...],
+    only: list[str],
+    seconds: float,
+    split: int,
+    with_pieces: bool,
+) -> Scores:
+    """Return accuracy and log-loss on a set by contender and number of rules."""
+    found = dict(known)
+    folds = list(StratifiedKFold(2, shuffle=True, random_state=split).split(X, y))
+    for name, size, model in contenders(len(np.unique(y)), sizes, with_pieces):
+        gave_up = any(other == name and value is None for (other, _), value in found.items())
+        if gave_up or (name, size) in known or (only and name not in only):
+            continue
+        limit = seconds if name in (*RULE_LEARNERS, EBM) else 0.0
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                scores = [score_fold(model, X, y, train, test, limit) for train, test in folds]
+            accuracy, loss = np.mean(scores, axis=0).tolist()
+            found[name, size] = accuracy, loss
+        except Exception as error:  # whatever a contender raises, the others go on
+            progress(f"{name}, {size}: {type(error).__name__} {error}")
+            found[name, size] = None
+    return found
+
+
+def score_fold(
+    model: Any, X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, seconds: float
+) -> tuple[float, float]:
+    """Return accuracy and log-loss on test samples."""
+    with limited(seconds):
+        p = model.fit(X[train], y[train]).predict_proba(X[test])
+    p = np.clip(np.nan_to_num(p, nan=1 / p.shape[1]), LEAST, 1.0)
+    p /= p.sum(axis=1, keepdims=True)
+    accuracy = float(np.mean(p.argmax(axis=1) == y[test]))
+    return accuracy, float(log_loss(y[test], p, labels=np.arange(p.shape[1])))
+
+
+# --- Tables and the picture -----------------------------------------------------------------------
+
+
+def finished_by(name: str, scores: list[Scores]) -> list[Any]:
+    """Return the scores on the sets on which a contender finished all sizes."""
+    sizes = {size for found in scores for other, size in found if other == name}
+    return [found for found in scores if all(found.get((name, size)) for size in sizes)]
+
+
+def names_of(scores: list[Scores]) -> list[str]:
+    """Return the contenders."""
+    return list(dict.fromkeys(name for found in scores for name, _ in found))
+
+
+def mean_table(scores: list[Scores], sizes: tuple[int, ...]) -> str:
+    """Tabulate means over the sets that a contender finished, and how many these are."""
+    rows = []
+    for name in names_of(scores):
+        finished, cells = finished_by(name, scores), [name]
+        for size in (*sizes, None):
+            values = [found[name, size] for found in finished if (name, size) in found]
+            cells.append("{:.3f}/{:.3f}".format(*np.mean(values, axis=0)) if values else "")
+        rows.append([*cells, f"{len(finished)}"])
+    return table(["rules", *map(str, sizes), "any", "sets"], rows)
+
+
+def difference_table(scores: list[Scores], sizes: tuple[int, ...]) -> str:
+    """Tabulate by how many points boxes are above each learner of as many rules."""
+    rows = []
+    for name in names_of(scores):
+        finished, cells = finished_by(name, scores), []
+        for size in sizes:
+            pairs = [(found.get((OURS, size)), found.get((name, size))) for found in finished]
+            gains = [ours[0] - other[0] for ours, other in pairs if ours and other]
+            cells.append(f"{100 * np.mean(gains):+.1f}" if gains else "")
+        if name != OURS and any(cells):
+            rows.append([name, *cells, f"{len(finished)}"])
+    return table(["rules", *map(str, sizes), "sets"], rows)
+
+
+def frontier(scores: list[Scores], sizes: tuple[int, ...]) -> Figure:
+    """Draw mean accuracy over the number of rules, of contenders that finished all sets."""
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    others = {}
+    for name in names_of(scores):
+        finished = finished_by(name, scores)
+        if len(finished) < len(scores):
+            continue
+        known = [size for size in (*sizes, None) if (name, size) in finished[0]]
+        means = [float(np.mean([found[name, size][0] for found in finished])) for size in known]
+        if known == [None]:
+            others[name] = means[0]
+        else:
+            width = 2.5 if name == OURS else 1.2
+            axes.plot(known, means, marker="o", linewidth=width, label=name)
+    styles = cycle(("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 4))))
+    for name in sorted(others, key=others.__getitem__, reverse=True):
+        line = {"color": "gray", "linewidth": 1, "linestyle": next(styles)}
+        axes.axhline(others[name], label=name, **line)
+    axes.set(xscale="log", xlabel="rules (of a tree: leaves)", ylabel="mean accuracy")
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.set_xticks([], minor=True)
+    title = f"one 2-fold cross-validation, at most {LIMIT:,} samples a set"
+    title = f"{len(scores)} sets on which no default was chosen: {title}"
+    axes.set_title(title, fontsize=9, loc="left")
+    axes.legend(loc="lower right", fontsize=8, frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def main() -> None:
+    """Score all contenders and print the tables."""
+    parser = command("bench-readable", __doc__, quick="small sets, 20 and 40 rules")
+    add = parser.add_argument
+    add("--groups", nargs="+", metavar="TITLE", help="of sets (default: all)")
+    add("--sizes", type=int, nargs="+", metavar="N", help="numbers of rules")
+    add("--samples", type=int, default=LIMIT, help="of a set, at most")
+    add("--only", nargs="*", default=[], metavar="NAME", help="contenders")
+    add("--seconds", type=float, default=10.0, help="of processor time, for each fit")
+    add("--picture", type=Path, default=ROOT / "docs" / "readable.png", help="if all is run")
+    add("--jobs", type=int, default=-1, help="processes (default: all cores)")
+    add("--split", type=int, default=SPLIT, help="seed of the cross-validation")
+    add("--keep", type=Path, metavar="FILE", help="of scores, read and added to")
+    add("--pieces", action="store_true", help="boxes without some of their pieces")
+    options = parser.parse_args()
+    sizes = tuple(options.sizes or ((20, 40) if options.quick else SIZES))
+    print(machine("numpy", "scikit-learn"))
+    kept = Kept(options.keep)
+
+    def key(title: str) -> str:
+        return f"{title} {options.samples} {options.split} {options.pieces} {digest()}"
+
+    def known(title: str) -> Scores:
+        rows = kept.get(key(title), [])
+        return {(name, size): value for name, size, value in rows}
+
+    def is_asked(name: str, size: int | None) -> bool:
+        return (size is None or size in sizes) and (not options.only or name in options.only)
+
+    how = sizes, options.only, options.seconds, options.split, options.pieces
+    everything: list[Scores] = []
+    unseen: list[Scores] = []
+    for title, sets in groups(options.data, options.samples).items():
+        if options.groups and title not in options.groups:
+            continue
+        chosen = {n: d for n, d in sets.items() if not options.quick or len(d[1]) <= QUICK_LIMIT}
+        tasks = (delayed(score)(*samples, known(n), *how) for n, samples in chosen.items())
+        results = Parallel(options.jobs, return_as="generator")(tasks)
+        scores: list[Scores] = []
+        for name, found in zip(chosen, results, strict=True):
+            progress(name)
+            kept[key(name)] = [(*which, value) for which, value in found.items()]
+            scores.append({which: value for which, value in found.items() if is_asked(*which)})
+        everything += scores
+        unseen += scores if title in UNSEEN else []
+        print(f"\n{title}: {len(scores)} sets, accuracy/log-loss\n")
+        print(mean_table(scores, sizes), flush=True)
+    print(f"\nAll {len(everything)} sets\n")
+    print(mean_table(everything, sizes))
+    print(f"\nPoints of accuracy that {OURS} is above, on all sets that a contender finished\n")
+    print(difference_table(everything, sizes))
+    is_whole = sizes == SIZES and options.samples == LIMIT and not options.groups
+    if is_whole and not options.quick and not options.pieces:
+        frontier(unseen, sizes).savefig(options.picture, dpi=110)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""Accuracy over the number of rules: boosted boxes beside rule learners and black boxes."""
