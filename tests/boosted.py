@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hyperboxes import BoostedHyperboxes
-from hyperboxes._models.voting import VotingHyperboxes
+from hyperboxes._models.hyperboxes import VotingHyperboxes
 
 inf = np.inf
 

@@ -23,7 +23,7 @@ def run(model, X, outputs=("label", "membership"), **options):
 
 def in_short_chunks(n_boxes):
     """Have graphs of so many boxes take their rows a few at a time."""
-    return mock.patch("hyperboxes._files.onnx_chunks._PAIRS", N_ROWS * n_boxes)
+    return mock.patch("hyperboxes._files.onnx_additive._PAIRS", N_ROWS * n_boxes)
 
 
 def assert_agrees(model, X):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperboxes._kernels import bitmaps
-from hyperboxes._models.boxes import Boxes
+from hyperboxes._models.box_store import Boxes
 from tests import reference
 from tests.compiled import FromPython
 from tests.learners import AgglomerativeGFMM, ImprovedOnlineGFMM
@@ -106,7 +106,7 @@ def test_more_boxes_than_a_chunk_holds(learner, n_samples):
     rng = np.random.default_rng(0)
     X = rng.random((n_samples, 6)).round(2)
     y = rng.integers(2, size=n_samples)
-    with patch.multiple("hyperboxes._models.boxes", _PATIENCE=1, _WALKS=0, _MANY=2):
+    with patch.multiple("hyperboxes._models.box_store", _PATIENCE=1, _WALKS=0, _MANY=2):
         model = learner(theta=0.2, scaling=None, calibrate=False).fit(X, y)
     lemma = learner(theta=0.2, scaling=None, calibrate=False, selection="lemma").fit(X, y)
     assert len(X) > bitmaps.CHUNK

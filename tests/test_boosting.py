@@ -16,8 +16,10 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hyperboxes import BoostedHyperboxes
-from hyperboxes._kernels import boosting, drawing, intervals
-from hyperboxes._learning import bins, voting
+from hyperboxes._kernels import boosting
+from hyperboxes._kernels import boosting as boosting_kernels
+from hyperboxes._learning import bins
+from hyperboxes._learning import boosting as boosting_learning
 from tests import reference_boosting as reference
 from tests.boosted import MANY, held, problems, small_model
 
@@ -50,7 +52,7 @@ def packed(g, h):
 @given(bin_sums())
 def test_best_interval_equals_brute_force(drawn):
     g, h, n_bins, l2 = drawn
-    found = intervals.best_interval(packed(g, h), n_bins, l2)
+    found = boosting_kernels.best_interval(packed(g, h), n_bins, l2)
     expected = reference.best_interval(g.tolist(), h.tolist(), n_bins, l2)
     score, *run, sum_g, sum_h = expected or (0.0, 0, -1, False, 0, 0)
     assert found == (score, *run, packed(sum_g, sum_h))
@@ -60,7 +62,7 @@ def test_best_interval_equals_brute_force(drawn):
 def test_first_interval_has_the_largest_sum(drawn):
     """With an l2 beyond all sums of h, c stays at 0 and the sum of g alone decides."""
     g, h, n_bins, _ = drawn
-    *_, found = intervals.best_interval(packed(g, h), n_bins, 1e60)
+    *_, found = boosting_kernels.best_interval(packed(g, h), n_bins, 1e60)
     of_bins = g[:n_bins].tolist()
     largest = max(sum(of_bins[i : j + 1]) for i in range(n_bins) for j in range(i, n_bins))
     assert found >> 32 == (largest + max(g[boosting.MISSING], 0) if largest > 0 else 0)
@@ -124,9 +126,9 @@ def test_models_equal_the_reference(
     how = replace(how, max_boxes=4, max_searches=max_searches)
     model._settings = lambda _: (how, 1)
     random = np.random.RandomState(0)
-    with mock.patch.object(voting, "MAX_SEARCHED", max_searched):
+    with mock.patch.object(boosting_learning, "MAX_SEARCHED", max_searched):
         path = model.fit(X, y, weights)._courses[0].path
-        rows = voting.draw_rows(len(X), random)
+        rows = boosting_learning.draw_rows(len(X), random)
     expected = reference.Booster(X, y, weights, how, n_classes, random, rows).run()
     stages = [path.places_at(stage) for stage in range(1, len(path.votes) + 1)]
     boxes = [conditions(box) for box in path.boxes]
@@ -345,8 +347,10 @@ def test_one_class_needs_no_box():
 def test_draws_of_large_data_are_bounded(monkeypatch):
     X, y = noisy(3000)
     drawn = []
-    find = drawing.draw_samples
-    monkeypatch.setattr(drawing, "draw_samples", lambda *a: drawn.append(find(*a)) or drawn[-1])
+    find = boosting_kernels.draw_samples
+    monkeypatch.setattr(
+        boosting_kernels, "draw_samples", lambda *a: drawn.append(find(*a)) or drawn[-1]
+    )
     model = BoostedHyperboxes(3, random_state=0)
     how, _ = model._settings(3)
     model._settings = lambda _: (replace(how, max_drawn=500), 1)
@@ -359,7 +363,7 @@ def test_draws_of_large_data_are_bounded(monkeypatch):
 def test_votes_are_fitted_to_all_samples_of_large_data(monkeypatch):
     """Boxes are found on few samples, but counts and intercepts are those of all."""
     X, y = noisy(3000)
-    monkeypatch.setattr("hyperboxes._learning.voting.MAX_SEARCHED", 500)
+    monkeypatch.setattr("hyperboxes._learning.boosting.MAX_SEARCHED", 500)
     model = BoostedHyperboxes(10, random_state=0).fit(X, y)
     assert_same_model(model, clone(model).set_params(n_jobs=2).fit(X, y))
     assert_array_equal(model.hyperboxes_.counts, held(model, X).sum(axis=0))

@@ -32,7 +32,7 @@ from hyperboxes import (
     save,
     to_onnx,
 )
-from hyperboxes._learning.categories import Column, learn_categories
+from hyperboxes._models.categories import Column, learn_categories
 from tests.tables import COLOURS, make_table
 
 
@@ -320,7 +320,7 @@ def test_saved_models_are_the_same(cls):
 )
 def test_broken_categories_are_refused(change):
     from hyperboxes._files.archive import ModelFileError
-    from hyperboxes._files.categories import categories_from_json, categories_to_json
+    from hyperboxes._files.schema import categories_from_json, categories_to_json
 
     model, _, _ = fitted(ImprovedOnlineGFMM)
     header = json.loads(json.dumps(categories_to_json(model._categories)))

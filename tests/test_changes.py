@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperboxes._explain.changes import fewest_changes
+from hyperboxes._readers.counterfactuals import fewest_changes
 
 nan = float("nan")
 

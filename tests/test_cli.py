@@ -8,11 +8,7 @@ import sys
 import pytest
 
 import hyperboxes
-from hyperboxes import (
-    AgglomerativeGFMM,
-    ImprovedOnlineGFMM,
-    OnlineGFMM,
-)
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 from hyperboxes._cli import COMMANDS, main
 from hyperboxes.literature import FuzzyMinMax
 from tests.iris_tables import FEATURES

@@ -13,13 +13,7 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from hyperboxes import (
-    AgglomerativeGFMM,
-    ImprovedOnlineGFMM,
-    OnlineGFMM,
-    load,
-    save,
-)
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, load, save
 from hyperboxes._cli.columns import match_spelling
 from hyperboxes.literature import MixedGFMM
 from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN

@@ -7,12 +7,7 @@ import pandas as pd
 import pytest
 
 import hyperboxes
-from hyperboxes import (
-    BoostedHyperboxes,
-    ImprovedOnlineGFMM,
-    export_text,
-    load,
-)
+from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, export_text, load
 from hyperboxes._cli import main
 from hyperboxes._cli.fit import ONLINE
 from hyperboxes._estimators.registry import commands

@@ -10,12 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hyperboxes import (
-    HyperboxClustering,
-    ImprovedOnlineGFMM,
-    load,
-    save,
-)
+from hyperboxes import HyperboxClustering, ImprovedOnlineGFMM, load, save
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 

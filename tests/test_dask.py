@@ -23,7 +23,7 @@ from hyperboxes import (
     merge,
     save,
 )
-from hyperboxes.dask._repairing import lower_counts
+from hyperboxes.dask._fit import lower_counts
 from tests.learners import same_boxes
 
 X, Y = load_iris(return_X_y=True)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import hyperboxes.dask
 from hyperboxes import BoostedHyperboxes
-from hyperboxes._learning import voting
+from hyperboxes._learning import boosting
 
 CHUNKS = (150, 0, 260, 190)  # one is empty
 
@@ -25,7 +25,7 @@ def in_one_thread():
 @pytest.fixture(params=[100, 100_000], ids=["drawn", "all"])
 def n_searched(request, monkeypatch):
     """Find boxes on some samples, or on all."""
-    monkeypatch.setattr(voting, "MAX_SEARCHED", request.param)
+    monkeypatch.setattr(boosting, "MAX_SEARCHED", request.param)
     return request.param
 
 

@@ -19,8 +19,8 @@ from sklearn.datasets import load_iris
 
 import hyperboxes.dask
 from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM
-from hyperboxes._learning import voting
-from hyperboxes.dask import _regions, _training
+from hyperboxes._learning import boosting
+from hyperboxes.dask import _boosting, _fit
 from tests.learners import same_boxes
 from tests.marks import on_posix
 
@@ -126,15 +126,15 @@ def dying(client, module, place):
 @on_posix
 @pytest.mark.parametrize("place", ["learn_partition", "merge_partitions"])
 def test_workers_that_die_are_made_up_for(client, expected, place):
-    with dying(client, _training, place):
+    with dying(client, _fit, place):
         assert same_boxes(fit(client, *data()), expected)
 
 
 @on_posix
 def test_samples_that_are_lost_while_boxes_vote_are_read_again(client, monkeypatch):
-    monkeypatch.setattr(voting, "MAX_SEARCHED", 50)
+    monkeypatch.setattr(boosting, "MAX_SEARCHED", 50)
     model = BoostedHyperboxes(3, random_state=0)
-    with dying(client, _regions, "count_cells"):
+    with dying(client, _boosting, "count_cells"):
         hyperboxes.dask.fit(model, *data(), client=client)
     rows = np.concatenate([np.arange(len(X))[part] for part in PARTS])
     expected = BoostedHyperboxes(3, random_state=0).fit(X[rows], Y[rows])
@@ -148,14 +148,14 @@ def kept_by(client):
 
 
 def test_an_error_between_boxes_leaves_nothing_behind(client, monkeypatch):
-    monkeypatch.setattr(voting, "MAX_SEARCHED", 50)
+    monkeypatch.setattr(boosting, "MAX_SEARCHED", 50)
     calls = []
 
     def fail_later(self, *args):
         calls.append(self)
         raise MemoryError
 
-    monkeypatch.setattr(_regions.SamplesOnWorkers, "count_classes", fail_later)
+    monkeypatch.setattr(_boosting.SamplesOnWorkers, "count_classes", fail_later)
     model = BoostedHyperboxes(3, random_state=0)
     with pytest.raises(MemoryError):
         hyperboxes.dask.fit(model, *data(), client=client)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hyperboxes import ImprovedOnlineGFMM
-from hyperboxes.dask._repairing import learn_lost_samples
+from hyperboxes.dask._fit import learn_lost_samples
 
 N_SAMPLES = 300
 

@@ -314,7 +314,7 @@ def test_numbers_of_many_digits_lie_inside(function):
 def test_many_samples_are_explained_in_parts(monkeypatch, function):
     model = AgglomerativeGFMM(theta=0.2, membership_function=function).fit(X, Y)
     expected = explain(model, X).to_dicts()
-    monkeypatch.setattr("hyperboxes._explain.explaining._GAPS_AT_ONCE", 200)
+    monkeypatch.setattr("hyperboxes._readers.explain._GAPS_AT_ONCE", 200)
     assert explain(model, X).to_dicts() == expected
 
 

@@ -156,7 +156,7 @@ def test_file_systems_that_cannot_sync_folders(model, tmp_path, monkeypatch):
 _KILLED_WHILE_WRITING = """
 import os, random, signal, sys, time
 from pathlib import Path
-from hyperboxes._files.atomic import replace_file
+from hyperboxes._files.archive import replace_file
 
 path = Path(sys.argv[1])
 contents = [b"old" * 50_000, b"new" * 200_000]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperboxes._kernels import geometry
-from hyperboxes._learning.rules import OVERLAPS, SIMILARITIES, make_rule
+from hyperboxes._learning.growth_parameters import OVERLAPS, SIMILARITIES, make_rule
 from hyperboxes._models.membership import FUNCTIONS, Membership
 from tests import reference, reference_family
 from tests.compiled import FromPython

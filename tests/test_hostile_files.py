@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperboxes import ModelFileError, load
-from hyperboxes._models.boxes import Boxes
+from hyperboxes._models.box_store import Boxes
 from tests.graphs import assert_agrees
 from tests.model_files import (
     assert_same_model,

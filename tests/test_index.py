@@ -7,18 +7,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperboxes._kernels import best, geometry, index, lanes, online, rooms, search
-from hyperboxes._kernels.records import BLOCKS, BOXES, MEMBERSHIP
-from hyperboxes._learning.rules import SIMILARITIES, make_rule
-from hyperboxes._models.boxes import Boxes, Samples
+from hyperboxes._kernels import (
+    blocking,
+    box_index,
+    geometry,
+    online,
+    search,
+    simd,
+)
+from hyperboxes._kernels import (
+    candidates as candidates_kernels,
+)
+from hyperboxes._kernels.structs import BLOCKS, BOXES, MEMBERSHIP
+from hyperboxes._learning.growth_parameters import SIMILARITIES, make_rule
+from hyperboxes._models.box_store import Boxes, Samples
 from hyperboxes._models.membership import FUNCTIONS, Membership
 from tests import reference
 from tests.compiled import FromPython
 from tests.learners import OVERLAPS
 from tests.strategies import grid, slopes, unit
 
-on_best, on_index = FromPython(best), FromPython(index)
-on_rooms, on_search = FromPython(rooms), FromPython(search)
+on_best, on_index = FromPython(candidates_kernels), FromPython(box_index)
+on_rooms, on_search = FromPython(blocking), FromPython(search)
 
 N_CLASSES = 2
 SHALLOW, DEEP = 16, 4
@@ -31,7 +41,7 @@ class Subject:
     """
 
     def __init__(self, n_features, width, gamma=None, function="min"):
-        self.settings = patch("hyperboxes._models.boxes._WIDTH", width)
+        self.settings = patch("hyperboxes._models.box_store._WIDTH", width)
         gamma = np.ones(n_features) if gamma is None else gamma
         self.membership = Membership(gamma, function)
         self.boxes = Boxes(n_features, N_CLASSES)
@@ -124,7 +134,7 @@ class Subject:
         ends, walls, links, places = index.ends, index.rooms, index.links, index.places
         assert self.boxes._counters[BLOCKS] <= len(links)
         for box in self.alive(*range(N_CLASSES)):
-            block, lane = divmod(places[box], lanes.LANES)
+            block, lane = divmod(places[box], simd.LANES)
             assert links[block, lane] == box
             corners = self.boxes.lower[box], self.boxes.upper[box]
             low, high = (corner.astype(np.float32) for corner in corners)
@@ -133,9 +143,9 @@ class Subject:
             room = self.rooms[box]
             has_rooms = walls is not None
             assert not has_rooms or np.array_equal(walls[block, :, :, lane], room)
-            while links[block, lanes.PARENT] >= 0:
+            while links[block, simd.PARENT] >= 0:
                 child = block
-                block, lane = divmod(links[block, lanes.PARENT], lanes.LANES)
+                block, lane = divmod(links[block, simd.PARENT], simd.LANES)
                 assert links[block, lane] == child
                 outer, inner = ends[block, :, :, lane], ends[block + 1, :, :, lane]
                 assert not ((outer[:, 0] > low) | (outer[:, 1] < high)).any()
@@ -201,7 +211,7 @@ class Subject:
         for most in (1, 3, len(boxes) + 1):
             ids, values = np.empty(most, np.int64), np.empty(most)
             n_found, n_tried = on_best.find_best(
-                *(label, -1, *after, boxes.counts, 2, best.FITTING),
+                *(label, -1, *after, boxes.counts, 2, candidates_kernels.FITTING),
                 *(boxes.learnable, rule, self.scratch, ids, values),
             )
             assert n_tried == 0
@@ -310,7 +320,7 @@ def test_long_sequences(n_features, width, is_sorted, function):
             low = rng.random(n_features)
             subject.check(low, low + 0.1 * rng.random(n_features), 0.3, rng.integers(N_CLASSES))
     trees = subject.boxes._index
-    assert trees.links[trees.roots[:N_CLASSES], lanes.LEVEL].max() >= 2
+    assert trees.links[trees.roots[:N_CLASSES], simd.LEVEL].max() >= 2
 
 
 @np.errstate(over="ignore")
@@ -355,10 +365,10 @@ def test_building_at_once_fills_blocks():
     samples = Samples(np.zeros((1000, 2)), np.zeros((1000, 2)), None, np.arange(1000) % 2)
     boxes = Boxes.of_samples(samples, 2)
     links, roots = boxes._index.links, boxes._index.roots[:2]
-    assert links[roots, lanes.LEVEL].tolist() == [2, 2]
+    assert links[roots, simd.LEVEL].tolist() == [2, 2]
     used = links[: boxes._counters[BLOCKS]]
-    leaves = used[used[:, lanes.LEVEL] == 0, : lanes.LANES]
-    assert ((leaves >= 0).sum(axis=1) > lanes.LANES // 2).all()
+    leaves = used[used[:, simd.LEVEL] == 0, : simd.LANES]
+    assert ((leaves >= 0).sum(axis=1) > simd.LANES // 2).all()
     assert sorted(leaves[leaves >= 0].tolist()) == list(range(1000))
 
 
@@ -379,7 +389,7 @@ def test_room_for_blocks_is_made_as_needed():
         sizes.append(len(arrays.index.ends))
     assert len(boxes) == 2000
     assert len(set(sizes)) > 5
-    assert sizes[0] < 2 * index.SPARE_BLOCKS
-    assert sizes[-1] < 2 * 2000 + index.SPARE_BLOCKS
+    assert sizes[0] < 2 * box_index.SPARE_BLOCKS
+    assert sizes[-1] < 2 * 2000 + box_index.SPARE_BLOCKS
     found = np.sort(boxes.arrays.index.links[boxes.arrays.index.roots[:n_classes], :2])
     assert sorted(found.ravel().tolist()) == list(range(2000))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hyperboxes import AgglomerativeGFMM, prune
-from hyperboxes._models.joint import JointTree
+from hyperboxes._models.box_store import JointTree
 from tests.learners import ImprovedOnlineGFMM
 
 FUNCTIONS = ("min", "mean")
@@ -16,7 +16,7 @@ every_function = pytest.mark.parametrize("function", FUNCTIONS)
 def joint_from(n_samples):
     """Build the tree when so many samples were asked about."""
     limits = {"_AT_LEAST": n_samples, "_SAMPLES_PER_BOX": 0}
-    return patch.multiple("hyperboxes._models.joint", **limits)
+    return patch.multiple("hyperboxes._models.box_store", **limits)
 
 
 at_once, never = joint_from(0), joint_from(np.inf)

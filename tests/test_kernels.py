@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from hyperboxes._kernels import jit
-from hyperboxes._kernels.index import build
+from hyperboxes._kernels.box_index import build
+from hyperboxes._kernels.nearest import nearest_by_class
 from hyperboxes._kernels.online import learn
-from hyperboxes._kernels.prediction import nearest_by_class
 from tests.learners import ImprovedOnlineGFMM
 
 

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from hyperboxes import AdaptiveGFMM, explain, export_html
-from hyperboxes._models.memory import expert_weights
+from hyperboxes._models.adaptive_state import expert_weights
 from tests.browser import needs_browser
 from tests.learners import ImprovedOnlineGFMM
 

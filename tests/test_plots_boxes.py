@@ -9,11 +9,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 from sklearn.datasets import make_moons
 
-from hyperboxes import (
-    BoostedHyperboxes,
-    BoxesDisplay,
-    HyperboxClustering,
-)
+from hyperboxes import BoostedHyperboxes, BoxesDisplay, HyperboxClustering
 from tests.boosted import known_model
 from tests.figures import assert_legible, iris, iris_arrays, legend_names, letters, outlines
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, every_function

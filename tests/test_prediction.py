@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from joblib import parallel_config
 
-from hyperboxes._learning.threads import Threads
+from hyperboxes._learning.steps import Threads
 from tests import reference
 from tests.learners import ImprovedOnlineGFMM, as_reference, models_and_samples
 

@@ -20,9 +20,8 @@ from hyperboxes import (
     RandomHyperboxes,
 )
 from hyperboxes._models.calibration import VoteCalibration, fit_vote_calibration, log_votes
-from hyperboxes._models.codes import SCALINGS, Codes
-from hyperboxes._models.ensemble import ask
-from hyperboxes._models.members import Voting, pack
+from hyperboxes._models.ensemble import Voting, ask, pack
+from hyperboxes._models.quantizer import SCALINGS, Codes
 from hyperboxes._models.records import EnsembleMember
 from tests import reference
 from tests import reference_ensembles as slow

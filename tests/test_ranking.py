@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperboxes._kernels import ranking
-from hyperboxes._kernels.lanes import LANES
+from hyperboxes._kernels import simd
+from hyperboxes._kernels.simd import LANES
 from tests.compiled import FromPython
 
-compiled = FromPython(ranking)
+compiled = FromPython(simd)
 
 # Few numbers, so that there are ties.
 gaps_of_many = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, 3.0]), min_size=1, max_size=60)

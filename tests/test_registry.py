@@ -6,7 +6,7 @@ import pytest
 import hyperboxes
 from hyperboxes import ImprovedOnlineGFMM, export_html, export_text, literature, load, merge, save
 from hyperboxes._estimators import registry
-from hyperboxes._estimators.classifier import BaseGFMM
+from hyperboxes._estimators.base import BaseGFMM
 from hyperboxes._estimators.registry import (
     Learner,
     MergeSettings,
@@ -15,7 +15,7 @@ from hyperboxes._estimators.registry import (
     find_by_class,
     find_by_file_name,
 )
-from hyperboxes._models.boxes import Boxes
+from hyperboxes._models.box_store import Boxes
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 every_entry = pytest.mark.parametrize(

@@ -21,9 +21,9 @@ from sklearn.metrics import (
 
 from hyperboxes import HyperboxClustering, explain, export_frame, export_html, save
 from hyperboxes._cli import main
-from hyperboxes._models.scaling import MinMaxScale
-from hyperboxes._report._contents import choose_boxes, choose_samples
-from hyperboxes._report._page import script_json
+from hyperboxes._models.samples import MinMaxScale
+from hyperboxes._report.page import script_json
+from hyperboxes._report.page_data import choose_boxes, choose_samples
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, models
 
 IRIS = load_iris(as_frame=True)

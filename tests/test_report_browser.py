@@ -9,9 +9,9 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 
 from hyperboxes import BoostedHyperboxes, RandomHyperboxes, explain
-from hyperboxes._explain.reading import learned_range
-from hyperboxes._explain.rounding import Rounding
-from hyperboxes._explain.rules import conditions
+from hyperboxes._readers.fitted import learned_range
+from hyperboxes._readers.rounding import Rounding
+from hyperboxes._readers.rules import conditions
 from tests.browser import needs_browser
 from tests.learners import ImprovedOnlineGFMM
 from tests.test_report import HOSTILE

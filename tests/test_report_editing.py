@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from hyperboxes import AgglomerativeGFMM, BoostedHyperboxes, explain
-from hyperboxes._explain import text as words
-from hyperboxes._explain import vote_text as vote_words
-from hyperboxes._report._editing import list_sliders
+from hyperboxes._readers import explanation_text as vote_words
+from hyperboxes._readers import explanation_text as words
+from hyperboxes._report.page_data import list_sliders
 from hyperboxes.literature import MultiGranularGFMM
 from tests.boosted import MANY, around, known_model
 from tests.browser import needs_browser
@@ -142,7 +142,7 @@ def test_votes_add_up_to_those_of_predict(show, n_boxes):
         assert [held["box"] for held in answer["held"]] == [
             vote.index for vote in explanation.votes[:30]
         ]
-        assert answer["why"] == vote_words.headline(explanation)
+        assert answer["why"] == vote_words.headline_of_votes(explanation)
 
 
 def test_every_kind_of_condition(show):

@@ -7,17 +7,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hyperboxes import AgglomerativeGFMM
-from hyperboxes._kernels import rooms
-from hyperboxes._models.boxes import Boxes
+from hyperboxes._kernels import blocking
+from hyperboxes._models.box_store import Boxes
 from tests import reference
 from tests.compiled import FromPython
 from tests.learners import ImprovedOnlineGFMM
 from tests.strategies import grid, unit
 
-on_rooms = FromPython(rooms)
+on_rooms = FromPython(blocking)
 
 # Rooms are kept from the first refusal on, and bitmaps soon after.
-no_patience = patch.multiple("hyperboxes._models.boxes", _PATIENCE=1, _WALKS=0)
+no_patience = patch.multiple("hyperboxes._models.box_store", _PATIENCE=1, _WALKS=0)
 
 # Neighbours in double precision, which are one number in single precision.
 near = st.integers(-3, 3).map(lambda steps: 0.3 + steps * 2.0**-54)
@@ -65,7 +65,7 @@ def learn_alternating(patience, **params):
     """
     X, y = np.arange(20)[:, None] / 20, np.arange(20) % 2
     limits = {"_PATIENCE": patience, "_WALKS": 1000}
-    with patch.multiple("hyperboxes._models.boxes", **limits):
+    with patch.multiple("hyperboxes._models.box_store", **limits):
         return ImprovedOnlineGFMM(theta=1.0, scaling=None, **params).fit(X, y)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from hyperboxes import HyperboxClustering, export_frame, export_text
-from hyperboxes._models.scaling import MinMaxScale
+from hyperboxes._models.samples import MinMaxScale
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, every_learner, models
 
 X, Y = load_iris(return_X_y=True)

@@ -285,11 +285,11 @@ def test_skops(cls):
     content = skops.io.dumps(model)
     trusted = [
         f"{type(model).__module__}.{type(model).__name__}",
-        "hyperboxes._models.boxes.Boxes",
+        "hyperboxes._models.box_store.Boxes",
         "hyperboxes._models.calibration.DistanceCalibration",
         "hyperboxes._models.membership.Membership",
         "hyperboxes._models.model.BoxModel",
-        "hyperboxes._models.scaling.MinMaxScale",
+        "hyperboxes._models.samples.MinMaxScale",
     ]
     assert set(skops.io.get_untrusted_types(data=content)) == set(trusted)
     twin = skops.io.loads(content, trusted=trusted)

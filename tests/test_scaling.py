@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import MinMaxScaler
 
 from hyperboxes import AgglomerativeGFMM
-from hyperboxes._models.scaling import MinMaxScale
+from hyperboxes._models.samples import MinMaxScale
 from tests.learners import ONLINE_LEARNERS, ImprovedOnlineGFMM, every_online_learner, same_boxes
 
 tables = hnp.arrays(

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from hyperboxes import RandomHyperboxes
-from hyperboxes._learning.members import CodedSamples
-from hyperboxes._learning.out_of_bag import OutOfBag
-from hyperboxes._learning.scouting import _find_best, _take_some
+from hyperboxes._learning.ensemble import CodedSamples, OutOfBag, _find_best, _take_some
 
 
 def n_drawn(X, y, **parameters):

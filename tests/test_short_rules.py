@@ -5,9 +5,8 @@ from hypothesis import given, settings
 from sklearn.datasets import load_breast_cancer
 
 from hyperboxes import export_frame, export_text
-from hyperboxes._explain.quality import GivenSamples
-from hyperboxes._explain.reading import learned_range
-from hyperboxes._explain.short_rules import find_short_rules
+from hyperboxes._readers.fitted import learned_range
+from hyperboxes._readers.quality import GivenSamples, find_short_rules
 from tests.learners import ImprovedOnlineGFMM, models
 
 DATA = load_breast_cancer()

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from hyperboxes._learning.threads import Threads
+from hyperboxes._learning.steps import Threads
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])

@@ -13,7 +13,7 @@ from scipy.special import softmax
 from sklearn.datasets import load_iris
 
 from hyperboxes import BoostedHyperboxes, VoteExplanations, explain
-from hyperboxes._explain import vote_text
+from hyperboxes._readers import explanation_text
 from tests.boosted import MANY, held, known_model, problems, small_model
 
 X, Y = load_iris(return_X_y=True)
@@ -73,10 +73,10 @@ def test_other_classes_and_boxes_are_counted():
 def test_boxes_for_classes_that_are_not_shown_are_counted():
     model = known_model()
     explanation = explain(model, [[3.0, 1.0, 7.0]])[0]
-    assert vote_text.not_shown(explanation, np.array([1])) == [
+    assert explanation_text.not_shown(explanation, np.array([1])) == [
         "1 more class of smaller scores, and 1 box for these alone."
     ]
-    assert vote_text.not_shown(explanation, np.array([1, 0])) == []
+    assert explanation_text.not_shown(explanation, np.array([1, 0])) == []
 
 
 def test_values_have_the_digits_that_conditions_ask_for():

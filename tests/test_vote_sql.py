@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from hyperboxes import BoostedHyperboxes, export_sql
-from hyperboxes._explain import vote_sql
+from hyperboxes._readers import sql_additive
 from tests.boosted import MANY, around, held, known_model, problems, small_model
 from tests.databases import databases
 
@@ -44,7 +44,7 @@ def test_sums_are_those_of_predict_to_the_last_bit(ask_database):
 
 @databases
 def test_long_sums_are_taken_in_pieces(ask_database, monkeypatch):
-    monkeypatch.setattr(vote_sql, "_MOST_IN_A_SUM", 8)
+    monkeypatch.setattr(sql_additive, "_MOST_IN_A_SUM", 8)
     model = BoostedHyperboxes(MANY, random_state=0).fit(X, Y)
     assert len(model.hyperboxes_) > 16
     samples = around(model.hyperboxes_, X)[::9]

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 
 from hyperboxes import BoostedHyperboxes, export_frame, export_text
-from hyperboxes._explain.votes import vote_list
+from hyperboxes._readers.rules import vote_list
 from tests.boosted import MANY, held, known_model, problems, small_model
 
 X, Y = load_iris(return_X_y=True)

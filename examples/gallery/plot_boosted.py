@@ -17,13 +17,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from hyperboxes import (
-    BoostedHyperboxes,
-    BoxesDisplay,
-    ContributionsDisplay,
-    explain,
-    export_text,
-)
+from hyperboxes import BoostedHyperboxes, BoxesDisplay, ContributionsDisplay, explain, export_text
 
 data = load_breast_cancer(as_frame=True)
 X_train, X_test, y_train, y_test = train_test_split(

@@ -5,25 +5,102 @@ AGGLO-2, original and accelerated. Their models are lists of axis-parallel boxes
 It also has boosted rules, ensembles, clustering, and classifiers for streams with concept drift.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hyperboxes._api import *  # noqa: F403
+    from hyperboxes._estimators.adaptive import AdaptiveGFMM
+    from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
+    from hyperboxes._estimators.boosted import BoostedHyperboxes
+    from hyperboxes._estimators.clustering import HyperboxClustering
+    from hyperboxes._estimators.merge import merge
+    from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
+    from hyperboxes._estimators.prune import Pruning, prune
+    from hyperboxes._estimators.random import RandomHyperboxes
+    from hyperboxes._files.archive import ModelFileError
+    from hyperboxes._files.onnx import to_onnx
+    from hyperboxes._files.saving import load, save
+    from hyperboxes._models.hyperboxes import Hyperboxes, VotingHyperboxes
+    from hyperboxes._plots import (
+        BoxesDisplay,
+        ContributionsDisplay,
+        GrowthDisplay,
+        MemoryDisplay,
+        ParallelCoordinatesDisplay,
+        ThetaDisplay,
+    )
+    from hyperboxes._readers.counterfactuals import VoteChange
+    from hyperboxes._readers.ensembles import EnsembleExplanation, EnsembleExplanations, SpeakingBox
+    from hyperboxes._readers.explain import (
+        ExplainedVote,
+        Explanations,
+        VoteExplanation,
+        VoteExplanations,
+        explain,
+    )
+    from hyperboxes._readers.explanation import Change, ExplainedBox, Explanation
+    from hyperboxes._readers.memories import MemoryExplanation, MemoryExplanations, VotingBox
+    from hyperboxes._readers.rules import export_frame, export_text
+    from hyperboxes._readers.sql import export_sql
+    from hyperboxes._report import export_html
 
 __version__ = "0.2.0"
 
+# Each public name is imported when it is first used: `hyperboxes --help` needs none.
+_MODULES = {
+    "AdaptiveGFMM": "_estimators.adaptive",
+    "AgglomerativeGFMM": "_estimators.agglomerative",
+    "BoostedHyperboxes": "_estimators.boosted",
+    "BoxesDisplay": "_plots",
+    "Change": "_readers.explanation",
+    "ContributionsDisplay": "_plots",
+    "EnsembleExplanation": "_readers.ensembles",
+    "EnsembleExplanations": "_readers.ensembles",
+    "ExplainedBox": "_readers.explanation",
+    "ExplainedVote": "_readers.explain",
+    "Explanation": "_readers.explanation",
+    "Explanations": "_readers.explain",
+    "GrowthDisplay": "_plots",
+    "HyperboxClustering": "_estimators.clustering",
+    "Hyperboxes": "_models.hyperboxes",
+    "ImprovedOnlineGFMM": "_estimators.online",
+    "MemoryDisplay": "_plots",
+    "MemoryExplanation": "_readers.memories",
+    "MemoryExplanations": "_readers.memories",
+    "ModelFileError": "_files.archive",
+    "OnlineGFMM": "_estimators.online",
+    "ParallelCoordinatesDisplay": "_plots",
+    "Pruning": "_estimators.prune",
+    "RandomHyperboxes": "_estimators.random",
+    "SpeakingBox": "_readers.ensembles",
+    "ThetaDisplay": "_plots",
+    "VoteChange": "_readers.counterfactuals",
+    "VoteExplanation": "_readers.explain",
+    "VoteExplanations": "_readers.explain",
+    "VotingBox": "_readers.memories",
+    "VotingHyperboxes": "_models.hyperboxes",
+    "explain": "_readers.explain",
+    "export_frame": "_readers.rules",
+    "export_html": "_report",
+    "export_sql": "_readers.sql",
+    "export_text": "_readers.rules",
+    "load": "_files.saving",
+    "merge": "_estimators.merge",
+    "prune": "_estimators.prune",
+    "save": "_files.saving",
+    "to_onnx": "_files.onnx",
+}
+
+__all__ = list(_MODULES)
+
 
 def __getattr__(name: str) -> Any:
-    """Import the public names when one is first used: `hyperboxes --help` needs none."""
-    if name == "__all__" or not name.startswith("_"):
-        from hyperboxes import _api
-
-        if name == "__all__" or name in _api.__all__:
-            return getattr(_api, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import a public name when it is first used."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:
-    from hyperboxes import _api
-
-    return [*_api.__all__, "__version__"]
+    return [*__all__, "__version__"]

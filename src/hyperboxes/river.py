@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators import adaptive, online
-from hyperboxes._estimators.one_by_one import OneByOne
+from hyperboxes._estimators.streaming import OneByOne
 from hyperboxes._extras import need
 
 try:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hyperboxes._extras import need
-from hyperboxes._files.atomic import replacing
+from hyperboxes._files.archive import replacing
 
 STDIO = "-"
 

@@ -42,7 +42,7 @@ from hyperboxes._cli.common import (
     with_progress,
 )
 from hyperboxes._cli.tables import Table, find_files, open_tables
-from hyperboxes._explain.scores import class_scores, overall_scores
+from hyperboxes._readers.quality import class_scores, overall_scores
 
 HELP = "compare predictions with true labels"
 EXAMPLES = """\

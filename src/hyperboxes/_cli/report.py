@@ -10,12 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from hyperboxes._cli.columns import (
-    add_matching,
-    check_classifier,
-    load_model,
-    read_samples,
-)
+from hyperboxes._cli.columns import add_matching, check_classifier, load_model, read_samples
 from hyperboxes._cli.common import (
     STDIO,
     add_data,
@@ -62,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Write the report."""
     from hyperboxes import export_html
-    from hyperboxes._files.atomic import replace_file
+    from hyperboxes._files.archive import replace_file
 
     check_output(args.output, args.data, args.model)
     model = load_model(args.model)

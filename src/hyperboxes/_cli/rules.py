@@ -12,12 +12,7 @@ import argparse
 import math
 from typing import Any
 
-from hyperboxes._cli.columns import (
-    add_matching,
-    check_classifier,
-    load_model,
-    read_samples,
-)
+from hyperboxes._cli.columns import add_matching, check_classifier, load_model, read_samples
 from hyperboxes._cli.common import (
     DATA_HELP,
     UsageError,
@@ -98,7 +93,7 @@ def _print_csv(args: argparse.Namespace, model: Any, X: Any = None, y: Any = Non
 
 def _print_json(args: argparse.Namespace, model: Any, X: Any = None, y: Any = None) -> None:
     """Print a list of rules, with the bounds by feature, null where a box has none."""
-    from hyperboxes._explain.reading import json_value
+    from hyperboxes._readers.fitted import json_value
 
     frame = _frame(args, model, X, y)
     n_features = model.n_features_in_

@@ -11,11 +11,9 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from hyperboxes._estimators.base import NUMBERS
-from hyperboxes._estimators.docs import shared_docs
-from hyperboxes._estimators.labels import SeenLabels
-from hyperboxes._estimators.one_by_one import OneByOne
-from hyperboxes._estimators.scoring import IntervalClassifierMixin
+from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.base import NUMBERS, IntervalClassifierMixin
+from hyperboxes._estimators.streaming import OneByOne, SeenLabels
 from hyperboxes._estimators.validation import (
     check_not_huge,
     check_upper,
@@ -30,8 +28,8 @@ from hyperboxes._learning.adaptive import (
     learn_row,
     make_settings,
 )
+from hyperboxes._models.adaptive_state import BoxMemory
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.memory import BoxMemory
 from hyperboxes._models.records import NeighborBoxes
 
 

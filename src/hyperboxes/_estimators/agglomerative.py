@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from hyperboxes._estimators.classifier import BaseGFMM
-from hyperboxes._estimators.docs import shared_docs
+from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.base import BaseGFMM
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_samples
-from hyperboxes._learning.callbacks import FitCallbacks
-from hyperboxes._learning.rules import SIMILARITIES
+from hyperboxes._learning.growth_parameters import SIMILARITIES
+from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
 

@@ -15,16 +15,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from hyperboxes._estimators.docs import shared_docs
-from hyperboxes._estimators.tables import CATEGORICAL_FEATURES, TakesCategories
+from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, TakesCategories
 from hyperboxes._estimators.validation import unchanged_on_error, validate_samples
-from hyperboxes._kernels import votes
+from hyperboxes._kernels import additive
 from hyperboxes._learning.bins import in_batches
-from hyperboxes._learning.boosting import Settings
-from hyperboxes._learning.threads import Threads
-from hyperboxes._learning.voting import Course, Training, VotingModel, learn_votes
+from hyperboxes._learning.boosting import Course, Settings, Training, VotingModel, learn_votes
+from hyperboxes._learning.steps import Threads
+from hyperboxes._models.hyperboxes import VotingHyperboxes, list_conditions
 from hyperboxes._models.records import AdditiveBoxes
-from hyperboxes._models.voting import VotingHyperboxes, list_conditions
 
 _NUMBERS = {"dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": "allow-nan"}
 
@@ -354,7 +353,7 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
         n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
         with Threads(n_jobs) as threads:
             in_batches(
-                lambda start, stop: votes.add_votes(
+                lambda start, stop: additive.add_votes(
                     X, conditions, boxes.weights, start, stop, scores
                 ),
                 len(X),
@@ -386,7 +385,7 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
 def _held(X: np.ndarray, course: Course) -> np.ndarray:
     """Return which boxes of a course hold which samples, as numbers."""
     inside = np.zeros((len(X), len(course.path.boxes)))
-    votes.add_votes(X, course.conditions, np.eye(inside.shape[1]), 0, len(X), inside)
+    additive.add_votes(X, course.conditions, np.eye(inside.shape[1]), 0, len(X), inside)
     return inside
 
 

@@ -11,23 +11,22 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.base import NUMBERS, BoxEstimator
-from hyperboxes._estimators.docs import shared_docs
 from hyperboxes._estimators.validation import (
     unchanged_on_error,
     validate_samples,
     warn_if_ranges_unknown,
 )
 from hyperboxes._kernels import clusters
-from hyperboxes._kernels.records import NO_LABEL
+from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_samples
-from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.growth_parameters import SIMILARITIES
 from hyperboxes._learning.online import learn_online
-from hyperboxes._learning.rules import SIMILARITIES
-from hyperboxes._models.boxes import WORK_PER_CALL
+from hyperboxes._learning.steps import FitCallbacks
+from hyperboxes._models.box_store import WORK_PER_CALL
 from hyperboxes._models.model import BoxModel
-from hyperboxes._models.samples import Samples
-from hyperboxes._models.scaling import MinMaxScale
+from hyperboxes._models.samples import MinMaxScale, Samples
 
 
 def _learns_online(estimator: Any) -> bool:

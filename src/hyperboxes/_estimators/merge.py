@@ -11,14 +11,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.base import BoxEstimator
+from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, MergeSettings, find_by_class
-from hyperboxes._estimators.tables import known_categories
 from hyperboxes._estimators.validation import column_name
-from hyperboxes._kernels import cutting
-from hyperboxes._kernels.records import NO_LABEL, Rule
+from hyperboxes._kernels import agglomerative
+from hyperboxes._kernels.structs import NO_LABEL, Rule
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_boxes
-from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
+from hyperboxes._models.box_store import WORK_PER_CALL, Boxes
 from hyperboxes._models.calibration import DistanceCalibration
 
 Model = TypeVar("Model", bound=BoxEstimator)
@@ -255,5 +255,5 @@ def _cut_overlaps(boxes: Boxes, rule: Rule) -> None:
     start = 0
     while start < len(boxes):
         scratch = boxes.make_scratch()
-        start = cutting.cut_overlaps(boxes.arrays, start, rule, scratch, WORK_PER_CALL)
+        start = agglomerative.cut_overlaps(boxes.arrays, start, rule, scratch, WORK_PER_CALL)
     boxes.pack()

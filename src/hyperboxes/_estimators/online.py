@@ -12,17 +12,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
-from hyperboxes._estimators.classifier import BaseGFMM
-from hyperboxes._estimators.docs import shared_docs
-from hyperboxes._estimators.label_runs import LabelRuns
-from hyperboxes._estimators.one_by_one import OneByOneBoxes
+from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.base import BaseGFMM
+from hyperboxes._estimators.streaming import LabelRuns, OneByOneBoxes
 from hyperboxes._estimators.validation import (
     check_known_classes,
     unchanged_on_error,
     warn_if_ranges_unknown,
 )
-from hyperboxes._learning.callbacks import FitCallbacks
 from hyperboxes._learning.online import learn_online, learn_row, learn_twice
+from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.calibration import DistanceCalibration
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from hyperboxes._estimators.classifier import BaseGFMM
+from hyperboxes._estimators.base import BaseGFMM
 from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._estimators.registry import find_by_class
 from hyperboxes._estimators.validation import check_known_classes

@@ -1,4 +1,4 @@
-"""`RandomHyperboxes`: many small models on random samples and features, which vote."""
+"""`RandomHyperboxes`: an ensemble of models on random subsets of samples and features."""
 
 from __future__ import annotations
 
@@ -16,32 +16,84 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from hyperboxes._estimators.base import NUMBERS
-from hyperboxes._estimators.docs import shared_docs
-from hyperboxes._estimators.member_learners import find_learners
-from hyperboxes._estimators.scoring import IntervalClassifierMixin
-from hyperboxes._estimators.tables import CATEGORICAL_FEATURES, TakesCategories
+from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
+from hyperboxes._estimators.base import NUMBERS, BaseGFMM, IntervalClassifierMixin
+from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, TakesCategories
+from hyperboxes._estimators.online import ImprovedOnlineGFMM
+from hyperboxes._estimators.registry import find_by_class
 from hyperboxes._estimators.validation import check_upper, unchanged_on_error, validate_samples
-from hyperboxes._learning.copies import copy_by_weight
-from hyperboxes._learning.members import (
+from hyperboxes._learning.ensemble import (
     CodedSamples,
     Drawing,
     Learned,
     Lesson,
     MemberLearner,
+    OutOfBag,
+    choose_drawing,
+    collect,
+    copy_by_weight,
     find_importances,
     learn_member,
 )
-from hyperboxes._learning.out_of_bag import OutOfBag, collect
-from hyperboxes._learning.scouting import choose_drawing
-from hyperboxes._learning.threads import Threads
+from hyperboxes._learning.steps import FitCallbacks, Threads
 from hyperboxes._models.calibration import fit_vote_calibration
-from hyperboxes._models.codes import SCALINGS, Codes
-from hyperboxes._models.ensemble import EnsembleModel
+from hyperboxes._models.ensemble import EnsembleModel, Voting
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.members import Voting
+from hyperboxes._models.model import BoxModel
+from hyperboxes._models.quantizer import SCALINGS, Codes
 from hyperboxes._models.records import BoxEnsemble
-from hyperboxes._models.samples import slices
+from hyperboxes._models.samples import Samples, slices
+
+
+def find_learners(estimator: Any, share: float) -> list[MemberLearner]:
+    """Return the ways to learn a member, which are taken in turn and draw a share of samples."""
+    learners = estimator
+    if learners is None:
+        learners = [
+            ImprovedOnlineGFMM(theta=0.1),
+            AgglomerativeGFMM(theta=0.7, algorithm="agglo2"),
+        ]
+    elif not isinstance(learners, list):
+        learners = [learners]
+    if not learners:
+        raise ValueError("estimator is an empty list: name at least one learner, or None.")
+    for learner in learners:
+        _check(learner)
+    return [
+        MemberLearner(
+            partial(_learn_with, learner),
+            learner.membership_function,
+            share,
+            isinstance(learner, AgglomerativeGFMM),
+        )
+        for learner in learners
+    ]
+
+
+def _check(learner: Any) -> None:
+    """Refuse what cannot be a member."""
+    entry = find_by_class(type(learner))
+    if not isinstance(learner, BaseGFMM) or (entry and entry.boxes != "cover"):
+        raise TypeError(
+            "Members are learners whose boxes cover samples, such as ImprovedOnlineGFMM, "
+            f"not {type(learner).__name__}. For other learners use scikit-learn's "
+            "BaggingClassifier."
+        )
+    learner._validate_params()
+    if np.any(np.asarray(learner.gamma) != 1.0):
+        raise ValueError(
+            f"Members have gamma=1, not {learner.gamma!r}: how fast their votes fall with "
+            "the distance is the temperature of the ensemble."
+        )
+    if learner.unlabeled is not None:
+        raise ValueError("All samples of an ensemble need a label: unlabeled must be None.")
+
+
+def _learn_with(learner: BaseGFMM, samples: Samples, model: BoxModel) -> None:
+    """Learn boxes as a learner does, in the order of the samples."""
+    learner._learn(samples, model, FitCallbacks(None, samples, None, dict))
+
 
 # Samples that are asked about at a time: their codes and votes stay in the processor's cache.
 _ROWS_AT_ONCE = 1024

@@ -1,9 +1,4 @@
-"""`to_onnx`: a fitted model as an ONNX graph, whose labels are those of `predict`.
-
-The graph compares every sample with every box, in float64 and in the order of the kernels'
-arithmetic, so that the results, ties included, are the same bit for bit. Parts of it are written by
-the modules beside: rows in chunks, distances and who wins, and what kinds of models do otherwise.
-"""
+"""`to_onnx`: models as ONNX graphs, with the encoding of categories before them."""
 
 from __future__ import annotations
 
@@ -15,21 +10,76 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
+from hyperboxes._estimators.base import BaseGFMM
 from hyperboxes._estimators.boosted import BoostedHyperboxes
-from hyperboxes._estimators.classifier import BaseGFMM
+from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.refusals import refuse_memory, refuse_undecided
 from hyperboxes._extras import need
-from hyperboxes._files import onnx_votes
-from hyperboxes._files.onnx_categories import take_categories
-from hyperboxes._files.onnx_chunks import list_lengths, write_chunks
-from hyperboxes._files.onnx_nearest import (
-    COLUMNS,
-    Gaps,
-    write_deciding,
-)
+from hyperboxes._files import onnx_additive
+from hyperboxes._files.onnx_additive import list_lengths, write_chunks
+from hyperboxes._files.onnx_nearest import COLUMNS, Gaps, write_deciding
+from hyperboxes._models.categories import Categories
 
 if TYPE_CHECKING:
     from onnx import ModelProto
+
+_CATEGORIES_DOMAIN = "ai.onnx.ml"
+
+
+def take_categories(onnx: Any, proto: Any, model: Any) -> None:
+    """Have a graph take ``numbers`` and ``categories`` in place of ``X``, if there are any."""
+    categories = known_categories(model)
+    if not categories:
+        return
+    helper, graph = onnx.helper, proto.graph
+    numeric = [j for j in range(model.n_features_in_) if j not in categories]
+    constants = {"column_order": np.argsort([*numeric, *categories])}
+    nodes = []
+    for k, (j, known) in enumerate(categories.items()):
+        nodes += _find_places(helper, j, known)
+        constants[f"known_places_{j}"] = np.append(known.places, np.nan)
+        constants[f"column_{j}"] = np.array([k])
+    joined = ["numbers", *(f"places_{j}" for j in categories)]
+    nodes.append(helper.make_node("Concat", joined, ["unordered"], axis=1))
+    nodes.append(helper.make_node("Gather", ["unordered", "column_order"], ["X"], axis=1))
+    old = list(graph.node)
+    del graph.node[:]
+    graph.node.extend([*nodes, *old])
+    for name, value in constants.items():
+        graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+    del graph.input[:]
+    doubles, strings = onnx.TensorProto.DOUBLE, onnx.TensorProto.STRING
+    shapes = {
+        "numbers": (doubles, ["n_samples", len(numeric)]),
+        "categories": (strings, ["n_samples", len(categories)]),
+    }
+    graph.input.extend(helper.make_tensor_value_info(name, *kind) for name, kind in shapes.items())
+    proto.opset_import.append(helper.make_opsetid(_CATEGORIES_DOMAIN, 2))
+
+
+def _find_places(helper: Any, j: int, known: Categories) -> list[Any]:
+    """Return what makes places of a column of texts; those that are not known become NaN."""
+    texts = [str(value) for value in known.values]
+    encode = helper.make_node(
+        "LabelEncoder",
+        [f"texts_{j}"],
+        [f"codes_{j}"],
+        domain=_CATEGORIES_DOMAIN,
+        keys_strings=texts,
+        values_int64s=list(range(len(texts))),
+        default_int64=len(texts),
+    )
+    return [
+        helper.make_node("Gather", ["categories", f"column_{j}"], [f"texts_{j}"], axis=1),
+        encode,
+        helper.make_node("Gather", [f"known_places_{j}", f"codes_{j}"], [f"places_{j}"]),
+    ]
+
+
+# The graph compares every sample with every box, in float64 and in the order of the kernels'
+# arithmetic, so that the results, ties included, are the same bit for bit. Parts of it are written
+# by the modules beside: rows in chunks, distances and who wins, and what kinds of models do
+# otherwise.
 
 # What graphs in ONNX's own notation begin with. Opset 13 is the lowest in which all operators take
 # these types.
@@ -115,8 +165,8 @@ def _graph(model: Any) -> tuple[str, dict[str, np.ndarray]]:
     if isinstance(model, BoostedHyperboxes):
         check_is_fitted(model)
         labels = _labels(model.classes_)
-        text = onnx_votes.write_graph(model, _label_type(labels))
-        return text, {**onnx_votes.list_constants(model), "labels": labels}
+        text = onnx_additive.write_graph(model, _label_type(labels))
+        return text, {**onnx_additive.list_constants(model), "labels": labels}
     refuse_memory(model, "to_onnx")
     if not isinstance(model, BaseGFMM):
         raise TypeError(

@@ -1,6 +1,6 @@
 """Parts of ONNX graphs for boxes that answer by distance: which class is the nearest to a sample.
 
-Numbers are those of `_kernels/prediction.py` bit for bit, and so are the rules of the winner.
+Numbers are those of `_kernels/nearest.py` bit for bit, and so are the rules of the winner.
 Samples are the rows of a chunk, boxes are sorted by class.
 """
 

@@ -17,6 +17,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
+from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.registry import (
     Learner,
     all_learners,
@@ -24,16 +25,26 @@ from hyperboxes._estimators.registry import (
     find_by_file_name,
     resolve,
 )
-from hyperboxes._estimators.tables import known_categories
-from hyperboxes._files.archive import ModelFileError, is_storable, pack, parse_arrays, unpack
-from hyperboxes._files.atomic import replace_file, write_all
-from hyperboxes._files.categories import categories_from_json, categories_to_json
-from hyperboxes._files.covers import Covers
-from hyperboxes._files.ensembles import Ensembles
-from hyperboxes._files.kinds import Arrays, Kind
-from hyperboxes._files.memories import Memories
+from hyperboxes._files.archive import (
+    ModelFileError,
+    is_storable,
+    pack,
+    parse_arrays,
+    replace_file,
+    unpack,
+    write_all,
+)
 from hyperboxes._files.parameters import from_json, to_json
-from hyperboxes._files.votes import Votes
+from hyperboxes._files.schema import (
+    Arrays,
+    Covers,
+    Ensembles,
+    Kind,
+    Memories,
+    Votes,
+    categories_from_json,
+    categories_to_json,
+)
 
 _FORMAT = "hyperboxes"
 _FORMAT_VERSION = 3

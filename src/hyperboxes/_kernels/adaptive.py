@@ -16,8 +16,7 @@ import numpy as np
 
 from hyperboxes._kernels.geometry import is_known, larger, lowest, smaller, upmost
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step
-from hyperboxes._kernels.lanes import LANES, first_lane
-from hyperboxes._kernels.ranking import at, below, move_up, put_in_order
+from hyperboxes._kernels.simd import LANES, at, below, first_lane, move_up, put_in_order
 
 # Boxes by column: `lower[feature, box]` and `upper`, `labels`, `counts` of samples, the samples at
 # which each was `born` and last `confirmed`, and in `order` of that, youngest first. By feature:

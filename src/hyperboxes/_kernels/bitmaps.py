@@ -5,8 +5,8 @@ feature and each of 32 *marks* there is a bitmap of the boxes whose lower end is
 one of those whose upper end is from the mark on. Boxes that meet an interval are in the bitmaps of
 the marks just beyond its ends, two in each feature, so 512 boxes are compared in one feature by two
 instructions; the rows decide about what is left. Boxes that are not in the bitmaps of the marks
-just before the ends of a window lie inside it. Walls (`rooms.py`) have bitmaps, too: of the boxes
-that have one below them beyond the mark, and above them.
+just before the ends of a window lie inside it. Walls (`blocking.py`) have bitmaps, too: of the
+boxes that have one below them beyond the mark, and above them.
 
 Upper ends and walls above are kept as negative numbers, so that all is "up to a mark" or beyond.
 While bitmaps are in use boxes only grow, and their rooms shrink, so bits are only added; a box that
@@ -30,8 +30,8 @@ from numba.core import cgutils
 
 from hyperboxes._kernels.geometry import is_known, overlaps, smaller
 from hyperboxes._kernels.jit import formula, instruction, subroutine
-from hyperboxes._kernels.lanes import LOW, first_lane, pointer_to
-from hyperboxes._kernels.records import BOXES, CLOSED, NO_LABEL, WORK, Bitmaps
+from hyperboxes._kernels.simd import LOW, first_lane, pointer_to
+from hyperboxes._kernels.structs import BOXES, CLOSED, NO_LABEL, WORK, Bitmaps
 
 N_MARKS = 32
 WORDS = 32

@@ -1,26 +1,219 @@
-"""Boxes found by boosting: the best box for a group of classes on drawn samples.
+"""The search for a box in boosting: subsamples, best intervals, and growing box by box.
 
-Samples that lie in the same boxes have the same scores. They make up a region, and scores are kept
-by region.
+Gradients of samples are packed integers, so sums do not depend on their order. The best interval of
+a feature maximises the gain; a box is found by changing one interval after another.
 """
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
 
 import numpy as np
 
-from hyperboxes._kernels.binning import MISSING
-from hyperboxes._kernels.drawing import ONE, ONE_BITS
-from hyperboxes._kernels.intervals import (
-    add_four,
-    best_interval,
-    packed,
-    score_of,
-    sum_of_g,
-    sum_of_h,
-)
 from hyperboxes._kernels.jit import formula, kernel
+from hyperboxes._kernels.quantize import MISSING, mixed
+
+# Sums over drawn samples decide, so they are sums of whole numbers: they do not depend on the order
+# of the samples or on the number of threads. Equal samples are one sample here with their weights
+# added up, so a sample twice is the same as a weight of 2.
+
+ONE_BITS = 24
+ONE = 1 << ONE_BITS  # probabilities are counted in units of 1 / ONE
+SHARES = 16  # a draw takes a share of a sample in units of 1 / SHARES
+
+# Of 62 bits, what products with probabilities leave for the sum of the weights of all samples.
+UNIT_BITS = 62 - ONE_BITS
+
+# Sums of g and of h over drawn samples share 64 bits, with some to spare for rounding.
+_SUM_BITS = 30
+
+_FEW_COPIES = 8.0  # which a draw takes together or not at all
+
+# Training samples. `codes`: bins by feature and sample; `weights`: whole numbers; `counts`: how
+# many samples each stands for; `keys`: hashes of bins and label, where samples are drawn.
+Samples = namedtuple("Samples", "codes n_bins labels weights counts keys")
+
+# Drawn samples: their places among the samples, their weights, classes and regions. The sum of all
+# weights times ONE is at most 2 ** _SUM_BITS.
+Part = namedtuple("Part", "rows weights labels regions")
+
+# The samples to search and those to judge by, and what weights were multiplied with.
+Drawn = namedtuple("Drawn", "searched others scale")
+
+
+@formula
+def random_share(key, copies, share):
+    """Return how many SHARES of a sample that stands for many copies to draw.
+
+    It is about as many as if each copy was drawn: the number of ones among 64 random bits is nearly
+    normal around 32, with a standard deviation of 4.
+    """
+    bits, ones = key, 0
+    while bits:
+        bits &= bits - np.uint64(1)
+        ones += 1
+    spread = math.sqrt(share * (1.0 - share) / copies)
+    wanted = SHARES * (share + spread * (ones - 32) / 4.0)
+    return min(max(math.floor(wanted + uniform(mixed(key))), 0), SHARES)
+
+
+@formula
+def uniform(key):
+    """Turn a random key into a number from 0 to 1."""
+    return (key >> np.uint64(11)) * 2.0**-53
+
+
+@formula
+def take(samples, regions, rows, shares, scale):
+    """Return drawn samples with their weights, classes and regions."""
+    weights = np.empty(rows.size, np.float64)
+    labels, places = np.empty(rows.size, np.uint32), np.empty(rows.size, np.uint32)
+    for drawn in range(rows.size):
+        row = rows[drawn]
+        weights[drawn] = float(samples.weights[row] * shares[drawn]) * scale
+        labels[drawn] = samples.labels[row]
+        places[drawn] = regions[row]
+    return Part(rows, weights, labels, places)
+
+
+@kernel
+def draw_samples(samples, regions, unit, seed, share, other_share):
+    """Draw a share of the samples, and another of those that are left.
+
+    Equal samples are drawn together if they are few; of many, a share is drawn. `unit` is how much
+    a weight of 1 is.
+    """
+    n_rows = samples.labels.size
+    rows, shares = np.empty(n_rows, np.uint32), np.empty(n_rows, np.uint8)
+    other_rows, other_shares = np.empty(n_rows, np.uint32), np.empty(n_rows, np.uint8)
+    n_taken = n_left = total = 0
+    few = _FEW_COPIES * unit
+    for row in range(n_rows):
+        key = mixed(samples.keys[row] ^ seed)
+        if samples.weights[row] < few:
+            place = uniform(key)
+            taken = SHARES if place < share else 0
+            left = SHARES if share <= place < share + other_share else 0
+        else:
+            copies = samples.weights[row] / unit
+            taken, left = random_share(key, copies, share), 0
+            if taken < SHARES:
+                again = mixed(key + np.uint64(1))
+                wanted = random_share(again, copies, other_share / (1.0 - share))
+                left = (SHARES - taken) * wanted // SHARES
+        # No branches: which samples are drawn cannot be foretold.
+        rows[n_taken], shares[n_taken] = row, taken
+        other_rows[n_left], other_shares[n_left] = row, left
+        n_taken += taken > 0
+        n_left += left > 0
+        total += samples.weights[row] * (taken + left)
+    scale = math.ldexp(1.0, _SUM_BITS - ONE_BITS - math.frexp(float(total))[1])
+    return Drawn(
+        take(samples, regions, rows[:n_taken].copy(), shares[:n_taken], scale),
+        take(samples, regions, other_rows[:n_left].copy(), other_shares[:n_left], scale),
+        scale,
+    )
+
+
+# g and h of a sample, and sums of them, share 64 bits: g is in the upper half, h in the lower, so
+# one addition adds both. g has a sign, h is never negative, and both sums fit (`drawing.Part`).
+
+_HALF = 32
+_LOWER_HALF = (1 << _HALF) - 1
+
+_MAX_REFINEMENTS = 6
+_LARGEST_C = 64.0  # so that sums of c h fit into whole numbers
+
+
+@formula
+def packed(g, h):
+    """Return g and h, rounded, as one number."""
+    return (np.int64(np.rint(g)) << _HALF) + np.int64(np.rint(h))
+
+
+@formula
+def sum_of_g(packed):
+    """Return the sum of g."""
+    return packed >> _HALF
+
+
+@formula
+def sum_of_h(packed):
+    """Return the sum of h."""
+    return packed & _LOWER_HALF
+
+
+@formula
+def score_of(packed, l2):
+    """Return how good a box is by its sums of g and h."""
+    g = float(sum_of_g(packed))
+    return g * g / (float(sum_of_h(packed)) + l2) if g > 0.0 else 0.0
+
+
+@formula
+def add_four(sums, codes, columns, rows, gradients, n_rows):
+    """Add g and h of samples to the sums of their bins, in four columns at a time.
+
+    The sums of a column depend on each other; those of four keep the processor busy.
+    """
+    codes_0, codes_1, codes_2, codes_3 = (
+        codes[columns[0]],
+        codes[columns[1]],
+        codes[columns[2]],
+        codes[columns[3]],
+    )
+    sums_0, sums_1, sums_2, sums_3 = sums[0], sums[1], sums[2], sums[3]
+    for place in range(n_rows):
+        row, both = rows[place], gradients[place]
+        sums_0[codes_0[row]] += both
+        sums_1[codes_1[row]] += both
+        sums_2[codes_2[row]] += both
+        sums_3[codes_3[row]] += both
+
+
+@kernel
+def best_interval(sums, n_bins, l2):
+    """Find the run of bins for which (sum of g)^2 / (sum of h + l2) is large.
+
+    `sums` holds g and h of each bin, those of NaN at MISSING. For a given c the run with the
+    largest sum of g - c h is found exactly (of equals the one that ends first, then the shortest),
+    and NaN belongs to it if its g - c h is positive. Then c is set to what belongs to that run, as
+    long as the score rises. Returns score, first and last bin, whether NaN belongs, and both sums.
+    """
+    best_score, best_first, best_last, best_missing, best = 0.0, 0, -1, False, np.int64(0)
+    c = 0.0
+    for _ in range(_MAX_REFINEMENTS):
+        first, last, start = 0, -1, 0
+        largest = running = np.int64(0)
+        for place in range(n_bins):
+            running += gain_of(sums[place], c)
+            if running > largest:
+                largest, first, last = running, start, place
+            if running <= 0:
+                running, start = np.int64(0), place + 1
+        if last < 0:
+            break
+        missing = gain_of(sums[MISSING], c) > 0
+        total = sums[MISSING] if missing else np.int64(0)
+        for place in range(first, last + 1):
+            total += sums[place]
+        score = score_of(total, l2)
+        if score <= best_score:
+            break
+        best_score, best_first, best_last, best_missing, best = score, first, last, missing, total
+        c = min(0.5 * float(sum_of_g(total)) / (float(sum_of_h(total)) + l2), _LARGEST_C)
+    return best_score, best_first, best_last, best_missing, best
+
+
+@formula
+def gain_of(packed, c):
+    """Return g - c h."""
+    return sum_of_g(packed) - np.int64(np.rint(c * sum_of_h(packed)))
+
+
+# Samples that lie in the same boxes have the same scores. They make up a region, and scores are
+# kept by region.
 
 # The conditions of a box: bins from `first` to `last` of `feature`, and NaN if `missing`. Places
 # with a feature of -1 are unused; they come last.

@@ -10,8 +10,8 @@ from collections import namedtuple
 
 from hyperboxes._kernels.geometry import distance, larger, smaller
 from hyperboxes._kernels.jit import by_reference, kernel, step, subroutine
-from hyperboxes._kernels.records import BOXES, NO_LABEL, WORK
 from hyperboxes._kernels.search import find, set_reach
+from hyperboxes._kernels.structs import BOXES, NO_LABEL, WORK
 
 Clusters = namedtuple("Clusters", "parents nearest")
 

@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 
 from hyperboxes._kernels.jit import formula, instruction, step, subroutine
-from hyperboxes._kernels.records import (
+from hyperboxes._kernels.structs import (
     CENTRE,
     CLOSED,
     CONTRACT_EVERY,

@@ -2,10 +2,11 @@
 
 Compiling is what a user waits for at the first fit, so each function is compiled once if possible:
 for one type of each argument (constants are not types of their own here), for calls from Python
-only if it is called from there, and optimised only within the kernels that use it (`linking.py`).
-Passing arrays takes long, too: a call hands over each array as some seven numbers, and each tuple
-as all of its arrays. So kernels take named tuples from Python, their *records*, and pass them on by
-reference: one pointer, whose fields are read by the same names, `boxes.index.roots`.
+only if it is called from there, and optimised only within the kernels that use it
+(`numba_pipeline.py`). Passing arrays takes long, too: a call hands over each array as some seven
+numbers, and each tuple as all of its arrays. So kernels take named tuples from Python, their
+*records*, and pass them on by reference: one pointer, whose fields are read by the same names,
+`boxes.index.roots`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ from numba.extending import (
     register_model,
 )
 
+from hyperboxes._compiling import watch_compiling
+
+# The first call of a kernel may compile for a while; people who wait are told.
+watch_compiling()
+
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _NOT_FROM_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -33,7 +39,7 @@ _NOT_FROM_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrappe
 _KERNELS: dict[str, Any] = {}
 _PARTS: dict[str, Any] = {}
 if (0, 62) <= version_info.short <= (0, 68):
-    from hyperboxes._kernels.linking import KernelCompiler, PartCompiler
+    from hyperboxes._kernels.numba_pipeline import KernelCompiler, PartCompiler
 
     _KERNELS["pipeline_class"] = KernelCompiler
     _PARTS["pipeline_class"] = PartCompiler

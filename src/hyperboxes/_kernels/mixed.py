@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from hyperboxes._kernels.candidates import NONE, rank, sift_down
 from hyperboxes._kernels.geometry import (
     HELD,
     as_membership,
@@ -22,9 +23,8 @@ from hyperboxes._kernels.geometry import (
     overlaps,
 )
 from hyperboxes._kernels.jit import formula, step, subroutine
-from hyperboxes._kernels.records import BOXES, CLOSED, UNIT, WORK
 from hyperboxes._kernels.search import find, find_rivals, set_reach, set_window
-from hyperboxes._kernels.selection import NONE, rank, sift_down
+from hyperboxes._kernels.structs import BOXES, CLOSED, UNIT, WORK
 
 _LOG_2 = math.log(2.0)
 

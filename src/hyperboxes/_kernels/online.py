@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.geometry import contract, copy_row, hull, larger, overlaps, part, smaller
-from hyperboxes._kernels.index import (
+from hyperboxes._kernels.blocking import begin, find_walls, forget_rooms
+from hyperboxes._kernels.box_index import (
     SPARE_BLOCKS,
     add_box,
     has_room,
@@ -21,9 +21,12 @@ from hyperboxes._kernels.index import (
     remove_box,
     update_box,
 )
+from hyperboxes._kernels.candidates import choose
+from hyperboxes._kernels.geometry import contract, copy_row, hull, larger, overlaps, part, smaller
 from hyperboxes._kernels.jit import by_reference, kernel, step, subroutine
 from hyperboxes._kernels.mixed import choose_mixed, count_categories, start_sample
-from hyperboxes._kernels.records import (
+from hyperboxes._kernels.search import find_rivals_by_age
+from hyperboxes._kernels.structs import (
     BLOCKS,
     BOXES,
     CANDIDATES,
@@ -37,9 +40,6 @@ from hyperboxes._kernels.records import (
     SPLIT,
     WORK,
 )
-from hyperboxes._kernels.rooms import begin, find_walls, forget_rooms
-from hyperboxes._kernels.search import find_rivals_by_age
-from hyperboxes._kernels.selection import choose
 
 
 @kernel

@@ -10,18 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.bitmaps import are_on, first_met, weigh_walk
-from hyperboxes._kernels.geometry import (
-    HELD,
-    ROUNDING,
-    distance,
-    holds,
-    larger,
-    overlaps,
-    smaller,
-)
-from hyperboxes._kernels.index import STACK, n_classes
+from hyperboxes._kernels.box_index import STACK, n_classes
+from hyperboxes._kernels.geometry import HELD, ROUNDING, distance, holds, larger, overlaps, smaller
 from hyperboxes._kernels.jit import formula, step, subroutine
-from hyperboxes._kernels.lanes import (
+from hyperboxes._kernels.simd import (
     ALL_LANES,
     LANES,
     LEVEL,
@@ -31,7 +23,7 @@ from hyperboxes._kernels.lanes import (
     taken_lanes,
     within,
 )
-from hyperboxes._kernels.records import CLOSED, MID_MAX, NO_LABEL, SHORTEST, WORK, Search
+from hyperboxes._kernels.structs import CLOSED, MID_MAX, NO_LABEL, SHORTEST, WORK, Search
 
 # So many classes are searched at once: their trees' first nodes must have room on the stack.
 TOGETHER = 4

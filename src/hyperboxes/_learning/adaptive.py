@@ -6,7 +6,7 @@ import numpy as np
 
 from hyperboxes._kernels import adaptive
 from hyperboxes._kernels.adaptive import Settings
-from hyperboxes._models.memory import HORIZONS, NEIGHBORS, SHARPNESS, BoxMemory
+from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, SHARPNESS, BoxMemory
 from hyperboxes._models.samples import frozen, slices
 
 # Over how many samples an expert is judged. This and what follows was chosen on streams that `make

@@ -1,17 +1,42 @@
-"""AGGLO-2 and AGGLO-SM as jobs that are done in slices, so that others can look on."""
+"""The candidate count of AGGLO-SM in the paper's way, worked out from the merges afterwards."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels import agglomerative, pair_queue
-from hyperboxes._kernels.records import CLOSED, LONGEST, MergeLog, Rule
-from hyperboxes._learning.callbacks import FitCallbacks
-from hyperboxes._learning.pair_tries import count_tries
-from hyperboxes._learning.rules import has_walls
-from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
+from hyperboxes._kernels import agglomerative
+from hyperboxes._kernels import agglomerative as agglomerative_kernels
+from hyperboxes._kernels.structs import CLOSED, LONGEST, MergeLog, Rule
+from hyperboxes._learning.growth_parameters import has_walls
+from hyperboxes._learning.steps import FitCallbacks
+from hyperboxes._models.box_store import WORK_PER_CALL, Boxes
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
+
+
+def count_tries(boxes: Boxes, log: MergeLog, rule: Rule) -> int:
+    """Return how many pairs of the samples' boxes, and of what became of them, are tried."""
+    n_merges = log.n_merged[0]
+    similarity, earlier, later = (column[:n_merges] for column in log[1:])
+    order = np.lexsort((later, earlier, -similarity))
+    ranks = np.empty(n_merges, np.int64)
+    ranks[order] = np.arange(n_merges)
+    merges = agglomerative.Merges(
+        similarity[order], earlier[order], later[order], agglomerative.rank_matrix(ranks)
+    )
+    ends = np.empty(len(boxes), np.int64), np.empty(n_merges, np.int64)
+    replay = agglomerative.Replay(earlier, later, *ends)
+    agglomerative.find_lifetimes(replay)
+    state = np.zeros(3, np.int64)
+    is_done = False
+    while not is_done:
+        boxes.make_room_in_trees()
+        is_done = agglomerative.count_tries(
+            *(boxes.arrays, state, replay, merges, rule, boxes.make_scratch()),
+            *(boxes.relabels, WORK_PER_CALL),
+        )
+    return int(state[agglomerative.TRIED])
+
 
 # How many partners of a box are kept at hand. More are found in vain, for partners are merged with
 # others; fewer cost searches, which take longer where every box is looked at.
@@ -53,7 +78,7 @@ class AggloSM:
         self._rule = rule
         self._search_rule = rule._replace(floor=max(rule.floor, lemma_floor))
         n_partners = LONG_LIST if rule.everywhere else SHORTLIST
-        self._queue = pair_queue.make_queue(n_boxes, n_partners)
+        self._queue = agglomerative_kernels.make_queue(n_boxes, n_partners)
         self._log = MergeLog(
             np.zeros(1, np.int64),
             np.empty(n_boxes),
@@ -69,7 +94,7 @@ class AggloSM:
         boxes = self._boxes
         boxes.tidy()
         state = boxes.learnable, self._queue, self._log, self._search_rule, boxes.make_scratch()
-        return pair_queue.merge_best_pairs(*state, *self._switches, work)
+        return agglomerative_kernels.merge_best_pairs(*state, *self._switches, work)
 
     def count(self, samples: Samples) -> None:
         """Set the candidates to those that the paper's algorithm would have tried.

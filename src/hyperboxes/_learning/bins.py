@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._kernels import binning
-from hyperboxes._kernels.binning import MAX_BINS
-from hyperboxes._learning.threads import Threads
+from hyperboxes._kernels import quantize
+from hyperboxes._kernels.quantize import MAX_BINS
+from hyperboxes._learning.steps import Threads
 
 _ROWS_AT_ONCE = 16_384
 
@@ -48,7 +48,7 @@ class Bins:
         codes = np.empty(X.shape[::-1], np.uint8)
 
         def encode(start: int, stop: int) -> None:
-            binning.encode(X, self.thresholds, start, stop, codes)
+            quantize.encode(X, self.thresholds, start, stop, codes)
 
         in_batches(encode, len(X), threads)
         return codes

@@ -1,7 +1,7 @@
-"""Boosted boxes: each is the best of several found on draws of the samples, then all vote anew.
+"""Boosting: one box at a time is found, weighted and added to the model.
 
-What is searched, how votes are corrected and when it ends is described in `docs/boosted.md`;
-`tests/reference_boosting.py` is the same in slow NumPy.
+The number of boxes is chosen by samples held out; weights are those of all samples in the end, or
+the average of several runs.
 """
 
 from __future__ import annotations
@@ -12,10 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperboxes._kernels import binning, boosting, drawing, votes
+from hyperboxes._kernels import additive, boosting, quantize
+from hyperboxes._kernels import boosting as boosting_kernels
+from hyperboxes._kernels.structs import Conditions
 from hyperboxes._learning.bins import Bins, in_batches
-from hyperboxes._learning.regions import Everyone, SamplesHere
-from hyperboxes._learning.threads import Threads
+from hyperboxes._learning.cells import Everyone, SamplesHere
+from hyperboxes._learning.steps import Threads
+from hyperboxes._models.hyperboxes import VotingHyperboxes, list_conditions
+
+# What is searched, how votes are corrected and when it ends is described in `docs/boosted.md`;
+# `tests/reference_boosting.py` is the same in slow NumPy.
 
 _MOST_FOR_ENDS = 100_000  # samples to fit the ends of a box
 _FEWEST_COLUMNS = 4
@@ -104,7 +110,7 @@ class Population(NamedTuple):
     `unit` is how much a weight of 1 is.
     """
 
-    searched: drawing.Samples
+    searched: boosting_kernels.Samples
     everyone: Everyone
     unit: float
 
@@ -127,7 +133,7 @@ def gather(
         np.ascontiguousarray(codes[:, rows]), n_bins, labels[rows], weights[rows], unit, threads
     )
     counts = np.ones(len(labels), np.int64)
-    samples = drawing.Samples(
+    samples = boosting_kernels.Samples(
         codes, n_bins, labels, in_units(weights, unit), counts, np.empty(0, np.uint64)
     )
     return Population(searched, SamplesHere(samples, rows[places], threads), unit)
@@ -142,7 +148,7 @@ def total_of(weights: np.ndarray) -> float:
 
 def unit_of(total: float) -> float:
     """Return how much a weight of 1 is among whole numbers, given the sum of all weights."""
-    return float(2.0 ** min(drawing.UNIT_BITS - int(np.ceil(np.log2(total))), 1000))
+    return float(2.0 ** min(boosting_kernels.UNIT_BITS - int(np.ceil(np.log2(total))), 1000))
 
 
 def merge_equal(
@@ -152,12 +158,12 @@ def merge_equal(
     weights: np.ndarray,
     unit: float,
     threads: Threads,
-) -> tuple[drawing.Samples, np.ndarray]:
+) -> tuple[boosting_kernels.Samples, np.ndarray]:
     """Return samples, equal ones as one, and the place of the first that each stands for."""
     keys = np.empty(len(labels), np.uint64)
 
     def hash_rows(start: int, stop: int) -> None:
-        binning.hash_rows(codes, labels, start, stop, keys)
+        quantize.hash_rows(codes, labels, start, stop, keys)
 
     in_batches(hash_rows, len(labels), threads)
     counts, first = np.ones(len(labels), np.int64), np.arange(len(labels))
@@ -165,7 +171,9 @@ def merge_equal(
     if len(distinct) < len(keys):
         codes, labels, keys = np.ascontiguousarray(codes[:, places]), labels[places], distinct
         counts, weights, first = np.bincount(members), np.bincount(members, weights), places
-    return drawing.Samples(codes, n_bins, labels, in_units(weights, unit), counts, keys), first
+    return boosting_kernels.Samples(
+        codes, n_bins, labels, in_units(weights, unit), counts, keys
+    ), first
 
 
 def in_units(weights: np.ndarray, unit: float) -> np.ndarray:
@@ -292,14 +300,16 @@ class Booster:
         for some, box in zip(columns, found, strict=True):
             self._scores[some] = np.maximum(self._scores[some], box.scores)
 
-    def _draw(self, seed: np.uint64) -> drawing.Drawn:
+    def _draw(self, seed: np.uint64) -> boosting_kernels.Drawn:
         """Draw samples to search and others to judge by."""
         share = self.settings.subsample
         most = min(1.0, self.settings.max_drawn / len(self.searched.labels))
         return self._draw_shares(seed, share * most, (1.0 - share) * most)
 
-    def _draw_shares(self, seed: np.uint64, share: float, other_share: float) -> drawing.Drawn:
-        return drawing.draw_samples(
+    def _draw_shares(
+        self, seed: np.uint64, share: float, other_share: float
+    ) -> boosting_kernels.Drawn:
+        return boosting_kernels.draw_samples(
             self.searched, self._searched_regions, self._unit, seed, share, other_share
         )
 
@@ -321,7 +331,7 @@ class Booster:
         n_classes = len(self._intercepts)
         if n_classes <= self.settings.max_classes:
             return list(range(n_classes))
-        missing = drawing.ONE - self._probabilities
+        missing = boosting_kernels.ONE - self._probabilities
         lacking = (self._regions.table.masses * missing).sum(axis=0)
         order = np.argsort(-lacking, kind="stable")
         return np.sort(order[: self.settings.max_classes]).tolist()
@@ -336,14 +346,14 @@ class Booster:
 
     def _find(
         self,
-        drawn: drawing.Drawn,
+        drawn: boosting_kernels.Drawn,
         columns: np.ndarray,
         group: Group,
         box: boosting.Box | None = None,
     ) -> FoundBox:
         if box is None:
             box = new_box(self.settings.max_conditions)
-        l2 = self.settings.l2 * self._unit * drawing.ONE * drawing.SHARES
+        l2 = self.settings.l2 * self._unit * boosting_kernels.ONE * boosting_kernels.SHARES
         goal = boosting.Goal(self._belongs(group), l2, columns)
         gaining = np.zeros(len(self._intercepts), np.bool_)
         scores = np.zeros(len(columns))
@@ -426,18 +436,18 @@ class Booster:
 
     def _correct(self, all_votes: np.ndarray) -> np.ndarray:
         """Correct the votes of all boxes, in place; those found more often are held back less."""
-        one = self._unit * drawing.ONE
+        one = self._unit * boosting_kernels.ONE
         ridges = self.settings.ridge * one / np.array(self._n_found)
         threshold = self.settings.threshold * one
-        voters = votes.Voters(all_votes, ridges, threshold, self._regions.members)
-        votes.correct(self._regions.table, voters, self._intercepts, self.settings.n_sweeps)
+        voters = additive.Voters(all_votes, ridges, threshold, self._regions.members)
+        additive.correct(self._regions.table, voters, self._intercepts, self.settings.n_sweeps)
         return all_votes
 
     def _vote_for_all(self, inside: np.ndarray) -> np.ndarray:
         """Let a box vote for each class; return its votes."""
         new = np.empty(len(self._intercepts))
-        l2, rate = self.settings.l2 * self._unit * drawing.ONE, self.settings.learning_rate
-        votes.vote_for_all(self._regions.table, inside, l2, rate, new, self._intercepts)
+        l2, rate = self.settings.l2 * self._unit * boosting_kernels.ONE, self.settings.learning_rate
+        additive.vote_for_all(self._regions.table, inside, l2, rate, new, self._intercepts)
         return new
 
     def _end_round(self) -> None:
@@ -448,5 +458,121 @@ class Booster:
         """Let boxes be sought by what the scores leave to explain, those of all boxes if None."""
         scores = self._regions.table.scores if scores is None else scores
         self._probabilities = np.empty(scores.shape, np.int64)
-        votes.set_probabilities(scores, self._probabilities)
+        additive.set_probabilities(scores, self._probabilities)
         self._searched_regions = self._regions.of_searched
+
+
+# Thresholds and boxes are found on as many samples; more would not move them visibly. Votes are
+# fitted to all.
+MAX_SEARCHED = 200_000
+
+
+class Training(NamedTuple):
+    """What to learn from: labels are indices of classes, weights are positive."""
+
+    X: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
+    n_classes: int
+
+
+class Course(NamedTuple):
+    """A run of boosting in the data's units, for models of fewer boxes."""
+
+    conditions: Conditions
+    path: Path
+
+
+class VotingModel(NamedTuple):
+    """What was learned: the average of some courses as one list of boxes."""
+
+    boxes: VotingHyperboxes
+    intercepts: np.ndarray
+    courses: list[Course]
+
+
+def learn_votes(
+    training: Training, settings: Settings, n_bags: int, random: np.random.RandomState, n_jobs: int
+) -> VotingModel:
+    """Boost boxes `n_bags` times and average the scores."""
+    with Threads(n_jobs) as threads:
+        X, labels, weights, n_classes = training
+        rows = draw_rows(len(X), random)
+        unequal = None if (weights == weights[0]).all() else weights
+        bins = Bins.learn(X, unequal, slice(None) if rows is None else rows, threads)
+        population = gather(bins.encode(X, threads), bins, labels, weights, rows, threads)
+        return boost(population, bins, n_classes, settings, n_bags, random, threads)
+
+
+def boost(
+    population: Population,
+    bins: Bins,
+    n_classes: int,
+    settings: Settings,
+    n_bags: int,
+    random: np.random.RandomState,
+    threads: Threads,
+) -> VotingModel:
+    """Boost boxes of samples that are in bins."""
+    paths = [Booster(population, n_classes, settings, random, threads).run() for _ in range(n_bags)]
+    boxes, table = join(paths)
+    table = signed(table)
+    class_counts = population.everyone.count_classes(boxes, n_classes)
+    lower, upper, missing = in_data_units(boxes, bins)
+    labels, counts = table.argmax(axis=1), class_counts.sum(axis=1)
+    return VotingModel(
+        VotingHyperboxes(lower, upper, labels, counts, table, missing, class_counts),
+        signed(np.mean([path.intercepts[-1] for path in paths], axis=0)),
+        [Course(list_conditions(*in_data_units(path.boxes, bins)), path) for path in paths],
+    )
+
+
+def draw_rows(n_samples: int, random: np.random.RandomState) -> np.ndarray | None:
+    """Return samples to find thresholds and boxes on, None for all."""
+    seed = random.randint(1 << 31)
+    if n_samples <= MAX_SEARCHED:
+        return None
+    rows = np.random.default_rng(seed).choice(n_samples, MAX_SEARCHED, replace=False)
+    return np.sort(rows)
+
+
+def join(paths: list[Path]) -> tuple[list[boosting.Box], np.ndarray]:
+    """Average the votes of several paths; equal boxes become one, those without a vote none."""
+    boxes: dict[frozenset[tuple], boosting.Box] = {}
+    table: dict[frozenset[tuple], np.ndarray] = {}
+    for path in paths:
+        last = len(path.votes)
+        for place, row in zip(path.places_at(last), path.votes_at(last), strict=True):
+            if row.any():
+                key = conditions_of(path.boxes[place])
+                boxes.setdefault(key, path.boxes[place])
+                table[key] = table.get(key, 0.0) + row / len(paths)
+    n_classes = len(paths[0].intercepts[0])
+    return list(boxes.values()), np.array(list(table.values())).reshape(-1, n_classes)
+
+
+def signed(scores: np.ndarray) -> np.ndarray:
+    """Give two classes one signed score: what is positive counts for its class, the other gets 0.
+
+    Scores of more classes stay as they are.
+    """
+    if scores.shape[-1] != 2:
+        return scores
+    difference = scores[..., 1] - scores[..., 0]
+    return np.stack([np.maximum(-difference, 0.0), np.maximum(difference, 0.0)], axis=-1)
+
+
+def in_data_units(
+    boxes: list[boosting.Box], bins: Bins
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return lower and upper ends, and whether NaN is let in, of each box and feature."""
+    shape = len(boxes), len(bins.n_thresholds)
+    lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
+    missing = np.ones(shape, np.bool_)
+    for place, box in enumerate(boxes):
+        used = box.feature >= 0
+        feature = box.feature[used]
+        lower[place, feature] = bins.lower(feature, box.first[used])
+        upper[place, feature] = bins.upper(feature, box.last[used])
+        missing[place, feature] = box.missing[used]
+    return lower, upper, missing

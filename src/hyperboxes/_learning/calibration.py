@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hyperboxes._kernels.records import NO_LABEL
+from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._models.calibration import (
     FADING,
     NEVER,

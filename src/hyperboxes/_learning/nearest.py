@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels import prediction
-from hyperboxes._models.boxes import WORK_PER_CALL
+from hyperboxes._kernels import nearest
+from hyperboxes._models.box_store import WORK_PER_CALL
 from hyperboxes._models.model import BoxModel
 
 
@@ -18,5 +18,5 @@ def are_held(model: BoxModel, xl: np.ndarray, xu: np.ndarray, y: np.ndarray) -> 
     asked = arrays, model.membership.metric, boxes.make_search(), WORK_PER_CALL, is_held
     row = 0
     while row < len(xl):
-        row = prediction.find_held(xl, xu, y, row, *asked)
+        row = nearest.find_held(xl, xu, y, row, *asked)
     return is_held

@@ -7,13 +7,12 @@ import sys
 import numpy as np
 
 from hyperboxes._kernels import online
-from hyperboxes._kernels.records import SPLIT, Rule
+from hyperboxes._kernels.structs import SPLIT, Rule
 from hyperboxes._learning.calibration import update_calibration
-from hyperboxes._learning.callbacks import FitCallbacks
-from hyperboxes._learning.rules import has_walls
-from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
+from hyperboxes._learning.growth_parameters import has_walls
+from hyperboxes._learning.steps import FitCallbacks
+from hyperboxes._models.box_store import WORK_PER_CALL, Boxes, Desk
 from hyperboxes._models.calibration import NEVER
-from hyperboxes._models.desk import Desk
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples, slices
 

@@ -13,7 +13,7 @@ from typing import Self
 
 import numpy as np
 
-from hyperboxes._kernels import prediction
+from hyperboxes._kernels import nearest as nearest_kernels
 
 # The exponents, and the weights of the classes' shares, that are compared.
 SLOPES = np.array([0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0, 16.0])
@@ -138,7 +138,7 @@ class DistanceCalibration:
         )
         room = np.empty((2, scores.shape[1]))
         tried = new.offset, SLOPES, PRIOR_WEIGHTS
-        prediction.weigh(scores, winners, y, shares, *tried, room[0], room[1], new.losses)
+        nearest_kernels.weigh(scores, winners, y, shares, *tried, room[0], room[1], new.losses)
         return new
 
     def scheduled(self, n_samples: int) -> Self:
@@ -153,7 +153,7 @@ class DistanceCalibration:
 def predicted_classes(nearest: Nearest, n_boxes: int) -> np.ndarray:
     """Return the class that is predicted for each sample."""
     winners = np.empty(len(nearest[0]), np.int64)
-    prediction.winners(*nearest, n_boxes, winners)
+    nearest_kernels.winners(*nearest, n_boxes, winners)
     return winners
 
 
@@ -178,12 +178,12 @@ def nearest_probabilities(
     scores, *ties = nearest
     out = np.empty(scores.shape)
     if calibration is None:
-        prediction.probabilities(scores, *ties, len(labels), winners, out)
+        nearest_kernels.probabilities(scores, *ties, len(labels), winners, out)
     else:
         shares = class_shares(labels, counts, scores.shape[1])
         numbers = calibration.offset, calibration.slope, calibration.prior_weight
         row = np.empty(scores.shape[1])
-        prediction.calibrated(scores, winners, shares, *numbers, row, out)
+        nearest_kernels.calibrated(scores, winners, shares, *numbers, row, out)
     return out
 
 

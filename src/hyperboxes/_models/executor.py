@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
+from hyperboxes._models.adaptive_state import SMALLEST_GAP, expert_weights
 from hyperboxes._models.calibration import nearest_probabilities, vote_probabilities
-from hyperboxes._models.memory import SMALLEST_GAP, expert_weights
 from hyperboxes._models.records import (
     AdditiveBoxes,
     BoxEnsemble,

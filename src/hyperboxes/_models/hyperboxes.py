@@ -1,4 +1,4 @@
-"""`Hyperboxes`: the finished boxes of a model as users see them, in the data's own units."""
+"""Boxes as users see them: `Hyperboxes`, and the boxes of additive models with their weights."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+
+from hyperboxes._kernels.structs import Conditions
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,3 +61,105 @@ class Hyperboxes:
             f"{type(self).__name__}(n_boxes={n_boxes}, n_features={n_features}, "
             f"n_samples={self.counts.sum()})"
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VotingHyperboxes(Hyperboxes):
+    """The boxes of a model in which all boxes that hold a sample vote, in the order found.
+
+    Attributes
+    ----------
+    lower, upper : ndarray of shape (n_boxes, n_features)
+        Ends of each box, which belong to it; infinite where it is open.
+    labels : ndarray of int, shape (n_boxes,)
+        The class that each box votes for most, as an index into the estimator's ``classes_``.
+    counts : ndarray of int, shape (n_boxes,)
+        How many training samples each box holds; a sample may be in many boxes or in none.
+    weights : ndarray of shape (n_boxes, n_classes)
+        What each box adds to the score of each class for the samples that it holds.
+    missing : ndarray of bool, shape (n_boxes, n_features)
+        Whether each box holds samples that lack a feature, if it holds their other values.
+    class_counts : ndarray of int, shape (n_boxes, n_classes)
+        The training samples that each box holds, by class.
+
+    See Also
+    --------
+    BoostedHyperboxes : The learner whose boxes these are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hyperboxes import BoostedHyperboxes
+    >>> X, y = [[0.0], [1.0], [8.0], [10.0]] * 10, ["low", "low", "high", "high"] * 10
+    >>> boxes = BoostedHyperboxes(2, random_state=0).fit(X, y).hyperboxes_
+    >>> boxes.contains(np.array([[2.0], [9.0]])).sum(axis=0)
+    array([1, 1])
+    """
+
+    weights: np.ndarray
+    missing: np.ndarray
+    class_counts: np.ndarray
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for array in (self.weights, self.missing, self.class_counts):
+            array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[type[Self], tuple[np.ndarray, ...]]:
+        kind, arrays = super().__reduce__()
+        return kind, (*arrays, self.weights, self.missing, self.class_counts)
+
+    def __repr__(self) -> str:
+        n_boxes, n_features = self.lower.shape
+        n_conditions = np.count_nonzero(self.constrains)
+        return (
+            f"{type(self).__name__}(n_boxes={n_boxes}, n_features={n_features}, "
+            f"n_conditions={n_conditions})"
+        )
+
+    @property
+    def constrains(self) -> np.ndarray:
+        """Whether each box has a condition on each feature."""
+        return is_closed(self.lower, self.upper, self.missing)
+
+    def contains(self, X: np.ndarray) -> np.ndarray:
+        """Tell which samples each box holds.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            The samples; NaN where a value is missing.
+
+        Returns
+        -------
+        held : ndarray of bool, shape (n_samples, n_boxes)
+            Whether a sample meets all conditions of a box.
+        """
+        held = np.ones((len(X), len(self.lower)), bool)
+        for box, feature in np.argwhere(self.constrains):
+            low, high = self.lower[box, feature], self.upper[box, feature]
+            values = X[:, feature]
+            inside = (low <= values) & (values <= high)
+            held[:, box] &= np.where(np.isnan(values), self.missing[box, feature], inside)
+        return held
+
+
+def is_closed(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Tell where boxes keep anything out."""
+    return ~(np.isneginf(lower) & np.isposinf(upper) & missing)
+
+
+def list_conditions(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> Conditions:
+    """Return the conditions of boxes alone, for kernels; all arrays are contiguous.
+
+    Kernels are compiled for each layout of their arrays, and of two Numba 0.60 has been seen to
+    take the wrong one in a thread.
+    """
+    boxes, features = map(np.ascontiguousarray, np.nonzero(is_closed(lower, upper, missing)))
+    return Conditions(
+        starts=np.searchsorted(boxes, np.arange(len(lower) + 1)),
+        feature=features,
+        lower=lower[boxes, features],
+        upper=upper[boxes, features],
+        missing=missing[boxes, features],
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hyperboxes._kernels.records import Metric
+from hyperboxes._kernels.structs import Metric
 from hyperboxes._models.records import MembershipFunction
 
 # What the gaps of the features are combined to.

@@ -7,15 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._kernels import prediction
-from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
+from hyperboxes._kernels import nearest as nearest_kernels
+from hyperboxes._models.box_store import WORK_PER_CALL, Boxes, Desk, JointTree
 from hyperboxes._models.calibration import DistanceCalibration, Nearest
-from hyperboxes._models.desk import Desk
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.joint import JointTree
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.records import NearestBoxes, closeness
-from hyperboxes._models.scaling import MinMaxScale
+from hyperboxes._models.samples import MinMaxScale
 
 
 @dataclass(eq=False)
@@ -52,7 +50,7 @@ class BoxModel:
         search = arrays or desk.arrays, self.membership.metric, desk.scratch.search
         row = 0
         while row < len(xl):
-            row = prediction.nearest_by_class(
+            row = nearest_kernels.nearest_by_class(
                 xl, xu, row, *search, winners_only, WORK_PER_CALL, *desk.lists, *nearest
             )
         desk.leave(boxes)

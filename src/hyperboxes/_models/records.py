@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from hyperboxes._models.samples import frozen
-from hyperboxes._models.scaling import MinMaxScale
+from hyperboxes._models.samples import MinMaxScale, frozen
 
 if TYPE_CHECKING:
     from hyperboxes._models.calibration import DistanceCalibration, VoteCalibration
-    from hyperboxes._models.codes import Codes
+    from hyperboxes._models.quantizer import Codes
 
 
 class MembershipFunction:

@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from hyperboxes._estimators.validation import checked
-from hyperboxes._explain.pipelines import read_pipeline
-from hyperboxes._explain.reading import (
-    check_integer,
-    classes_or_clusters,
-    is_classifier,
-    is_voting,
-    read_any_boxes,
-    read_closeness,
-)
-from hyperboxes._explain.wording import name_no_label
 from hyperboxes._extras import need
-from hyperboxes._models.voting import VotingHyperboxes
+from hyperboxes._models.hyperboxes import VotingHyperboxes
 from hyperboxes._plots.categories import (
     axis_categories,
     draw_categories,
@@ -49,6 +39,16 @@ from hyperboxes._plots.styles import (
     size_in_points,
     style_of,
     text_colour,
+)
+from hyperboxes._readers.fitted import (
+    check_integer,
+    classes_or_clusters,
+    is_classifier,
+    is_voting,
+    name_no_label,
+    read_any_boxes,
+    read_closeness,
+    read_pipeline,
 )
 
 if TYPE_CHECKING:

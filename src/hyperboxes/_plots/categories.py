@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._estimators.tables import known_categories
+from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._models.categories import Categories
 from hyperboxes._plots.styles import escape_math, shorten
 

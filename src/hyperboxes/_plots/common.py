@@ -9,14 +9,18 @@ import numpy as np
 from sklearn.utils import check_array
 
 from hyperboxes._estimators.base import NUMBERS
-from hyperboxes._estimators.tables import known_categories
+from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.validation import CheckedSamples, validate_samples
-from hyperboxes._explain.pipelines import describe_units, given_names
-from hyperboxes._explain.reading import encode_labels, is_voting
-from hyperboxes._explain.wording import name_features
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._plots.categories import category_limits, spread_on_axes
+from hyperboxes._readers.fitted import (
+    describe_units,
+    encode_labels,
+    given_names,
+    is_voting,
+    name_features,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,6 @@ import numpy as np
 
 from hyperboxes._estimators.refusals import refuse_memory
 from hyperboxes._estimators.validation import checked
-from hyperboxes._explain.explaining import explain
-from hyperboxes._explain.pipelines import read_pipeline
-from hyperboxes._explain.reading import check_integer, is_voting, read_any_boxes
 from hyperboxes._extras import need
 from hyperboxes._plots.common import Display, check_one_sample
 from hyperboxes._plots.styles import (
@@ -23,6 +20,8 @@ from hyperboxes._plots.styles import (
     shorten,
     text_colour,
 )
+from hyperboxes._readers.explain import explain
+from hyperboxes._readers.fitted import check_integer, is_voting, read_any_boxes, read_pipeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

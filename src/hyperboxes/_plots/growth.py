@@ -11,7 +11,6 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
 from hyperboxes._estimators.validation import find_labels
-from hyperboxes._explain.reading import check_integer
 from hyperboxes._extras import need
 from hyperboxes._models.samples import slices
 from hyperboxes._plots.common import PanelsDisplay
@@ -22,6 +21,7 @@ from hyperboxes._plots.styles import (
     style_of,
     text_colour,
 )
+from hyperboxes._readers.fitted import check_integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

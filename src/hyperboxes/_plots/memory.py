@@ -11,10 +11,8 @@ from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
-from hyperboxes._explain.pipelines import read_pipeline
-from hyperboxes._explain.reading import check_integer
 from hyperboxes._extras import need
-from hyperboxes._models.memory import HORIZONS, NEIGHBORS, expert_weights
+from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, expert_weights
 from hyperboxes._models.samples import slices
 from hyperboxes._plots.common import PanelsDisplay
 from hyperboxes._plots.styles import (
@@ -26,6 +24,7 @@ from hyperboxes._plots.styles import (
     size_in_points,
     text_colour,
 )
+from hyperboxes._readers.fitted import check_integer, read_pipeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,26 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from hyperboxes._estimators.validation import checked
-from hyperboxes._explain.pipelines import read_pipeline
-from hyperboxes._explain.reading import (
-    check_integer,
-    read_classifier,
-    read_closeness,
-    read_membership,
-    read_scale,
-)
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._plots.categories import (
-    axis_categories,
-    category_limits,
-    to_axes,
-)
-from hyperboxes._plots.common import (
-    Display,
-    axis_names,
-    check_samples,
-)
+from hyperboxes._plots.categories import axis_categories, category_limits, to_axes
+from hyperboxes._plots.common import Display, axis_names, check_samples
 from hyperboxes._plots.styles import (
     display_names,
     draw_legend,
@@ -36,6 +20,14 @@ from hyperboxes._plots.styles import (
     size_in_points,
     style_of,
     text_colour,
+)
+from hyperboxes._readers.fitted import (
+    check_integer,
+    read_classifier,
+    read_closeness,
+    read_membership,
+    read_pipeline,
+    read_scale,
 )
 
 if TYPE_CHECKING:

@@ -9,18 +9,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.random import RandomHyperboxes
-from hyperboxes._explain.pipelines import read_pipeline
-from hyperboxes._explain.reading import check_integer, is_voting, read_classifier
-from hyperboxes._report._contents import Contents, ask
-from hyperboxes._report._ensembles import EnsembleContents
-from hyperboxes._report._memory import MemoryContents
-from hyperboxes._report._page import (
+from hyperboxes._readers.fitted import check_integer, is_voting, read_classifier, read_pipeline
+from hyperboxes._report.page import (
     write_ensemble_page,
     write_memory_page,
     write_page,
     write_vote_page,
 )
-from hyperboxes._report._votes import VoteContents
+from hyperboxes._report.page_data import (
+    Contents,
+    EnsembleContents,
+    MemoryContents,
+    VoteContents,
+    ask,
+)
 
 
 def export_html(

@@ -13,7 +13,7 @@ from hyperboxes._extras import need
 for _module in ("dask", "distributed"):
     need(_module, "dask", "hyperboxes.dask")  # says which extra installs it
 
-from hyperboxes.dask._prediction import apply, predict, predict_proba  # noqa: E402
-from hyperboxes.dask._training import fit, partial_fit  # noqa: E402
+from hyperboxes.dask._fit import fit, partial_fit  # noqa: E402
+from hyperboxes.dask._predict import apply, predict, predict_proba  # noqa: E402
 
 __all__ = ["apply", "fit", "partial_fit", "predict", "predict_proba"]

@@ -1,4 +1,4 @@
-"""What a pass over the partitions finds: classes, ranges, numbers of rows, and what is wrong."""
+"""A first look at all partitions: features, ranges, classes, and the positions of categories."""
 
 from __future__ import annotations
 
@@ -9,12 +9,50 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from hyperboxes._estimators.labels import union_of_labels
-from hyperboxes._estimators.tallies import Tally, add_tallies, place_categories
+from hyperboxes._estimators.categorical import (
+    Tally,
+    add_tallies,
+    code_columns,
+    known_categories,
+    look_up,
+    place_categories,
+    with_columns,
+)
+from hyperboxes._estimators.streaming import union_of_labels
 from hyperboxes._estimators.validation import find_labels
 from hyperboxes._models.categories import Categories
-from hyperboxes.dask._categories import count_categories
-from hyperboxes.dask._partitions import split_labels
+from hyperboxes.dask._engine import split_labels
+
+
+def count_categories(estimator: Any, X: Any, y: np.ndarray | None) -> Tally:
+    """Count the values of the features that an estimator has found to be categorical."""
+    columns = list(known_categories(estimator))
+    if not columns or y is None:
+        return {}
+    has_label, _ = find_labels(y, getattr(estimator, "unlabeled", None))
+    labels = [label if known else None for label, known in zip(y.tolist(), has_label, strict=True)]
+    tally: Tally = {}
+    for j, (values, codes) in code_columns(X, columns).items():
+        tally[j] = {value: {} for value in values}
+        for code, label in zip(codes.tolist(), labels, strict=True):
+            if code >= 0:
+                counts = tally[j][values[code]]
+                counts[label] = counts.get(label, 0) + 1
+    return tally
+
+
+def with_places(X: Any, categories: dict[int, Categories]) -> Any:
+    """Return samples with the places of their categories, which all are known."""
+    if not categories or X is None:
+        return X
+    return with_columns(X, look_up(_Knows(categories), code_columns(X, list(categories))))
+
+
+class _Knows:
+    """Stands for an estimator that knows categories and nothing else."""
+
+    def __init__(self, categories: dict[int, Categories]) -> None:
+        self._categories = categories
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
+from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.clustering import BoxClustering
-from hyperboxes._estimators.docs import shared_docs
-from hyperboxes._kernels.records import Rule
-from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._kernels.structs import Rule
 from hyperboxes._learning.online import OnlinePass, find_step_size
-from hyperboxes._models.boxes import Boxes
+from hyperboxes._learning.steps import FitCallbacks
+from hyperboxes._models.box_store import Boxes
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
 

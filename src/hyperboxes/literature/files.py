@@ -10,10 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hyperboxes._files.archive import ModelFileError
-from hyperboxes._files.categories import categories_from_json
-from hyperboxes._files.covers import Covers
-from hyperboxes._files.kinds import ARRAYS_OF_ALL, TOO_MANY, Arrays, Kind, Layout, refuse
-from hyperboxes._kernels.records import UNIT, Mixture
+from hyperboxes._files.schema import (
+    ARRAYS_OF_ALL,
+    TOO_MANY,
+    Arrays,
+    Covers,
+    Kind,
+    Layout,
+    categories_from_json,
+    refuse,
+)
+from hyperboxes._kernels.structs import UNIT, Mixture
 from hyperboxes.literature.fuzzy_min_max import PlaceModel
 from hyperboxes.literature.granular import GranularModel
 from hyperboxes.literature.mixed import MixedModel, TalliedBoxes, find_owners

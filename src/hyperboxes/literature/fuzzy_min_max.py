@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from hyperboxes._estimators.docs import shared_docs
+from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.online import _OnlineGFMM
-from hyperboxes._kernels.records import Rule
-from hyperboxes._models.boxes import WORK_PER_CALL
+from hyperboxes._kernels.structs import Rule
+from hyperboxes._models.box_store import WORK_PER_CALL
 from hyperboxes._models.calibration import Nearest
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import frozen

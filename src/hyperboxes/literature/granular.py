@@ -12,15 +12,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from hyperboxes._estimators.classifier import BaseGFMM
-from hyperboxes._estimators.docs import shared_docs
+from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.base import BaseGFMM
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
-from hyperboxes._kernels.records import Rule
+from hyperboxes._kernels.structs import Rule
 from hyperboxes._learning.calibration import cross_fit
-from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.growth_parameters import make_rule
 from hyperboxes._learning.online import learn_some
-from hyperboxes._learning.rules import make_rule
-from hyperboxes._models.boxes import Boxes
+from hyperboxes._learning.steps import FitCallbacks
+from hyperboxes._models.box_store import Boxes
 from hyperboxes._models.calibration import (
     DistanceCalibration,
     nearest_probabilities,

@@ -16,8 +16,8 @@ from hyperboxes._kernels.geometry import (
 )
 from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
 from hyperboxes._kernels.mixed import mixed_membership, read_codes
-from hyperboxes._kernels.records import BOXES, CLOSED
 from hyperboxes._kernels.search import TOGETHER, find_nearest
+from hyperboxes._kernels.structs import BOXES, CLOSED
 
 
 @kernel

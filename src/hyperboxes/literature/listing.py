@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._estimators.tables import known_categories
-from hyperboxes._explain.categories import set_text
-from hyperboxes._explain.rounding import Rounding
-from hyperboxes._explain.rules import RuleNotes
+from hyperboxes._estimators.categorical import known_categories
+from hyperboxes._readers.fitted import set_text
+from hyperboxes._readers.rounding import Rounding
+from hyperboxes._readers.rules import RuleNotes
 from hyperboxes.literature.granular import MultiGranularGFMM
 from hyperboxes.literature.mixed import MixedGFMM
 from hyperboxes.literature.overlapping import OverlappingFuzzyMinMax

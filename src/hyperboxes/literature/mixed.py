@@ -11,14 +11,13 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from hyperboxes._estimators.docs import shared_docs
+from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.online import _OnlineGFMM
-from hyperboxes._estimators.tables import known_categories
-from hyperboxes._kernels.records import UNIT, Mixture, Tallies
-from hyperboxes._learning.categories import Column, sort_key
-from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
+from hyperboxes._kernels.structs import UNIT, Mixture, Tallies
+from hyperboxes._models.box_store import WORK_PER_CALL, Boxes
 from hyperboxes._models.calibration import Nearest
-from hyperboxes._models.categories import Categories
+from hyperboxes._models.categories import Categories, Column, sort_key
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.records import sum_in_order
 from hyperboxes._models.samples import frozen

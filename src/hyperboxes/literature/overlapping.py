@@ -10,9 +10,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from hyperboxes._estimators.docs import shared_docs
+from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.online import _OnlineGFMM
-from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
 from hyperboxes.literature.overlaps import (

@@ -8,10 +8,10 @@ from typing import Self
 
 import numpy as np
 
-from hyperboxes._kernels.records import NO_LABEL, Rule
-from hyperboxes._learning.callbacks import FitCallbacks
+from hyperboxes._kernels.structs import NO_LABEL, Rule
 from hyperboxes._learning.online import learn_online, learn_some
-from hyperboxes._models.boxes import WORK_PER_CALL, Boxes
+from hyperboxes._learning.steps import FitCallbacks
+from hyperboxes._models.box_store import WORK_PER_CALL, Boxes
 from hyperboxes._models.calibration import Nearest
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.model import BoxModel

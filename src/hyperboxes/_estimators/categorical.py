@@ -1,0 +1,278 @@
+"""Categorical columns: which they are, their codes, and counts of categories in parts of data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from hyperboxes._models.categories import (
+    Categories,
+    Column,
+    add_categories,
+    are_categories,
+    learn_categories,
+)
+
+# Learners see numbers only: `Categories` has a place for each value, found when it is first
+# learned.
+
+FROM_DTYPE = "from_dtype"
+
+# What types of columns are called that hold categories, and text, in pandas and polars.
+_CATEGORIES = ("categor", "enum", "bool", "dictionary")
+_TEXT = ("str", "utf8", "large_string")
+
+
+# What the parameter `categorical_features` may be.
+CATEGORICAL_FEATURES = ["array-like", StrOptions({FROM_DTYPE}), None]
+
+
+class TakesCategories:
+    """Part of estimators that take tables with categories."""
+
+    @property
+    def categories_(self) -> dict[Any, list[Any]]:
+        """The values of each categorical feature, by its name or index."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return {
+            j if names is None else str(names[j]): list(categories.values)
+            for j, categories in known_categories(self).items()
+        }
+
+    def _place_categories(self, columns: dict[int, Column]) -> dict[int, Categories]:
+        """Return the categories after those of more columns are learned."""
+        learned = dict(known_categories(self))
+        for j, column in columns.items():
+            known = learned.get(j)
+            learned[j] = (
+                learn_categories(column) if known is None else add_categories(known, column)
+            )
+        return learned
+
+
+class CodedValues(NamedTuple):
+    """A column of a table as its distinct values, and which of them each row has, -1 for none."""
+
+    values: list[Any]
+    codes: np.ndarray
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether samples are a data frame, of pandas or polars."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def list_columns(frame: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the columns of a data frame, of pandas or polars, with what errors call them."""
+    for j, name in enumerate(frame.columns):
+        yield f"column {str(name)!r}", frame.iloc[:, j] if hasattr(frame, "iloc") else frame[:, j]
+
+
+def find_categorical(estimator: Any, X: Any, *, reset: bool) -> list[int]:
+    """Return the columns that hold categories: as the first samples say, or as it was then."""
+    if not reset:
+        return list(known_categories(estimator))
+    wanted = getattr(estimator, "categorical_features", None)
+    if wanted is None:
+        return []
+    if isinstance(wanted, str):
+        return _by_dtype(X) if is_frame(X) else []
+    return _by_name(wanted, X)
+
+
+def known_categories(estimator: Any) -> dict[int, Categories]:
+    """Return the categories that an estimator has learned, by feature."""
+    return getattr(estimator, "_categories", {})
+
+
+def _by_dtype(frame: Any) -> list[int]:
+    return [j for j, (_, values) in enumerate(list_columns(frame)) if _holds_categories(values)]
+
+
+def _holds_categories(values: Any) -> bool:
+    kind = str(values.dtype).lower()
+    if kind.startswith(_CATEGORIES):
+        return True
+    if kind == "object":  # strings, or Booleans with missing values between them
+        texts = {str(value) for value in values.tolist() if isinstance(value, str | bool)}
+    elif kind.startswith(_TEXT):
+        texts = {value for value in values.to_list() if isinstance(value, str)}
+    else:
+        return False
+    return are_categories(texts)
+
+
+def _by_name(wanted: Any, X: Any) -> list[int]:
+    """Return the columns that a list of names or indices, or a mask, tells."""
+    asked = np.asarray(wanted).tolist() if np.ndim(wanted) == 1 else None
+    names = list(X.columns) if is_frame(X) else None
+    n_features = len(names) if names is not None else np.shape(X)[-1]
+    if asked is None or not all(isinstance(item, bool | int | str) for item in asked):
+        raise ValueError(
+            'categorical_features is "from_dtype", None, or a list of names, of indices or of '
+            f"Booleans, not {wanted!r}."
+        )
+    if asked and all(isinstance(item, bool) for item in asked):
+        if len(asked) != n_features:
+            raise ValueError(
+                f"categorical_features has {len(asked)} Booleans, but X has {n_features} features."
+            )
+        return np.flatnonzero(asked).tolist()
+    return sorted({_find_column(item, names, n_features) for item in asked})
+
+
+def _find_column(item: Any, names: list[Any] | None, n_features: int) -> int:
+    if isinstance(item, str):
+        if names is None:
+            raise ValueError(
+                f"categorical_features names {item!r}, but X is no data frame and has no names."
+            )
+        if item not in names:
+            raise ValueError(
+                f"categorical_features names {item!r}, which is no column of X: it has "
+                f"{', '.join(repr(str(name)) for name in names[:5])}"
+                f"{' ...' if len(names) > 5 else ''}."
+            )
+        return names.index(item)
+    if not -n_features <= item < n_features:
+        raise ValueError(
+            f"categorical_features has the index {item}, but X has {n_features} features."
+        )
+    return item % n_features
+
+
+def code_columns(X: Any, columns: Sequence[int]) -> dict[int, CodedValues]:
+    """Return the distinct values of some columns, and which of them each row has."""
+    if is_frame(X):
+        named = list(list_columns(X))
+        return {j: _code(named[j][0], named[j][1]) for j in columns}
+    table = np.asarray(X, dtype=object)
+    return {j: _code(f"column {j}", table[:, j]) for j in columns}
+
+
+def _code(name: str, column: Any) -> CodedValues:
+    listed = column.to_list() if hasattr(column, "to_list") else column.tolist()
+    try:
+        distinct = dict.fromkeys(listed)
+    except TypeError:
+        raise ValueError(
+            f"{name} holds lists or the like. A category is a string, a number or a Boolean."
+        ) from None
+    codes: dict[Any, int] = {}
+    values: list[Any] = []
+    for value in distinct:
+        plain = value.item() if isinstance(value, np.generic) else value
+        if plain is None or (plain == plain) is not True:
+            codes[value] = -1
+        elif not isinstance(plain, str | bool | int | float):
+            raise ValueError(
+                f"{name} holds {plain!r} in row {listed.index(value)}, a {type(plain).__name__}. "
+                "A category is a string, a number or a Boolean."
+            )
+        else:
+            codes[value] = len(values)
+            values.append(plain)
+    return CodedValues(values, np.array([codes[value] for value in listed], np.int64))
+
+
+def with_columns(X: Any, columns: dict[int, np.ndarray]) -> Any:
+    """Return a copy of a table in which some columns are numbers."""
+    if hasattr(X, "isetitem"):  # pandas
+        X = X.copy(deep=False)
+        for j, numbers in columns.items():
+            X.isetitem(j, numbers)
+        return X
+    if is_frame(X):
+        return X.with_columns(
+            type(X[:, j])(name, columns[j]) for j, name in enumerate(X.columns) if j in columns
+        )
+    table = np.array(X, dtype=object)
+    for j, numbers in columns.items():
+        table[:, j] = numbers
+    return table
+
+
+def look_up(estimator: Any, coded: dict[int, CodedValues]) -> dict[int, np.ndarray]:
+    """Return the places of values that an estimator knows, NaN for others."""
+    places = {}
+    for j, column in coded.items():
+        known = known_categories(estimator)[j]
+        _check_type(estimator, j, column.values, known)
+        places[j] = np.append(known.encode(column.values), np.nan)[column.codes]
+    return places
+
+
+def learn_places(
+    estimator: Any, coded: dict[int, CodedValues], y: np.ndarray, weights: np.ndarray
+) -> dict[int, np.ndarray]:
+    """Have an estimator learn the values that it does not know; return the places of all.
+
+    `y` is masked where samples have no label. Samples of weight 0 are as if they were not there.
+    """
+    labels = np.full(len(y), -1)
+    has_label = ~np.ma.getmaskarray(y)
+    classes, labels[has_label] = np.unique(np.ma.getdata(y)[has_label], return_inverse=True)
+    columns = {}
+    for j, (values, codes) in coded.items():
+        if (known := known_categories(estimator).get(j)) is not None:
+            _check_type(estimator, j, values, known)
+        column = Column(values, codes, labels, classes.tolist(), weights)
+        columns[j] = column.without_unweighted()
+    estimator._categories = estimator._place_categories(columns)
+    return look_up(estimator, coded)
+
+
+def _check_type(estimator: Any, j: int, values: list[Any], known: Categories) -> None:
+    """Refuse numbers where the categories are strings, and the other way round."""
+    for value in values[:1]:
+        if known.values and isinstance(value, str) != isinstance(known.values[0], str):
+            names = getattr(estimator, "feature_names_in_", None)
+            name = f"column {j}" if names is None else f"column {str(names[j])!r}"
+            raise ValueError(
+                f"{name} holds {value!r}, but the model knows categories such as "
+                f"{known.values[0]!r} there. Pass the values themselves, not codes of them."
+            )
+
+
+# How often each value of some features came with each label, None for samples without one.
+Tally = dict[int, dict[Any, dict[Any, int]]]
+
+
+def add_tallies(tally: Tally, other: Tally) -> Tally:
+    """Return what both have counted."""
+    total: Tally = {}
+    for counted in (tally, other):
+        take_in(total, counted)
+    return total
+
+
+def take_in(total: Tally, tally: Tally) -> None:
+    """Add what was counted to a total."""
+    for j, values in tally.items():
+        column = total.setdefault(j, {})
+        for value, counts in values.items():
+            own = column.setdefault(value, {})
+            for label, n in counts.items():
+                own[label] = own.get(label, 0) + n
+
+
+def place_categories(tally: Tally, classes: list[Any]) -> dict[int, Categories]:
+    """Place the values by what they tell of the classes: what one process would have learned."""
+    codes_of = {label: code for code, label in enumerate(classes)} | {None: -1}
+    found = {}
+    for j, column in sorted(tally.items()):
+        rows = [
+            (code, codes_of[label], n)
+            for code, counts in enumerate(column.values())
+            for label, n in counts.items()
+        ]
+        codes, labels, weights = np.array(rows, np.int64).reshape(-1, 3).T
+        found[j] = learn_categories(
+            Column(list(column), codes, labels, classes, weights.astype(np.float64))
+        )
+    return found

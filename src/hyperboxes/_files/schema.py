@@ -1,0 +1,664 @@
+"""The arrays and JSON of each type of model in files, and the checks of what a file has."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import fields
+from types import NoneType
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from hyperboxes._estimators.streaming import SeenLabels
+from hyperboxes._files.archive import ModelFileError
+from hyperboxes._kernels.adaptive import N_BINS, Memory
+from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, BoxMemory
+from hyperboxes._models.box_store import Boxes
+from hyperboxes._models.calibration import (
+    NEVER,
+    PRIOR_WEIGHTS,
+    SLOPES,
+    DistanceCalibration,
+    VoteCalibration,
+)
+from hyperboxes._models.categories import Categories
+from hyperboxes._models.ensemble import EnsembleModel, Voting
+from hyperboxes._models.hyperboxes import VotingHyperboxes
+from hyperboxes._models.membership import FUNCTIONS, Membership
+from hyperboxes._models.model import BoxModel
+from hyperboxes._models.quantizer import MOST_LEVELS, Codes
+from hyperboxes._models.records import EnsembleMember
+from hyperboxes._models.samples import MinMaxScale
+
+# A kind says it all in one place, and `saving` does what is the same for all. The entry of a
+# learner names its kind.
+
+# Numbers of samples and candidates must fit into 64 bits.
+TOO_MANY = 2**63
+
+Arrays = dict[str, np.ndarray]
+
+# The type of an array and the meaning of its dimensions, "boxes", "features", "classes" or one of
+# the kind's own `sizes`, or what else it finds.
+Layout = tuple[str, tuple[str, ...]]
+
+ARRAYS_OF_ALL: Mapping[str, Layout] = {
+    "lower": ("<f8", ("boxes", "features")),
+    "upper": ("<f8", ("boxes", "features")),
+    "labels": ("<i8", ("boxes",)),
+    "counts": ("<i8", ("boxes",)),
+}
+
+
+class Kind(ABC):
+    """A kind of models.
+
+    `header` has the types of its own keys of the header, `arrays` the layouts of its arrays but for
+    the classes, which `saving` stores. Of each group of `optional` ones all are there or none.
+    """
+
+    header: ClassVar[Mapping[str, tuple[type, ...]]] = {}
+    arrays: ClassVar[Mapping[str, Layout]]
+    optional: ClassVar[tuple[frozenset[str], ...]] = ()
+    sizes: ClassVar[Mapping[str, int]] = {}
+
+    def find_shape(self, arrays: Arrays) -> tuple[int, int]:
+        """Return how many boxes and features there are."""
+        shape = arrays["lower"].shape
+        if len(shape) != 2:
+            raise ModelFileError(f"lower.npy has the shape {shape}")
+        return shape[0], shape[1]
+
+    def find_sizes(self, arrays: Arrays) -> Mapping[str, int]:
+        """Return the sizes of its own dimensions, which may be those of arrays."""
+        return self.sizes
+
+    def has_all(self, names: Set[str]) -> bool:
+        """Whether arrays of these names, but for the classes, make a model."""
+        missing = self.arrays.keys() - names
+        groups = [group for group in self.optional if group & missing]
+        return names <= self.arrays.keys() and missing == frozenset().union(*groups)
+
+    @abstractmethod
+    def read_header(self, model: Any) -> dict[str, Any]:
+        """Return its own keys of a model's header."""
+
+    @abstractmethod
+    def read_arrays(self, model: Any) -> Arrays:
+        """Return the arrays of a model, in any type that holds their values."""
+
+    @abstractmethod
+    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
+        """Refuse what no learner can have learned; types and shapes are right already."""
+
+    @abstractmethod
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+        """Return the attributes of a fitted model, in memory of their own."""
+
+
+def refuse(problems: Mapping[str, Any]) -> None:
+    """Raise an error for the first problem that was found anywhere."""
+    for problem, found in problems.items():
+        if np.any(found):
+            raise ModelFileError(problem)
+
+
+_PLAIN = (str, bool, int, float)
+
+
+def categories_to_json(categories: Mapping[int, Categories]) -> dict[str, Any]:
+    """Return what the header has of categories: nothing if there are none."""
+    if not categories:
+        return {}
+    return {"categories": {str(j): _to_json(known) for j, known in categories.items()}}
+
+
+def _to_json(known: Categories) -> dict[str, Any]:
+    return {
+        "values": list(known.values),
+        "places": known.places.tolist(),
+        "tendencies": known.tendencies.tolist(),
+        "scores": [list(pair) for pair in known.scores.items()],
+        "mean": known.mean,
+        "weight": known.weight,
+    }
+
+
+def categories_from_json(header: Mapping[str, Any], n_features: int) -> dict[int, Categories]:
+    """Restore the categories of each feature, if they can be."""
+    categories = {}
+    for key, value in header.get("categories", {}).items():
+        if not (key.isdecimal() and key.isascii() and int(key) < n_features):
+            raise ModelFileError("there are categories of a feature that does not exist")
+        categories[int(key)] = _from_json(value)
+    return categories
+
+
+def _from_json(value: Any) -> Categories:
+    match value:
+        case {
+            "values": list(values),
+            "places": list(places),
+            "tendencies": list(tendencies),
+            "scores": list(scores),
+            "mean": float(mean),
+            "weight": float(weight),
+        } if len(value) == 6 and len(values) == len(places) == len(tendencies):
+            pass
+        case _:
+            raise ModelFileError("its categories are not complete")
+    is_plain = all(type(item) in _PLAIN for item in values)
+    if not is_plain or len(set(values)) < len(values) or not all(map(_is_pair, scores)):
+        raise ModelFileError("its categories are not distinct strings and numbers")
+    if not all(type(number) is float for number in (*places, *tendencies)):
+        raise ModelFileError("its categories have places that are no numbers")
+    ends = np.array(places), np.array(tendencies)
+    is_ascending = all((np.diff(numbers) >= 0).all() for numbers in ends)
+    is_possible = is_ascending and all(0.0 <= place <= 1.0 for place in places)
+    if not (is_possible and np.isfinite([mean, weight, *tendencies]).all() and weight >= 0.0):
+        raise ModelFileError("its categories have places that cannot be")
+    return Categories(tuple(values), *ends, dict(map(tuple, scores)), mean, weight)
+
+
+def _is_pair(pair: Any) -> bool:
+    match pair:
+        case [label, float(score)]:
+            return type(label) in _PLAIN and bool(np.isfinite(score))
+    return False
+
+
+_ROWS = tuple(ARRAYS_OF_ALL)
+
+# The logarithm of a distance is not larger.
+_MOST = 700.0
+
+
+class Covers(Kind):
+    """Models whose boxes cover samples."""
+
+    header: ClassVar[Mapping[str, tuple[type, ...]]] = {
+        "n_candidates": (int,),
+        "n_learned": (int,),
+        "membership_function": (str,),
+        "calibration": (dict, NoneType),
+    }
+    arrays: ClassVar[Mapping[str, Layout]] = {
+        **ARRAYS_OF_ALL,
+        "confirmed": ("<i8", ("boxes",)),
+        "gamma": ("<f8", ("features",)),
+        "scale_low": ("<f8", ("features",)),
+        "scale_high": ("<f8", ("features",)),
+    }
+    optional: ClassVar[tuple[frozenset[str], ...]] = (frozenset({"scale_low", "scale_high"}),)
+
+    def read_header(self, model: Any) -> dict[str, Any]:
+        return {
+            "n_candidates": model.n_candidates_,
+            "n_learned": model._model.boxes.n_seen,
+            "membership_function": model._model.membership.function,
+            "calibration": _calibration_to_json(model._model.calibration),
+        }
+
+    def read_arrays(self, model: Any) -> Arrays:
+        boxes, scale = model._model.boxes, model._model.scale
+        arrays = {name: getattr(boxes, name) for name in (*_ROWS, "confirmed")}
+        arrays["gamma"] = model._model.membership.gamma
+        if scale is not None:
+            arrays |= {"scale_low": scale.low, "scale_high": scale.high}
+        return arrays
+
+    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
+        _check_boxes(arrays, n_classes)
+        _check_times(header["n_learned"], arrays)
+        gamma = arrays["gamma"]
+        if not ((gamma > 0) & np.isfinite(gamma)).all():
+            raise ModelFileError("gamma is not positive and finite")
+        if "scale_low" in arrays:
+            with np.errstate(over="ignore", invalid="ignore"):
+                span = arrays["scale_high"] - arrays["scale_low"]
+            if not ((span >= 0) & np.isfinite(span)).all():
+                raise ModelFileError("the scale is not a finite range of each feature")
+        if header["membership_function"] not in FUNCTIONS:
+            raise ModelFileError("its membership function is not known")
+        if not 0 <= header["n_candidates"] < TOO_MANY:
+            raise ModelFileError("the number of candidates cannot be")
+        _calibration_from_json(header["calibration"])
+
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+        scale = None
+        if "scale_low" in arrays:
+            ends = (arrays[name].astype(np.float64) for name in ("scale_low", "scale_high"))
+            scale = MinMaxScale(*ends)
+        boxes = _boxes(arrays, n_classes, header["n_learned"])
+        boxes.n_candidates = header["n_candidates"]
+        gamma = arrays["gamma"].astype(np.float64)
+        membership = Membership(gamma, header["membership_function"])
+        calibration = _calibration_from_json(header["calibration"])
+        return {"_model": BoxModel(boxes, scale, membership, calibration)}
+
+
+def _check_boxes(arrays: Arrays, n_classes: int) -> None:
+    lower, upper, labels, counts = (arrays[name] for name in _ROWS)
+    refuse(
+        {
+            "there is no box": len(labels) == 0,
+            "a box has an infinite bound": np.isinf(lower) | np.isinf(upper),
+            "a box has one bound only": np.isnan(lower) != np.isnan(upper),
+            "a box has a lower bound above the upper": lower > upper,
+            "a box has a label that is no class": (labels < -1) | (labels >= n_classes),
+            "a box holds no sample": counts < 1,
+            "there are too many samples": counts.sum(dtype=np.float64) >= TOO_MANY,
+        }
+    )
+
+
+def _check_times(n_learned: int, arrays: Arrays) -> None:
+    """Check when boxes were confirmed."""
+    n_held, confirmed = int(arrays["counts"].sum()), arrays["confirmed"]
+    refuse(
+        {
+            "the number of samples cannot be": not n_held <= n_learned < TOO_MANY,
+            "a box was confirmed by no sample": (confirmed < 0) | (confirmed >= n_learned),
+        }
+    )
+
+
+def _calibration_to_json(calibration: DistanceCalibration | None) -> dict[str, Any] | None:
+    if calibration is None:
+        return None
+    return {
+        "losses": calibration.losses.tolist(),
+        "log_gaps": calibration.log_gaps,
+        "n_gaps": calibration.n_gaps,
+        "next_question": calibration.next_update,
+    }
+
+
+def _calibration_from_json(value: dict[str, Any] | None) -> DistanceCalibration | None:
+    """Restore it, if these are numbers that probabilities can be made of."""
+    match value:
+        case None:
+            return None
+        case {
+            "losses": list(losses),
+            "log_gaps": float(log_gaps),
+            "n_gaps": float(n_gaps),
+            "next_question": int(question),
+        } if len(value) == 4 and _is_table(losses) and type(question) is int:
+            pass
+        case _:
+            raise ModelFileError("its probabilities are not known")
+    numbers = np.array(losses)
+    is_possible = n_gaps > 0.0 and abs(log_gaps) < _MOST * n_gaps and np.isfinite(numbers).all()
+    if not (is_possible and NEVER <= question < TOO_MANY):
+        raise ModelFileError("its probabilities cannot be")
+    return DistanceCalibration(numbers, log_gaps, n_gaps, question)
+
+
+def _is_table(losses: list[Any]) -> bool:
+    """Tell whether there is a number for each pair of slope and prior weight."""
+    rows = [row for row in losses if type(row) is list and len(row) == len(PRIOR_WEIGHTS)]
+    is_full = len(rows) == len(losses) == len(SLOPES)
+    return is_full and all(type(loss) is float for row in rows for loss in row)
+
+
+def _boxes(arrays: Arrays, n_classes: int, n_learned: int) -> Boxes:
+    lower, upper, labels, counts = (arrays[name] for name in _ROWS)
+    rows = lower, upper, labels, counts, arrays["confirmed"]
+    try:
+        return Boxes.of_rows(*rows, n_classes=n_classes, n_seen=n_learned)
+    except (MemoryError, ValueError) as error:
+        raise ModelFileError(f"its boxes take more memory than there is ({error})") from error
+
+
+# Where a class stands in the order of appearance, if it has not appeared.
+_NOT_YET = -1
+
+_OF_FEATURES = ("seen", "mean", "variance", "scale", "weight")
+
+
+class Memories(Kind):
+    """Models that remember recent boxes. Boxes are rows in files, and labels those of `classes`."""
+
+    header: ClassVar[Mapping[str, tuple[type, ...]]] = {"n_learned": (int,)}
+    arrays: ClassVar[Mapping[str, Layout]] = {
+        **ARRAYS_OF_ALL,
+        "born": ("<i8", ("boxes",)),
+        "confirmed": ("<i8", ("boxes",)),
+        "seen": ("<i8", ("features",)),
+        **dict.fromkeys(_OF_FEATURES[1:], ("<f8", ("features",))),
+        "histograms": ("<f8", ("features", "bins", "classes")),
+        "scores": ("<f8", ("horizons", "neighbors")),
+        "appeared": ("<i8", ("classes",)),
+    }
+    sizes: ClassVar[Mapping[str, int]] = {
+        "bins": N_BINS,
+        "horizons": len(HORIZONS),
+        "neighbors": len(NEIGHBORS),
+    }
+
+    def read_header(self, model: Any) -> dict[str, Any]:
+        return {"n_learned": model._memory.n_learned}
+
+    def read_arrays(self, model: Any) -> Arrays:
+        memory, places = model._memory, model._labels.places
+        arrays = memory.kept()
+        del arrays["counters"], arrays["order"]
+        for name in ("lower", "upper"):
+            arrays[name] = np.ascontiguousarray(arrays[name].T)
+        n_classes = len(model.classes_)
+        histograms = np.zeros((*arrays["histograms"].shape[:2], n_classes))
+        histograms[:, :, places] = arrays["histograms"]
+        appeared = np.full(n_classes, _NOT_YET)
+        appeared[places] = np.arange(len(places))
+        return arrays | {
+            "labels": places[arrays["labels"]],
+            "histograms": histograms,
+            "scores": memory.scores,
+            "appeared": appeared,
+        }
+
+    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
+        lower, upper, labels = (arrays[name] for name in ("lower", "upper", "labels"))
+        born, confirmed = arrays["born"], arrays["confirmed"]
+        n_learned = header["n_learned"]
+        refuse(
+            {
+                "there is no box": len(labels) == 0,
+                "a box has an infinite bound": np.isinf(lower) | np.isinf(upper),
+                "a box has one bound only": np.isnan(lower) != np.isnan(upper),
+                "a box has a lower bound above the upper": lower > upper,
+                "a box holds no sample": arrays["counts"] < 1,
+                "the number of samples cannot be": not 0 < n_learned < TOO_MANY,
+                "a box was confirmed before it was born": (born < 0) | (confirmed < born),
+                "the last sample has confirmed no box": confirmed.max(initial=-1) != n_learned - 1,
+                "two boxes were confirmed at once": len(np.unique(confirmed)) < len(confirmed),
+            }
+        )
+        self._check_features(arrays)
+        _check_appeared(arrays, n_classes)
+
+    def _check_features(self, arrays: Arrays) -> None:
+        numbers = [arrays[name] for name in (*_OF_FEATURES, "histograms")]
+        scores = arrays["scores"]
+        refuse(
+            {
+                "what it knows of features is not finite": [
+                    not np.isfinite(array).all() for array in numbers
+                ],
+                "what it knows of features is negative": [
+                    (array < 0).any() for array in numbers if array is not arrays["mean"]
+                ],
+                "the scores of its experts are not shares": ~((scores >= 0) & (scores <= 1)),
+            }
+        )
+
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+        own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
+        appeared = own.pop("appeared")
+        places = np.flatnonzero(appeared != _NOT_YET)
+        places = places[np.argsort(appeared[places])]
+        for name in ("lower", "upper"):
+            own[name] = np.ascontiguousarray(own[name].T)
+        own |= {
+            "labels": appeared[own["labels"]],
+            "histograms": np.ascontiguousarray(own["histograms"][:, :, places]),
+            "scores": own["scores"].ravel(),
+            "order": np.argsort(-own["confirmed"]),
+            "counters": np.array([len(own["labels"]), header["n_learned"]]),
+        }
+        classes = arrays["classes"]
+        classes = classes.astype(object if header["classes_are_objects"] else classes.dtype)
+        labels = SeenLabels(classes, classes[places].tolist())
+        return {"_memory": BoxMemory.of_arrays(Memory(**own)), "_labels": labels}
+
+
+def _check_appeared(arrays: Arrays, n_classes: int) -> None:
+    appeared, labels = arrays["appeared"], arrays["labels"]
+    known = np.sort(appeared[appeared != _NOT_YET])
+    refuse(
+        {
+            "the order of its classes cannot be": not np.array_equal(known, np.arange(len(known))),
+            "a box has a label that is no class": (labels < 0) | (labels >= n_classes),
+        }
+    )
+    refuse({"a box has a label that has not appeared": appeared[labels] == _NOT_YET})
+
+
+class Ensembles(Kind):
+    """Models of many members. What they said of training samples is not kept, but how right."""
+
+    header: ClassVar[Mapping[str, tuple[type, ...]]] = {
+        "calibration": (list, NoneType),
+        "oob_score": (float, NoneType),
+        "temperature": (float,),
+    }
+    arrays: ClassVar[Mapping[str, Layout]] = {
+        "thresholds": ("<f8", ("features", "levels")),
+        "low": ("<f8", ("features",)),
+        "high": ("<f8", ("features",)),
+        "n_samples": ("<f8", ("classes",)),
+        "importances": ("<f8", ("features",)),
+        "member_sizes": ("<i8", ("members",)),
+        "member_features": ("<i8", ("known features",)),
+        "member_boxes": ("<i8", ("members",)),
+        "member_means": ("|b1", ("members",)),
+        "lower": ("|u1", ("ends",)),
+        "upper": ("|u1", ("ends",)),
+        "labels": ("<i8", ("boxes",)),
+        "counts": ("<i8", ("boxes",)),
+    }
+
+    def find_shape(self, arrays: Arrays) -> tuple[int, int]:
+        shape = arrays["thresholds"].shape
+        if len(shape) != 2:
+            raise ModelFileError(f"thresholds.npy has the shape {shape}")
+        return arrays["labels"].size, shape[0]
+
+    def find_sizes(self, arrays: Arrays) -> dict[str, int]:
+        return {
+            "levels": arrays["thresholds"].shape[1],
+            "members": arrays["member_sizes"].size,
+            "known features": arrays["member_features"].size,
+            "ends": arrays["lower"].size,
+        }
+
+    def read_header(self, model: Any) -> dict[str, Any]:
+        numbers = model._model.calibration
+        return {
+            "calibration": None
+            if numbers is None
+            else [numbers.power, numbers.share_power, numbers.prior_weight],
+            "temperature": model._model.voting.temperature,
+            "oob_score": None if math.isnan(model.oob_score_) else model.oob_score_,
+        }
+
+    def read_arrays(self, model: Any) -> Arrays:
+        members = model._model.members
+        joined = {
+            name: np.concatenate([getattr(member, name).ravel() for member in members])
+            for name in ("features", "lower", "upper", "labels", "counts")
+        }
+        return {
+            "thresholds": model._model.codes.thresholds,
+            "low": model._model.codes.low,
+            "high": model._model.codes.high,
+            "n_samples": model._model.n_samples,
+            "importances": model.feature_importances_,
+            "member_sizes": np.array([len(member.features) for member in members]),
+            "member_features": joined.pop("features"),
+            "member_boxes": np.array([len(member.labels) for member in members]),
+            "member_means": np.array([member.combine == "sum" for member in members]),
+            **joined,
+        }
+
+    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
+        _check_numbers(header, arrays)
+        sizes, n_boxes = arrays["member_sizes"], arrays["member_boxes"]
+        n_features, levels = arrays["thresholds"].shape
+        refuse(
+            {
+                "there is no member": len(sizes) == 0,
+                "a member knows no feature, or too many": (sizes < 1) | (sizes > n_features),
+                "a member has no box": n_boxes < 1,
+            }
+        )
+        labels, counts = arrays["labels"], arrays["counts"]
+        refuse(
+            {
+                "its members do not add up": sizes.sum() != len(arrays["member_features"])
+                or n_boxes.sum() != len(labels)
+                or (sizes * n_boxes).sum() != len(arrays["lower"]),
+                "a box has a label that is no class": (labels < 0) | (labels >= n_classes),
+                "a box holds no sample": counts < 1,
+                "there are too many samples": [
+                    number.sum(dtype=np.float64) >= TOO_MANY
+                    for number in (counts, arrays["n_samples"])
+                ],
+                "a box has a lower bound above the upper": arrays["lower"] > arrays["upper"],
+                "a box has a bound beyond the codes": arrays["upper"] > levels,
+                "distances do not fit": sizes.max(initial=0) * levels >= 2**16,
+            }
+        )
+        members = np.repeat(np.arange(len(sizes)), n_boxes)
+        pairs = np.unique(members * n_classes + labels)
+        refuse({"a member has no box of a class": len(pairs) != len(sizes) * n_classes})
+        for features in np.split(arrays["member_features"], np.cumsum(sizes)[:-1]):
+            refuse(
+                {
+                    "a member knows a feature that is none": (features < 0)
+                    | (features >= n_features),
+                    "the features of a member are not in order": np.diff(features) < 1,
+                }
+            )
+
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+        own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
+        numbers, score = header["calibration"], header["oob_score"]
+        codes = Codes(own["thresholds"], own["low"], own["high"])
+        return {
+            "_model": EnsembleModel(
+                codes,
+                list(_split(own)),
+                Voting(codes.levels, header["temperature"]),
+                own["n_samples"],
+                None if numbers is None else VoteCalibration(*numbers),
+            ),
+            "oob_score_": math.nan if score is None else score,
+            "feature_importances_": own["importances"],
+        }
+
+
+def _check_numbers(header: Mapping[str, Any], arrays: Arrays) -> None:
+    """Check what does not belong to a member."""
+    numbers = header["calibration"]
+    if numbers is not None:
+        are_numbers = len(numbers) == 3 and all(type(x) is float for x in numbers)
+        if not (are_numbers and np.isfinite(numbers).all() and 0 <= numbers[2] <= 1):
+            raise ModelFileError("its probabilities are not those of an ensemble")
+    thresholds, score = arrays["thresholds"], header["oob_score"]
+    low, high, importances = (arrays[name] for name in ("low", "high", "importances"))
+    refuse(
+        {
+            "there are too many codes": not 1 <= thresholds.shape[1] <= MOST_LEVELS,
+            "its codes are not in order": ~(thresholds[:, 1:] >= thresholds[:, :-1]),
+            "its codes are not known": np.isnan(thresholds),
+            "a class has no sample": ~(arrays["n_samples"] > 0),
+            "a feature has no range": ~(np.isfinite(low) & np.isfinite(high) & (low <= high)),
+            "its importances are not shares": ~((importances >= 0) & (importances <= 1)),
+            "its temperature is none": not 0 <= header["temperature"] < math.inf,
+            "its score is no share": score is not None and not 0 <= score <= 1,
+        }
+    )
+
+
+def _split(own: Arrays) -> Iterator[EnsembleMember]:
+    """Yield the members."""
+    place = {"feature": 0, "box": 0, "end": 0}
+    sizes = zip(own["member_sizes"].tolist(), own["member_boxes"].tolist(), strict=True)
+    for (n_features, n_boxes), is_mean in zip(sizes, own["member_means"].tolist(), strict=True):
+        n_ends = n_features * n_boxes
+        features = own["member_features"][place["feature"] :][:n_features]
+        lower, upper = (
+            own[name][place["end"] :][:n_ends].reshape(n_boxes, n_features)
+            for name in ("lower", "upper")
+        )
+        labels, counts = (own[name][place["box"] :][:n_boxes] for name in ("labels", "counts"))
+        combine: Literal["max", "sum"] = "sum" if is_mean else "max"
+        yield EnsembleMember(features, lower, upper, labels, counts, combine)
+        place["feature"] += n_features
+        place["box"] += n_boxes
+        place["end"] += n_ends
+
+
+_OF_BOXES = tuple(field.name for field in fields(VotingHyperboxes))
+
+
+class Votes(Kind):
+    """Models whose boxes vote. Their stages, tables for each number of boxes, are not kept."""
+
+    arrays: ClassVar[Mapping[str, Layout]] = {
+        **ARRAYS_OF_ALL,
+        "weights": ("<f8", ("boxes", "classes")),
+        "missing": ("|b1", ("boxes", "features")),
+        "class_counts": ("<i8", ("boxes", "classes")),
+        "intercept": ("<f8", ("classes",)),
+        "importances": ("<f8", ("features",)),
+    }
+
+    def read_header(self, model: Any) -> dict[str, Any]:
+        return {}
+
+    def read_arrays(self, model: Any) -> Arrays:
+        arrays = {name: getattr(model.hyperboxes_, name) for name in _OF_BOXES}
+        arrays |= {"intercept": model.intercept_, "importances": model.feature_importances_}
+        return arrays
+
+    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
+        lower, upper, labels = (arrays[name] for name in ("lower", "upper", "labels"))
+        importances = arrays["importances"]
+        refuse(
+            {
+                "a box has a bound that is not known": np.isnan(lower) | np.isnan(upper),
+                "a box has a bound that no value meets": np.isposinf(lower) | np.isneginf(upper),
+                "a box has a lower bound above the upper": lower > upper,
+                "its votes and intercepts are not finite": not _adds_up(arrays),
+                "its importances are not shares": ~((importances >= 0) & (importances <= 1)),
+            }
+        )
+        _check_counts(arrays["counts"], arrays["class_counts"])
+        refuse(
+            {
+                "a box has another label than it votes for": (
+                    labels != arrays["weights"].argmax(axis=1)
+                )
+            }
+        )
+
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+        own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
+        return {
+            "hyperboxes_": VotingHyperboxes(**{name: own[name] for name in _OF_BOXES}),
+            "intercept_": own["intercept"],
+            "feature_importances_": own["importances"],
+        }
+
+
+def _adds_up(arrays: Arrays) -> bool:
+    """Whether every score is finite, whichever boxes hold a sample."""
+    with np.errstate(over="ignore"):
+        largest = np.abs(arrays["intercept"]) + np.abs(arrays["weights"]).sum(axis=0)
+    return bool(np.isfinite(largest).all())
+
+
+def _check_counts(counts: np.ndarray, class_counts: np.ndarray) -> None:
+    refuse(
+        {
+            "a box holds no sample": counts < 1,
+            "a box holds fewer than no samples of a class": class_counts < 0,
+            "there are too many samples": class_counts.sum(axis=1, dtype=np.float64) >= TOO_MANY,
+        }
+    )
+    refuse({"the samples of the classes are not all": counts != class_counts.sum(axis=1)})

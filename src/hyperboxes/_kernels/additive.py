@@ -1,0 +1,272 @@
+"""The votes of boosted boxes: regions of samples that lie in the same boxes, and Newton steps.
+
+Like `boosting`, it sums whole numbers: probabilities in units of 1 / ONE times weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+
+import numpy as np
+
+from hyperboxes._kernels.boosting import ONE, n_used
+from hyperboxes._kernels.jit import formula, kernel
+from hyperboxes._kernels.quantize import MISSING
+
+_LONGEST_STEP = 1.0
+
+# Regions of samples that lie in the same boxes: the scores of each class there, and the weight of
+# its samples by class.
+Regions = namedtuple("Regions", "scores masses")
+
+# What boxes vote, for each class: `ridges` hold the votes of each box back, votes that gain less
+# than `threshold` are 0, and `members` tells which regions each box holds.
+Voters = namedtuple("Voters", "votes ridges threshold members")
+
+
+@kernel
+def mark_held(codes, box, start, stop, held):
+    """Write which of the samples `start` to `stop` a box holds."""
+    held = held[start:stop]
+    held[:] = True
+    for place in range(n_used(box)):
+        column = codes[box.feature[place], start:stop]
+        first, last = np.uint8(box.first[place]), np.uint8(box.last[place])
+        missing = box.missing[place]
+        for row in range(held.size):
+            code = column[row]
+            meets = (code >= first) & (code <= last)
+            held[row] &= meets | (missing & (code == MISSING))
+
+
+@kernel
+def split_regions(regions, held, n_regions):
+    """Part each region that a box cuts, which holds some samples: these move to a new region.
+
+    Returns the old region of each new one, and whether the box holds each region, old and new.
+    """
+    seen = np.zeros((n_regions, 2), np.bool_)
+    for row in range(regions.size):
+        seen[regions[row], np.int64(held[row])] = True
+    new = np.arange(n_regions).astype(np.int32)
+    n_new = 0
+    for region in range(n_regions):
+        if seen[region, 0] and seen[region, 1]:
+            new[region] = n_regions + n_new
+            n_new += 1
+    parents = np.empty(n_new, np.int64)
+    inside = np.ones(n_regions + n_new, np.bool_)
+    for region in range(n_regions):
+        inside[region] = not seen[region, 0]
+        if new[region] >= n_regions:
+            parents[new[region] - n_regions] = region
+    for row in range(regions.size):
+        regions[row] = new[regions[row]] if held[row] else regions[row]
+    return parents, inside
+
+
+@kernel
+def add_masses(samples, regions, masses):
+    """Add up the weights of the samples by region and class."""
+    for row in range(regions.size):
+        masses[regions[row], samples.labels[row]] += samples.weights[row]
+
+
+@kernel
+def count_classes(samples, held, counts):
+    """Count the samples that a box holds by class."""
+    for row in range(held.size):
+        counts[samples.labels[row]] += samples.counts[row] * np.int64(held[row])
+
+
+@formula
+def set_softmax(scores, probabilities):
+    """Write the probabilities of the classes for their scores."""
+    largest = scores[0]
+    for label in range(1, scores.size):
+        largest = scores[label] if scores[label] > largest else largest
+    total = 0.0
+    for label in range(scores.size):
+        probabilities[label] = math.exp(scores[label] - largest)
+        total += probabilities[label]
+    for label in range(scores.size):
+        probabilities[label] /= total
+
+
+@formula
+def whole(probability):
+    """Return a probability in units of 1 / ONE."""
+    return np.int64(np.rint(probability * ONE))
+
+
+@formula
+def sums_of(probability, mass, total):
+    """Return g and h of a class in a region, where it has `mass` of the `total` weight."""
+    return (
+        mass * ONE - total * whole(probability),
+        total * whole(probability * (1.0 - probability)),
+    )
+
+
+@formula
+def newton_step(g, h, vote, ridge):
+    """Return by how much to change a vote."""
+    step = (float(g) - ridge * vote) / (float(h) + ridge)
+    return min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
+
+
+@formula
+def shift(scores, probabilities, label, step, factor):
+    """Add a step to the score of a class; `factor` is exp(step)."""
+    scores[label] += step
+    scale = 1.0 / (1.0 + probabilities[label] * (factor - 1.0))
+    for other in range(scores.size):
+        probabilities[other] *= scale
+    probabilities[label] *= factor
+
+
+@formula
+def correct_intercepts(regions, probabilities, totals, intercepts):
+    """Make a Newton step in the intercept of each class."""
+    n_regions, n_classes = regions.scores.shape
+    for label in range(n_classes):
+        g, h = np.int64(0), np.int64(0)
+        for region in range(n_regions):
+            sums = sums_of(
+                probabilities[region, label], regions.masses[region, label], totals[region]
+            )
+            g += sums[0]
+            h += sums[1]
+        step = newton_step(g, h, 0.0, float(ONE))
+        intercepts[label] += step
+        factor = math.exp(step)
+        for region in range(n_regions):
+            shift(regions.scores[region], probabilities[region], label, step, factor)
+
+
+@formula
+def start(regions):
+    """Return the probabilities and the whole weight of each region."""
+    n_regions, n_classes = regions.scores.shape
+    probabilities = np.empty((n_regions, n_classes))
+    totals = np.zeros(n_regions, np.int64)
+    for region in range(n_regions):
+        set_softmax(regions.scores[region], probabilities[region])
+        for label in range(n_classes):
+            totals[region] += regions.masses[region, label]
+    return probabilities, totals
+
+
+@formula
+def correct_vote(g, h, vote, ridge, threshold):
+    """Return a vote after a Newton step; where too little speaks for a vote, it is 0."""
+    wanted = float(g) + float(h) * vote
+    wanted = math.copysign(max(abs(wanted) - threshold, 0.0), wanted) / (float(h) + ridge)
+    return vote + min(max(wanted - vote, -_LONGEST_STEP), _LONGEST_STEP)
+
+
+@formula
+def correct_box(regions, probabilities, totals, voters, box):
+    """Make Newton steps in the votes of a box for all classes at once.
+
+    The classes' steps add up, so each is shortened to 1 - 1 / (number of classes). Of two classes
+    the second alone has votes, of either sign.
+    """
+    n_regions, n_classes = probabilities.shape
+    members, votes = voters.members[box], voters.votes[box]
+    first = 1 if n_classes == 2 else 0
+    share = 1.0 if n_classes == 2 else 1.0 - 1.0 / n_classes
+    steps, factors = np.zeros(n_classes), np.ones(n_classes)
+    sums = np.zeros((n_classes, 2), np.int64)
+    for region in range(n_regions):
+        if members[region]:
+            for label in range(first, n_classes):
+                g, h = sums_of(
+                    probabilities[region, label], regions.masses[region, label], totals[region]
+                )
+                sums[label, 0] += g
+                sums[label, 1] += h
+    for label in range(first, n_classes):
+        wanted = correct_vote(
+            sums[label, 0], sums[label, 1], votes[label], voters.ridges[box], voters.threshold
+        )
+        steps[label] = (wanted - votes[label]) * (share if wanted != 0.0 else 1.0)
+        factors[label] = math.exp(steps[label])
+        votes[label] += steps[label]
+    for region in range(n_regions):
+        if members[region]:
+            add_steps(regions.scores[region], probabilities[region], steps, factors)
+
+
+@formula
+def add_steps(scores, probabilities, steps, factors):
+    """Add steps to the scores of the classes; `factors` are exp(steps)."""
+    total = 0.0
+    for label in range(scores.size):
+        scores[label] += steps[label]
+        probabilities[label] *= factors[label]
+        total += probabilities[label]
+    for label in range(scores.size):
+        probabilities[label] /= total
+
+
+@kernel
+def correct(regions, voters, intercepts, n_sweeps):
+    """Make Newton steps in the votes of all boxes and in the intercepts, in turns."""
+    probabilities, totals = start(regions)
+    for _ in range(n_sweeps):
+        for box in range(voters.votes.shape[0]):
+            correct_box(regions, probabilities, totals, voters, box)
+        correct_intercepts(regions, probabilities, totals, intercepts)
+
+
+@kernel
+def vote_for_all(regions, inside, l2, rate, votes, intercepts):
+    """Let a box vote for each class: `rate` times a Newton step, and one in the intercepts."""
+    probabilities, totals = start(regions)
+    for label in range(votes.size):
+        g, h = np.int64(0), np.int64(0)
+        for region in range(totals.size):
+            if inside[region]:
+                sums = sums_of(
+                    probabilities[region, label], regions.masses[region, label], totals[region]
+                )
+                g += sums[0]
+                h += sums[1]
+        votes[label] = rate * newton_step(g, h, 0.0, l2)
+    for region in range(totals.size):
+        if inside[region]:
+            for label in range(votes.size):
+                regions.scores[region, label] += votes[label]
+            set_softmax(regions.scores[region], probabilities[region])
+    correct_intercepts(regions, probabilities, totals, intercepts)
+
+
+@kernel
+def set_probabilities(scores, probabilities):
+    """Write the probabilities of the classes in each region, in units of 1 / ONE."""
+    row = np.empty(scores.shape[1])
+    for region in range(scores.shape[0]):
+        set_softmax(scores[region], row)
+        for label in range(row.size):
+            probabilities[region, label] = whole(row[label])
+
+
+@kernel
+def add_votes(X, conditions, votes, start, stop, scores):
+    """Add to the scores of samples `start` to `stop` the votes of the boxes that hold them."""
+    for row in range(start, stop):
+        for box in range(votes.shape[0]):
+            is_held = True
+            for place in range(conditions.starts[box], conditions.starts[box + 1]):
+                value = X[row, conditions.feature[place]]
+                if value != value:
+                    is_held = conditions.missing[place]
+                else:
+                    is_held = conditions.lower[place] <= value <= conditions.upper[place]
+                if not is_held:
+                    break
+            if is_held:
+                for label in range(votes.shape[1]):
+                    scores[row, label] += votes[box, label]

@@ -1,0 +1,257 @@
+"""What the boxes say about samples: the nearest boxes of each class, and which class wins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hyperboxes._kernels.geometry import closeness, copy_row, larger, smaller
+from hyperboxes._kernels.jit import by_reference, kernel, step, subroutine
+from hyperboxes._kernels.search import TOGETHER, find_nearest, is_held, precedes
+from hyperboxes._kernels.structs import WORK
+
+# Larger distances, and that of a class without a box, are the same.
+_FAR = 1e300
+
+
+@kernel
+def nearest_by_class(
+    xl, xu, start, boxes, metric, search, winners_only, work, ids, gaps, best, votes, single
+):
+    """Find for each sample, from a row on, and class the boxes nearest to the sample.
+
+    `best` receives their closeness (minus infinity where a class has none), `votes` how many
+    training samples they hold, `single` the oldest of them that holds one sample only (or the
+    number of boxes). With `winners_only` a class may be left out for a sample if another is
+    strictly closer, which saves most of the work, and trees may be of several classes. Returns the
+    row where `work` comparisons of a block in one dimension ended, or the end. `ids` and `gaps` are
+    room for all boxes.
+    """
+    boxes, metric, search = by_reference(boxes), by_reference(metric), by_reference(search)
+    labels, counts = boxes.labels, boxes.counts
+    together = TOGETHER if winners_only else 1
+    n_classes, n_trees = best.shape[1], boxes.index.roots.shape[0] - 1
+    work = larger(work // xl.shape[1], 1)
+    while start < xl.shape[0] and work > 0:
+        i = start
+        copy_row(xl[i], search.low)
+        copy_row(xu[i], search.high)
+        for c in range(n_classes):
+            best[i, c] = -np.inf
+            votes[i, c] = 0
+            single[i, c] = counts.shape[0]
+        limit = np.inf
+        for first in range(0, n_trees, together):
+            if not winners_only:
+                limit = np.inf
+            stop = smaller(first + together, n_trees)
+            n_found, limit, n_blocks = find_nearest(
+                first, stop, limit, boxes, metric, search, ids, gaps
+            )
+            for f in range(n_found):
+                _vote(ids[f], gaps[f], labels[ids[f]], counts, i, best, votes, single)
+            work -= n_blocks
+        start += 1
+    return start
+
+
+@kernel
+def nearest_boxes(xl, xu, labels, start, boxes, metric, search, work, ids, gaps, out, used):
+    """Find for each sample, from a row on, the nearest box of a label.
+
+    Of equals the one that holds the most samples, then the oldest. All equals are marked as `used`.
+    Returns the row where `work` ended. `ids` and `gaps` are room for all boxes.
+    """
+    boxes, metric, search = by_reference(boxes), by_reference(metric), by_reference(search)
+    work = larger(work // xl.shape[1], 1)
+    while start < xl.shape[0] and work > 0:
+        i = start
+        copy_row(xl[i], search.low)
+        copy_row(xu[i], search.high)
+        n_found, _, n_blocks = find_nearest(
+            labels[i], labels[i] + 1, np.inf, boxes, metric, search, ids, gaps
+        )
+        out[i] = _nearest(ids, gaps, n_found, boxes.counts, used)
+        work -= n_blocks
+        start += 1
+    return start
+
+
+@kernel
+def find_held(xl, xu, labels, start, boxes, metric, search, work, out):
+    """Find for each sample, from a row on, whether a box of its label holds it.
+
+    Returns the row where `work` ended. The boxes' own account of work is written to.
+    """
+    boxes, metric, search = by_reference(boxes), by_reference(metric), by_reference(search)
+    counters = boxes.counters
+    end = counters[WORK] + larger(work // xl.shape[1], 1)
+    while start < xl.shape[0] and counters[WORK] < end:
+        copy_row(xl[start], search.low)
+        copy_row(xu[start], search.high)
+        out[start] = is_held(labels[start], boxes, metric, search)
+        start += 1
+    return start
+
+
+@step
+def _nearest(ids, gaps, n_found, counts, used):
+    """Return the best of the boxes found, and mark its equals."""
+    top = -np.inf
+    for f in range(n_found):
+        top = larger(closeness(gaps[f]), top)
+    best = -1
+    for f in range(n_found):
+        if closeness(gaps[f]) == top:
+            box = ids[f]
+            used[box] = True
+            if best < 0 or precedes(counts[box], box, counts[best], best):
+                best = box
+    return best
+
+
+@step
+def _vote(box, gap, c, counts, i, best, votes, single):
+    """Let a box speak for its class if none of the class is nearer."""
+    rank = closeness(gap)
+    if rank > best[i, c]:
+        best[i, c] = rank
+        votes[i, c] = 0
+        single[i, c] = counts.shape[0]
+    if rank == best[i, c]:
+        votes[i, c] += counts[box]
+        if counts[box] == 1:
+            single[i, c] = smaller(single[i, c], box)
+
+
+@kernel
+def winners(best, votes, single, n_boxes, out):
+    """Choose each sample's class: the closest, with the paper's rules where classes tie.
+
+    Among tied classes: at membership 1 the one with the oldest single-sample box, otherwise the
+    one with the most votes, then the first. (The paper weighs votes by the membership, which is
+    the same for all that tie.)
+    """
+    n_classes = best.shape[1]
+    for i in range(best.shape[0]):
+        top = -np.inf
+        for c in range(n_classes):
+            top = larger(best[i, c], top)
+        out[i] = -1
+        oldest = n_boxes
+        for c in range(n_classes):
+            if best[i, c] == top:
+                if top == 1.0 and single[i, c] < oldest:
+                    oldest = single[i, c]
+                    out[i] = c
+                elif oldest == n_boxes and (out[i] < 0 or votes[i, c] > votes[i, out[i]]):
+                    out[i] = c
+
+
+@kernel
+def probabilities(best, votes, single, n_boxes, winner, out):
+    """Share 1 among the classes in proportion to their memberships.
+
+    Where all memberships are 0, inverse distances take their place. Classes that tie for the
+    first place pool their parts: at membership 1 a single-sample box takes the pool, otherwise
+    votes divide it. The winner's part is the largest, by one rounding step if need be.
+    """
+    n_classes = best.shape[1]
+    for i in range(best.shape[0]):
+        top = best[i, winner[i]]
+        pool, n_votes, alone = 0.0, 0, False
+        for c in range(n_classes):
+            out[i, c] = larger(best[i, c], 0.0) if top > 0.0 else -1.0 / best[i, c]
+            if best[i, c] == top:
+                pool += out[i, c]
+                n_votes += votes[i, c]
+                alone = alone or (top == 1.0 and single[i, c] < n_boxes)
+        for c in range(n_classes):
+            if best[i, c] == top:
+                if alone:
+                    out[i, c] = pool if c == winner[i] else 0.0
+                else:
+                    out[i, c] = pool * votes[i, c] / n_votes
+        total = 0.0
+        for c in range(n_classes):
+            total += out[i, c]
+        if total == 0.0:  # farther away than floating point reaches
+            out[i, winner[i]] = total = 1.0
+        for c in range(n_classes):
+            out[i, c] /= total
+        _put_first(winner[i], out[i])
+
+
+@kernel
+def calibrated(best, winner, shares, offset, slope, doubt, scores, out):
+    """Turn the closeness of the classes into probabilities, the largest that of the winner.
+
+    They fall with a power, `slope`, of the distance, to which `offset` is added; a part of them,
+    `doubt`, is given to the classes in proportion to their `shares` of the training samples.
+    `scores` is room for a row.
+    """
+    for i in range(best.shape[0]):
+        _score(best[i], offset, scores)
+        _estimate(scores, winner[i], shares, slope, doubt, out[i])
+        _put_first(winner[i], out[i])
+
+
+@kernel
+def weigh(best, winner, y, shares, offset, slopes, doubts, scores, row, losses):
+    """Add up minus the logarithm of what `calibrated` gives the true classes, for many numbers."""
+    for i in range(best.shape[0]):
+        _score(best[i], offset, scores)
+        for s in range(slopes.shape[0]):
+            for d in range(doubts.shape[0]):
+                _estimate(scores, winner[i], shares, slopes[s], doubts[d], row)
+                losses[s, d] -= np.log(row[y[i]])
+
+
+@subroutine
+def _score(best, offset, scores):
+    """Compute minus the logarithms of the distances."""
+    for c in range(best.shape[0]):
+        gap = 1.0 - best[c] if best[c] > 0.0 else -best[c]
+        scores[c] = -np.log(smaller(gap, _FAR) + offset)
+
+
+@subroutine
+def _estimate(scores, winner, shares, slope, doubt, out):
+    """Compute the probabilities of a sample's classes, none above that of the winner.
+
+    What others have more than the winner is divided among it and them so that all have the same:
+    its level rises, step by step, to where it takes in all that is above.
+    """
+    n_classes = scores.shape[0]
+    top = -np.inf
+    for c in range(n_classes):
+        top = larger(scores[c], top)
+    total = 0.0
+    for c in range(n_classes):
+        out[c] = np.exp(slope * (scores[c] - top))
+        total += out[c]
+    for c in range(n_classes):
+        out[c] = (1.0 - doubt) * out[c] / total + doubt * shares[c]
+    level, before = out[winner], -1.0
+    while level > before:
+        before = level
+        pool, n_above = out[winner], 1
+        for c in range(n_classes):
+            if c != winner and out[c] > before:
+                pool += out[c]
+                n_above += 1
+        level = pool / n_above
+    for c in range(n_classes):
+        out[c] = smaller(out[c], before)
+    out[winner] = before
+
+
+@subroutine
+def _put_first(winner, out):
+    """Make the winner's part the largest, by one rounding step if need be."""
+    rest = 0.0 if winner > 0 else -1.0
+    for c in range(winner):
+        rest = larger(out[c], rest)
+    for c in range(winner + 1, out.shape[0]):
+        rest = larger(np.nextafter(out[c], -1.0), rest)
+    if out[winner] <= rest:
+        out[winner] = np.nextafter(rest, 2.0)

@@ -1,0 +1,425 @@
+"""Learning of ensembles: members on replicates of samples and subsets of features.
+
+Pilot members decide how features are sampled; samples that a member was not trained on (out-of-bag)
+measure it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.random import PCG64, RandomState
+
+from hyperboxes._kernels.ensemble import (
+    Members,
+    round_boxes,
+    take_codes,
+    take_numbers,
+    take_shuffled,
+)
+from hyperboxes._kernels.quantize import hash_rows
+from hyperboxes._models.box_store import Boxes
+from hyperboxes._models.calibration import fit_vote_calibration, log_votes
+from hyperboxes._models.ensemble import Voting, add_up, make_room, pack
+from hyperboxes._models.membership import Membership
+from hyperboxes._models.model import BoxModel
+from hyperboxes._models.records import EnsembleMember
+from hyperboxes._models.samples import Samples
+
+# Each member draws among the copies. One that stands for the rest of a weight is there for as many
+# members as that says, and counts so much where members are asked about samples.
+
+# Each copy has a number, and members draw among them all.
+_MOST_COPIES = 10**8
+
+
+class Copies(NamedTuple):
+    """The samples that copies are of, in ascending order, and the weights of copies, at most 1.
+
+    Without `weights`, all are 1.
+    """
+
+    rows: np.ndarray
+    weights: np.ndarray | None
+
+    def of(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the codes of copies, given those of samples; points still share one array."""
+        copied = np.take(low.T, self.rows, axis=1).T
+        return copied, copied if high is low else np.take(high.T, self.rows, axis=1).T
+
+
+def copy_by_weight(weights: np.ndarray) -> Copies:
+    """Return samples as often as they weigh, and once more for what is left of a weight."""
+    n_copies = np.ceil(weights)
+    if (total := n_copies.sum()) > _MOST_COPIES:
+        raise ValueError(
+            f"sample_weight sums up to {weights.sum():g}, and weights count samples: a weight of 2 "
+            f"is the sample twice. There may be {_MOST_COPIES:,} of them: divide the weights by "
+            f"{np.ceil(total / _MOST_COPIES):.0f} or more."
+        )
+    rows = np.repeat(np.arange(len(weights)), n_copies.astype(np.int64))
+    has_rest = weights < n_copies
+    if not has_rest.any():
+        return Copies(rows, None)
+    counted = np.ones(len(rows))
+    lasts = np.cumsum(n_copies).astype(np.int64) - 1
+    counted[lasts[has_rest]] = (weights - np.floor(weights))[has_rest]
+    return Copies(rows, counted)
+
+
+# Members are learned on codes, without a check, a scale or probabilities of their own. Each has a
+# seed, and draws from it in a fixed order, so that it does not matter which thread learns it.
+
+# How many samples that were not drawn tell how important a member's features are.
+_ENOUGH_FOR_IMPORTANCE = 300
+
+
+@dataclass(frozen=True, eq=False)
+class CodedSamples:
+    """Training samples in codes, and their classes; one that weighs 2 is there twice.
+
+    `weights` are those of copies, at most 1; None if all are 1.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    y: np.ndarray
+    n_classes: int
+    weights: np.ndarray | None = None
+
+    @cached_property
+    def by_class(self) -> list[np.ndarray]:
+        """The samples of each class."""
+        return [np.flatnonzero(self.y == c) for c in range(self.n_classes)]
+
+    @property
+    def counted(self) -> np.ndarray:
+        """What samples count."""
+        return np.ones(len(self.y)) if self.weights is None else self.weights
+
+    def take(self, rows: np.ndarray, features: np.ndarray) -> Self:
+        """Return some features of some samples; points still share one array."""
+        low = np.take(self.low.T[features], rows, axis=1).T
+        high = low
+        if self.high is not self.low:
+            high = np.take(self.high.T[features], rows, axis=1).T
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, low=low, high=high, y=self.y[rows], weights=weights)
+
+    @property
+    def ends(self) -> tuple[np.ndarray, ...]:
+        """The codes by feature: the least and the largest of intervals, or those of points."""
+        return (self.low.T,) if self.high is self.low else (self.low.T, self.high.T)
+
+    def merge_equal(self, rows: np.ndarray, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which rows come first of those that are equal, and how many there are of each."""
+        codes = np.empty((len(self.ends), len(features), len(rows)), np.uint8)
+        for end, taken in zip(self.ends, codes, strict=True):
+            take_codes(end, rows, features, taken)
+        keys = np.empty(len(rows), np.uint64)
+        labels = self.y[rows].astype(np.int32)
+        hash_rows(codes.reshape(-1, len(rows)), labels, 0, len(rows), keys)
+        _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+        order = np.argsort(first)
+        return rows[first[order]], counts[order]
+
+
+class MemberLearner(NamedTuple):
+    """A way to learn the boxes of a member, how memberships are combined, and what is drawn.
+
+    `share` is that of each class's samples. If it `merges`, each sample is a box to begin with, and
+    those that are equal are one: else many would stay that meet one of another class.
+    """
+
+    learn: Callable[[Samples, BoxModel], None]
+    membership_function: str
+    share: float
+    merges: bool
+
+
+class Draw(NamedTuple):
+    """What a member is learned from: features in ascending order, and samples in random order."""
+
+    features: np.ndarray
+    rows: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """How many features a member draws, and which.
+
+    `chances` are those of the features to be drawn first; they sum to 1.
+    """
+
+    chances: np.ndarray
+    fewest: int
+    most: int
+
+    def draw(self, samples: CodedSamples, share: float, random: RandomState) -> Draw:
+        """Draw features, how many included, then samples class by class, at least one of each.
+
+        Features are those that come first if each comes at random, on average the sooner the
+        better its chance. A sample that weighs less than 1 is there for as many members as that
+        says.
+        """
+        size = random.randint(self.fewest, self.most + 1)
+        times = random.standard_exponential(len(self.chances)) / self.chances
+        features = np.argsort(times, kind="stable")[:size]
+        weights = samples.weights
+        is_there = None if weights is None else random.random_sample(len(weights)) < weights
+        rows = []
+        for of_class in samples.by_class:
+            if is_there is not None and weights is not None:
+                of_class = _keep(of_class, is_there, weights, random)
+            of_class = random.permutation(of_class)
+            rows.append(of_class[: max(1, int(share * len(of_class) + 0.5))])
+        return Draw(np.sort(features), random.permutation(np.concatenate(rows)))
+
+
+def _keep(
+    rows: np.ndarray, is_there: np.ndarray, weights: np.ndarray, random: RandomState
+) -> np.ndarray:
+    """Return the samples of a class that are there, or one of them if none is."""
+    kept = rows[is_there[rows]]
+    if len(kept):
+        return kept
+    return random.choice(rows, 1, p=weights[rows] / weights[rows].sum())
+
+
+class Learned(NamedTuple):
+    """A member, and what its features are worth to it.
+
+    `drops` is how much less it gave the classes of samples that it did not draw when a feature's
+    values were shuffled among these, in the mean of samples, by their weights.
+    """
+
+    member: EnsembleMember
+    drops: np.ndarray
+
+
+class Lesson(NamedTuple):
+    """A member, and its votes on the samples that it did not draw."""
+
+    learned: Learned
+    left_out: np.ndarray
+    votes: np.ndarray
+
+
+def find_importances(members: Iterable[Learned], n_features: int) -> np.ndarray:
+    """Return the features' mean drops over the members that drew them, as shares of all."""
+    drops, n_members = np.zeros(n_features), np.zeros(n_features)
+    for learned in members:
+        drops[learned.member.features] += learned.drops
+        n_members[learned.member.features] += 1
+    drops = np.maximum(drops / np.maximum(n_members, 1), 0.0)
+    return drops / drops.sum() if drops.any() else drops
+
+
+def learn_member(
+    samples: CodedSamples, drawing: Drawing, learner: MemberLearner, voting: Voting, seed: int
+) -> Lesson:
+    """Draw features and samples, learn them, and ask about the others."""
+    random = RandomState(PCG64(seed))  # the usual generator takes ten times as long to seed
+    draw = drawing.draw(samples, learner.share, random)
+    member = _learn_boxes(samples, draw, learner, voting.levels)
+    is_left_out = np.ones(len(samples.y), bool)
+    is_left_out[draw.rows] = False
+    left_out = np.flatnonzero(is_left_out)
+    alone = member._replace(features=np.arange(len(draw.features)))
+    packed = pack([alone], samples.n_classes, voting)
+    votes = _ask(packed, samples, Draw(draw.features, left_out))
+    few = random.permutation(len(left_out))[:_ENOUGH_FOR_IMPORTANCE]
+    drops = _find_drops(packed, samples, Draw(draw.features, left_out[few]), votes[few], random)
+    return Lesson(Learned(member, drops), left_out, votes)
+
+
+def _learn_boxes(
+    samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int
+) -> EnsembleMember:
+    rows, counts = draw.rows, None
+    if learner.merges:
+        rows, counts = samples.merge_equal(rows, draw.features)
+    drawn = Samples(*_take_numbers(samples, rows, draw.features, levels), None, samples.y[rows])
+    n_features = len(draw.features)
+    membership = Membership(np.ones(n_features), learner.membership_function)
+    boxes = Boxes(n_features, samples.n_classes, room=len(rows))
+    model = BoxModel(boxes, None, membership)
+    learner.learn(replace(drawn, counts=counts), model)
+    boxes = model.boxes
+    if boxes.labels.min() < 0 or not np.bincount(boxes.labels, minlength=samples.n_classes).all():
+        raise ValueError("A member has no box of some class: its learner cannot be one.")
+    lower, upper = np.empty((2, *boxes.lower.shape), np.uint8)
+    round_boxes(boxes.lower, boxes.upper, levels, lower, upper)
+    labels, counts = boxes.labels.copy(), boxes.counts.copy()
+    combine: Literal["max", "sum"] = "sum" if membership.is_mean else "max"
+    return EnsembleMember(draw.features, lower, upper, labels, counts, combine)
+
+
+def _take_numbers(
+    samples: CodedSamples, rows: np.ndarray, features: np.ndarray, levels: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return samples as learners take them; points share one array."""
+    xl = np.empty((len(rows), len(features)))
+    if len(samples.ends) == 1:
+        take_numbers(samples.low.T, None, rows, features, levels, xl, None)
+        return xl, xl
+    xu = np.empty_like(xl)
+    take_numbers(*samples.ends, rows, features, levels, xl, xu)
+    return xl, xu
+
+
+def _ask(member: Members, samples: CodedSamples, asked: Draw) -> np.ndarray:
+    """Return a member's votes on some samples."""
+    codes = []
+    for end in samples.ends:
+        codes.append(make_room(len(asked.features), len(asked.rows)))
+        take_codes(end, asked.rows, asked.features, codes[-1])
+    return add_up(member, codes, len(asked.rows), samples.n_classes)
+
+
+def _find_drops(
+    member: Members, samples: CodedSamples, asked: Draw, votes: np.ndarray, random: RandomState
+) -> np.ndarray:
+    """Ask again about the samples with the values of one feature shuffled, of each in turn."""
+    n_features, n_samples = len(asked.features), len(asked.rows)
+    orders = np.array([random.permutation(n_samples) for _ in range(n_features)])
+    codes = []
+    for end in samples.ends:
+        codes.append(make_room(n_features, n_features * n_samples))
+        take_shuffled(end, asked.rows, asked.features, orders, codes[-1])
+    said = add_up(member, codes, n_features * n_samples, samples.n_classes)
+    y, weights = samples.y[asked.rows], samples.counted[asked.rows]
+    places = np.arange(n_samples)
+    before = (weights * votes[places, y]).sum()
+    after = said.reshape(n_features, n_samples, samples.n_classes)[:, places, y]
+    total = max(weights.sum(), sys.float_info.min)
+    return (before - (weights * after).sum(axis=1)) / total
+
+
+class OutOfBag(NamedTuple):
+    """Votes or probabilities of copies of samples that some members did not draw.
+
+    `copies` says which ones these are, `y` and `weights` are their classes and weights.
+    """
+
+    copies: np.ndarray
+    values: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+
+    def score(self) -> float:
+        """Return the share of copies whose class has the largest value; NaN if there are none."""
+        if not len(self.y):
+            return np.nan
+        return float(np.average(self.values.argmax(axis=1) == self.y, weights=self.weights))
+
+    def by_sample(self, rows: np.ndarray, n_samples: int) -> np.ndarray:
+        """Return the mean values of each sample's copies; NaN if none is known.
+
+        `rows` are the samples that all copies are of.
+        """
+        rows = rows[self.copies]
+        total = np.bincount(rows, self.weights, n_samples)
+        found = np.full((n_samples, self.values.shape[1]), np.nan)
+        is_known = total > 0
+        for c, values in enumerate(self.values.T):
+            sums = np.bincount(rows, self.weights * values, n_samples)
+            found[is_known, c] = sums[is_known] / total[is_known]
+        return found
+
+
+def collect(lessons: Iterable[Lesson], samples: CodedSamples) -> tuple[list[Learned], OutOfBag]:
+    """Return the members, and the mean of their votes on each copy, added up in their order.
+
+    Votes are added up as they come: of all members, they would take much memory.
+    """
+    members = []
+    votes, n_members = np.zeros((len(samples.y), samples.n_classes)), np.zeros(len(samples.y))
+    for learned, left_out, said in lessons:
+        members.append(learned)
+        votes[left_out] += said
+        n_members[left_out] += 1
+    known = np.flatnonzero(n_members)
+    votes = votes[known] / n_members[known, np.newaxis]
+    return members, OutOfBag(known, votes, samples.y[known], samples.counted[known])
+
+
+# Scouts of each drawing, from how many samples they draw, and which share of these: with a larger
+# one, few scouts would be asked about a sample.
+_N_SCOUTS = 40
+_MOST_PILOT_SAMPLES = 1250
+_SHARE = 0.65
+
+# The part of features' chances to be drawn that they have by the roots of their importances.
+_EARNED = 0.8
+
+# Learn some members from samples by a drawing, with learners that take turns.
+Learn = Callable[[CodedSamples, list[MemberLearner], int, Drawing], Iterator[Lesson]]
+
+
+def choose_drawing(
+    drawings: Sequence[Drawing],
+    samples: CodedSamples,
+    learner: MemberLearner,
+    learn: Learn,
+    random: np.random.RandomState,
+    *,
+    is_weighted: bool,
+) -> Drawing:
+    """Return the drawing whose scouts do best, the first of equals.
+
+    That is, they make the classes of samples that they did not draw most probable. If it is
+    weighted, features that help the scouts of all drawings have better chances.
+    """
+    some = _take_some(samples, random)
+    share = min(_SHARE, learner.share * len(samples.y) / len(some.y))
+    scout = [learner._replace(share=share)]
+    trials = [collect(learn(some, scout, _N_SCOUTS, drawing), some) for drawing in drawings]
+    best = drawings[_find_best([asked for _, asked in trials], some)]
+    if not is_weighted:
+        return best
+    scouts = [scout for members, _ in trials for scout in members]
+    return replace(best, chances=_find_chances(scouts, len(best.chances)))
+
+
+def _take_some(samples: CodedSamples, random: np.random.RandomState) -> CodedSamples:
+    """Return as many samples as scouts need, of each class its share but at least two."""
+    share = _MOST_PILOT_SAMPLES / len(samples.y)
+    if share >= 1.0:
+        return samples
+    rows = [
+        random.permutation(of_class)[: max(2, int(share * len(of_class) + 0.5))]
+        for of_class in samples.by_class
+    ]
+    return samples.take(np.concatenate(rows), np.arange(samples.low.shape[1]))
+
+
+def _find_best(trials: Sequence[OutOfBag], samples: CodedSamples) -> int:
+    """Return in which trial the classes of the samples that all know are most probable."""
+    logs = np.array([_find_logs(asked, samples) for asked in trials])
+    is_known = ~np.isnan(logs).any(axis=0)
+    return int((logs[:, is_known] @ samples.counted[is_known]).argmax())
+
+
+def _find_logs(asked: OutOfBag, samples: CodedSamples) -> np.ndarray:
+    """Return the logarithms of the probabilities of the samples' classes; NaN if not known."""
+    found = np.full(len(samples.y), np.nan)
+    if len(asked.y):
+        weights = np.bincount(samples.y, samples.counted, samples.n_classes)
+        shares = weights / weights.sum()
+        numbers = fit_vote_calibration(asked.values, asked.y, shares, asked.weights)
+        probabilities = numbers.apply(log_votes(asked.values), shares)
+        found[asked.copies] = np.log(probabilities[np.arange(len(asked.y)), asked.y])
+    return found
+
+
+def _find_chances(scouts: Sequence[Learned], n_features: int) -> np.ndarray:
+    """Return the chances of features to be drawn: what they earn, and what each has."""
+    roots = np.sqrt(find_importances(scouts, n_features))
+    even = np.full(n_features, 1.0 / n_features)
+    return (1.0 - _EARNED) * even + _EARNED * roots / roots.sum() if roots.any() else even

@@ -1,0 +1,98 @@
+"""The pieces of a learner by the names that users give them, as the rule that kernels follow."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from hyperboxes._kernels.structs import (
+    CENTRE,
+    CLOSED,
+    CONTRACT,
+    CONTRACT_EVERY,
+    EVERY,
+    FOUR,
+    KEEP,
+    LOCK,
+    LONGEST,
+    MEMBERSHIP,
+    MID_MAX,
+    MID_MIN,
+    NINE,
+    PAPER,
+    PART,
+    REFUSE,
+    SHORTEST,
+    SPLIT,
+    Rule,
+)
+from hyperboxes._models.membership import Membership
+
+SIMILARITIES = {
+    "longest": LONGEST,
+    "shortest": SHORTEST,
+    "mid-max": MID_MAX,
+    "mid-min": MID_MIN,
+}
+OVERLAPS = {"closed": CLOSED, "paper": PAPER, "four": FOUR, "nine": NINE}
+RESOLUTIONS = {
+    "keep": KEEP,
+    "lock": LOCK,
+    "refuse": REFUSE,
+    "split": SPLIT,
+    "part": PART,
+    "contract": CONTRACT,
+    "contract every": CONTRACT_EVERY,
+}
+# What candidates come by, beside membership and similarities.
+_MEASURES = {"membership": MEMBERSHIP, "centre": CENTRE, **SIMILARITIES}
+SELECTIONS = ("all", "lemma", "index")
+
+
+def has_walls(rule: Rule) -> bool:
+    """Whether boxes only grow and must not meet others, so that what is in their way remains so."""
+    return rule.overlap == CLOSED and rule.resolution == REFUSE
+
+
+def make_rule(
+    membership: Membership,
+    *,
+    theta: float,
+    selection: str,
+    size: str = "max",
+    n_candidates: int | None = None,
+    overlap: str = "closed",
+    resolution: str = "refuse",
+    max_boxes: int | None = None,
+    similarity: str | None = None,
+    min_similarity: float = 0.0,
+) -> Rule:
+    """Return the rule of a learner; candidates come by membership unless by a similarity.
+
+    Or by "centre", the distance of centres: the nearest of all first, whatever the selection.
+
+    `theta` bounds the sides of boxes (`size` "max") or their mean ("sum"). There may be any number
+    of boxes unless `max_boxes` says how many.
+    """
+    floor = float(min_similarity)
+    if similarity == "centre":
+        floor, selection = -np.inf, "all"
+    # Where no window bounds the search of the index, the lemma does.
+    if selection == "lemma" or (selection == "index" and (size == "sum" or n_candidates)):
+        floor = max(floor, membership.floor(theta, size))
+    total = np.inf
+    if size == "sum":
+        theta = total = len(membership.gamma) * float(theta)
+    return Rule(
+        theta=float(theta),
+        total=total,
+        most=n_candidates or EVERY,
+        floor=floor,
+        everywhere=selection != "index",
+        measure=_MEASURES[similarity or "membership"],
+        overlap=OVERLAPS[overlap],
+        resolution=RESOLUTIONS[resolution],
+        max_boxes=sys.maxsize if max_boxes is None else int(max_boxes),
+        metric=membership.metric,
+    )

@@ -1,0 +1,117 @@
+"""Steps of learning: callbacks between slices of work, and threads that share the work.
+
+A thread that waits for the others would take Python away from them each time that it looks, so the
+calling thread works, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from hyperboxes._models.samples import Intervals
+
+# Enough steps for a smooth bar, few enough that callbacks cost nothing beside learning.
+_N_STEPS = 100
+
+
+class FitCallbacks:
+    """The steps of one fit, told to the estimator's callbacks if it has any.
+
+    `snapshot` returns the fitted attributes of an estimator that ends learning here.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        samples: Intervals,
+        y: np.ndarray | None,
+        snapshot: Callable[[], dict[str, Any]],
+    ) -> None:
+        self._estimator = estimator
+        self._snapshot = snapshot
+        self._data: dict[str, Any] = {"X": samples.lower, "y": y}
+        if samples.upper is not samples.lower:
+            self._data["metadata"] = {"X_upper": samples.upper}
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether any callback listens."""
+        names = ("_skl_callbacks", "_parent_callback_ctx")
+        return any(hasattr(self._estimator, name) for name in names)
+
+    def step_size(self, n_samples: int) -> int:
+        """Return how many samples to learn in a step: all if nobody watches."""
+        return -(-n_samples // _N_STEPS) if self.is_watched else n_samples
+
+    def run(self, step: Callable[[], bool], n_steps: int | None = None) -> None:
+        """Call `step` until it returns True, and tell the callbacks after each time.
+
+        A callback may end the fit early; the model then is what it has learned so far. `n_steps`
+        is how often `step` will be called, where that is known.
+        """
+        if not self.is_watched:
+            while not step():
+                pass
+            return
+        estimator = self._estimator
+        context = estimator._init_callback_context(max_subtasks=n_steps)
+        context.call_on_fit_task_begin(estimator=estimator, **self._data)
+        done = False
+        while not done:
+            task = context.subcontext(task_name="step")
+            task.call_on_fit_task_begin(estimator=estimator, **self._data)
+            done = step()
+            done |= self._end(task)
+        self._end(context)
+
+    def _end(self, context: Any) -> bool:
+        stop: bool = context.call_on_fit_task_end(
+            estimator=self._estimator, reconstruction_attributes=self._snapshot, **self._data
+        )
+        return stop
+
+
+# If it only waited, it would take Python away from those that work, each time that it looks.
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Threads:
+    """So many threads, to be closed after use; a single one is that which asks."""
+
+    def __init__(self, n_jobs: int) -> None:
+        self._others = ThreadPoolExecutor(n_jobs - 1) if n_jobs > 1 else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._others is not None:
+            self._others.shutdown()
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield what a function returns for each item, in their order."""
+        items = list(items)
+        if self._others is None or len(items) == 1:
+            yield from map(function, items)
+            return
+        calls = [self._others.submit(function, item) for item in items]
+        own: dict[int, Result] = {}
+        untried = iter(range(len(items)))
+        try:
+            for number, call in enumerate(calls):
+                while number not in own and not call.done():
+                    # What no other thread has begun is cancelled, and done here.
+                    mine = next((later for later in untried if calls[later].cancel()), None)
+                    if mine is None:
+                        break
+                    own[mine] = function(items[mine])
+                yield own.pop(number) if number in own else call.result()
+        finally:
+            for call in calls:
+                call.cancel()

@@ -1,0 +1,216 @@
+"""`BoxMemory`: the boxes of a model that adapts, and what it knows of features and experts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hyperboxes._kernels.adaptive import (
+    BOXES,
+    N_BINS,
+    N_COUNTERS,
+    SAMPLES,
+    SMALLEST_GAP,
+    Memory,
+    Settings,
+    Workspace,
+)
+from hyperboxes._kernels.simd import LANES
+from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.records import NeighborBoxes
+
+# How long ago a box may have been confirmed to have a say, in samples; the last horizon has no end.
+# Chosen, with how many neighbours vote, on streams that `make bench-streams` names.
+HORIZONS = (32, 128, 512, 2**62)
+NEIGHBORS = (1, 3, 7, 15)
+
+# How much experts that were right more often count for more.
+SHARPNESS = 50.0
+
+__all__ = ["HORIZONS", "NEIGHBORS", "SHARPNESS", "SMALLEST_GAP", "BoxMemory", "expert_weights"]
+
+_MIN_CAPACITY = 64
+
+_FIRST_SCORE = 0.5
+
+# Fields of `Memory` with a column or an entry for each box.
+_OF_BOXES = ("lower", "upper", "labels", "counts", "born", "confirmed", "order")
+
+
+class BoxMemory:
+    """Growable arrays that the kernels write, in the data's own units.
+
+    Labels are numbered in the order in which they first appear, so that it makes no difference
+    which classes are known in advance.
+    """
+
+    arrays: Memory
+    desk: Any  # working arrays of those who learn single samples, if free; not kept in copies
+
+    def __init__(self, n_features: int) -> None:
+        no_boxes = {name: np.zeros(0, np.int64) for name in _OF_BOXES[2:]}
+        self.arrays = Memory(
+            lower=np.zeros((n_features, 0)),
+            upper=np.zeros((n_features, 0)),
+            **no_boxes,
+            seen=np.zeros(n_features, np.int64),
+            mean=np.zeros(n_features),
+            variance=np.zeros(n_features),
+            scale=np.zeros(n_features),
+            weight=np.ones(n_features),
+            histograms=np.zeros((n_features, N_BINS, 0)),
+            scores=np.full(len(HORIZONS) * len(NEIGHBORS), _FIRST_SCORE),
+            counters=np.zeros(N_COUNTERS, np.int64),
+        )
+
+    @classmethod
+    def of_arrays(cls, arrays: Memory) -> BoxMemory:
+        """Return a memory that goes on with these arrays."""
+        memory = cls.__new__(cls)
+        memory.arrays = arrays
+        return memory
+
+    def __len__(self) -> int:
+        return int(self.arrays.counters[BOXES])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.kept()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Copies, for kernels write into them, and arrays may come from a file that is mapped.
+        self.arrays = Memory(**{name: np.array(array) for name, array in state.items()})
+
+    @property
+    def n_learned(self) -> int:
+        """How many samples were learned."""
+        return int(self.arrays.counters[SAMPLES])
+
+    @property
+    def n_labels(self) -> int:
+        """How many classes have appeared."""
+        return self.arrays.histograms.shape[2]
+
+    @property
+    def scores(self) -> np.ndarray:
+        """The scores of the experts, by horizon and number of neighbours."""
+        return self.arrays.scores.reshape(len(HORIZONS), len(NEIGHBORS))
+
+    @property
+    def ranges(self) -> np.ndarray:
+        """The length of each feature's recent range: that of a uniform distribution like it."""
+        return np.sqrt(12.0 * self.arrays.variance)
+
+    def kept(self) -> dict[str, np.ndarray]:
+        """Return all arrays by name, without spare room."""
+        return {
+            name: array[..., : len(self)] if name in _OF_BOXES else array
+            for name, array in self.arrays._asdict().items()
+        }
+
+    def add_labels(self, n_labels: int) -> None:
+        """Make room for classes that have not appeared before."""
+        if n_labels == 0:
+            return
+        room = ((0, 0), (0, 0), (0, n_labels))
+        self.arrays = self.arrays._replace(histograms=np.pad(self.arrays.histograms, room))
+
+    def add_features(self, n_features: int) -> None:
+        """Make room for features of which nothing is known yet."""
+
+        def padded(name: str, value: float) -> np.ndarray:
+            array = getattr(self.arrays, name)
+            room = [(0, n_features), *[(0, 0)] * (array.ndim - 1)]
+            return np.pad(array, room, constant_values=value)
+
+        unknown = {"lower": np.nan, "upper": np.nan, "weight": 1.0}
+        names = (*unknown, "seen", "mean", "variance", "scale", "histograms")
+        self.arrays = self.arrays._replace(
+            **{name: padded(name, unknown.get(name, 0.0)) for name in names}
+        )
+
+    def make_room(self, max_boxes: int) -> None:
+        """Have room for another box, if there may be one more."""
+        n_boxes, capacity = len(self), self.arrays.labels.size
+        if n_boxes == capacity < max_boxes:
+            room = min(max(_MIN_CAPACITY, capacity), max_boxes - capacity)
+            self._replace_boxes(
+                lambda array: np.pad(array, [*[(0, 0)] * (array.ndim - 1), (0, room)])
+            )
+
+    def forget(self, max_boxes: int) -> None:
+        """Keep so many boxes at most, those confirmed last."""
+        if len(self) > max_boxes:
+            kept = np.sort(np.argsort(-self.arrays.confirmed[: len(self)])[:max_boxes])
+            self._replace_boxes(lambda array: np.ascontiguousarray(array[..., kept]))
+            self.arrays.order[:] = np.argsort(-self.arrays.confirmed)
+            self.arrays.counters[BOXES] = max_boxes
+
+    def _replace_boxes(self, change: Any) -> None:
+        changed = {name: change(getattr(self.arrays, name)) for name in _OF_BOXES}
+        self.arrays = self.arrays._replace(**changed)
+
+    def make_workspace(self, settings: Settings) -> Workspace:
+        """Return working arrays for these boxes and classes."""
+        n_experts = self.arrays.scores.size
+        return Workspace(
+            x=np.zeros((2, self.arrays.mean.size)),
+            scale=np.empty(self.arrays.mean.size),
+            asked_at=np.full(1, -1),
+            distances=np.empty(self.arrays.labels.size),
+            recent=np.empty(self.arrays.labels.size + LANES),
+            near=_lanes(np.int32),
+            gaps=_lanes(np.float64),
+            growable=_lanes(np.int32),
+            growable_gaps=_lanes(np.float64),
+            sums=np.empty(self.n_labels),
+            answers=np.empty(n_experts, np.int64),
+            votes=np.empty((n_experts, self.n_labels)),
+            totals=np.empty(n_experts),
+            weights=np.empty(n_experts),
+        )
+
+    @property
+    def by_age(self) -> np.ndarray:
+        """The places of the boxes, oldest first."""
+        return np.argsort(self.arrays.born[: len(self)], kind="stable")
+
+    def record(self, places: np.ndarray, n_classes: int) -> NeighborBoxes:
+        """Return a copy that can be read; `places` are those of the labels in `classes_`."""
+        order, arrays = self.by_age, self.arrays
+        return NeighborBoxes(
+            lower=np.ascontiguousarray(arrays.lower[:, order].T),
+            upper=np.ascontiguousarray(arrays.upper[:, order].T),
+            labels=places[arrays.labels[order]],
+            counts=arrays.counts[order],
+            age=self.n_learned - 1 - arrays.confirmed[order],
+            n_classes=n_classes,
+            inverse_range=arrays.scale.copy(),
+            feature_weights=arrays.weight.copy(),
+            horizons=np.array(HORIZONS),
+            neighbors=np.array(NEIGHBORS),
+            expert_scores=self.scores.copy(),
+        )
+
+    def hyperboxes(self, places: np.ndarray) -> Hyperboxes:
+        """Return the boxes as users see them; `places` are those of the labels in `classes_`."""
+        order, arrays = self.by_age, self.arrays
+        return Hyperboxes(
+            np.ascontiguousarray(arrays.lower[:, order].T),
+            np.ascontiguousarray(arrays.upper[:, order].T),
+            places[arrays.labels[order]],
+            arrays.counts[order],
+        )
+
+
+def expert_weights(scores: np.ndarray) -> np.ndarray:
+    """Return what share in the votes experts have that were right so often; they add up to 1."""
+    weights = np.exp(SHARPNESS * (scores - scores.max()))
+    return weights / weights.sum()
+
+
+def _lanes(kind: type) -> np.ndarray:
+    """Return zeros for vector lanes, at an address that takes no processor two looks."""
+    numbers: np.ndarray = np.zeros(2 * LANES, kind)
+    start = -numbers.ctypes.data % (LANES * numbers.itemsize) // numbers.itemsize
+    return numbers[start : start + LANES]

@@ -1,0 +1,329 @@
+"""How readers read a fitted estimator or pipeline: boxes, scale, names of features and classes.
+
+What exports, explanations, displays and reports take from an estimator comes through here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from hyperboxes._estimators.refusals import refuse_ensemble, refuse_undecided, refuse_votes
+from hyperboxes._models.categories import Categories
+from hyperboxes._models.hyperboxes import Hyperboxes, VotingHyperboxes
+from hyperboxes._models.membership import Membership
+from hyperboxes._models.samples import MinMaxScale
+
+
+def read_boxes(model: Any, what: str) -> Hyperboxes:
+    """Return the boxes of a fitted model that cover samples, for `what`, which an error names."""
+    boxes = read_any_boxes(model, what)
+    refuse_votes(model, what)
+    return boxes
+
+
+def read_any_boxes(model: Any, what: str) -> Hyperboxes:
+    """Return the boxes of a fitted model, which may be boxes that vote."""
+    check_is_fitted(model)
+    refuse_ensemble(model, what)
+    boxes = getattr(model, "hyperboxes_", None)
+    if not isinstance(boxes, Hyperboxes):
+        raise TypeError(
+            f"{what} needs a model made of boxes, but {type(model).__name__} has no hyperboxes_. "
+            "Of a Pipeline, the last step must be one."
+        )
+    return boxes
+
+
+def read_classifier(model: Any, what: str) -> Hyperboxes:
+    """Return the boxes of a fitted classifier of which the nearest decides; refuse clusterings."""
+    boxes = read_boxes(model, what)
+    refuse_undecided(model, what)
+    if not is_classifier(model):
+        raise TypeError(f"{what} needs a fitted classifier; {type(model).__name__} has no classes.")
+    return boxes
+
+
+def is_voting(model: Any) -> bool:
+    """Whether a model is fitted and its boxes vote; else they cover samples."""
+    return isinstance(getattr(model, "hyperboxes_", None), VotingHyperboxes)
+
+
+def is_classifier(model: Any) -> bool:
+    """Whether the boxes have classes; else they have clusters."""
+    return hasattr(model, "classes_")
+
+
+def classes_or_clusters(model: Any) -> np.ndarray:
+    """Return what the labels of boxes are indices into: classes, or the numbers of clusters."""
+    return model.classes_ if is_classifier(model) else np.arange(model.n_clusters_)
+
+
+def read_scale(model: Any) -> MinMaxScale:
+    """Return the map from the data's units to the model's."""
+    return MinMaxScale(model.data_min_, model.data_max_)
+
+
+def read_membership(model: Any) -> Membership:
+    """Return the membership that the model predicts with: parameters may have changed since.
+
+    It is a copy, for users may get hold of its gamma.
+    """
+    membership = model._model.membership
+    return replace(membership, gamma=membership.gamma.copy())
+
+
+def read_closeness(model: Any, sample: np.ndarray) -> np.ndarray:
+    """Return how close each box is to a sample: its membership, or minus a distance beyond it."""
+    with np.errstate(over="ignore"):
+        x = read_scale(model).transform(sample)[np.newaxis]
+    ranks: np.ndarray = model._model.closeness(x, x, np.arange(len(model.hyperboxes_)))[0]
+    return ranks
+
+
+def read_learned_bounds(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return both ends of the boxes as the model compares them, in its own units.
+
+    Those of `hyperboxes_` are in the data's, which may lack a number that scales to the same.
+    """
+    boxes = model._model.boxes
+    return boxes.lower.copy(), boxes.upper.copy()
+
+
+def learned_range(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the range of what was learned: later batches may go beyond that of scaling."""
+    boxes = model.hyperboxes_
+    low, high = np.fmin.reduce(boxes.lower, axis=0), np.fmax.reduce(boxes.upper, axis=0)
+    return np.fmin(low, model.data_min_), np.fmax(high, model.data_max_)
+
+
+def encode_labels(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[Any]]:
+    """Return labels as indices into those of the model, and the labels that it does not know.
+
+    These have the numbers after the model's own. Samples without a label have -1: those of the
+    model's `unlabeled`, None, NaN and NA, and for a clustering -1, which is noise.
+    """
+    y = column_or_1d(y)
+    if len(y) != n_samples:
+        raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
+    unlabeled = getattr(model, "unlabeled", None) if is_classifier(model) else -1
+    labels = classes_or_clusters(model).tolist()
+    index = {label: code for code, label in enumerate(labels)}
+    codes = np.full(n_samples, -1)
+    for row, label in enumerate(y.tolist()):
+        label = label.item() if isinstance(label, np.generic) else label
+        if not _is_missing(label) and (unlabeled is None or label != unlabeled):
+            codes[row] = index.setdefault(label, len(index))
+    return codes, list(index)[len(labels) :]
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN or the NA of pandas, of which no comparison is True."""
+    return label is None or (label == label) is not True
+
+
+@contextmanager
+def ignoring_missing_names() -> Iterator[None]:
+    """Silence scikit-learn's warning on samples whose features are in order but have no names."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        yield
+
+
+def check_integer(name: str, value: Any, least: int, *, optional: bool = True) -> None:
+    """Refuse anything but an integer of at least `least`, or None if that is allowed."""
+    if value is None and optional:
+        return
+    if not isinstance(value, int | np.integer) or value < least:
+        or_none = " or None" if optional else ""
+        raise ValueError(
+            f"{name} must be a whole number of at least {least}{or_none}, got {value!r}."
+        )
+
+
+def json_value(value: Any) -> Any:
+    """Return a label or number as JSON can have it: no types of NumPy, and None for NaN."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if value != value else value
+
+
+# Of more values in a set some are left out of explanations; rules have all.
+MOST_SHOWN = 4
+
+
+def category_text(categories: Categories, place: float) -> str:
+    """Write the value at a place, or the values where several are too rare to tell them apart."""
+    return (
+        " or ".join(_category_names(categories.held(place, place))) or "a value that is not known"
+    )
+
+
+def category_value(categories: Categories, place: float) -> Any:
+    """Return the value at a place for JSON: a list where there are several, None for none."""
+    held = [] if np.isnan(place) else categories.held(place, place)
+    return held[0] if len(held) == 1 else held or None
+
+
+def set_text(categories: Categories, low: float, high: float, most: int | None = None) -> str:
+    """Write which values lie between two places: "= a", "in {a, b}" or "not in {c}".
+
+    Of more than `most` values some are left out, and their number is said.
+    """
+    held = categories.held(low, high)
+    others = [value for value in categories.values if value not in held]
+    if len(held) == 1:
+        return f"= {_category_names(held)[0]}"
+    # Values that are not known are not held, so few must be left for the rest to stand for all.
+    if len(others) == 1 and len(held) > 2:
+        return f"!= {_category_names(others)[0]}"
+    if others and 3 * len(others) < len(held):
+        return f"not in {_braces(others, most)}"
+    return f"in {_braces(held, most)}"
+
+
+def _braces(values: list[Any], most: int | None) -> str:
+    names = sorted(_category_names(values))
+    if most is not None and len(names) > most + 1:
+        names = [*names[:most], f"{len(names) - most} more"]
+    return f"{{{', '.join(names)}}}"
+
+
+def _category_names(values: list[Any]) -> list[str]:
+    return [str(value) for value in values]
+
+
+# Values stay those that the last step learned from. Readers say which steps made them.
+
+_NOTHING = ("passthrough", None)
+
+
+def read_pipeline(model: Any, X: Any = None, X_upper: Any = None) -> tuple[Any, Any, Any]:
+    """Return the last step of a fitted Pipeline, and samples as they come to it.
+
+    The step is a copy that knows the names that the steps before give to features, and which these
+    are (`given_names`, `describe_units`). Any other model is returned as it is.
+    """
+    if not isinstance(model, Pipeline):
+        return model, X, X_upper
+    if X_upper is not None:
+        raise ValueError("A Pipeline transforms points, not intervals: leave out X_upper.")
+    steps, last = split_pipeline(model)
+    last = copy(last)
+    last._read_from = _Steps(_names_after(steps), [type(step).__name__ for step in steps])
+    return last, None if X is None else _transform(steps, X), None
+
+
+def split_pipeline(model: Any) -> tuple[list[Any], Any]:
+    """Return the steps of a fitted Pipeline that transform, also of those within it, and the last.
+
+    Steps that do nothing are left out. Any other model has no steps before it.
+    """
+    if not isinstance(model, Pipeline):
+        return [], model
+    check_is_fitted(model)
+    *steps, last = _flatten(step for _, step in model.steps)
+    if last in _NOTHING:
+        raise TypeError("A Pipeline is read by its last step, and that of this one does nothing.")
+    return [step for step in steps if step not in _NOTHING], last
+
+
+def _flatten(steps: Iterable[Any]) -> list[Any]:
+    flat = []
+    for step in steps:
+        within = [inner for _, inner in step.steps] if isinstance(step, Pipeline) else None
+        flat += [step] if within is None else _flatten(within)
+    return flat
+
+
+def _transform(steps: list[Any], X: Any) -> Any:
+    """Return samples as the steps make them; a single one may be given as a row."""
+    if not hasattr(X, "columns") and np.ndim(X) == 1:
+        with ignoring_missing_names():
+            return _transform(steps, np.atleast_2d(X))
+    for step in steps:
+        X = step.transform(X)
+    return X
+
+
+def _names_after(steps: list[Any]) -> np.ndarray | None:
+    """Return the names that steps give to their features; None if they cannot say."""
+    names = getattr(steps[0], "feature_names_in_", None) if steps else None
+    try:
+        for step in steps:
+            names = step.get_feature_names_out(names)
+    except (AttributeError, ValueError):  # a step that makes features without a name
+        return None
+    return names
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """What is known of the steps before a model."""
+
+    names: np.ndarray | None
+    kinds: list[str]
+
+
+def given_names(model: Any) -> Any:
+    """Return the names of the features of a fitted model, by its data or Pipeline, else None."""
+    names = getattr(model, "feature_names_in_", None)
+    steps = getattr(model, "_read_from", None)
+    return steps.names if names is None and steps is not None else names
+
+
+def describe_units(model: Any) -> str:
+    """Return what is to say of the values of a model that was read from a Pipeline, else ""."""
+    steps = getattr(model, "_read_from", None)
+    if steps is None or not steps.kinds:
+        return ""
+    return f"Values are as transformed by {', then '.join(steps.kinds)}."
+
+
+def name_features(model: Any, names: Any = None, parameter: str = "feature_names") -> list[str]:
+    """Return the caller's names of the features, else those of the fit, else x0, x1, ..."""
+    if names is None:
+        names = given_names(model)
+    if names is None:
+        names = [f"x{j}" for j in range(model.n_features_in_)]
+    names = _check_names(names, model.n_features_in_, "features", parameter)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"Two features are named {twice!r}: pass {parameter} that tell them apart."
+        )
+    return names
+
+
+def name_classes(model: Any, names: Any) -> list[str]:
+    """Return the caller's names of the classes, in the order of `classes_`, else the labels.
+
+    Labels that are no strings become "class 0" and the like: a bare number says little.
+    """
+    kind = "class" if is_classifier(model) else "cluster"
+    labels = classes_or_clusters(model)
+    if names is None:
+        return [str(label) if isinstance(label, str) else f"{kind} {label}" for label in labels]
+    plural = "classes" if kind == "class" else "clusters"
+    return _check_names(names, len(labels), plural, "class_names")
+
+
+def name_no_label(model: Any) -> str:
+    """Return what the label -1 says of a box or a sample."""
+    return "no label" if is_classifier(model) else "noise"
+
+
+def _check_names(names: Any, number: int, what: str, parameter: str) -> list[str]:
+    if isinstance(names, Mapping):
+        raise TypeError(f"{parameter} must be a list, in the order of the {what}, not a mapping.")
+    names = [names] if isinstance(names, str) else [str(name) for name in names]
+    if len(names) != number:
+        raise ValueError(f"{parameter} has {len(names)} names, but the model has {number} {what}.")
+    return names

@@ -1,0 +1,370 @@
+"""A fitted model as SQL: every row's class, or the crisp part, that of the box that holds a row.
+
+The crisp part is written here. Where boxes of several classes hold a row it settles the tie as
+`predict` does. Most boxes share no point with one of another class, so their order does not matter;
+the others are asked last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._readers.fitted import (
+    is_voting,
+    name_classes,
+    name_features,
+    read_any_boxes,
+    read_classifier,
+    read_membership,
+    read_scale,
+    split_pipeline,
+)
+from hyperboxes._readers.quality import rows_between
+from hyperboxes._readers.sql_additive import write_votes_sql
+from hyperboxes._readers.sql_nearest import write_nearest_sql
+from hyperboxes._readers.sql_text import (
+    CLOSING_QUOTES,
+    CategoryWriter,
+    case,
+    chain,
+    double,
+    first_largest,
+    identifier,
+    indented,
+    literal,
+    write_steps_sql,
+)
+
+
+def export_sql(
+    model: Any,
+    *,
+    table: str | Sequence[str] | None = None,
+    column_names: Any = None,
+    class_names: Any = None,
+    default: Any = None,
+    nullable: bool | None = None,
+    quote: str = '"',
+    nearest: bool = True,
+) -> str:
+    """Write the boxes of a fitted classifier as SQL that gives the class of each row.
+
+    Every row gets the answer of `predict`, to the last bit. With ``nearest=False`` only those do
+    that a box holds (the membership is 1), ties between classes included, and others get `default`:
+    that is the crisp part of the model, in SQL that any database understands.
+
+    Boxes that vote (`BoostedHyperboxes`) give every row a class, that of `predict`: votes are added
+    up in the same order.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier, or a fitted Pipeline that ends in one. Its other steps are written as
+        well, so that the SQL takes the columns of the Pipeline's input: StandardScaler,
+        MinMaxScaler, MaxAbsScaler, RobustScaler and SimpleImputer, others are refused.
+    table : str or sequence of str, default=None
+        A table, or its schema and name, to write a whole query: all columns of the table and the
+        class as "prediction". None: write the expression only, ``CASE ... END``.
+    column_names : array-like of shape (n_features,), default=None
+        The database's columns of the features, of a Pipeline those of its input. None: the names in
+        the training data, or x0, x1, ...
+    class_names : array-like of shape (n_classes,), default=None
+        Strings to give in place of the labels, in the order of ``classes_``.
+    default : str, bool, int or float, default=None
+        With ``nearest=False``: what to give where no box holds the row. None: NULL. Not for boxes
+        that vote.
+    nullable : bool, default=None
+        With ``nearest=False``: whether columns may be NULL, for a value that is missing. If True,
+        it places no constraint, as NaN in `predict`; the SQL is more than twice as long. If False,
+        columns must not be NULL. None: True if the model has boxes that do not know a feature, for
+        these come from missing values; otherwise False, and rows with NULL get `default`. Boxes
+        that vote say of each condition whether it holds for a missing value, and NULL is one
+        unless False is given.
+    quote : {'"', "`", "["}, default='"'
+        How identifiers are quoted: as in the standard, in MySQL (in which case backslashes in
+        labels are doubled, too), or in SQL Server. The last two need ``nearest=False``, or boxes
+        that vote.
+    nearest : bool, default=True
+        Whether rows that no box holds get the class of the nearest box. Each row is then compared
+        with every box, which takes longer, and NULL is a missing value always. It needs a database
+        with common table expressions of VALUES, as PostgreSQL, SQLite and DuckDB have; tested are
+        the last two. Boxes that vote answer every row anyway.
+
+    Returns
+    -------
+    sql : str
+        The expression or query.
+
+    See Also
+    --------
+    export_text : The rules as a text.
+    to_onnx : The whole model, with the nearest box, as an ONNX graph.
+
+    Notes
+    -----
+    Numbers are double precision literals. In the crisp part, where all bounds of a feature are
+    numbers of few digits, as people type them, they are written so; since the model compares after
+    scaling to [0, 1], answers may then differ for values that are within a rounding error of a
+    bound, but are not that bound. Otherwise the outermost numbers are written that the model takes
+    as inside, and answers are the same to the last bit. With ``membership_function="mean"``
+    rounding errors of several features add up: a row that is off by one in more than one feature
+    has a membership of a rounding error less than 1, and here it is inside.
+
+    Examples
+    --------
+    >>> from hyperboxes import ImprovedOnlineGFMM, export_sql
+    >>> X, y = [[1.0, 30.0], [2.0, 20.0], [9.0, 80.0]], ["low", "low", "high"]
+    >>> model = ImprovedOnlineGFMM(random_state=0).fit(X, y)
+    >>> names = ["age", "weight"]
+    >>> print(export_sql(model, table="patients", column_names=names, nearest=False))
+    SELECT t.*, CASE
+      WHEN "age" BETWEEN 1.0e0 AND 2.0e0 AND "weight" BETWEEN 20.0e0 AND 30.0e0 THEN 'low'
+      WHEN "age" = 9.0e0 AND "weight" = 80.0e0 THEN 'high'
+    END AS "prediction" FROM "patients" t
+    """
+    if quote not in CLOSING_QUOTES:
+        raise ValueError(f"quote must be one of {', '.join(CLOSING_QUOTES)}, got {quote!r}.")
+    steps, model = split_pipeline(model)
+    read_any_boxes(model, "export_sql")
+    names = name_features(steps[0] if steps else model, column_names, "column_names")
+    columns = write_steps_sql(steps, [identifier(name, quote) for name in names])
+    categories = CategoryWriter(model, quote)
+    if is_voting(model):
+        if default is not None:
+            raise ValueError("Boxes that vote give every row a class: leave out default.")
+        labels = _labels(model, class_names, quote)
+        expression = write_votes_sql(model, columns, labels, nullable, categories)
+    elif nearest:
+        _check_options_of_nearest(default, nullable, quote)
+        _check_labels(read_classifier(model, "export_sql"))
+        labels = _labels(model, class_names, quote)
+        columns = [
+            categories.place(column, j) if j in categories else column
+            for j, column in enumerate(columns)
+        ]
+        expression = write_nearest_sql(model, columns, labels)
+    else:
+        expression = _write_covers(model, columns, class_names, default, nullable, quote)
+    return expression if table is None else _query(expression, table, quote)
+
+
+def _write_covers(
+    model: Any,
+    columns: list[str],
+    class_names: Any,
+    default: Any,
+    nullable: bool | None,
+    quote: str,
+) -> str:
+    """Return the expression for boxes that cover samples."""
+    boxes = read_classifier(model, "export_sql")
+    _check_labels(boxes)
+    if nullable is None:
+        nullable = bool(np.isnan(boxes.lower).any())
+    categories = CategoryWriter(model, quote)
+    writer = _Writer(model, columns, _labels(model, class_names, quote), categories)
+    return writer.expression(literal(default, quote), nullable)
+
+
+def _check_options_of_nearest(default: Any, nullable: bool | None, quote: str) -> None:
+    if default is not None or nullable is not None:
+        raise ValueError(
+            "default and nullable are for the crisp part, and here every row is answered: leave "
+            "them out, or pass nearest=False."
+        )
+    if quote != '"':
+        raise ValueError(
+            f"quote={quote!r} is for databases without tables of VALUES, which the nearest box "
+            "needs: pass nearest=False for the crisp part."
+        )
+
+
+def _check_labels(boxes: Hyperboxes) -> None:
+    if not (boxes.labels >= 0).any():
+        raise ValueError("No box has a label, so there is no class to give.")
+
+
+def _labels(model: Any, class_names: Any, quote: str) -> list[str]:
+    """Return the labels, or the names in their place, as literals."""
+    labels = model.classes_.tolist() if class_names is None else name_classes(model, class_names)
+    return [literal(label, quote) for label in labels]
+
+
+def _query(expression: str, table: str | Sequence[str], quote: str) -> str:
+    """Return a query for all columns of a table and the class."""
+    parts = [table] if isinstance(table, str) else list(table)
+    if not all(parts) or not parts:
+        raise ValueError(f"table must be a name, or a schema and a name, got {table!r}.")
+    source = ".".join(identifier(part, quote) for part in parts)
+    return f"SELECT t.*, {expression} AS {identifier('prediction', quote)} FROM {source} t"
+
+
+class _Writer:
+    """Writes the expression for the labelled boxes of a model, in the order of `self.lower`."""
+
+    def __init__(
+        self, model: Any, columns: list[str], classes: list[str], categories: CategoryWriter
+    ) -> None:
+        boxes = model.hyperboxes_
+        self.categories = categories
+        labelled = np.flatnonzero(boxes.labels >= 0)
+        self.columns, self.classes = columns, classes
+        self.lower, self.upper = _written_bounds(
+            model, boxes.lower[labelled], boxes.upper[labelled]
+        )
+        self.labels, self.counts = boxes.labels[labelled], boxes.counts[labelled]
+
+    def expression(self, default: str, nullable: bool) -> str:
+        """Return the whole expression."""
+        complete = case(self._whens_of_complete_rows(), default)
+        constrained = np.flatnonzero(~np.isnan(self.lower).all(axis=0))
+        if not nullable or len(constrained) == 0:
+            return complete
+        incomplete = case(self._whens_of_incomplete_rows(), default)
+        is_complete = chain([self._is_known(j) for j in constrained.tolist()], " AND ")
+        return case([f"WHEN {is_complete} THEN {indented(complete)}"], indented(incomplete))
+
+    def _is_known(self, feature: int) -> str:
+        column = self.columns[feature]
+        if feature in self.categories:
+            return self.categories.is_known(column, feature)
+        return f"{column} IS NOT NULL"
+
+    def _whens_of_complete_rows(self) -> Iterator[str]:
+        """Yield the cases of a row without NULL.
+
+        First boxes that share no point with another class: if one holds the row, only its class
+        does. Then, as `predict` has it, boxes of a single sample by age, and those of several.
+        """
+        by_support = np.argsort(-self.counts, kind="stable")
+        contested = self._find_contested()
+        single = self.counts == 1
+        first = np.concatenate(
+            [by_support[~contested[by_support]], np.flatnonzero(contested & single)]
+        )
+        for box in first.tolist():
+            yield self._when(box, self.classes[self.labels[box]])
+        rest = by_support[(contested & ~single)[by_support]]
+        for place, box in enumerate(rest):
+            yield self._when(box, self._verdict(box, rest[place + 1 :]))
+
+    def _whens_of_incomplete_rows(self) -> Iterator[str]:
+        """Yield the cases of any row: with NULL, any box may share it with any other."""
+        for box in np.flatnonzero(self.counts == 1).tolist():
+            yield self._when(box, self.classes[self.labels[box]], nullable=True)
+        several = np.flatnonzero(self.counts > 1)
+        scores = {
+            label: self._score(several[self.labels[several] == label], nullable=True)
+            for label in np.unique(self.labels[several])
+        }
+        for label, conditions in first_largest(scores):
+            holds = chain([f"{scores[label]} > 0", *conditions], " AND ")
+            yield f"WHEN {holds} THEN {self.classes[label]}"
+
+    def _find_contested(self) -> np.ndarray:
+        """Return which boxes share a point with a box of another class."""
+        contested = np.zeros(len(self.labels), bool)
+        for label in np.unique(self.labels):
+            others = self.labels != label
+            lower, upper = self.lower[others], self.upper[others]
+            for box in np.flatnonzero(~others):
+                contested[box] = len(rows_between(lower, upper, self.lower[box], self.upper[box]))
+        return contested
+
+    def _meeting(self, boxes: np.ndarray, box: int) -> np.ndarray:
+        """Return those of some boxes that share a point with a box."""
+        met = rows_between(self.lower[boxes], self.upper[boxes], self.lower[box], self.upper[box])
+        return boxes[met]
+
+    def _verdict(self, box: int, others: np.ndarray) -> str:
+        """Return the class of a row that a box holds, and none of the boxes asked before.
+
+        It is that of the box, unless others that may hold the row add up to more. Boxes of which
+        any two share a point all share one, so it is enough to look at pairs.
+        """
+        own, count = self.labels[box], self.counts[box]
+        others = self._meeting(others, box)
+        votes = np.bincount(self.labels[others], self.counts[others], len(self.classes))
+        first = np.arange(len(votes)) < own
+        rivals = np.setdiff1d(np.flatnonzero((votes > count) | ((votes == count) & first)), [own])
+        if len(rivals) == 0:
+            return self.classes[own]
+        against = others[np.isin(self.labels[others], rivals)]
+        allies = others[self.labels[others] == own]
+        allies = [ally for ally in allies if len(self._meeting(against, ally))]
+        scores = {own: self._score(allies, start=count)}
+        scores |= {label: self._score(against[self.labels[against] == label]) for label in rivals}
+        *cases, (last, _) = first_largest(scores)
+        whens = (f"WHEN {chain(ifs, ' AND ')} THEN {self.classes[label]}" for label, ifs in cases)
+        return indented(case(whens, self.classes[last]))
+
+    def _score(self, boxes: Iterable[int], *, start: int = 0, nullable: bool = False) -> str:
+        """Return the sum of the samples of those boxes that hold the row, and a number."""
+        terms = [
+            f"CASE WHEN {self._condition(box, nullable)} THEN {self.counts[box]} ELSE 0 END"
+            for box in boxes
+        ]
+        return chain([str(start), *terms] if start else terms, " + ")
+
+    def _when(self, box: int, result: str, *, nullable: bool = False) -> str:
+        return f"WHEN {self._condition(box, nullable)} THEN {result}"
+
+    def _condition(self, box: int, nullable: bool) -> str:
+        """Return whether a box holds the row."""
+        bounds = zip(self.columns, self.lower[box].tolist(), self.upper[box].tolist(), strict=True)
+        conditions = []
+        for j, (column, low, high) in enumerate(bounds):
+            if np.isnan(low):
+                continue
+            if j in self.categories:
+                conditions.append(self.categories.is_held(column, j, low, high, nullable))
+                continue
+            ends = f"BETWEEN {double(low)} AND {double(high)}"
+            condition = f"{column} {f'= {double(low)}' if low == high else ends}"
+            conditions.append(f"({column} IS NULL OR {condition})" if nullable else condition)
+        return chain(conditions or ["1 = 1"], " AND ")
+
+
+def _written_bounds(
+    model: Any, lower: np.ndarray, upper: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bounds as they are where they have few digits, else the outermost numbers inside.
+
+    Inside, that is, for a row that the box holds in all other features. Bounds of many digits need
+    not be the numbers of the training samples, which may lie outside by a rounding error that
+    scaling takes away.
+    """
+    scale, membership = read_scale(model), read_membership(model)
+    v, w = scale.transform(lower), scale.transform(upper)
+
+    def outside_by(gap: np.ndarray) -> np.ndarray:
+        return membership.degree_alone(gap) < 1.0  # rounding included
+
+    far = scale.span * 2.0**-40 * len(membership.gamma) / np.minimum(membership.gamma, 1.0)
+    first = _outermost(lower, lower - far, lambda x: outside_by(v - scale.transform(x)))
+    last = _outermost(upper, upper + far, lambda x: outside_by(scale.transform(x) - w))
+    short = [_is_short(*column) for column in zip(lower.T, upper.T, scale.span, strict=True)]
+    return np.where(short, lower, first), np.where(short, upper, last)
+
+
+def _outermost(
+    inside: np.ndarray, outside: np.ndarray, is_outside: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Return the last numbers from `inside` towards `outside` that are not outside."""
+    for _ in range(100):  # more than it takes to halve the gap down to neighbouring numbers
+        middle = inside + (outside - inside) / 2
+        beyond = is_outside(middle)
+        inside, outside = np.where(beyond, inside, middle), np.where(beyond, middle, outside)
+    return inside
+
+
+def _is_short(lower: np.ndarray, upper: np.ndarray, span: float) -> bool:
+    """Whether no bound has more than some 12 digits of a feature's range."""
+    values = np.concatenate([lower, upper])
+    digits = int(np.clip(12 - np.ceil(np.log10(span)), -300, 300))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(((np.round(values, digits) == values) | np.isnan(values)).all())

@@ -1,0 +1,128 @@
+"""Boxes that vote as an SQL expression that gives every row its class.
+
+The innermost query asks each box whether it holds the row, the next ones add up the votes of each
+class in the order in which `predict` does, so that every sum is the same to the last bit, and the
+outermost compares the sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hyperboxes._models.hyperboxes import VotingHyperboxes
+from hyperboxes._readers.sql_text import (
+    CategoryWriter,
+    case,
+    chain,
+    double,
+    first_largest,
+    indented,
+)
+
+# A sum is as deep an expression as it is long: databases stop at a thousand, and are slow before.
+_MOST_IN_A_SUM = 200
+
+
+def write_votes_sql(
+    model: Any,
+    columns: list[str],
+    classes: list[str],
+    nullable: bool | None,
+    categories: CategoryWriter,
+) -> str:
+    """Return the expression; columns and classes are written as SQL has them."""
+    boxes = model.hyperboxes_
+    if len(boxes) == 0:
+        return classes[int(model.intercept_.argmax())]
+    names = _Names(columns)
+    queries = _Queries(boxes, names, categories)
+    inner = queries.holding(columns, nullable is not False)
+    scores = {label: double(start) for label, start in enumerate(model.intercept_.tolist())}
+    for start in range(0, len(boxes), _MOST_IN_A_SUM):
+        inner = queries.adding(inner, scores, range(start, min(start + _MOST_IN_A_SUM, len(boxes))))
+    *cases, (last, _) = first_largest(scores)
+    whens = [f"WHEN {chain(largest, ' AND ')} THEN {classes[label]}" for label, largest in cases]
+    answer = case(whens, classes[last]) if whens else classes[last]
+    return f"(SELECT {answer} FROM {inner})"
+
+
+class _Names:
+    """Names within the expression, none of which is that of a column."""
+
+    def __init__(self, columns: list[str]) -> None:
+        taken = " ".join(columns).lower()
+        self.tag = ""
+        while f"box{self.tag}" in taken or f"score{self.tag}" in taken:
+            self.tag += "_"
+
+    def box(self, box: int) -> str:
+        """Name what says whether a box holds the row."""
+        return f"box{self.tag}{box}"
+
+    def score(self, label: int, place: int) -> str:
+        """Name the score of a class, of which there are several if there are many boxes."""
+        return f"score{self.tag}{label}_{place}" if place else f"score{self.tag}{label}"
+
+
+class _Queries:
+    """The queries within the expression."""
+
+    def __init__(self, boxes: VotingHyperboxes, names: _Names, categories: CategoryWriter) -> None:
+        self.boxes, self.names, self.categories = boxes, names, categories
+
+    def holding(self, columns: list[str], nullable: bool) -> str:
+        """Return the query that says with 1 and 0 which boxes hold the row."""
+        lines = []
+        for box in range(len(self.boxes)):
+            holds = chain(list(self._conditions(box, columns, nullable)) or ["1 = 1"], " AND ")
+            lines.append(f"  CASE WHEN {holds} THEN 1 ELSE 0 END AS {self.names.box(box)}")
+        return _subquery("SELECT", lines, "", "boxes")
+
+    def _conditions(self, box: int, columns: list[str], nullable: bool) -> Iterator[str]:
+        """Yield the conditions of a box. None holds for NULL unless it says so."""
+        boxes = self.boxes
+        for j in np.flatnonzero(boxes.constrains[box]).tolist():
+            low, high = boxes.lower[box, j], boxes.upper[box, j]
+            if j in self.categories:
+                or_missing = bool(boxes.missing[box, j])
+                yield self.categories.is_held(columns[j], j, low, high, or_missing)
+                continue
+            ends = []
+            if np.isfinite(low):
+                ends.append(f"{columns[j]} {_at_least(float(low))}")
+            if np.isfinite(high):
+                ends.append(f"{columns[j]} <= {double(float(high))}")
+            condition = " AND ".join(ends) or f"{columns[j]} IS NOT NULL"
+            or_missing = nullable and boxes.missing[box, j]
+            yield f"({columns[j]} IS NULL OR {condition})" if or_missing else condition
+
+    def adding(self, inner: str, scores: dict[int, str], boxes: range) -> str:
+        """Return the query that adds the votes of some boxes, and name the sums in `scores`."""
+        lines = []
+        for label, score in scores.items():
+            votes = self.boxes.weights[boxes.start : boxes.stop, label].tolist()
+            terms = [
+                f"{self.names.box(box)} * {double(vote)}"
+                for box, vote in zip(boxes, votes, strict=True)
+                if vote
+            ]
+            if terms or boxes.start == 0:
+                scores[label] = self.names.score(label, boxes.start)
+                lines.append(f"  {' + '.join([score, *terms])} AS {scores[label]}")
+        return _subquery("SELECT *,", lines, f" FROM {inner}", "scores") if lines else inner
+
+
+def _subquery(start: str, lines: list[str], end: str, name: str) -> str:
+    body = ",\n".join(lines)
+    return indented(f"({start}\n{body}\n{end.lstrip()}) AS {name}")
+
+
+def _at_least(low: float) -> str:
+    """Return a comparison with a lower end, or with the number below if that is shorter."""
+    below = float(np.nextafter(low, -np.inf))
+    if len(double(below)) < len(double(low)):
+        return f"> {double(below)}"
+    return f">= {double(low)}"
