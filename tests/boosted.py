@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hyperboxes import BoostedHyperboxes
-from hyperboxes._models.hyperboxes import VotingHyperboxes
+from hyperboxes._models.hyperboxes import WeightedHyperboxes
 
 inf = np.inf
 
@@ -49,7 +49,7 @@ def known_model():
     model.n_features_in_ = 3
     model.classes_ = np.array(["a", "b"])
     after = np.nextafter([1.5, 0.0, 2.0], inf)
-    boxes = VotingHyperboxes(
+    boxes = WeightedHyperboxes(
         lower=np.array([[after[0], -inf, -inf], [-inf, after[1], -inf], [after[2], -inf, -inf]]),
         upper=np.array([[inf, inf, 700.0], [inf, inf, inf], [4.25, inf, inf]]),
         labels=np.array([1, 0, 1]),

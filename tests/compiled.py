@@ -24,20 +24,20 @@ class FromPython:
 
 
 @cache
-def _from_python(subroutine: Any) -> Callable[..., Any]:
+def _from_python(internal: Any) -> Callable[..., Any]:
     """Return a function that calls a subroutine.
 
     It is kept on disk, as kernels are, under a name of its own: one that closed over its subroutine
     would be compiled in each run, for Numba takes that for another one each time.
     """
-    names = {"subroutine": subroutine, "pass_on": pass_on, "__name__": __name__}
+    names = {"internal": internal, "pass_on": pass_on, "__name__": __name__}
     function = FunctionType(_call.__code__, names)
-    function.__qualname__ = f"{subroutine.__module__}.{subroutine.__name__}"
+    function.__qualname__ = f"{internal.__module__}.{internal.__name__}"
     return kernel(function)
 
 
 def _call(*args: Any) -> Any:
-    return subroutine(*pass_on(args))  # noqa: F821
+    return internal(*pass_on(args))  # noqa: F821
 
 
 @intrinsic

@@ -41,7 +41,7 @@ every_variant = pytest.mark.parametrize(("cls", "params"), VARIANTS.values(), id
 # Blocks of four boxes make deep trees of few boxes, and hardly any room, many new trees. The second
 # refusal has the index remember what is in the way.
 deep_trees = patch.multiple(
-    "hyperboxes._models.box_store", _WIDTH=4, _MIN_CAPACITY=4, _PATIENCE=2, _WALKS=0
+    "hyperboxes._models.box_store", _WIDTH=4, _MIN_CAPACITY=4, _REJECTIONS=2, _WALKS=0
 )
 
 

@@ -63,7 +63,7 @@ def test_equals_the_reference(stream):
     boxes = model.hyperboxes_
     np.testing.assert_array_equal(boxes.lower, [box.lower for box in slow.boxes])
     np.testing.assert_array_equal(boxes.upper, [box.upper for box in slow.boxes])
-    places = model._labels.places
+    places = model._labels.positions
     assert boxes.labels.tolist() == [places[box.label] for box in slow.boxes]
     assert boxes.counts.tolist() == [box.count for box in slow.boxes]
     assert model.box_ages_.tolist() == [slow.age(box) for box in slow.boxes]
@@ -113,7 +113,7 @@ def test_fewer_boxes_may_be_asked_for_on_the_way():
     model = AdaptiveGFMM(max_boxes=100).partial_fit(X[:300], y[:300])
     youngest = np.sort(model.box_ages_)[:20]
     twin = copy.deepcopy(model).set_params(max_boxes=20)
-    twin._memory.forget(20)
+    twin._memory.evict(20)
     np.testing.assert_array_equal(np.sort(twin.box_ages_), youngest)
     assert len(twin.partial_fit(X[300:], y[300:]).hyperboxes_) == 20
 

@@ -102,7 +102,7 @@ def test_the_box_confirmed_longest_ago_goes():
     assert model.n_samples_seen_ == 6
 
 
-@patch("hyperboxes._models.box_store._PATIENCE", 1)
+@patch("hyperboxes._models.box_store._REJECTIONS", 1)
 def test_what_was_in_the_way_is_forgotten_with_its_box():
     model = ImprovedOnlineGFMM(theta=1.0, scaling=None, max_boxes=3)
     X, y = [[0.0], [0.5], [0.9], [0.0], [0.9]], [0, 1, 0, 0, 0]

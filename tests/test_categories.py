@@ -97,7 +97,7 @@ def test_places_are_what_is_documented(pairs):
     weight = weight_word_by_word(values, labels)
     expected = places_word_by_word(values, labels, weight)
     assert found.values == tuple(sorted(found.values, key=found.place))
-    near = np.diff(np.unique(found.tendencies)).min(initial=np.inf) < 1e-9
+    near = np.diff(np.unique(found.target_means)).min(initial=np.inf) < 1e-9
     near |= abs(weight - round(weight)) < 1e-9
     if not near:  # else rounding decides the order of what is as good as equal, and what is rare
         assert {value: found.place(value) for value in found.values} == expected
@@ -107,7 +107,7 @@ def test_a_column_of_names_tells_nothing():
     """Each value has one sample: a place of its own would tell its class by heart."""
     labels = np.arange(40) % 2
     column = Column([f"n{i}" for i in range(40)], np.arange(40), labels, [0, 1], np.ones(40))
-    assert np.unique(learn_categories(column).places).tolist() == [0.5]
+    assert np.unique(learn_categories(column).positions).tolist() == [0.5]
 
 
 def test_values_of_like_classes_are_neighbours_with_several_classes():

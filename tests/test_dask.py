@@ -261,7 +261,7 @@ def test_categorical_features_are_placed_as_by_one_process():
     model = hyperboxes.dask.fit(ImprovedOnlineGFMM(0.3, random_state=0), frame, "y")
     assert model.categories_ == plain.categories_
     for j, known in plain._categories.items():
-        np.testing.assert_array_equal(model._categories[j].places, known.places)
+        np.testing.assert_array_equal(model._categories[j].positions, known.positions)
     assert model.data_min_.tolist() == plain.data_min_.tolist()
     assert model.data_max_.tolist() == plain.data_max_.tolist()
     assert model.get_params() == plain.get_params()

@@ -155,7 +155,7 @@ def test_an_error_between_boxes_leaves_nothing_behind(client, monkeypatch):
         calls.append(self)
         raise MemoryError
 
-    monkeypatch.setattr(_boosting.SamplesOnWorkers, "count_classes", fail_later)
+    monkeypatch.setattr(_boosting.DistributedSamples, "count_classes", fail_later)
     model = BoostedHyperboxes(3, random_state=0)
     with pytest.raises(MemoryError):
         hyperboxes.dask.fit(model, *data(), client=client)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hyperboxes import ImprovedOnlineGFMM
-from hyperboxes.dask._fit import learn_lost_samples
+from hyperboxes.dask._fit import refit_lost_samples
 
 N_SAMPLES = 300
 
@@ -50,10 +50,10 @@ def test_samples_are_lost_that_no_box_of_their_class_holds(
     )
     lower, upper, y = samples(missing, unlabelled, seed=0)
     model.fit(lower, y, X_upper=upper)
-    assert learn_lost_samples(model, lower, y, upper) is None
+    assert refit_lost_samples(model, lower, y, upper) is None
     lower, upper, y = samples(missing, unlabelled, seed=1)
     n_lost = sum(is_lost(model, *sample) for sample in zip(lower, upper, y, strict=True))
-    found = learn_lost_samples(model, lower, y, upper)
+    found = refit_lost_samples(model, lower, y, upper)
     assert 0 < n_lost < (y >= 0).sum()
     assert found._model.boxes.counts.sum() == n_lost
     assert found._model.boxes.counts.min() == 1

@@ -266,7 +266,9 @@ def test_tables_are_taken_as_they_come(houses):
     assert model.score(table[150:], y[150:]) > 0.9
     numbers = table.copy()
     for name, values in model.categories_.items():
-        places = dict(zip(values, model._categories[list(table).index(name)].places, strict=True))
+        places = dict(
+            zip(values, model._categories[list(table).index(name)].positions, strict=True)
+        )
         numbers[name] = table[name].map(places).astype(float)
     twin = SMALL(n_estimators=12, categorical_features=None).fit(numbers[:150], y[:150])
     assert_array_equal(twin.predict_proba(numbers), model.predict_proba(table))

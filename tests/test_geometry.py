@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperboxes._kernels import geometry
-from hyperboxes._learning.growth_parameters import OVERLAPS, SIMILARITIES, make_rule
+from hyperboxes._learning.growth_parameters import OVERLAPS, SIMILARITIES, make_growth_parameters
 from hyperboxes._models.membership import FUNCTIONS, Membership
 from tests import reference, reference_family
 from tests.compiled import FromPython
@@ -40,7 +40,7 @@ def distance(box, interval, membership, limit=np.inf):
 
 def similarity(first, second, membership, measure):
     """Return the similarity of two boxes."""
-    rule = make_rule(membership, theta=1.0, selection="all", similarity=measure)
+    rule = make_growth_parameters(membership, theta=1.0, selection="all", similarity=measure)
     v, w = second
     return compiled.similarity(*first, Corners(v[None], w[None]), 0, rule)
 
@@ -49,7 +49,7 @@ def rule_of(overlap="closed", theta=1.0):
     """Return the rule of a learner that contracts."""
     membership = Membership(np.ones(1), "min")
     pieces = {"overlap": overlap, "resolution": "contract"}
-    return make_rule(membership, theta=theta, selection="all", **pieces)
+    return make_growth_parameters(membership, theta=theta, selection="all", **pieces)
 
 
 @every_function

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperboxes import ModelFileError, load
-from hyperboxes._models.box_store import Boxes
+from hyperboxes._models.box_store import BoxStore
 from tests.graphs import assert_agrees
 from tests.model_files import (
     assert_same_model,
@@ -200,7 +200,7 @@ def test_many_classes_and_features_take_no_more_memory_than_the_file():
     index = load(io.BytesIO(content))._model.boxes.arrays.index
     # Room for blocks is made as they are needed, not for all classes at once.
     assert len(index.ends) < 100
-    with patch.object(Boxes, "of_rows", side_effect=MemoryError("of 9 TiB")):
+    with patch.object(BoxStore, "of_rows", side_effect=MemoryError("of 9 TiB")):
         assert "more memory than there is (of 9 TiB)" in refusal(content)
 
 

@@ -19,8 +19,8 @@ from hyperboxes._kernels import (
     candidates as candidates_kernels,
 )
 from hyperboxes._kernels.structs import BLOCKS, BOXES, MEMBERSHIP
-from hyperboxes._learning.growth_parameters import SIMILARITIES, make_rule
-from hyperboxes._models.box_store import Boxes, Samples
+from hyperboxes._learning.growth_parameters import SIMILARITIES, make_growth_parameters
+from hyperboxes._models.box_store import BoxStore, Samples
 from hyperboxes._models.membership import FUNCTIONS, Membership
 from tests import reference
 from tests.compiled import FromPython
@@ -44,14 +44,16 @@ class Subject:
         self.settings = patch("hyperboxes._models.box_store._WIDTH", width)
         gamma = np.ones(n_features) if gamma is None else gamma
         self.membership = Membership(gamma, function)
-        self.boxes = Boxes(n_features, N_CLASSES)
-        self.rooms = {}
+        self.boxes = BoxStore(n_features, N_CLASSES)
+        self.free_regions = {}
         self.scratch = self.boxes.make_scratch()
         self.search = self.scratch.search
 
     def rule(self, **pieces):
         """Return a rule of the index."""
-        return make_rule(self.membership, **{"theta": 0.5, "selection": "index"} | pieces)
+        return make_growth_parameters(
+            self.membership, **{"theta": 0.5, "selection": "index"} | pieces
+        )
 
     def ask_about(self, xl, xu):
         """Let the searches be about an interval."""
@@ -60,7 +62,7 @@ class Subject:
     def add(self, low, high, label):
         """Add a box."""
         with self.settings:
-            self.boxes.make_room()
+            self.boxes.reserve()
         self.scratch = self.boxes.make_scratch()
         self.search = self.scratch.search
         number = len(self.boxes)
@@ -69,16 +71,18 @@ class Subject:
         arrays.labels[number], arrays.counts[number] = label, 1
         on_index.add_box(number, arrays)
         arrays.counters[BOXES] += 1
-        self.rooms[number] = np.tile(np.float32([-np.inf, np.inf]), (len(low), 1))
+        self.free_regions[number] = np.tile(np.float32([-np.inf, np.inf]), (len(low), 1))
 
-    def wall_in(self, box, rival):
+    def add_blocking_bound(self, box, rival):
         """Let a box be in the way of another, and find its room in the slow way.
 
         From the first time on rooms are kept.
         """
-        self.boxes.keep_rooms(True, at_once=True)
-        on_rooms.wall_in(box, -1, rival, self.boxes.learnable, self.boxes.index.rooms)
-        lower, upper, room = self.boxes.lower, self.boxes.upper, self.rooms[box]
+        self.boxes.track_free_regions(True, at_once=True)
+        on_rooms.add_blocking_bound(
+            box, -1, rival, self.boxes.learnable, self.boxes.index.free_regions
+        )
+        lower, upper, room = self.boxes.lower, self.boxes.upper, self.free_regions[box]
         if np.isnan(lower[[box, rival]]).any():
             return
         above, below = lower[rival] > upper[box], upper[rival] < lower[box]
@@ -99,15 +103,19 @@ class Subject:
             corners = self.boxes.lower[[box, other]], self.boxes.upper[[box, other]]
             self.change(box, np.fmin(*corners[0]), np.fmax(*corners[1]))
             self.boxes.counts[other] = 0
-            on_rooms.share_walls(box, other, self.boxes.index, self.boxes.index.rooms)
-            both = self.rooms[box], self.rooms[other]
-            self.rooms[box] = np.stack([np.maximum(*both)[:, 0], np.minimum(*both)[:, 1]], axis=1)
+            on_rooms.share_blocking_bounds(
+                box, other, self.boxes.index, self.boxes.index.free_regions
+            )
+            both = self.free_regions[box], self.free_regions[other]
+            self.free_regions[box] = np.stack(
+                [np.maximum(*both)[:, 0], np.minimum(*both)[:, 1]], axis=1
+            )
             on_index.remove_box(other, self.boxes.learnable)
 
     def rebuild(self):
         """Build the trees anew."""
         with self.settings:
-            self.boxes._build_index(rooms=self.boxes._rooms())
+            self.boxes._build_index(free_regions=self.boxes._rooms())
 
     def alive(self, *labels):
         """Return the numbers of the boxes of some classes that are still there."""
@@ -126,12 +134,14 @@ class Subject:
         self.check_nearest(xl, xu, (0, N_CLASSES))
         for measure in ("membership", *SIMILARITIES):
             self.check_best(xl, xu, theta, label, measure)
-        on_rooms.begin(self.boxes.learnable, self.boxes.index.rooms)  # uses bitmaps from now on
+        on_rooms.begin(
+            self.boxes.learnable, self.boxes.index.free_regions
+        )  # uses bitmaps from now on
 
     def check_bounds(self):
         """Look for all boxes in their places in the trees, and within the bounds above them."""
         index = self.boxes._index
-        ends, walls, links, places = index.ends, index.rooms, index.links, index.places
+        ends, walls, links, places = index.ends, index.free_regions, index.links, index.places
         assert self.boxes._counters[BLOCKS] <= len(links)
         for box in self.alive(*range(N_CLASSES)):
             block, lane = divmod(places[box], simd.LANES)
@@ -140,7 +150,7 @@ class Subject:
             low, high = (corner.astype(np.float32) for corner in corners)
             assert np.array_equal(ends[block, :, 0, lane], low, equal_nan=True)
             assert np.array_equal(ends[block, :, 1, lane], high, equal_nan=True)
-            room = self.rooms[box]
+            room = self.free_regions[box]
             has_rooms = walls is not None
             assert not has_rooms or np.array_equal(walls[block, :, :, lane], room)
             while links[block, simd.PARENT] >= 0:
@@ -182,11 +192,11 @@ class Subject:
             ]
             for selection in ("index", "all"):
                 arrays, rule = self.boxes.learnable, self.rule(overlap=name, selection=selection)
-                rival = on_search.first_rival(v, w, label, arrays, rule, self.search, 0)
+                rival = on_search.first_conflict(v, w, label, arrays, rule, self.search, 0)
                 assert rival in expected if expected else rival == -1
         on_search.set_window(w, v, 0.0, self.search.near, self.search.far)
         ids = self.ids()
-        found = ids[: on_search.find_rivals(label, False, self.boxes.arrays, self.search, ids)]
+        found = ids[: on_search.find_conflicts(label, False, self.boxes.arrays, self.search, ids)]
         assert set(expected) <= set(found) <= set(rivals)
 
     def check_best(self, xl, xu, theta, label, measure):
@@ -195,7 +205,9 @@ class Subject:
         candidates = []
         low, high = xl.astype(np.float32), xu.astype(np.float32)
         for box in self.growable(xl, xu, theta, label):
-            if (self.rooms[box][:, 0] > low).any() or (self.rooms[box][:, 1] < high).any():
+            if (self.free_regions[box][:, 0] > low).any() or (
+                self.free_regions[box][:, 1] < high
+            ).any():
                 continue
             sides = boxes.lower[box], boxes.upper[box], xl, xu, self.membership.gamma
             kind = {"function": self.membership.function}
@@ -205,7 +217,7 @@ class Subject:
                 value = reference.similarity(*sides, measure, **kind)
             candidates.append((-value, box))
         expected = [(box, -value) for value, box in sorted(candidates)]
-        rule = self.rule(theta=theta)._replace(measure=SIMILARITIES.get(measure, MEMBERSHIP))
+        rule = self.rule(theta=theta)._replace(order_by=SIMILARITIES.get(measure, MEMBERSHIP))
         self.ask_about(xl, xu)
         after = np.inf, -1
         for most in (1, 3, len(boxes) + 1):
@@ -280,7 +292,7 @@ def test_any_sequence(data, n_features, width, function):
             if step == "grow":
                 subject.change(box, *reference.hull(v, w, low, high))
             elif step == "wall":
-                subject.wall_in(box, data.draw(st.sampled_from(alive.tolist())))
+                subject.add_blocking_bound(box, data.draw(st.sampled_from(alive.tolist())))
             elif step == "shrink":
                 subject.change(box, np.clip(low, v, w), np.clip(high, v, w))
             else:
@@ -315,7 +327,7 @@ def test_long_sequences(n_features, width, is_sorted, function):
                 subject.merge(box, rng.choice(subject.alive(subject.boxes.labels[box])))
             case 3:
                 for rival in rng.choice(subject.alive(*range(N_CLASSES)), 20):
-                    subject.wall_in(box, rival)
+                    subject.add_blocking_bound(box, rival)
         if number % 100 == 99:
             low = rng.random(n_features)
             subject.check(low, low + 0.1 * rng.random(n_features), 0.3, rng.integers(N_CLASSES))
@@ -363,7 +375,7 @@ def test_neighbouring_numbers_are_told_apart():
 def test_building_at_once_fills_blocks():
     """Boxes of equal place cannot be parted by medians, but must be distributed."""
     samples = Samples(np.zeros((1000, 2)), np.zeros((1000, 2)), None, np.arange(1000) % 2)
-    boxes = Boxes.of_samples(samples, 2)
+    boxes = BoxStore.of_samples(samples, 2)
     links, roots = boxes._index.links, boxes._index.roots[:2]
     assert links[roots, simd.LEVEL].tolist() == [2, 2]
     used = links[: boxes._counters[BLOCKS]]
@@ -377,11 +389,13 @@ def test_room_for_blocks_is_made_as_needed():
     n_classes, n_features = 1000, 50
     rng = np.random.default_rng(0)
     X, y = rng.random((2000, n_features)), rng.permutation(2000) % n_classes
-    boxes = Boxes(n_features, n_classes)
-    rule = make_rule(Membership(np.ones(n_features), "min"), theta=0.1, selection="index")
+    boxes = BoxStore(n_features, n_classes)
+    rule = make_growth_parameters(
+        Membership(np.ones(n_features), "min"), theta=0.1, selection="index"
+    )
     sizes = []
     for row, label in zip(X, y, strict=True):
-        boxes.make_room()
+        boxes.reserve()
         arrays = boxes.arrays
         boxes.start_batch()
         sample, scratch, founded = row[None], boxes.make_scratch(), np.empty(1, np.int64)

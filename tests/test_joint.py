@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hyperboxes import AgglomerativeGFMM, prune
-from hyperboxes._models.box_store import JointTree
+from hyperboxes._models.box_store import AllClassTree
 from tests.learners import ImprovedOnlineGFMM
 
 FUNCTIONS = ("min", "mean")
@@ -35,11 +35,11 @@ def predictions(model, X):
     """Return what a model says with the tree and without."""
     with at_once:
         joint = model.predict(X), model.apply(X)
-        assert JointTree.find(model._model.boxes, 1) is not None
+        assert AllClassTree.find(model._model.boxes, 1) is not None
     with never:
         vars(model._model.boxes).pop("joint")
         apart = model.predict(X), model.apply(X)
-        assert JointTree.find(model._model.boxes, 1) is None
+        assert AllClassTree.find(model._model.boxes, 1) is None
     return joint, apart
 
 
@@ -93,8 +93,8 @@ def test_it_is_built_when_enough_was_asked():
     boxes = model._model.boxes
     with joint_from(25):
         model.predict(X[:20])
-        assert JointTree.find(boxes, 0) is None
+        assert AllClassTree.find(boxes, 0) is None
         model.predict(X[:4])
-        assert JointTree.find(boxes, 0) is None
+        assert AllClassTree.find(boxes, 0) is None
         model.predict(X[:1])
-        assert JointTree.find(boxes, 0) is not None
+        assert AllClassTree.find(boxes, 0) is not None

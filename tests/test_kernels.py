@@ -8,7 +8,7 @@ import pytest
 
 from hyperboxes._kernels import jit
 from hyperboxes._kernels.box_index import build
-from hyperboxes._kernels.nearest import nearest_by_class
+from hyperboxes._kernels.nearest import nearest_per_class
 from hyperboxes._kernels.online import learn
 from tests.learners import ImprovedOnlineGFMM
 
@@ -45,7 +45,7 @@ def test_constants_are_no_types_of_their_own(monkeypatch):
         jit, "njit", lambda function, cache=False, **rest: numba.njit(**rest)(function)
     )
 
-    @jit.subroutine
+    @jit.internal
     def double(x):
         return 2 * x
 
@@ -69,7 +69,7 @@ def test_records_are_passed_on_by_reference():
 
     @numba.njit
     def scale_all(outer):
-        outer = jit.by_reference(outer)
+        outer = jit.pass_by_pointer(outer)
         n_flags = 0
         for place in range(outer.inner.values.shape[0]):
             n_flags += scale(outer, place)
@@ -82,14 +82,14 @@ def test_records_are_passed_on_by_reference():
 
 def test_only_named_tuples_are_passed_by_reference():
     with pytest.raises(numba.TypingError):
-        numba.njit(lambda x: jit.by_reference(x))((1, 2.0))
+        numba.njit(lambda x: jit.pass_by_pointer(x))((1, 2.0))
 
 
 def test_a_single_feature_or_class_has_nothing_compiled_anew():
     """Arrays of length 1 are contiguous in any order, and broadcasting leaves them read-only."""
     X, y = np.random.default_rng(0).random((20, 2)), np.arange(20) % 2
     ImprovedOnlineGFMM(gamma=[1.0, 2.0]).fit(X, y).predict(X)
-    kernels = build, learn, nearest_by_class
+    kernels = build, learn, nearest_per_class
     before = [len(each.signatures) for each in kernels]
     ImprovedOnlineGFMM().fit(X[:, :1], y).predict(X[:, :1])
     ImprovedOnlineGFMM().fit(X[:, :1], np.zeros(20, int)).predict(X[:1, :1])
@@ -102,18 +102,18 @@ def test_kernels_are_compiled_with_all_that_they_call(monkeypatch):
         jit, "njit", lambda function, cache=False, **rest: numba.njit(**rest)(function)
     )
 
-    @jit.formula
+    @jit.forceinline
     def square(x):
         return x * x
 
-    @jit.subroutine
+    @jit.internal
     def total(values):
         result = 0.0
         for value in values:
             result += square(value)
         return result
 
-    @jit.subroutine
+    @jit.internal
     def norm(values):
         return np.sqrt(total(values))
 

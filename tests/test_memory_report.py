@@ -132,4 +132,4 @@ def test_categories_have_a_strip_of_cells(show):
     names = [name for cell, *_ in cells for name in cell.split(" or ")]
     assert sorted(names) == ["blue", "green", "red"]
     assert [cell for cell, is_chosen, _ in cells if is_chosen] == ["red"]
-    assert [cell for cell, _, is_held in cells if is_held] == ["red"]
+    assert [cell for cell, _, is_contained in cells if is_contained] == ["red"]

@@ -8,14 +8,14 @@ from hyperboxes import ImprovedOnlineGFMM, export_html, export_text, literature,
 from hyperboxes._estimators import registry
 from hyperboxes._estimators.base import BaseGFMM
 from hyperboxes._estimators.registry import (
-    Learner,
+    EstimatorEntry,
     MergeSettings,
     all_learners,
     commands,
     find_by_class,
     find_by_file_name,
 )
-from hyperboxes._models.box_store import Boxes
+from hyperboxes._models.box_store import BoxStore
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 every_entry = pytest.mark.parametrize(
@@ -65,10 +65,10 @@ class EachSampleABox(BaseGFMM):
         self.n_jobs = n_jobs
 
     def _learn(self, samples, model, callbacks):
-        model.boxes = Boxes.of_samples(samples, model.boxes.n_classes)
+        model.boxes = BoxStore.of_samples(samples, model.boxes.n_classes)
 
 
-TOY = Learner(
+TOY = EstimatorEntry(
     module=__name__,
     class_name="EachSampleABox",
     file_name="Toy",

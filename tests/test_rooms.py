@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hyperboxes import AgglomerativeGFMM
 from hyperboxes._kernels import blocking
-from hyperboxes._models.box_store import Boxes
+from hyperboxes._models.box_store import BoxStore
 from tests import reference
 from tests.compiled import FromPython
 from tests.learners import ImprovedOnlineGFMM
@@ -17,7 +17,7 @@ from tests.strategies import grid, unit
 on_rooms = FromPython(blocking)
 
 # Rooms are kept from the first refusal on, and bitmaps soon after.
-no_patience = patch.multiple("hyperboxes._models.box_store", _PATIENCE=1, _WALKS=0)
+no_patience = patch.multiple("hyperboxes._models.box_store", _REJECTIONS=1, _WALKS=0)
 
 # Neighbours in double precision, which are one number in single precision.
 near = st.integers(-3, 3).map(lambda steps: 0.3 + steps * 2.0**-54)
@@ -37,7 +37,7 @@ def test_nothing_beyond_a_wall_is_ever_accepted(data, n_features):
     box, rival, x, growth, rival_growth = (data.draw(rows(n_features)) for _ in range(5))
     meet = (box[0] <= rival[1]) & (rival[0] <= box[1])
     assume((~meet).sum() <= 1)
-    boxes = Boxes.of_rows(
+    boxes = BoxStore.of_rows(
         *(np.stack(ends) for ends in zip(box, rival, strict=True)),
         np.array([0, 1]),
         np.ones(2),
@@ -45,8 +45,8 @@ def test_nothing_beyond_a_wall_is_ever_accepted(data, n_features):
         n_classes=2,
         n_seen=2,
     )
-    boxes.keep_rooms(True, at_once=True)
-    on_rooms.wall_in(0, -1, 1, boxes.learnable, boxes.index.rooms)
+    boxes.track_free_regions(True, at_once=True)
+    on_rooms.add_blocking_bound(0, -1, 1, boxes.learnable, boxes.index.free_regions)
     room = boxes._rooms().of_boxes[0].T
     assert np.isfinite(room).sum() == (~meet).sum()
     is_missing = data.draw(st.lists(st.booleans(), min_size=n_features, max_size=n_features))
@@ -58,13 +58,13 @@ def test_nothing_beyond_a_wall_is_ever_accepted(data, n_features):
         assert reference.overlaps(*grown, *rival, "closed")
 
 
-def learn_alternating(patience, **params):
+def learn_alternating(rejections_left, **params):
     """Fit on two classes in turns along a line, where each box is between two of the other class.
 
     Rooms are kept after so many refusals, and bitmaps not at all.
     """
     X, y = np.arange(20)[:, None] / 20, np.arange(20) % 2
-    limits = {"_PATIENCE": patience, "_WALKS": 1000}
+    limits = {"_PATIENCE": rejections_left, "_WALKS": 1000}
     with patch.multiple("hyperboxes._models.box_store", **limits):
         return ImprovedOnlineGFMM(theta=1.0, scaling=None, **params).fit(X, y)
 
@@ -103,5 +103,5 @@ def test_rooms_are_forgotten_where_boxes_may_touch():
 
 def test_rooms_are_kept_after_some_refusals():
     """Until then every box of the class is tried, and afterwards once more."""
-    tries = [learn_alternating(patience).n_candidates_ for patience in (1, 5, 1000)]
+    tries = [learn_alternating(rejections_left).n_candidates_ for rejections_left in (1, 5, 1000)]
     assert tries == [18 + 1, 18 + 2 + 4, 2 * sum(range(10))]

@@ -285,7 +285,7 @@ def test_skops(cls):
     content = skops.io.dumps(model)
     trusted = [
         f"{type(model).__module__}.{type(model).__name__}",
-        "hyperboxes._models.box_store.Boxes",
+        "hyperboxes._models.box_store.BoxStore",
         "hyperboxes._models.calibration.DistanceCalibration",
         "hyperboxes._models.membership.Membership",
         "hyperboxes._models.model.BoxModel",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hyperboxes._files.archive import ModelFileError
     from hyperboxes._files.onnx import to_onnx
     from hyperboxes._files.saving import load, save
-    from hyperboxes._models.hyperboxes import Hyperboxes, VotingHyperboxes
+    from hyperboxes._models.hyperboxes import Hyperboxes, WeightedHyperboxes
     from hyperboxes._plots import (
         BoxesDisplay,
         ContributionsDisplay,
@@ -78,7 +78,7 @@ _MODULES = {
     "VoteExplanation": "_readers.explain",
     "VoteExplanations": "_readers.explain",
     "VotingBox": "_readers.memories",
-    "VotingHyperboxes": "_models.hyperboxes",
+    "WeightedHyperboxes": "_models.hyperboxes",
     "explain": "_readers.explain",
     "export_frame": "_readers.rules",
     "export_html": "_report",
@@ -91,7 +91,49 @@ _MODULES = {
     "to_onnx": "_files.onnx",
 }
 
-__all__ = list(_MODULES)
+__all__ = [
+    "AdaptiveGFMM",
+    "AgglomerativeGFMM",
+    "BoostedHyperboxes",
+    "BoxesDisplay",
+    "Change",
+    "ContributionsDisplay",
+    "EnsembleExplanation",
+    "EnsembleExplanations",
+    "ExplainedBox",
+    "ExplainedVote",
+    "Explanation",
+    "Explanations",
+    "GrowthDisplay",
+    "HyperboxClustering",
+    "Hyperboxes",
+    "ImprovedOnlineGFMM",
+    "MemoryDisplay",
+    "MemoryExplanation",
+    "MemoryExplanations",
+    "ModelFileError",
+    "OnlineGFMM",
+    "ParallelCoordinatesDisplay",
+    "Pruning",
+    "RandomHyperboxes",
+    "SpeakingBox",
+    "ThetaDisplay",
+    "VoteChange",
+    "VoteExplanation",
+    "VoteExplanations",
+    "VotingBox",
+    "WeightedHyperboxes",
+    "explain",
+    "export_frame",
+    "export_html",
+    "export_sql",
+    "export_text",
+    "load",
+    "merge",
+    "prune",
+    "save",
+    "to_onnx",
+]
 
 
 def __getattr__(name: str) -> Any:

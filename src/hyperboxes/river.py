@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators import adaptive, online
-from hyperboxes._estimators.streaming import OneByOne
+from hyperboxes._estimators.streaming import OnlineMixin
 from hyperboxes._extras import need
 
 try:
@@ -51,7 +51,7 @@ class _BoxClassifier(base.Classifier):
         return list(self._names)
 
     @abstractmethod
-    def _make_model(self) -> OneByOne:
+    def _make_model(self) -> OnlineMixin:
         """Return an estimator that has learned nothing."""
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:
@@ -66,7 +66,7 @@ class _BoxClassifier(base.Classifier):
         """Return the features in order; others than those that are known have no say."""
         return [x.get(name) for name in self._names]
 
-    def _meet(self, names: Any) -> int:
+    def _add_features(self, names: Any) -> int:
         """Give numbers to features that are new, in an order that is not the dictionary's."""
         new = sorted((name for name in names if name not in self._names), key=str)
         for name in new:
@@ -123,7 +123,7 @@ class AdaptiveGFMM(_BoxClassifier, base.MiniBatchClassifier):
     def _take_in(self, names: Any) -> None:
         """Make room for features that are new."""
         if self._model is None or not all(name in self._names for name in names):
-            n_new = self._meet(names)
+            n_new = self._add_features(names)
             if self._model is None:
                 self._model = self._make_model()
             elif hasattr(self._model, "n_features_in_"):
@@ -155,7 +155,7 @@ class _WarmedUp(_BoxClassifier):
 
     def _begin(self) -> None:
         for x, _ in self._first:
-            self._meet(x)
+            self._add_features(x)
         rows = np.array([self._values(x) for x, _ in self._first], np.float64)
         labels = np.array([y for _, y in self._first])
         model = self._make_model()

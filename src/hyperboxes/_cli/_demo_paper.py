@@ -201,7 +201,7 @@ def _draw_growth(figure: Any) -> None:
         axes.label_outer()
         n_before = n
     axes.legend(loc="upper left")
-    figure.suptitle("Online learning: a new sample extends a box or starts one", fontsize=14)
+    figure.suptitle("Online learning: a sample lies in a box, extends one or starts one", fontsize=14)
 
 
 def _draw_candidates(axes: Any, tried: dict[str, list[int]]) -> None:

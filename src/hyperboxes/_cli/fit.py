@@ -45,7 +45,7 @@ from hyperboxes._cli.common import (
 )
 from hyperboxes._cli.tables import Table, find_files, open_tables
 from hyperboxes._compiling import compiling
-from hyperboxes._estimators.registry import Learner, commands
+from hyperboxes._estimators.registry import EstimatorEntry, commands
 from hyperboxes._extras import need
 
 HELP = "train a model on a table"
@@ -261,7 +261,7 @@ def choose_columns(args: argparse.Namespace, table: Table) -> Columns:
 
 
 def _find_categorical(
-    args: argparse.Namespace, learner: Learner, table: Table, columns: Columns
+    args: argparse.Namespace, learner: EstimatorEntry, table: Table, columns: Columns
 ) -> Columns:
     """Find the columns of categories: those that are named, and others by their first rows."""
     named = [*args.categorical, *args.numeric]
@@ -297,7 +297,7 @@ def _default_features(args: argparse.Namespace, table: Table) -> list[str]:
     return [name for name in table.columns if name not in {*dropped, *index}]
 
 
-def _make_model(args: argparse.Namespace, learner: Learner, columns: Columns) -> Any:
+def _make_model(args: argparse.Namespace, learner: EstimatorEntry, columns: Columns) -> Any:
     """Return the estimator with the parameters that are given."""
     chosen = {
         "theta": args.theta,

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.base import NUMBERS, IntervalClassifierMixin
-from hyperboxes._estimators.streaming import OneByOne, SeenLabels
+from hyperboxes._estimators.streaming import OnlineMixin, StreamClasses
 from hyperboxes._estimators.validation import (
     check_not_huge,
     check_upper,
@@ -28,13 +28,13 @@ from hyperboxes._learning.adaptive import (
     learn_row,
     make_settings,
 )
-from hyperboxes._models.adaptive_state import BoxMemory
+from hyperboxes._models.adaptive_state import AdaptiveState
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import NeighborBoxes
 
 
 @shared_docs
-class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
+class AdaptiveGFMM(OnlineMixin, IntervalClassifierMixin, BaseEstimator):
     """A bounded memory of boxes that follows drift: for streams without end.
 
     Each sample joins a near and recent box of its class, or becomes a box. When there are too many,
@@ -105,8 +105,8 @@ class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
 
     classes_: np.ndarray
     n_features_in_: int
-    _memory: BoxMemory
-    _labels: SeenLabels
+    _memory: AdaptiveState
+    _labels: StreamClasses
 
     def __init__(self, theta: float = 0.05, *, max_boxes: int = 1000) -> None:
         self.theta = theta
@@ -152,16 +152,16 @@ class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
             X, y = validate_samples(self, X, y, reset=is_first, **NUMBERS)
             upper = check_upper(self, X, X_upper)
             check_not_huge(self, X, upper)
-            labels = SeenLabels.none() if is_first else self._labels
+            labels = StreamClasses.none() if is_first else self._labels
             labels = labels.with_labels(y, classes)
         if is_first:
-            self._memory = BoxMemory(X.shape[1])
+            self._memory = AdaptiveState(X.shape[1])
         self._know(labels)
         learn_adaptively(X, upper, labels.encode(y), self._memory, self._settings())
         return self
 
     def _learn_row(self, row: np.ndarray, label: Any) -> None:
-        labels = getattr(self, "_labels", None) or SeenLabels.none()
+        labels = getattr(self, "_labels", None) or StreamClasses.none()
         try:
             code = labels.codes.get(label)
         except TypeError:
@@ -170,7 +170,7 @@ class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
             labels = labels.with_labels(np.array([label]))
             code = labels.codes[label]
             if not hasattr(self, "_memory"):
-                self._memory = BoxMemory(row.shape[1])
+                self._memory = AdaptiveState(row.shape[1])
             self._know(labels)
         learn_row(row, code, self._memory, self.theta, self.max_boxes)
 
@@ -196,7 +196,7 @@ class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
             for label in self._labels.sorted_labels
         }
 
-    def _know(self, labels: SeenLabels) -> None:
+    def _know(self, labels: StreamClasses) -> None:
         """Take over labels, with room for those that are new."""
         self._memory.add_labels(len(labels.appeared) - self._memory.n_labels)
         self._labels = labels
@@ -222,18 +222,18 @@ class AdaptiveGFMM(OneByOne, IntervalClassifierMixin, BaseEstimator):
         X = validate_samples(self, X, reset=False, **NUMBERS)
         upper = check_upper(self, X, X_upper)
         shares = np.zeros((len(X), len(self.classes_)))
-        shares[:, self._labels.places] = ask_memory(X, upper, self._memory, self._settings())
+        shares[:, self._labels.positions] = ask_memory(X, upper, self._memory, self._settings())
         return shares
 
     def _record(self) -> NeighborBoxes:
         """Return the fitted model as a record, which stays as it is when learning goes on."""
-        return self._memory.record(self._labels.places, len(self.classes_))
+        return self._memory.record(self._labels.positions, len(self.classes_))
 
     @property
     def hyperboxes_(self) -> Hyperboxes:
         """The boxes in data units, oldest first."""
         check_is_fitted(self)
-        return self._memory.hyperboxes(self._labels.places)
+        return self._memory.hyperboxes(self._labels.positions)
 
     @property
     def box_ages_(self) -> np.ndarray:

@@ -111,7 +111,7 @@ class AgglomerativeGFMM(BaseGFMM):
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
-    def _pieces(self) -> dict[str, Any]:
+    def _growth_options(self) -> dict[str, Any]:
         return {
             "overlap": self.overlap,
             "similarity": self.similarity,
@@ -119,5 +119,5 @@ class AgglomerativeGFMM(BaseGFMM):
         }
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
-        rule = self._make_rule(model, **self._pieces())
-        agglomerate_samples(samples, model, rule, self.algorithm, callbacks)
+        growth = self._make_growth_parameters(model, **self._growth_options())
+        agglomerate_samples(samples, model, growth, self.algorithm, callbacks)

@@ -39,11 +39,11 @@ from hyperboxes._estimators.validation import (
     validate_samples,
 )
 from hyperboxes._kernels import nearest
-from hyperboxes._kernels.structs import Rule
+from hyperboxes._kernels.structs import GrowthParameters
 from hyperboxes._learning.calibration import cross_fit
-from hyperboxes._learning.growth_parameters import SELECTIONS, make_rule
+from hyperboxes._learning.growth_parameters import SELECTIONS, make_growth_parameters
 from hyperboxes._learning.steps import FitCallbacks, Threads
-from hyperboxes._models.box_store import WORK_PER_CALL, Boxes
+from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
 from hyperboxes._models.calibration import Nearest, nearest_probabilities, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import FUNCTIONS, Membership
@@ -58,7 +58,7 @@ _ROWS_WORTH_A_THREAD = 1000
 NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 
 # What scikit-learn's validation and `fit` set beside the model.
-_OF_THE_DATA = ("n_features_in_", "feature_names_in_", "classes_", "_categories")
+_DATA_ATTRIBUTES = ("n_features_in_", "feature_names_in_", "classes_", "_categories")
 
 # What is derived from the model when it is asked for, and outdated when learning goes on.
 _DERIVED = ("_hyperboxes", "_clusters", "labels_")
@@ -101,9 +101,9 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def _prepare(self, model: BoxModel, samples: Samples) -> None:
         """Do what `fit` does before it learns."""
 
-    def _make_rule(self, model: BoxModel, **pieces: Any) -> Rule:
+    def _make_growth_parameters(self, model: BoxModel, **pieces: Any) -> GrowthParameters:
         """Return the rule that kernels learn by: the pieces all learners share, and others."""
-        return make_rule(
+        return make_growth_parameters(
             model.membership, theta=float(self.theta), selection=self.selection, **pieces
         )
 
@@ -125,11 +125,13 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             check_finite_range(self, scale.low, scale.high)
         gamma = check_gamma(self.gamma, n_features)
         membership = Membership(gamma, self.membership_function)
-        return BoxModel(Boxes(n_features, n_classes), scale, membership)
+        return BoxModel(BoxStore(n_features, n_classes), scale, membership)
 
     def _fit(self, model: BoxModel, samples: Samples, y: np.ndarray | None) -> None:
         """Learn the samples from scratch; if that is interrupted, the estimator is unfitted."""
-        of_the_data = {name: self.__dict__.pop(name) for name in _OF_THE_DATA if name in vars(self)}
+        of_the_data = {
+            name: self.__dict__.pop(name) for name in _DATA_ATTRIBUTES if name in vars(self)
+        }
         for name in ("_model", "pruning_", "_label_runs"):  # said of other samples or boxes
             self.__dict__.pop(name, None)
         self._prepare(model, samples)
@@ -155,18 +157,18 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _train_on(self, samples: Samples, y: np.ndarray | None) -> None:
         """Go on learning; if that is interrupted, the first samples have been learned."""
-        self._train(self._model, samples, y, self._of_the_data())
+        self._train(self._model, samples, y, self._data_attributes())
 
-    def _of_the_data(self) -> dict[str, Any]:
-        return {name: vars(self)[name] for name in _OF_THE_DATA if name in vars(self)}
+    def _data_attributes(self) -> dict[str, Any]:
+        return {name: vars(self)[name] for name in _DATA_ATTRIBUTES if name in vars(self)}
 
-    def _with_boxes(self, boxes: Boxes) -> Self:
+    def _with_boxes(self, boxes: BoxStore) -> Self:
         """Return a fitted estimator that differs in its boxes only."""
         model = self._model.with_boxes(boxes)
         if model.calibration is not None:
             model.calibration = model.calibration.resumed(boxes.n_seen)
         twin = clone(self)
-        vars(twin).update(self._of_the_data(), _model=model)
+        vars(twin).update(self._data_attributes(), _model=model)
         return twin
 
     def _record(self) -> NearestBoxes:
@@ -333,13 +335,13 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
                 classes = self._find_classes(y)
             model = self._new_model(lower, upper, len(classes))
             self.classes_ = classes
-        self._fit(model, self._arrange(self._samples(lower, upper, y, model.scale)), y)
+        self._fit(model, self._shuffle(self._samples(lower, upper, y, model.scale)), y)
         self._resume_prequential(model)
         return self
 
     def _recalibrate(self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray) -> None:
         """Learn anew what probabilities memberships stand for, from some of the samples."""
-        self._prepare(self._model, self._arrange(self._samples(lower, upper, y, self._model.scale)))
+        self._prepare(self._model, self._shuffle(self._samples(lower, upper, y, self._model.scale)))
         self._resume_prequential(self._model)
 
     def _resume_prequential(self, model: BoxModel) -> None:
@@ -388,7 +390,7 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
 
         model.calibration = cross_fit(samples, model, learn)
 
-    def _arrange(self, samples: Samples) -> Samples:
+    def _shuffle(self, samples: Samples) -> Samples:
         """Return the samples of `fit` in the order in which they are to be learned."""
         return samples
 
@@ -449,7 +451,7 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
             Indices into ``hyperboxes_``.
         """
         self._check_can_predict()
-        return self._find_deciders(X, X_upper)[0]
+        return self._deciding_boxes(X, X_upper)[0]
 
     def _check_can_predict(self) -> None:
         check_fitted(self)
@@ -462,7 +464,7 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
     def _label_boxes(self) -> np.ndarray:
         return self._model.boxes.labels.copy()
 
-    def _find_deciders(self, X: Any, X_upper: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _deciding_boxes(self, X: Any, X_upper: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the box that decides for each sample, and whether each box has a say for any."""
         used = np.zeros(len(self._model.boxes), np.bool_)
 
@@ -478,7 +480,7 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
 
         Boxes that have a say are marked as `used`.
         """
-        best, votes, single = self._find_nearest(xl, xu, winners_only=True)
+        best, votes, single = self._class_scores(xl, xu, winners_only=True)
         classes = self._winners(best, votes, single)
         boxes = self._find_boxes(xl, xu, classes, used)
         rows = np.arange(len(classes))
@@ -501,11 +503,11 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
         return self._ask_boxes(
             X,
             X_upper,
-            lambda xl, xu: answer(*self._find_nearest(xl, xu, winners_only=winners_only)),
+            lambda xl, xu: answer(*self._class_scores(xl, xu, winners_only=winners_only)),
             len(self.classes_),
         )
 
-    def _find_nearest(self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool) -> Nearest:
+    def _class_scores(self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool) -> Nearest:
         """Return what the nearest boxes of each class say."""
         return self._model.find_nearest(xl, xu, winners_only=winners_only)
 

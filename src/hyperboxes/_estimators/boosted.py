@@ -20,9 +20,9 @@ from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, TakesCatego
 from hyperboxes._estimators.validation import unchanged_on_error, validate_samples
 from hyperboxes._kernels import additive
 from hyperboxes._learning.bins import in_batches
-from hyperboxes._learning.boosting import Course, Settings, Training, VotingModel, learn_votes
+from hyperboxes._learning.boosting import BoostingRun, Settings, Training, VotingModel, fit_boosted
 from hyperboxes._learning.steps import Threads
-from hyperboxes._models.hyperboxes import VotingHyperboxes, list_conditions
+from hyperboxes._models.hyperboxes import WeightedHyperboxes, list_conditions
 from hyperboxes._models.records import AdditiveBoxes
 
 _NUMBERS = {"dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": "allow-nan"}
@@ -76,7 +76,7 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    hyperboxes_ : VotingHyperboxes
+    hyperboxes_ : WeightedHyperboxes
         The boxes in the order found: ``lower`` and ``upper`` are infinite where a box does not
         constrain a feature, ``missing`` says where it holds samples without a value, ``weights``
         are its votes, ``counts`` and ``class_counts`` the training samples that it holds. Of two
@@ -112,7 +112,7 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = BoostedHyperboxes(max_boxes=10, random_state=0).fit(X[:400], y[:400])
     >>> model.hyperboxes_
-    VotingHyperboxes(n_boxes=10, n_features=30, n_conditions=38)
+    WeightedHyperboxes(n_boxes=10, n_features=30, n_conditions=38)
     >>> print(f"{model.score(X[400:], y[400:]):.2f}")
     0.96
     """
@@ -132,7 +132,7 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
 
     classes_: np.ndarray
     n_features_in_: int
-    hyperboxes_: VotingHyperboxes
+    hyperboxes_: WeightedHyperboxes
     intercept_: np.ndarray
     feature_importances_: np.ndarray
 
@@ -184,7 +184,7 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
             classes, training = self._weigh(X, y, sample_weight)
             settings, n_bags = self._settings(len(classes))
             random = check_random_state(self.random_state)
-            model = learn_votes(training, settings, n_bags, random, effective_n_jobs(self.n_jobs))
+            model = fit_boosted(training, settings, n_bags, random, effective_n_jobs(self.n_jobs))
         self._take(model, classes, len(training.X))
         return self
 
@@ -334,7 +334,7 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
         if not hasattr(self, "_courses"):
             raise ValueError("A loaded model has no stages: fit it anew to see them.")
         X = validate_samples(self, X, reset=False, **_NUMBERS)
-        held = [_held(X, course) for course in self._courses]
+        held = [_contained(X, course) for course in self._courses]
         for stage in range(1, 1 + max(len(course.path.votes) for course in self._courses)):
             scores = np.zeros((len(X), len(self.classes_)))
             for course, inside in zip(self._courses, held, strict=True):
@@ -382,14 +382,14 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _held(X: np.ndarray, course: Course) -> np.ndarray:
+def _contained(X: np.ndarray, course: BoostingRun) -> np.ndarray:
     """Return which boxes of a course hold which samples, as numbers."""
     inside = np.zeros((len(X), len(course.path.boxes)))
     additive.add_votes(X, course.conditions, np.eye(inside.shape[1]), 0, len(X), inside)
     return inside
 
 
-def _importances(boxes: VotingHyperboxes, n_samples: int) -> np.ndarray:
+def _importances(boxes: WeightedHyperboxes, n_samples: int) -> np.ndarray:
     """Return how much of the scores' spread over the training samples is due to each feature.
 
     The spread of a box's votes is shared evenly among the features that it constrains.

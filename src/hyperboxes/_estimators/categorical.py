@@ -199,15 +199,15 @@ def with_columns(X: Any, columns: dict[int, np.ndarray]) -> Any:
 
 def look_up(estimator: Any, coded: dict[int, CodedValues]) -> dict[int, np.ndarray]:
     """Return the places of values that an estimator knows, NaN for others."""
-    places = {}
+    positions = {}
     for j, column in coded.items():
         known = known_categories(estimator)[j]
         _check_type(estimator, j, column.values, known)
-        places[j] = np.append(known.encode(column.values), np.nan)[column.codes]
-    return places
+        positions[j] = np.append(known.encode(column.values), np.nan)[column.codes]
+    return positions
 
 
-def learn_places(
+def learn_positions(
     estimator: Any, coded: dict[int, CodedValues], y: np.ndarray, weights: np.ndarray
 ) -> dict[int, np.ndarray]:
     """Have an estimator learn the values that it does not know; return the places of all.
@@ -247,11 +247,11 @@ def add_tallies(tally: Tally, other: Tally) -> Tally:
     """Return what both have counted."""
     total: Tally = {}
     for counted in (tally, other):
-        take_in(total, counted)
+        update_tally(total, counted)
     return total
 
 
-def take_in(total: Tally, tally: Tally) -> None:
+def update_tally(total: Tally, tally: Tally) -> None:
     """Add what was counted to a total."""
     for j, values in tally.items():
         column = total.setdefault(j, {})
@@ -261,7 +261,7 @@ def take_in(total: Tally, tally: Tally) -> None:
                 own[label] = own.get(label, 0) + n
 
 
-def place_categories(tally: Tally, classes: list[Any]) -> dict[int, Categories]:
+def learn_category_positions(tally: Tally, classes: list[Any]) -> dict[int, Categories]:
     """Place the values by what they tell of the classes: what one process would have learned."""
     codes_of = {label: code for code, label in enumerate(classes)} | {None: -1}
     found = {}

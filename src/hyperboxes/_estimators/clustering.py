@@ -230,24 +230,24 @@ class HyperboxClustering(BoxClustering):
         self._train_on(without_labels(lower, upper, self._model.scale), None)
         return self
 
-    def _pieces(self) -> dict[str, Any]:
+    def _growth_options(self) -> dict[str, Any]:
         if self.algorithm == "online":
             return {}
         return {"similarity": self.similarity, "min_similarity": self.min_similarity}
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
-        rule = self._make_rule(model, **self._pieces())
+        growth = self._make_growth_parameters(model, **self._growth_options())
         if self.algorithm == "online":
-            learn_online(samples, model, rule, callbacks)
+            learn_online(samples, model, growth, callbacks)
         else:
-            agglomerate_samples(samples, model, rule, self.algorithm, callbacks)
+            agglomerate_samples(samples, model, growth, self.algorithm, callbacks)
 
     def _label_boxes(self) -> np.ndarray:
         if "_clusters" not in vars(self):
             max_gap = self.theta / 2 if self.max_gap is None else self.max_gap
-            everywhere = self.selection != "index"
+            exhaustive = self.selection != "index"
             self._clusters = _find_clusters(
-                self._model, float(max_gap), int(self.min_samples), everywhere
+                self._model, float(max_gap), int(self.min_samples), exhaustive
             )
         return self._clusters
 
@@ -257,13 +257,13 @@ def without_labels(lower: np.ndarray, upper: np.ndarray, scale: MinMaxScale | No
 
 
 def _find_clusters(
-    model: BoxModel, max_gap: float, min_samples: int, everywhere: bool
+    model: BoxModel, max_gap: float, min_samples: int, exhaustive: bool
 ) -> np.ndarray:
     """Return the cluster of each box, -1 for noise."""
     boxes = model.boxes
     joined = clusters.Clusters(np.arange(len(boxes)), np.full(len(boxes), -1))
     ids, _ = boxes.make_lists()
-    asked = model.membership.metric, boxes.make_search(), max_gap, min_samples, everywhere
+    asked = model.membership.metric, boxes.make_search(), max_gap, min_samples, exhaustive
     start = 0
     while start < len(boxes):
         start = clusters.join(boxes.arrays, start, *asked, joined, ids, WORK_PER_CALL)

@@ -16,9 +16,9 @@ from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, MergeSettings, find_by_class
 from hyperboxes._estimators.validation import column_name
 from hyperboxes._kernels import agglomerative
-from hyperboxes._kernels.structs import NO_LABEL, Rule
+from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_boxes
-from hyperboxes._models.box_store import WORK_PER_CALL, Boxes
+from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
 from hyperboxes._models.calibration import DistanceCalibration
 
 Model = TypeVar("Model", bound=BoxEstimator)
@@ -81,7 +81,7 @@ def merge(models: Iterable[Model]) -> Model:
         parts.sort(key=_digest)
     boxes = _merge_boxes(parts[:1], first) if len(parts) == 1 else _merge_in_tree(parts, first)
     if first.max_boxes is not None:
-        boxes.forget(first.max_boxes)
+        boxes.evict(first.max_boxes)
     merged = first._with_boxes(boxes)
     merged._model.calibration = _join([model._model.calibration for model in models], boxes)
     return merged
@@ -95,22 +95,22 @@ def neighbours(values: Sequence[Value]) -> Iterator[list[Value]]:
         yield list(values[start:end])
 
 
-def _merge_in_tree(parts: list[Boxes], first: Any) -> Boxes:
+def _merge_in_tree(parts: list[BoxStore], first: Any) -> BoxStore:
     while len(parts) > 1:
         groups = neighbours(parts)
         parts = [_merge_boxes(group, first) if len(group) > 1 else group[0] for group in groups]
     return parts[0]
 
 
-def _digest(boxes: Boxes) -> bytes:
+def _digest(boxes: BoxStore) -> bytes:
     """Return what orders models by their boxes, not by where they come from."""
     return hashlib.sha256(b"".join(array.tobytes() for array in boxes.rows)).digest()
 
 
-def _merge_boxes(parts: list[Boxes], model: Any) -> Boxes:
+def _merge_boxes(parts: list[BoxStore], model: Any) -> BoxStore:
     """Put boxes together, cut those that overlap other classes, and agglomerate."""
     settings = _merge_settings(model)
-    rule = model._make_rule(
+    growth = model._make_growth_parameters(
         model._model,
         overlap=settings.overlap,
         similarity=settings.similarity,
@@ -118,15 +118,15 @@ def _merge_boxes(parts: list[Boxes], model: Any) -> Boxes:
     )
     boxes = _collect(parts)
     if boxes.n_classes > 0:
-        _cut_overlaps(boxes, rule)
+        _cut_overlaps(boxes, growth)
     algorithm = settings.algorithm if settings.algorithm in ALGORITHMS else "agglo-sm"
-    boxes = agglomerate_boxes(boxes, model._model, rule, algorithm)
+    boxes = agglomerate_boxes(boxes, model._model, growth, algorithm)
     boxes.n_candidates += sum(part.n_candidates for part in parts)
     return boxes
 
 
 def _join(
-    calibrations: list[DistanceCalibration | None], boxes: Boxes
+    calibrations: list[DistanceCalibration | None], boxes: BoxStore
 ) -> DistanceCalibration | None:
     """Add up how right the models were, if all know it."""
     known = [calibration for calibration in calibrations if calibration is not None]
@@ -189,7 +189,7 @@ def _check_parameters(first: Any, other: Any) -> None:
 def _check_categories(first: Any, other: Any) -> None:
     own, others = (
         {
-            j: dict(zip(known.values, known.places.tolist(), strict=True))
+            j: dict(zip(known.values, known.positions.tolist(), strict=True))
             for j, known in all_.items()
         }
         for all_ in (known_categories(first), known_categories(other))
@@ -214,7 +214,7 @@ def _check_scale(first: Any, other: Any) -> None:
         )
 
 
-def _collect(parts: list[Boxes]) -> Boxes:
+def _collect(parts: list[BoxStore]) -> BoxStore:
     """Put all boxes in one order: those of the most samples first, equals by label and place.
 
     As if the parts had been learned at the same time, a box is as old as it was.
@@ -226,7 +226,7 @@ def _collect(parts: list[Boxes]) -> Boxes:
     labelled_first = np.where(labels == NO_LABEL, np.iinfo(np.int64).max, labels)
     order = _sort_rows([-counts, labelled_first, *lower.T, *upper.T, confirmed])
     rows = [array[order] for array in (*rows, confirmed)]
-    return Boxes.of_rows(*rows, n_classes=parts[0].n_classes, n_seen=n_seen)
+    return BoxStore.of_rows(*rows, n_classes=parts[0].n_classes, n_seen=n_seen)
 
 
 def _sort_rows(columns: list[np.ndarray]) -> np.ndarray:
@@ -251,9 +251,9 @@ def _equals_next(values: np.ndarray) -> np.ndarray:
     return (values[:-1] == values[1:]) | (is_missing[:-1] & is_missing[1:])
 
 
-def _cut_overlaps(boxes: Boxes, rule: Rule) -> None:
+def _cut_overlaps(boxes: BoxStore, growth: GrowthParameters) -> None:
     start = 0
     while start < len(boxes):
         scratch = boxes.make_scratch()
-        start = agglomerative.cut_overlaps(boxes.arrays, start, rule, scratch, WORK_PER_CALL)
+        start = agglomerative.cut_overlaps(boxes.arrays, start, growth, scratch, WORK_PER_CALL)
     boxes.pack()

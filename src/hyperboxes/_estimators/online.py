@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.base import BaseGFMM
-from hyperboxes._estimators.streaming import LabelRuns, OneByOneBoxes
+from hyperboxes._estimators.streaming import OnlineBoxesMixin, SortedLabelsCheck
 from hyperboxes._estimators.validation import (
     check_known_classes,
     unchanged_on_error,
     warn_if_ranges_unknown,
 )
-from hyperboxes._learning.online import learn_online, learn_row, learn_twice
+from hyperboxes._learning.online import fit_two_orders, learn_online, learn_row
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.calibration import DistanceCalibration
 from hyperboxes._models.model import BoxModel
@@ -32,7 +32,7 @@ _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y
 
 
 @shared_docs
-class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
+class _OnlineGFMM(OnlineBoxesMixin, BaseGFMM):
     """What the online learners share: learning goes on with `partial_fit`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -44,7 +44,7 @@ class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
     shuffle: bool
     random_state: Any
 
-    _label_runs: LabelRuns
+    _label_runs: SortedLabelsCheck
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -85,7 +85,7 @@ class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
                 self._begin(lower, upper)
         samples = self._samples(lower, upper, y, self._model.scale)
         if not hasattr(self, "_label_runs"):
-            self._label_runs = LabelRuns(len(self.classes_))
+            self._label_runs = SortedLabelsCheck(len(self.classes_))
         self._label_runs.add(samples.y)
         self._train_on(samples, y)
         return self
@@ -111,19 +111,24 @@ class _OnlineGFMM(OneByOneBoxes, BaseGFMM):
 
     def _learn_scaled(self, x: np.ndarray, code: int) -> None:
         self._forget_derived()
-        learn_row(x, code, self._model, self._make_rule(self._model, **self._pieces()))
+        learn_row(
+            x,
+            code,
+            self._model,
+            self._make_growth_parameters(self._model, **self._growth_options()),
+        )
 
     def _find_winner(self, x: np.ndarray) -> int:
-        return int(self._winners(*self._find_nearest(x, x, winners_only=True))[0])
+        return int(self._winners(*self._class_scores(x, x, winners_only=True))[0])
 
-    def _arrange(self, samples: Samples) -> Samples:
+    def _shuffle(self, samples: Samples) -> Samples:
         if not self.shuffle:
             return samples
         return samples.shuffled(check_random_state(self.random_state))
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
-        rule = self._make_rule(model, **self._pieces())
-        learn_online(samples, model, rule, callbacks)
+        growth = self._make_growth_parameters(model, **self._growth_options())
+        learn_online(samples, model, growth, callbacks)
 
 
 @shared_docs
@@ -216,14 +221,19 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
-    def _pieces(self) -> dict[str, Any]:
+    def _growth_options(self) -> dict[str, Any]:
         return {"overlap": self.overlap, "max_boxes": self.max_boxes}
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
         if samples.order is None:
             super()._learn(samples, model, callbacks)
         else:
-            learn_twice(samples, model, self._make_rule(model, **self._pieces()), callbacks)
+            fit_two_orders(
+                samples,
+                model,
+                self._make_growth_parameters(model, **self._growth_options()),
+                callbacks,
+            )
 
 
 @shared_docs
@@ -306,5 +316,5 @@ class OnlineGFMM(_OnlineGFMM):
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
-    def _pieces(self) -> dict[str, Any]:
+    def _growth_options(self) -> dict[str, Any]:
         return {"overlap": "paper", "resolution": "contract", "max_boxes": self.max_boxes}

@@ -25,20 +25,20 @@ from hyperboxes._estimators.registry import find_by_class
 from hyperboxes._estimators.validation import check_upper, unchanged_on_error, validate_samples
 from hyperboxes._learning.ensemble import (
     CodedSamples,
-    Drawing,
-    Learned,
-    Lesson,
+    FeatureSampling,
+    FittedMember,
     MemberLearner,
+    MemberResult,
     OutOfBag,
-    choose_drawing,
+    choose_feature_sampling,
     collect,
-    copy_by_weight,
     find_importances,
     learn_member,
+    replicate_by_weight,
 )
 from hyperboxes._learning.steps import FitCallbacks, Threads
 from hyperboxes._models.calibration import fit_vote_calibration
-from hyperboxes._models.ensemble import EnsembleModel, Voting
+from hyperboxes._models.ensemble import EnsembleModel, VoteSettings
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.quantizer import SCALINGS, Codes
@@ -318,20 +318,20 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
             lower, upper, y, weights = self._validate(X, y, X_upper, sample_weight)
             share = self._share(weights)
             learners = find_learners(self.estimator, share)
-            drawings = self._drawings(lower.shape[1])
-            levels = _find_levels(max(drawing.most for drawing in drawings))
-            codes = Codes.learn(lower, upper, self.scaling, levels, weights)
-            copies = copy_by_weight(weights)
+            samplings = self._samplings(lower.shape[1])
+            n_bins = _find_levels(max(sampling.most for sampling in samplings))
+            codes = Codes.learn(lower, upper, self.scaling, n_bins, weights)
+            copies = replicate_by_weight(weights)
             classes, labels = np.unique(y[copies.rows], return_inverse=True)
             coded = copies.of(*codes.encode(lower, upper))
             samples = CodedSamples(*coded, labels, len(classes), copies.weights)
             random = check_random_state(self.random_state)
-            learn = partial(self._learn, voting=self._voting(levels), random=random)
-            drawing = drawings[0]
-            if self.weighted_features or len(drawings) > 1:
-                scouting = drawings, samples, learners[0], learn, random
-                drawing = choose_drawing(*scouting, is_weighted=self.weighted_features)
-            members, asked = collect(learn(samples, learners, self.n_estimators, drawing), samples)
+            learn = partial(self._learn, voting=self._voting(n_bins), random=random)
+            sampling = samplings[0]
+            if self.weighted_features or len(samplings) > 1:
+                pilots = samplings, samples, learners[0], learn, random
+                sampling = choose_feature_sampling(*pilots, is_weighted=self.weighted_features)
+            members, asked = collect(learn(samples, learners, self.n_estimators, sampling), samples)
             self.classes_ = classes
             n_by_class = np.bincount(samples.y, samples.counted)
             out_of_bag = self._take_in(members, asked, n_by_class, codes)
@@ -364,18 +364,18 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
             return min(1.0, int(self.max_samples) / n_samples)
         return float(self.max_samples)
 
-    def _drawings(self, n_features: int) -> list[Drawing]:
+    def _samplings(self, n_features: int) -> list[FeatureSampling]:
         """Return how many features members draw, or what is tried for that, the usual first."""
         even = np.full(n_features, 1.0 / n_features)
-        drawings = []
+        samplings = []
         for fewest, most in self._feature_numbers(n_features):
             if most * _FEWEST_LEVELS > _LARGEST_SUM:
                 raise ValueError(
                     f"Members may know up to {_LARGEST_SUM // _FEWEST_LEVELS} features, but "
                     f"max_features={self.max_features!r} makes that {most}."
                 )
-            drawings.append(Drawing(even, fewest, most))
-        return drawings
+            samplings.append(FeatureSampling(even, fewest, most))
+        return samplings
 
     def _feature_numbers(self, n_features: int) -> list[tuple[int, int]]:
         """Return between which numbers of features members draw one, or what is tried for that."""
@@ -406,26 +406,26 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         samples: CodedSamples,
         learners: list[MemberLearner],
         n_members: int,
-        drawing: Drawing,
+        sampling: FeatureSampling,
         *,
-        voting: Voting,
+        voting: VoteSettings,
         random: np.random.RandomState,
-    ) -> Iterator[Lesson]:
+    ) -> Iterator[MemberResult]:
         """Yield what members have learned, in their order."""
         seeds = random.randint(_MAX_SEED, size=n_members)
 
-        def learn(number: int) -> Lesson:
+        def learn(number: int) -> MemberResult:
             learner = learners[number % len(learners)]
-            return learn_member(samples, drawing, learner, voting, int(seeds[number]))
+            return learn_member(samples, sampling, learner, voting, int(seeds[number]))
 
         with Threads(effective_n_jobs(self.n_jobs)) as threads:
             yield from threads.map(learn, range(n_members))
 
-    def _voting(self, levels: int) -> Voting:
-        return Voting(levels, float(self.temperature))
+    def _voting(self, n_bins: int) -> VoteSettings:
+        return VoteSettings(n_bins, float(self.temperature))
 
     def _take_in(
-        self, learned: list[Learned], asked: OutOfBag, n_by_class: np.ndarray, codes: Codes
+        self, learned: list[FittedMember], asked: OutOfBag, n_by_class: np.ndarray, codes: Codes
     ) -> OutOfBag:
         """Keep the members, and return what their votes out of bag stand for."""
         calibration = None
@@ -433,7 +433,7 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
             shares = n_by_class / n_by_class.sum()
             calibration = fit_vote_calibration(asked.values, asked.y, shares, asked.weights)
         members = [member for member, _ in learned]
-        voting = self._voting(codes.levels)
+        voting = self._voting(codes.n_bins)
         self._model = EnsembleModel(codes, members, voting, n_by_class, calibration)
         answers = asked._replace(values=self._model.probabilities(asked.values))
         self.oob_score_ = answers.score()
@@ -523,5 +523,5 @@ def _rows_at_once(n_rows: int, n_jobs: int) -> int:
 
 def _find_levels(n_features: int) -> int:
     """Return the largest code, for members that draw up to so many features."""
-    levels = min(_MOST_LEVELS, max(_FEW_LEVELS, _USUAL_SUM // n_features))
-    return min(levels, _LARGEST_SUM // n_features)
+    n_bins = min(_MOST_LEVELS, max(_FEW_LEVELS, _USUAL_SUM // n_features))
+    return min(n_bins, _LARGEST_SUM // n_features)

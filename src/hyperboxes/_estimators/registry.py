@@ -32,7 +32,7 @@ class MergeSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Learner:
+class EstimatorEntry:
     """An entry of the registry.
 
     Attributes
@@ -89,7 +89,7 @@ def resolve(name: str) -> Any:
 _REPEATABLE = {"random_state": 0}
 
 _LEARNERS = [
-    Learner(
+    EstimatorEntry(
         module="hyperboxes._estimators.online",
         class_name="ImprovedOnlineGFMM",
         file_name="ImprovedOnlineGFMM",
@@ -97,7 +97,7 @@ _LEARNERS = [
         commands={"improved": _REPEATABLE},
         default_theta=0.5,
     ),
-    Learner(
+    EstimatorEntry(
         module="hyperboxes._estimators.online",
         class_name="OnlineGFMM",
         file_name="OnlineGFMM",
@@ -106,7 +106,7 @@ _LEARNERS = [
         default_theta=0.2,
         merge_settings=MergeSettings(overlap="paper"),
     ),
-    Learner(
+    EstimatorEntry(
         module="hyperboxes.literature.fuzzy_min_max",
         class_name="FuzzyMinMax",
         file_name="FuzzyMinMax",
@@ -119,7 +119,7 @@ _LEARNERS = [
         default_theta=0.2,
         merge_settings=None,
     ),
-    Learner(
+    EstimatorEntry(
         module="hyperboxes._estimators.agglomerative",
         class_name="AgglomerativeGFMM",
         file_name="AgglomerativeGFMM",
@@ -127,7 +127,7 @@ _LEARNERS = [
         commands={"agglo-sm": {"algorithm": "agglo-sm"}, "agglo2": {"algorithm": "agglo2"}},
         default_theta=0.7,
     ),
-    Learner(
+    EstimatorEntry(
         module="hyperboxes._estimators.adaptive",
         class_name="AdaptiveGFMM",
         file_name="AdaptiveGFMM",
@@ -137,7 +137,7 @@ _LEARNERS = [
         default_theta=0.05,
         merge_settings=None,
     ),
-    Learner(
+    EstimatorEntry(
         module="hyperboxes.literature.granular",
         class_name="MultiGranularGFMM",
         file_name="MultiGranularGFMM",
@@ -149,7 +149,7 @@ _LEARNERS = [
         default_theta=(0.1, 0.2, 0.3),
         merge_settings=None,
     ),
-    Learner(
+    EstimatorEntry(
         module="hyperboxes.literature.overlapping",
         class_name="OverlappingFuzzyMinMax",
         file_name="OverlappingFuzzyMinMax",
@@ -164,7 +164,7 @@ _LEARNERS = [
         default_theta=0.3,
         merge_settings=None,
     ),
-    Learner(
+    EstimatorEntry(
         module="hyperboxes.literature.mixed",
         class_name="MixedGFMM",
         file_name="MixedGFMM",
@@ -176,20 +176,20 @@ _LEARNERS = [
         default_theta=0.5,
         merge_settings=None,
     ),
-    Learner(
+    EstimatorEntry(
         module="hyperboxes._estimators.clustering",
         class_name="HyperboxClustering",
         file_name="HyperboxClustering",
         summary="learns boxes without labels; boxes near each other make a cluster",
     ),
-    Learner(
+    EstimatorEntry(
         module="hyperboxes.literature.clustering",
         class_name="FuzzyMinMaxClustering",
         file_name="FuzzyMinMaxClustering",
         summary="learns boxes without labels until none changes; each is a cluster",
         merge_settings=None,
     ),
-    Learner(
+    EstimatorEntry(
         module="hyperboxes._estimators.boosted",
         class_name="BoostedHyperboxes",
         file_name="BoostedHyperboxes",
@@ -198,7 +198,7 @@ _LEARNERS = [
         commands={"boosted": _REPEATABLE},
         merge_settings=None,
     ),
-    Learner(
+    EstimatorEntry(
         module="hyperboxes._estimators.random",
         class_name="RandomHyperboxes",
         file_name="RandomHyperboxes",
@@ -210,22 +210,22 @@ _LEARNERS = [
 ]
 
 
-def all_learners() -> tuple[Learner, ...]:
+def all_learners() -> tuple[EstimatorEntry, ...]:
     """Return all entries."""
     return tuple(_LEARNERS)
 
 
-def commands() -> dict[str, Learner]:
+def commands() -> dict[str, EstimatorEntry]:
     """Return the learners by their names in the command line."""
     return {name: learner for learner in _LEARNERS for name in learner.commands}
 
 
-def find_by_file_name(name: str) -> Learner | None:
+def find_by_file_name(name: str) -> EstimatorEntry | None:
     """Return the learner that saved models call so, None if there is none."""
     return next((learner for learner in _LEARNERS if learner.file_name == name), None)
 
 
-def find_by_class(cls: type) -> Learner | None:
+def find_by_class(cls: type) -> EstimatorEntry | None:
     """Return the entry of a class, or of the nearest class that it is derived from."""
     by_class = {(learner.module, learner.class_name): learner for learner in _LEARNERS}
     bases = ((base.__module__, base.__qualname__) for base in cls.__mro__)

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.validation import (
     HUGE,
-    CheckedSamples,
+    ValidatedArray,
     check_no_none,
     check_unit_range,
     check_unlabeled,
@@ -24,7 +24,7 @@ from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._models.samples import Intervals
 
 
-class SeenLabels:
+class StreamClasses:
     """The classes of a stream: `classes` in order, and codes in the order of their appearance.
 
     It is never changed: `with_labels` returns another one.
@@ -36,14 +36,14 @@ class SeenLabels:
         self.sorted_labels = classes.tolist()
         self.codes = {label: code for code, label in enumerate(appeared)}
         # The column of each code in `classes`.
-        self.places = np.searchsorted(classes, np.array(appeared, classes.dtype))
+        self.positions = np.searchsorted(classes, np.array(appeared, classes.dtype))
 
     @classmethod
-    def none(cls) -> SeenLabels:
+    def none(cls) -> StreamClasses:
         """Return the state before any label."""
         return cls(np.empty(0), [])
 
-    def with_labels(self, labels: np.ndarray, classes: Any = None) -> SeenLabels:
+    def with_labels(self, labels: np.ndarray, classes: Any = None) -> StreamClasses:
         """Return the state once these labels have appeared, and other classes are known of."""
         known = self.classes
         for more in (labels, classes):
@@ -53,13 +53,13 @@ class SeenLabels:
         new = [label for label in labels[first].tolist() if label not in self.codes]
         if not new and len(known) == len(self.classes):
             return self
-        return SeenLabels(known, self.appeared + new)
+        return StreamClasses(known, self.appeared + new)
 
     def encode(self, labels: np.ndarray) -> np.ndarray:
         """Return the codes of labels that have appeared."""
         columns = np.searchsorted(self.classes, labels)
         codes = np.zeros(len(self.classes), np.int64)
-        codes[self.places] = np.arange(len(self.places))
+        codes[self.positions] = np.arange(len(self.positions))
         return codes[columns]
 
 
@@ -94,7 +94,7 @@ _RARELY = 20
 _ENOUGH = 500
 
 
-class LabelRuns:
+class SortedLabelsCheck:
     """How often the label changes from one sample of a stream to the next."""
 
     def __init__(self, n_classes: int) -> None:
@@ -130,7 +130,7 @@ class LabelRuns:
 _NAN = math.nan
 
 
-class OneByOne:
+class OnlineMixin:
     """Learning and predicting single samples; a learner says how with a row of numbers."""
 
     n_features_in_: int
@@ -173,7 +173,7 @@ class OneByOne:
             return
         with unchanged_on_error(self):
             self._validate_params()  # type: ignore[attr-defined]
-            self._meet_features(x)
+            self._set_features(x)
             row = self._make_row(x)
             self._learn_row(row, y)
 
@@ -211,7 +211,7 @@ class OneByOne:
             return {}
         return self._shares_of_row(self._make_row(x))
 
-    def _meet_features(self, x: Any) -> None:
+    def _set_features(self, x: Any) -> None:
         """Learn from the first sample which features there are, and their order."""
         if not isinstance(x, Mapping):
             self.n_features_in_ = len(_values_of(x))
@@ -250,7 +250,7 @@ class OneByOne:
 
     def _checked_row(self, values: list[Any]) -> np.ndarray:
         for j, categories in known_categories(self).items():
-            values[j] = categories.place(values[j])
+            values[j] = categories.position(values[j])
         try:
             # One call that looks at all of them: not finite if one of them is not.
             is_fine = math.hypot(*values) <= HUGE
@@ -288,7 +288,7 @@ class OneByOne:
         return known[1]
 
 
-class OneByOneBoxes(OneByOne):
+class OnlineBoxesMixin(OnlineMixin):
     """Single samples for learners whose boxes have an index."""
 
     scaling: Any
@@ -349,7 +349,7 @@ class OneByOneBoxes(OneByOne):
             old = self._model.boxes
             # Labels of boxes may be -1 for none, which takes the last place.
             moved = np.append(np.searchsorted(classes, before), NO_LABEL)
-            boxes = old.renumbered(moved[old.labels], len(classes))
+            boxes = old.with_labels(moved[old.labels], len(classes))
             self._model = self._model.with_boxes(boxes)
         self.__dict__.pop("_label_runs", None)  # which counts by class
         self.classes_ = classes
@@ -362,7 +362,7 @@ class OneByOneBoxes(OneByOne):
         return self.classes_.item(self._find_winner(x))
 
     def _shares_of_row(self, row: np.ndarray) -> dict[Any, float]:
-        shares = self.predict_proba(row.view(CheckedSamples))  # type: ignore[attr-defined]
+        shares = self.predict_proba(row.view(ValidatedArray))  # type: ignore[attr-defined]
         return dict(zip(self.classes_.tolist(), shares[0].tolist(), strict=True))
 
 

@@ -21,7 +21,7 @@ from hyperboxes._estimators.categorical import (
     find_categorical,
     is_frame,
     known_categories,
-    learn_places,
+    learn_positions,
     list_columns,
     look_up,
     with_columns,
@@ -110,16 +110,16 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-class CheckedSamples(np.ndarray):
+class ValidatedArray(np.ndarray):
     """Samples that were checked already, with numbers for categories.
 
     One by one, scikit-learn's checks take too long, and readers ask about samples that they made.
     """
 
 
-def checked(samples: np.ndarray) -> CheckedSamples:
+def mark_validated(samples: np.ndarray) -> ValidatedArray:
     """Mark samples as checked, for the methods of estimators."""
-    return np.ascontiguousarray(samples).view(CheckedSamples)
+    return np.ascontiguousarray(samples).view(ValidatedArray)
 
 
 def validate_samples(
@@ -130,7 +130,7 @@ def validate_samples(
     Categories become numbers. Given `y`, an estimator learns those that it does not know; else
     these are missing values.
     """
-    if type(X) is CheckedSamples:
+    if type(X) is ValidatedArray:
         return X.view(np.ndarray)
     if is_frame(X):
         # A column too many is to be called that, whatever it holds.
@@ -145,13 +145,15 @@ def validate_samples(
     elif coded:
         X = with_columns(X, look_up(estimator, coded))
     with _naming_cells(estimator, X):
-        checked = validate_data(estimator, X, *y, reset=reset, **checks)
+        mark_validated = validate_data(estimator, X, *y, reset=reset, **checks)
     if coded and y:
-        numbers, labels = checked
+        numbers, labels = mark_validated
         weights = _check_sample_weight(sample_weight, numbers, ensure_non_negative=True)
-        for j, places in learn_places(estimator, coded, _mask(estimator, labels), weights).items():
+        for j, places in learn_positions(
+            estimator, coded, _mask(estimator, labels), weights
+        ).items():
             numbers[:, j] = places
-    return checked
+    return mark_validated
 
 
 def _is_table(X: Any) -> bool:
@@ -233,7 +235,7 @@ def check_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
     """Return the upper ends of the samples: `X` itself unless `X_upper` is given."""
     if X_upper is None:
         return X
-    if type(X_upper) is CheckedSamples:
+    if type(X_upper) is ValidatedArray:
         return X_upper.view(np.ndarray)
     validate_data(estimator, X_upper, reset=False, skip_check_array=True)  # names of columns
     refuse_dates(X_upper)

@@ -36,8 +36,8 @@ def take_categories(onnx: Any, proto: Any, model: Any) -> None:
     constants = {"column_order": np.argsort([*numeric, *categories])}
     nodes = []
     for k, (j, known) in enumerate(categories.items()):
-        nodes += _find_places(helper, j, known)
-        constants[f"known_places_{j}"] = np.append(known.places, np.nan)
+        nodes += _find_positions(helper, j, known)
+        constants[f"known_places_{j}"] = np.append(known.positions, np.nan)
         constants[f"column_{j}"] = np.array([k])
     joined = ["numbers", *(f"places_{j}" for j in categories)]
     nodes.append(helper.make_node("Concat", joined, ["unordered"], axis=1))
@@ -57,7 +57,7 @@ def take_categories(onnx: Any, proto: Any, model: Any) -> None:
     proto.opset_import.append(helper.make_opsetid(_CATEGORIES_DOMAIN, 2))
 
 
-def _find_places(helper: Any, j: int, known: Categories) -> list[Any]:
+def _find_positions(helper: Any, j: int, known: Categories) -> list[Any]:
     """Return what makes places of a column of texts; those that are not known become NaN."""
     texts = [str(value) for value in known.values]
     encode = helper.make_node(

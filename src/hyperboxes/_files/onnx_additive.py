@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._models.hyperboxes import VotingHyperboxes
+from hyperboxes._models.hyperboxes import WeightedHyperboxes
 
 # A chunk is so short that its pairs of samples and boxes stay in the processor's cache.
 
@@ -160,7 +160,7 @@ def list_constants(model: Any) -> dict[str, np.ndarray]:
     return constants
 
 
-def _conditions(boxes: VotingHyperboxes) -> dict[str, np.ndarray]:
+def _conditions(boxes: WeightedHyperboxes) -> dict[str, np.ndarray]:
     """Return the conditions, a row for the first of each box, one for the second, and so on.
 
     Boxes with fewer have some that everything meets; so has the box of a model without any.

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 import hyperboxes
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.registry import (
-    Learner,
+    EstimatorEntry,
     all_learners,
     find_by_class,
     find_by_file_name,
@@ -39,8 +39,8 @@ from hyperboxes._files.schema import (
     Arrays,
     Covers,
     Ensembles,
-    Kind,
     Memories,
+    ModelSchema,
     Votes,
     categories_from_json,
     categories_to_json,
@@ -49,7 +49,7 @@ from hyperboxes._files.schema import (
 _FORMAT = "hyperboxes"
 _FORMAT_VERSION = 3
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, ModelSchema] = {
     "cover": Covers(),
     "vote": Votes(),
     "remember": Memories(),
@@ -176,7 +176,7 @@ def _to_bytes(model: Any) -> bytes:
     return pack(header, arrays)
 
 
-def _find_kind(learner: Learner) -> Kind:
+def _find_kind(learner: EstimatorEntry) -> ModelSchema:
     if learner.files is None:
         return _KINDS[learner.boxes]
     return resolve(learner.files)()
@@ -202,7 +202,7 @@ def _header(model: Any, file_name: str) -> dict[str, Any]:
     } | categories_to_json(known_categories(model))
 
 
-def _arrays(model: Any, kind: Kind) -> Arrays:
+def _arrays(model: Any, kind: ModelSchema) -> Arrays:
     arrays = {
         name: np.asarray(array, kind.arrays[name][0])
         for name, array in kind.read_arrays(model).items()
@@ -250,7 +250,7 @@ def _check_version(header: dict[str, Any]) -> None:
         )
 
 
-def _find_learner(header: dict[str, Any]) -> Learner:
+def _find_learner(header: dict[str, Any]) -> EstimatorEntry:
     name = header.get("estimator")
     if type(name) is not str:
         raise ModelFileError("its header is not that of a model")
@@ -260,7 +260,7 @@ def _find_learner(header: dict[str, Any]) -> Learner:
     return learner
 
 
-def _check_keys(header: dict[str, Any], kind: Kind) -> None:
+def _check_keys(header: dict[str, Any], kind: ModelSchema) -> None:
     optional = {key: types for key, types in _OPTIONAL.items() if key in header}
     needed = {**_HEADER, **kind.header, **optional}
     if header.keys() != needed.keys() or any(
@@ -274,7 +274,7 @@ def _writer(header: dict[str, Any]) -> str:
     return repr(str(header.get("hyperboxes_version"))[:40]).strip("'")
 
 
-def _new_estimator(header: dict[str, Any], learner: Learner) -> Any:
+def _new_estimator(header: dict[str, Any], learner: EstimatorEntry) -> Any:
     """Return an unfitted estimator; parameters that the file does not name have their default."""
     cls = learner.estimator
     if unknown := header["parameters"].keys() - cls().get_params(deep=False).keys():
@@ -291,7 +291,7 @@ def _new_estimator(header: dict[str, Any], learner: Learner) -> Any:
     return model
 
 
-def _check_members(arrays: Arrays, kind: Kind, has_classes: bool) -> None:
+def _check_members(arrays: Arrays, kind: ModelSchema, has_classes: bool) -> None:
     """Check that the arrays are all there, with the right types and shapes."""
     if has_classes != ("classes" in arrays) or not kind.has_all(arrays.keys() - {"classes"}):
         raise ModelFileError("arrays are missing, or some are there that do not belong there")
@@ -310,7 +310,7 @@ def _check_members(arrays: Arrays, kind: Kind, has_classes: bool) -> None:
             raise ModelFileError(f"{name}.npy has the type {array.dtype} and shape {array.shape}")
 
 
-def _check_values(kind: Kind, header: dict[str, Any], arrays: Arrays) -> None:
+def _check_values(kind: ModelSchema, header: dict[str, Any], arrays: Arrays) -> None:
     """Check that this is a model that a learner can have learned."""
     classes = arrays.get("classes")
     kind.check(header, arrays, _count_classes(classes))
@@ -332,7 +332,7 @@ def _count_classes(classes: np.ndarray | None) -> int:
     return len(classes)
 
 
-def _restore(model: Any, kind: Kind, header: dict[str, Any], arrays: Arrays) -> Any:
+def _restore(model: Any, kind: ModelSchema, header: dict[str, Any], arrays: Arrays) -> Any:
     """Give the estimator what the saved one had learned."""
     fitted: dict[str, Any] = {"n_features_in_": kind.find_shape(arrays)[1]}
     if header["feature_names"] is not None:

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from hyperboxes._estimators.streaming import SeenLabels
+from hyperboxes._estimators.streaming import StreamClasses
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._kernels.adaptive import N_BINS, Memory
-from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, BoxMemory
-from hyperboxes._models.box_store import Boxes
+from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, AdaptiveState
+from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import (
     NEVER,
     PRIOR_WEIGHTS,
@@ -24,8 +24,8 @@ from hyperboxes._models.calibration import (
     VoteCalibration,
 )
 from hyperboxes._models.categories import Categories
-from hyperboxes._models.ensemble import EnsembleModel, Voting
-from hyperboxes._models.hyperboxes import VotingHyperboxes
+from hyperboxes._models.ensemble import EnsembleModel, VoteSettings
+from hyperboxes._models.hyperboxes import WeightedHyperboxes
 from hyperboxes._models.membership import FUNCTIONS, Membership
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.quantizer import MOST_LEVELS, Codes
@@ -52,7 +52,7 @@ ARRAYS_OF_ALL: Mapping[str, Layout] = {
 }
 
 
-class Kind(ABC):
+class ModelSchema(ABC):
     """A kind of models.
 
     `header` has the types of its own keys of the header, `arrays` the layouts of its arrays but for
@@ -98,7 +98,7 @@ class Kind(ABC):
         """Return the attributes of a fitted model, in memory of their own."""
 
 
-def refuse(problems: Mapping[str, Any]) -> None:
+def reject(problems: Mapping[str, Any]) -> None:
     """Raise an error for the first problem that was found anywhere."""
     for problem, found in problems.items():
         if np.any(found):
@@ -118,8 +118,8 @@ def categories_to_json(categories: Mapping[int, Categories]) -> dict[str, Any]:
 def _to_json(known: Categories) -> dict[str, Any]:
     return {
         "values": list(known.values),
-        "places": known.places.tolist(),
-        "tendencies": known.tendencies.tolist(),
+        "places": known.positions.tolist(),
+        "tendencies": known.target_means.tolist(),
         "scores": [list(pair) for pair in known.scores.items()],
         "mean": known.mean,
         "weight": known.weight,
@@ -141,23 +141,23 @@ def _from_json(value: Any) -> Categories:
         case {
             "values": list(values),
             "places": list(places),
-            "tendencies": list(tendencies),
+            "tendencies": list(target_means),
             "scores": list(scores),
             "mean": float(mean),
             "weight": float(weight),
-        } if len(value) == 6 and len(values) == len(places) == len(tendencies):
+        } if len(value) == 6 and len(values) == len(places) == len(target_means):
             pass
         case _:
             raise ModelFileError("its categories are not complete")
     is_plain = all(type(item) in _PLAIN for item in values)
     if not is_plain or len(set(values)) < len(values) or not all(map(_is_pair, scores)):
         raise ModelFileError("its categories are not distinct strings and numbers")
-    if not all(type(number) is float for number in (*places, *tendencies)):
+    if not all(type(number) is float for number in (*places, *target_means)):
         raise ModelFileError("its categories have places that are no numbers")
-    ends = np.array(places), np.array(tendencies)
+    ends = np.array(places), np.array(target_means)
     is_ascending = all((np.diff(numbers) >= 0).all() for numbers in ends)
     is_possible = is_ascending and all(0.0 <= place <= 1.0 for place in places)
-    if not (is_possible and np.isfinite([mean, weight, *tendencies]).all() and weight >= 0.0):
+    if not (is_possible and np.isfinite([mean, weight, *target_means]).all() and weight >= 0.0):
         raise ModelFileError("its categories have places that cannot be")
     return Categories(tuple(values), *ends, dict(map(tuple, scores)), mean, weight)
 
@@ -175,7 +175,7 @@ _ROWS = tuple(ARRAYS_OF_ALL)
 _MOST = 700.0
 
 
-class Covers(Kind):
+class Covers(ModelSchema):
     """Models whose boxes cover samples."""
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {
@@ -241,7 +241,7 @@ class Covers(Kind):
 
 def _check_boxes(arrays: Arrays, n_classes: int) -> None:
     lower, upper, labels, counts = (arrays[name] for name in _ROWS)
-    refuse(
+    reject(
         {
             "there is no box": len(labels) == 0,
             "a box has an infinite bound": np.isinf(lower) | np.isinf(upper),
@@ -257,7 +257,7 @@ def _check_boxes(arrays: Arrays, n_classes: int) -> None:
 def _check_times(n_learned: int, arrays: Arrays) -> None:
     """Check when boxes were confirmed."""
     n_held, confirmed = int(arrays["counts"].sum()), arrays["confirmed"]
-    refuse(
+    reject(
         {
             "the number of samples cannot be": not n_held <= n_learned < TOO_MANY,
             "a box was confirmed by no sample": (confirmed < 0) | (confirmed >= n_learned),
@@ -304,11 +304,11 @@ def _is_table(losses: list[Any]) -> bool:
     return is_full and all(type(loss) is float for row in rows for loss in row)
 
 
-def _boxes(arrays: Arrays, n_classes: int, n_learned: int) -> Boxes:
+def _boxes(arrays: Arrays, n_classes: int, n_learned: int) -> BoxStore:
     lower, upper, labels, counts = (arrays[name] for name in _ROWS)
     rows = lower, upper, labels, counts, arrays["confirmed"]
     try:
-        return Boxes.of_rows(*rows, n_classes=n_classes, n_seen=n_learned)
+        return BoxStore.of_rows(*rows, n_classes=n_classes, n_seen=n_learned)
     except (MemoryError, ValueError) as error:
         raise ModelFileError(f"its boxes take more memory than there is ({error})") from error
 
@@ -319,7 +319,7 @@ _NOT_YET = -1
 _OF_FEATURES = ("seen", "mean", "variance", "scale", "weight")
 
 
-class Memories(Kind):
+class Memories(ModelSchema):
     """Models that remember recent boxes. Boxes are rows in files, and labels those of `classes`."""
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {"n_learned": (int,)}
@@ -343,7 +343,7 @@ class Memories(Kind):
         return {"n_learned": model._memory.n_learned}
 
     def read_arrays(self, model: Any) -> Arrays:
-        memory, places = model._memory, model._labels.places
+        memory, places = model._memory, model._labels.positions
         arrays = memory.kept()
         del arrays["counters"], arrays["order"]
         for name in ("lower", "upper"):
@@ -364,7 +364,7 @@ class Memories(Kind):
         lower, upper, labels = (arrays[name] for name in ("lower", "upper", "labels"))
         born, confirmed = arrays["born"], arrays["confirmed"]
         n_learned = header["n_learned"]
-        refuse(
+        reject(
             {
                 "there is no box": len(labels) == 0,
                 "a box has an infinite bound": np.isinf(lower) | np.isinf(upper),
@@ -383,7 +383,7 @@ class Memories(Kind):
     def _check_features(self, arrays: Arrays) -> None:
         numbers = [arrays[name] for name in (*_OF_FEATURES, "histograms")]
         scores = arrays["scores"]
-        refuse(
+        reject(
             {
                 "what it knows of features is not finite": [
                     not np.isfinite(array).all() for array in numbers
@@ -411,23 +411,23 @@ class Memories(Kind):
         }
         classes = arrays["classes"]
         classes = classes.astype(object if header["classes_are_objects"] else classes.dtype)
-        labels = SeenLabels(classes, classes[places].tolist())
-        return {"_memory": BoxMemory.of_arrays(Memory(**own)), "_labels": labels}
+        labels = StreamClasses(classes, classes[places].tolist())
+        return {"_memory": AdaptiveState.of_arrays(Memory(**own)), "_labels": labels}
 
 
 def _check_appeared(arrays: Arrays, n_classes: int) -> None:
     appeared, labels = arrays["appeared"], arrays["labels"]
     known = np.sort(appeared[appeared != _NOT_YET])
-    refuse(
+    reject(
         {
             "the order of its classes cannot be": not np.array_equal(known, np.arange(len(known))),
             "a box has a label that is no class": (labels < 0) | (labels >= n_classes),
         }
     )
-    refuse({"a box has a label that has not appeared": appeared[labels] == _NOT_YET})
+    reject({"a box has a label that has not appeared": appeared[labels] == _NOT_YET})
 
 
-class Ensembles(Kind):
+class Ensembles(ModelSchema):
     """Models of many members. What they said of training samples is not kept, but how right."""
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {
@@ -497,8 +497,8 @@ class Ensembles(Kind):
     def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
         _check_numbers(header, arrays)
         sizes, n_boxes = arrays["member_sizes"], arrays["member_boxes"]
-        n_features, levels = arrays["thresholds"].shape
-        refuse(
+        n_features, n_bins = arrays["thresholds"].shape
+        reject(
             {
                 "there is no member": len(sizes) == 0,
                 "a member knows no feature, or too many": (sizes < 1) | (sizes > n_features),
@@ -506,7 +506,7 @@ class Ensembles(Kind):
             }
         )
         labels, counts = arrays["labels"], arrays["counts"]
-        refuse(
+        reject(
             {
                 "its members do not add up": sizes.sum() != len(arrays["member_features"])
                 or n_boxes.sum() != len(labels)
@@ -518,15 +518,15 @@ class Ensembles(Kind):
                     for number in (counts, arrays["n_samples"])
                 ],
                 "a box has a lower bound above the upper": arrays["lower"] > arrays["upper"],
-                "a box has a bound beyond the codes": arrays["upper"] > levels,
-                "distances do not fit": sizes.max(initial=0) * levels >= 2**16,
+                "a box has a bound beyond the codes": arrays["upper"] > n_bins,
+                "distances do not fit": sizes.max(initial=0) * n_bins >= 2**16,
             }
         )
         members = np.repeat(np.arange(len(sizes)), n_boxes)
         pairs = np.unique(members * n_classes + labels)
-        refuse({"a member has no box of a class": len(pairs) != len(sizes) * n_classes})
+        reject({"a member has no box of a class": len(pairs) != len(sizes) * n_classes})
         for features in np.split(arrays["member_features"], np.cumsum(sizes)[:-1]):
-            refuse(
+            reject(
                 {
                     "a member knows a feature that is none": (features < 0)
                     | (features >= n_features),
@@ -542,7 +542,7 @@ class Ensembles(Kind):
             "_model": EnsembleModel(
                 codes,
                 list(_split(own)),
-                Voting(codes.levels, header["temperature"]),
+                VoteSettings(codes.n_bins, header["temperature"]),
                 own["n_samples"],
                 None if numbers is None else VoteCalibration(*numbers),
             ),
@@ -560,7 +560,7 @@ def _check_numbers(header: Mapping[str, Any], arrays: Arrays) -> None:
             raise ModelFileError("its probabilities are not those of an ensemble")
     thresholds, score = arrays["thresholds"], header["oob_score"]
     low, high, importances = (arrays[name] for name in ("low", "high", "importances"))
-    refuse(
+    reject(
         {
             "there are too many codes": not 1 <= thresholds.shape[1] <= MOST_LEVELS,
             "its codes are not in order": ~(thresholds[:, 1:] >= thresholds[:, :-1]),
@@ -593,10 +593,10 @@ def _split(own: Arrays) -> Iterator[EnsembleMember]:
         place["end"] += n_ends
 
 
-_OF_BOXES = tuple(field.name for field in fields(VotingHyperboxes))
+_OF_BOXES = tuple(field.name for field in fields(WeightedHyperboxes))
 
 
-class Votes(Kind):
+class Votes(ModelSchema):
     """Models whose boxes vote. Their stages, tables for each number of boxes, are not kept."""
 
     arrays: ClassVar[Mapping[str, Layout]] = {
@@ -619,7 +619,7 @@ class Votes(Kind):
     def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
         lower, upper, labels = (arrays[name] for name in ("lower", "upper", "labels"))
         importances = arrays["importances"]
-        refuse(
+        reject(
             {
                 "a box has a bound that is not known": np.isnan(lower) | np.isnan(upper),
                 "a box has a bound that no value meets": np.isposinf(lower) | np.isneginf(upper),
@@ -629,7 +629,7 @@ class Votes(Kind):
             }
         )
         _check_counts(arrays["counts"], arrays["class_counts"])
-        refuse(
+        reject(
             {
                 "a box has another label than it votes for": (
                     labels != arrays["weights"].argmax(axis=1)
@@ -640,7 +640,7 @@ class Votes(Kind):
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
         own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
         return {
-            "hyperboxes_": VotingHyperboxes(**{name: own[name] for name in _OF_BOXES}),
+            "hyperboxes_": WeightedHyperboxes(**{name: own[name] for name in _OF_BOXES}),
             "intercept_": own["intercept"],
             "feature_importances_": own["importances"],
         }
@@ -654,11 +654,11 @@ def _adds_up(arrays: Arrays) -> bool:
 
 
 def _check_counts(counts: np.ndarray, class_counts: np.ndarray) -> None:
-    refuse(
+    reject(
         {
             "a box holds no sample": counts < 1,
             "a box holds fewer than no samples of a class": class_counts < 0,
             "there are too many samples": class_counts.sum(axis=1, dtype=np.float64) >= TOO_MANY,
         }
     )
-    refuse({"the samples of the classes are not all": counts != class_counts.sum(axis=1)})
+    reject({"the samples of the classes are not all": counts != class_counts.sum(axis=1)})

@@ -15,7 +15,7 @@ from collections import namedtuple
 import numpy as np
 
 from hyperboxes._kernels.geometry import is_known, larger, lowest, smaller, upmost
-from hyperboxes._kernels.jit import by_reference, formula, kernel, step
+from hyperboxes._kernels.jit import forceinline, inlined, kernel, pass_by_pointer
 from hyperboxes._kernels.simd import LANES, at, below, first_lane, move_up, put_in_order
 
 # Boxes by column: `lower[feature, box]` and `upper`, `labels`, `counts` of samples, the samples at
@@ -64,7 +64,11 @@ HISTOGRAM_FADE = 0.93
 @kernel
 def predict(xl, xu, start, stop, memory, settings, work, shares):
     """Write the shares of the classes in the vote for samples `start` to `stop`."""
-    memory, settings, work = by_reference(memory), by_reference(settings), by_reference(work)
+    memory, settings, work = (
+        pass_by_pointer(memory),
+        pass_by_pointer(settings),
+        pass_by_pointer(work),
+    )
     total = weigh_experts(memory, settings, work)
     for row in range(start, stop):
         ask(xl[row], xu[row], memory, settings, work)
@@ -74,7 +78,11 @@ def predict(xl, xu, start, stop, memory, settings, work, shares):
 @kernel
 def learn(xl, xu, y, start, stop, memory, settings, work):
     """Learn samples from `start` on; return where it ended: at `stop`, or when room is needed."""
-    memory, settings, work = by_reference(memory), by_reference(settings), by_reference(work)
+    memory, settings, work = (
+        pass_by_pointer(memory),
+        pass_by_pointer(settings),
+        pass_by_pointer(work),
+    )
     room = memory.labels.size
     for row in range(start, stop):
         if memory.counters[BOXES] == room and room < settings.max_boxes:
@@ -89,7 +97,7 @@ def learn(xl, xu, y, start, stop, memory, settings, work):
     return stop
 
 
-@step
+@inlined
 def ask(xl, xu, memory, settings, work):
     """Have all experts answer, unless this was the last thing they were asked."""
     if work.asked_at[0] != memory.counters[SAMPLES] or not is_last(xl, xu, work.x):
@@ -102,7 +110,7 @@ def ask(xl, xu, memory, settings, work):
         work.asked_at[0] = memory.counters[SAMPLES]
 
 
-@formula
+@forceinline
 def is_last(xl, xu, x):
     """Whether this is the sample that was asked about last; NaN equals nothing."""
     for j in range(xl.size):
@@ -111,7 +119,7 @@ def is_last(xl, xu, x):
     return True
 
 
-@formula
+@forceinline
 def set_distances(xl, xu, memory, distances):
     """Write the distance of each box: the weighted sum of its gaps, each at most 1."""
     n_boxes = memory.counters[BOXES]
@@ -125,7 +133,7 @@ def set_distances(xl, xu, memory, distances):
             distances[box] += weight * smaller(gap * scale, 1.0)
 
 
-@formula
+@forceinline
 def sort_by_age(memory, distances, recent):
     """Write the distances of the boxes, those confirmed last first."""
     order = memory.order
@@ -133,7 +141,7 @@ def sort_by_age(memory, distances, recent):
         recent[place] = at(distances, order[place])
 
 
-@formula
+@forceinline
 def n_confirmed_since(time, most, memory):
     """Return how many boxes were confirmed at a time or later, if they are at most so many."""
     low, high = 0, smaller(most, memory.counters[BOXES])
@@ -146,13 +154,13 @@ def n_confirmed_since(time, most, memory):
     return low
 
 
-@formula
+@forceinline
 def n_in_horizon(horizon, memory):
     """Return how many boxes have an age below the horizon; a sample confirms one at most."""
     return n_confirmed_since(memory.counters[SAMPLES] - horizon, horizon, memory)
 
 
-@formula
+@forceinline
 def answer(memory, settings, work):
     """Write the votes of each expert's neighbours, and the class with most of them.
 
@@ -174,13 +182,13 @@ def answer(memory, settings, work):
         count_votes(band * n_counts, smaller(most, stop), memory, settings, work)
 
 
-@formula
+@forceinline
 def lanes_up_to(n_lanes):
     """Return a mask of so many lanes."""
     return (1 << smaller(n_lanes, LANES)) - 1
 
 
-@formula
+@forceinline
 def count_votes(expert, n_near, memory, settings, work):
     """Write what the experts of a horizon say, from the first of them on."""
     sums, order, labels = work.sums, memory.order, memory.labels
@@ -202,7 +210,7 @@ def count_votes(expert, n_near, memory, settings, work):
         work.answers[expert + count] = best
 
 
-@formula
+@forceinline
 def first_largest(values):
     """Return the place of the largest value, the first of equals."""
     best = 0
@@ -211,7 +219,7 @@ def first_largest(values):
     return best
 
 
-@formula
+@forceinline
 def weigh_experts(memory, settings, work):
     """Write the weights of the experts, and return their sum."""
     scores = memory.scores
@@ -223,7 +231,7 @@ def weigh_experts(memory, settings, work):
     return total
 
 
-@formula
+@forceinline
 def add_up(work, total, shares):
     """Write the sum of the experts' votes, in shares."""
     shares[:] = 0.0
@@ -235,7 +243,7 @@ def add_up(work, total, shares):
         shares[label] /= total
 
 
-@step
+@inlined
 def judge(label, memory, settings, work):
     """Raise the scores of the experts that were right, and lower the others'."""
     if memory.counters[BOXES] > 0:
@@ -246,7 +254,7 @@ def judge(label, memory, settings, work):
             memory.scores[expert] += (hit - memory.scores[expert]) * rate
 
 
-@step
+@inlined
 def watch(xl, xu, label, memory, settings):
     """Update what is known of the features' scales, and how their values go with classes."""
     for j in range(xl.size):
@@ -259,7 +267,7 @@ def watch(xl, xu, label, memory, settings):
         memory.histograms[j, int(place), label] += 1.0
 
 
-@formula
+@forceinline
 def update_scale(value, j, memory, settings):
     """Update mean and variance of a feature; outliers count as if they were not that far out."""
     deviation = value - memory.mean[j]
@@ -276,7 +284,7 @@ def update_scale(value, j, memory, settings):
         memory.scale[j] = 0.0
 
 
-@step
+@inlined
 def store(xl, xu, label, memory, settings, work):
     """Let a near box of the class grow, or make a new one of the sample."""
     n_counts = settings.neighbors.size
@@ -299,7 +307,7 @@ def store(xl, xu, label, memory, settings, work):
         memory.upper[j, box] = upmost(xu[j], memory.upper[j, box])
 
 
-@formula
+@forceinline
 def find_growable(xl, xu, label, horizon, memory, settings, work):
     """Return the first of the nearest boxes of the class that may grow to hold the sample, or -1.
 
@@ -322,7 +330,7 @@ def find_growable(xl, xu, label, horizon, memory, settings, work):
     return -1
 
 
-@formula
+@forceinline
 def reach(memory, theta, scale):
     """Return a limit: boxes that are not below it meet no box within `theta` around the sample.
 
@@ -339,7 +347,7 @@ def reach(memory, theta, scale):
     return limit * (1.0 + 1e-9) + 1e-300
 
 
-@formula
+@forceinline
 def find_nearest_of(label, limit, memory, work):
     """Write the nearest boxes of a class, below a limit, into a list; infinite gaps at its end.
 
@@ -359,7 +367,7 @@ def find_nearest_of(label, limit, memory, work):
             put_in_order(work.growable, gaps, recent, start, own)
 
 
-@formula
+@forceinline
 def fits(xl, xu, box, memory, theta):
     """Whether no side of a box is longer than `theta` once it holds the sample."""
     for j in range(xl.size):
@@ -369,7 +377,7 @@ def fits(xl, xu, box, memory, theta):
     return True
 
 
-@formula
+@forceinline
 def meets_any(xl, xu, label, box, horizon, limit, memory, recent):
     """Whether a box, once it holds the sample, meets a recent one of another class.
 
@@ -386,7 +394,7 @@ def meets_any(xl, xu, label, box, horizon, limit, memory, recent):
     return False
 
 
-@formula
+@forceinline
 def meet(xl, xu, box, other, memory):
     """Whether a box, once it holds the sample, meets another one."""
     for j in range(xl.size):
@@ -396,7 +404,7 @@ def meet(xl, xu, box, other, memory):
     return True
 
 
-@formula
+@forceinline
 def find_room(memory, settings):
     """Return the place of a new box: that of the box confirmed longest ago if there are enough."""
     n_boxes = memory.counters[BOXES]
@@ -407,7 +415,7 @@ def find_room(memory, settings):
     return memory.order[0]
 
 
-@formula
+@forceinline
 def renew(place, memory):
     """Move the box at a place of `order` to its beginning: it is the one confirmed last."""
     order = memory.order
@@ -416,7 +424,7 @@ def renew(place, memory):
     order[0] = box
 
 
-@formula
+@forceinline
 def weigh_features(memory, settings):
     """Weigh the features by the mutual information of their bins and the classes; fade the counts.
 
@@ -437,7 +445,7 @@ def weigh_features(memory, settings):
                 memory.histograms[j, place, label] *= HISTOGRAM_FADE
 
 
-@formula
+@forceinline
 def information(counts):
     """Return the mutual information of rows and columns, less its bias, at least 0."""
     n_labels = counts.shape[1]
@@ -461,7 +469,7 @@ def information(counts):
     return larger(shared, 0.0)
 
 
-@formula
+@forceinline
 def row_sum(counts, place):
     """Add up a row."""
     total = 0.0
@@ -470,7 +478,7 @@ def row_sum(counts, place):
     return total
 
 
-@formula
+@forceinline
 def column_sum(counts, label):
     """Add up a column."""
     total = 0.0

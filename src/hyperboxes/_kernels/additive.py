@@ -11,22 +11,22 @@ from collections import namedtuple
 import numpy as np
 
 from hyperboxes._kernels.boosting import ONE, n_used
-from hyperboxes._kernels.jit import formula, kernel
+from hyperboxes._kernels.jit import forceinline, kernel
 from hyperboxes._kernels.quantize import MISSING
 
 _LONGEST_STEP = 1.0
 
 # Regions of samples that lie in the same boxes: the scores of each class there, and the weight of
 # its samples by class.
-Regions = namedtuple("Regions", "scores masses")
+Cells = namedtuple("Cells", "scores masses")
 
 # What boxes vote, for each class: `ridges` hold the votes of each box back, votes that gain less
 # than `threshold` are 0, and `members` tells which regions each box holds.
-Voters = namedtuple("Voters", "votes ridges threshold members")
+Weights = namedtuple("Weights", "votes ridges threshold members")
 
 
 @kernel
-def mark_held(codes, box, start, stop, held):
+def mark_contained(codes, box, start, stop, held):
     """Write which of the samples `start` to `stop` a box holds."""
     held = held[start:stop]
     held[:] = True
@@ -41,14 +41,14 @@ def mark_held(codes, box, start, stop, held):
 
 
 @kernel
-def split_regions(regions, held, n_regions):
+def split_cells(cells, held, n_regions):
     """Part each region that a box cuts, which holds some samples: these move to a new region.
 
     Returns the old region of each new one, and whether the box holds each region, old and new.
     """
     seen = np.zeros((n_regions, 2), np.bool_)
-    for row in range(regions.size):
-        seen[regions[row], np.int64(held[row])] = True
+    for row in range(cells.size):
+        seen[cells[row], np.int64(held[row])] = True
     new = np.arange(n_regions).astype(np.int32)
     n_new = 0
     for region in range(n_regions):
@@ -61,16 +61,16 @@ def split_regions(regions, held, n_regions):
         inside[region] = not seen[region, 0]
         if new[region] >= n_regions:
             parents[new[region] - n_regions] = region
-    for row in range(regions.size):
-        regions[row] = new[regions[row]] if held[row] else regions[row]
+    for row in range(cells.size):
+        cells[row] = new[cells[row]] if held[row] else cells[row]
     return parents, inside
 
 
 @kernel
-def add_masses(samples, regions, masses):
+def add_masses(samples, cells, masses):
     """Add up the weights of the samples by region and class."""
-    for row in range(regions.size):
-        masses[regions[row], samples.labels[row]] += samples.weights[row]
+    for row in range(cells.size):
+        masses[cells[row], samples.labels[row]] += samples.weights[row]
 
 
 @kernel
@@ -80,7 +80,7 @@ def count_classes(samples, held, counts):
         counts[samples.labels[row]] += samples.counts[row] * np.int64(held[row])
 
 
-@formula
+@forceinline
 def set_softmax(scores, probabilities):
     """Write the probabilities of the classes for their scores."""
     largest = scores[0]
@@ -94,13 +94,13 @@ def set_softmax(scores, probabilities):
         probabilities[label] /= total
 
 
-@formula
+@forceinline
 def whole(probability):
     """Return a probability in units of 1 / ONE."""
     return np.int64(np.rint(probability * ONE))
 
 
-@formula
+@forceinline
 def sums_of(probability, mass, total):
     """Return g and h of a class in a region, where it has `mass` of the `total` weight."""
     return (
@@ -109,14 +109,14 @@ def sums_of(probability, mass, total):
     )
 
 
-@formula
+@forceinline
 def newton_step(g, h, vote, ridge):
     """Return by how much to change a vote."""
     step = (float(g) - ridge * vote) / (float(h) + ridge)
     return min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
 
 
-@formula
+@forceinline
 def shift(scores, probabilities, label, step, factor):
     """Add a step to the score of a class; `factor` is exp(step)."""
     scores[label] += step
@@ -126,15 +126,15 @@ def shift(scores, probabilities, label, step, factor):
     probabilities[label] *= factor
 
 
-@formula
-def correct_intercepts(regions, probabilities, totals, intercepts):
+@forceinline
+def correct_intercepts(cells, probabilities, totals, intercepts):
     """Make a Newton step in the intercept of each class."""
-    n_regions, n_classes = regions.scores.shape
+    n_regions, n_classes = cells.scores.shape
     for label in range(n_classes):
         g, h = np.int64(0), np.int64(0)
         for region in range(n_regions):
             sums = sums_of(
-                probabilities[region, label], regions.masses[region, label], totals[region]
+                probabilities[region, label], cells.masses[region, label], totals[region]
             )
             g += sums[0]
             h += sums[1]
@@ -142,23 +142,23 @@ def correct_intercepts(regions, probabilities, totals, intercepts):
         intercepts[label] += step
         factor = math.exp(step)
         for region in range(n_regions):
-            shift(regions.scores[region], probabilities[region], label, step, factor)
+            shift(cells.scores[region], probabilities[region], label, step, factor)
 
 
-@formula
-def start(regions):
+@forceinline
+def start(cells):
     """Return the probabilities and the whole weight of each region."""
-    n_regions, n_classes = regions.scores.shape
+    n_regions, n_classes = cells.scores.shape
     probabilities = np.empty((n_regions, n_classes))
     totals = np.zeros(n_regions, np.int64)
     for region in range(n_regions):
-        set_softmax(regions.scores[region], probabilities[region])
+        set_softmax(cells.scores[region], probabilities[region])
         for label in range(n_classes):
-            totals[region] += regions.masses[region, label]
+            totals[region] += cells.masses[region, label]
     return probabilities, totals
 
 
-@formula
+@forceinline
 def correct_vote(g, h, vote, ridge, threshold):
     """Return a vote after a Newton step; where too little speaks for a vote, it is 0."""
     wanted = float(g) + float(h) * vote
@@ -166,8 +166,8 @@ def correct_vote(g, h, vote, ridge, threshold):
     return vote + min(max(wanted - vote, -_LONGEST_STEP), _LONGEST_STEP)
 
 
-@formula
-def correct_box(regions, probabilities, totals, voters, box):
+@forceinline
+def correct_box(cells, probabilities, totals, voters, box):
     """Make Newton steps in the votes of a box for all classes at once.
 
     The classes' steps add up, so each is shortened to 1 - 1 / (number of classes). Of two classes
@@ -183,7 +183,7 @@ def correct_box(regions, probabilities, totals, voters, box):
         if members[region]:
             for label in range(first, n_classes):
                 g, h = sums_of(
-                    probabilities[region, label], regions.masses[region, label], totals[region]
+                    probabilities[region, label], cells.masses[region, label], totals[region]
                 )
                 sums[label, 0] += g
                 sums[label, 1] += h
@@ -196,10 +196,10 @@ def correct_box(regions, probabilities, totals, voters, box):
         votes[label] += steps[label]
     for region in range(n_regions):
         if members[region]:
-            add_steps(regions.scores[region], probabilities[region], steps, factors)
+            add_steps(cells.scores[region], probabilities[region], steps, factors)
 
 
-@formula
+@forceinline
 def add_steps(scores, probabilities, steps, factors):
     """Add steps to the scores of the classes; `factors` are exp(steps)."""
     total = 0.0
@@ -212,25 +212,25 @@ def add_steps(scores, probabilities, steps, factors):
 
 
 @kernel
-def correct(regions, voters, intercepts, n_sweeps):
+def newton_sweeps(cells, voters, intercepts, n_sweeps):
     """Make Newton steps in the votes of all boxes and in the intercepts, in turns."""
-    probabilities, totals = start(regions)
+    probabilities, totals = start(cells)
     for _ in range(n_sweeps):
         for box in range(voters.votes.shape[0]):
-            correct_box(regions, probabilities, totals, voters, box)
-        correct_intercepts(regions, probabilities, totals, intercepts)
+            correct_box(cells, probabilities, totals, voters, box)
+        correct_intercepts(cells, probabilities, totals, intercepts)
 
 
 @kernel
-def vote_for_all(regions, inside, l2, rate, votes, intercepts):
+def vote_for_all(cells, inside, l2, rate, votes, intercepts):
     """Let a box vote for each class: `rate` times a Newton step, and one in the intercepts."""
-    probabilities, totals = start(regions)
+    probabilities, totals = start(cells)
     for label in range(votes.size):
         g, h = np.int64(0), np.int64(0)
         for region in range(totals.size):
             if inside[region]:
                 sums = sums_of(
-                    probabilities[region, label], regions.masses[region, label], totals[region]
+                    probabilities[region, label], cells.masses[region, label], totals[region]
                 )
                 g += sums[0]
                 h += sums[1]
@@ -238,9 +238,9 @@ def vote_for_all(regions, inside, l2, rate, votes, intercepts):
     for region in range(totals.size):
         if inside[region]:
             for label in range(votes.size):
-                regions.scores[region, label] += votes[label]
-            set_softmax(regions.scores[region], probabilities[region])
-    correct_intercepts(regions, probabilities, totals, intercepts)
+                cells.scores[region, label] += votes[label]
+            set_softmax(cells.scores[region], probabilities[region])
+    correct_intercepts(cells, probabilities, totals, intercepts)
 
 
 @kernel
@@ -258,15 +258,15 @@ def add_votes(X, conditions, votes, start, stop, scores):
     """Add to the scores of samples `start` to `stop` the votes of the boxes that hold them."""
     for row in range(start, stop):
         for box in range(votes.shape[0]):
-            is_held = True
+            is_contained = True
             for place in range(conditions.starts[box], conditions.starts[box + 1]):
                 value = X[row, conditions.feature[place]]
                 if value != value:
-                    is_held = conditions.missing[place]
+                    is_contained = conditions.missing[place]
                 else:
-                    is_held = conditions.lower[place] <= value <= conditions.upper[place]
-                if not is_held:
+                    is_contained = conditions.lower[place] <= value <= conditions.upper[place]
+                if not is_contained:
                     break
-            if is_held:
+            if is_contained:
                 for label in range(votes.shape[1]):
                     scores[row, label] += votes[box, label]

@@ -10,16 +10,22 @@ from collections import namedtuple
 
 import numpy as np
 
-from hyperboxes._kernels.blocking import are_parted, begin, find_walls, share_walls, wall_in
+from hyperboxes._kernels.blocking import (
+    add_blocking_bound,
+    are_parted,
+    begin,
+    share_blocking_bounds,
+    tighten_free_region,
+)
 from hyperboxes._kernels.box_index import has_room, joint_label, relabel_box, remove_box, update_box
 from hyperboxes._kernels.candidates import FITTING, choose, find_best, insert, list_similar
 from hyperboxes._kernels.geometry import copy_row, fits, hull, larger, overlaps, similarity, smaller
-from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
+from hyperboxes._kernels.jit import forceinline, inlined, internal, kernel, pass_by_pointer
 from hyperboxes._kernels.search import (
     find,
-    find_rivals,
-    find_rivals_by_age,
-    first_rival,
+    find_conflicts,
+    find_conflicts_by_age,
+    first_conflict,
     precedes,
     set_window,
 )
@@ -33,7 +39,7 @@ PLACE, MERGED = range(2)
 
 
 @kernel
-def merge_in_turn(boxes, walk, rule, scratch, relabels, work):
+def merge_in_turn(boxes, walk, growth, scratch, relabels, work):
     """AGGLO-2: visit box after box, merging each with the most similar one that may; repeat.
 
     `relabels` says that there are boxes without a label, None that there are none.
@@ -42,12 +48,16 @@ def merge_in_turn(boxes, walk, rule, scratch, relabels, work):
     comparisons of a block in one dimension, when there is no room to relabel a box, when so few
     boxes are left that the trees should be built anew, and when rooms should be kept.
     """
-    boxes, rule, scratch = by_reference(boxes), by_reference(rule), by_reference(scratch)
+    boxes, growth, scratch = (
+        pass_by_pointer(boxes),
+        pass_by_pointer(growth),
+        pass_by_pointer(scratch),
+    )
     counters, counts, lower, upper = boxes.counters, boxes.counts, boxes.lower, boxes.upper
     n_boxes, n_features = lower.shape
     end = counters[WORK] + larger(work // n_features, 1)
     while counters[WORK] < end and counters[ALIVE] > counters[FEW] and has_room(boxes):
-        if not begin(boxes, boxes.index.rooms):
+        if not begin(boxes, boxes.index.free_regions):
             break
         if walk[PLACE] == n_boxes:
             if not walk[MERGED]:
@@ -59,16 +69,16 @@ def merge_in_turn(boxes, walk, rule, scratch, relabels, work):
             continue
         copy_row(lower[i], scratch.search.low)
         copy_row(upper[i], scratch.search.high)
-        k, n_tried = choose(boxes.labels[i], i, boxes, rule, scratch)
+        k, n_tried = choose(boxes.labels[i], i, boxes, growth, scratch)
         counters[CANDIDATES] += n_tried
         if k >= 0:
             merge(smaller(i, k), larger(i, k), boxes, relabels)
-            find_walls(smaller(i, k), rule.theta, boxes, boxes.index.bitmaps, scratch)
+            tighten_free_region(smaller(i, k), growth.theta, boxes, boxes.index.bitmaps, scratch)
             walk[MERGED] = True
     return False
 
 
-@subroutine
+@internal
 def merge(earlier, later, boxes, relabels):
     """Let the box at the earlier place absorb the later one, and take on its label.
 
@@ -83,7 +93,7 @@ def merge(earlier, later, boxes, relabels):
     counts[earlier] += counts[later]
     counts[later] = 0
     boxes.confirmed[earlier] = larger(boxes.confirmed[later], boxes.confirmed[earlier])
-    share_walls(earlier, later, boxes.index, boxes.index.rooms)
+    share_blocking_bounds(earlier, later, boxes.index, boxes.index.free_regions)
     remove_box(later, boxes)
 
 
@@ -138,7 +148,7 @@ def make_queue(n_boxes: int, n_partners: int) -> Queue:
 
 
 @kernel
-def merge_best_pairs(boxes, queue, log, rule, scratch, moves, may_part, relabels, work):
+def merge_best_pairs(boxes, queue, log, growth, scratch, moves, may_part, relabels, work):
     """Merge pair after pair; append similarity and places to `log`.
 
     `moves` says that pairs of a box that has changed become its own; `may_part` that boxes may stop
@@ -149,31 +159,31 @@ def merge_best_pairs(boxes, queue, log, rule, scratch, moves, may_part, relabels
     when there is no room to relabel a box, when so few boxes are left that the trees should be
     built anew, and when rooms should be kept. Adds the pairs tried to the candidates.
     """
-    boxes, queue, log = by_reference(boxes), by_reference(queue), by_reference(log)
-    rule, scratch = by_reference(rule), by_reference(scratch)
+    boxes, queue, log = pass_by_pointer(boxes), pass_by_pointer(queue), pass_by_pointer(log)
+    growth, scratch = pass_by_pointer(growth), pass_by_pointer(scratch)
     counters, lists, stamps = boxes.counters, queue.lists, queue.stamps
     n_boxes, n_features = boxes.lower.shape
     end = counters[WORK] + larger(work // n_features, 1)
     while counters[WORK] < end and counters[ALIVE] > counters[FEW] and has_room(boxes):
-        if not begin(boxes, boxes.index.rooms):
+        if not begin(boxes, boxes.index.free_regions):
             break
         i = queue.tree[1]
         if queue.heads[i, VALUE] <= 0.0:
             return True
         taken = lists[i, TAKEN]
         if taken == lists[i, LISTED]:
-            _search(i, boxes, queue, rule, scratch)
+            _search(i, boxes, queue, growth, scratch)
             _update(i, queue)
             continue
         k, value = queue.partners[i, taken], queue.similarities[i, taken]
         lists[i, TAKEN] += 1
         is_stale = stamps[k] > stamps[i] or boxes.counts[k] == 0
-        is_stale = is_stale or are_parted(i, k, boxes.index, boxes.index.rooms)
+        is_stale = is_stale or are_parted(i, k, boxes.index, boxes.index.free_regions)
         if moves is None and not is_stale:
-            is_stale = _is_outdated(i, k, value, boxes, queue, rule, scratch.search)
+            is_stale = _is_outdated(i, k, value, boxes, queue, growth, scratch.search)
         if not is_stale:
             counters[CANDIDATES] += 1
-            if _blocked(i, k, boxes, queue, rule, scratch):
+            if _blocked(i, k, boxes, queue, growth, scratch):
                 lists[i, REFUSED] = is_stale = True
         if is_stale:
             _update(i, queue)
@@ -181,8 +191,8 @@ def merge_best_pairs(boxes, queue, log, rule, scratch, moves, may_part, relabels
         earlier, later = smaller(i, k), larger(i, k)
         _write_down(value, earlier, later, log)
         if may_part is not None:
-            _reopen(i, boxes, queue, rule, scratch)
-            _reopen(k, boxes, queue, rule, scratch)
+            _reopen(i, boxes, queue, growth, scratch)
+            _reopen(k, boxes, queue, growth, scratch)
         merge(earlier, later, boxes, relabels)
         _start_again(later, -1.0, queue)
         if moves is not None:
@@ -192,8 +202,8 @@ def merge_best_pairs(boxes, queue, log, rule, scratch, moves, may_part, relabels
     return False
 
 
-@step
-def _is_outdated(i, k, value, boxes, queue, rule, search):
+@inlined
+def _is_outdated(i, k, value, boxes, queue, growth, search):
     """Whether a pair taken from a list has become too large, or less similar and goes back to it.
 
     Pairs after the frontier will be found again.
@@ -202,15 +212,15 @@ def _is_outdated(i, k, value, boxes, queue, rule, search):
     copy_row(boxes.lower[i], search.low)
     copy_row(boxes.upper[i], search.high)
     boxes.counters[WORK] += 1
-    if not fits(boxes, k, search.low, search.high, rule):
+    if not fits(boxes, k, search.low, search.high, growth):
         return True
-    new = similarity(search.low, search.high, boxes, k, rule)
+    new = similarity(search.low, search.high, boxes, k, growth)
     if new == value:
         return False
     is_listed = frontier[i, VALUE] <= 0.0 or precedes(
         new, k, frontier[i, VALUE], np.int64(frontier[i, PARTNER])
     )
-    if is_listed and new > 0.0 and new >= rule.floor:
+    if is_listed and new > 0.0 and new >= growth.floor:
         place = queue.lists[i, TAKEN]
         while place < queue.lists[i, LISTED] and precedes(
             similarities[place], partners[place], new, k
@@ -222,7 +232,7 @@ def _is_outdated(i, k, value, boxes, queue, rule, search):
     return True
 
 
-@step
+@inlined
 def _write_down(value, earlier, later, log):
     """Append a merge to the log."""
     t = log.n_merged[0]
@@ -230,30 +240,30 @@ def _write_down(value, earlier, later, log):
     log.n_merged[0] = t + 1
 
 
-@step
-def _search(i, boxes, queue, rule, scratch):
+@inlined
+def _search(i, boxes, queue, growth, scratch):
     """List the best partners of box i after its frontier."""
-    find_walls(i, rule.theta, boxes, boxes.index.bitmaps, scratch)
+    tighten_free_region(i, growth.theta, boxes, boxes.index.bitmaps, scratch)
     lists, frontier, stamps, search = queue.lists, queue.frontier, queue.stamps, scratch.search
     copy_row(boxes.lower[i], search.low)
     copy_row(boxes.upper[i], search.high)
     label = boxes.labels[i]
     partners, similarities = queue.partners[i], queue.similarities[i]
     value, box = frontier[i, VALUE], np.int64(frontier[i, PARTNER])
-    if rule.everywhere:
+    if growth.exhaustive:
         ids, values = scratch.ids, scratch.values
         n_listed = 0
-        for s in range(list_similar(label, boxes, rule, search, ids, values)):
+        for s in range(list_similar(label, boxes, growth, search, ids, values)):
             if (
                 stamps[ids[s]] < stamps[i]
                 and precedes(value, box, values[s], ids[s])
-                and fits(boxes, ids[s], search.low, search.high, rule)
+                and fits(boxes, ids[s], search.low, search.high, growth)
             ):
                 n_listed = insert(ids[s], values[s], n_listed, partners, similarities)
     else:
         n_listed, _ = find_best(
             *(label, i, value, box, stamps, stamps[i], FITTING),
-            *(boxes, rule, scratch, partners, similarities),
+            *(boxes, growth, scratch, partners, similarities),
         )
     frontier[i, VALUE] = -1.0
     if n_listed == partners.shape[0]:
@@ -265,7 +275,7 @@ def _search(i, boxes, queue, rule, scratch):
     lists[i, TAKEN] = 0
 
 
-@subroutine
+@internal
 def _start_again(i, value, queue):
     """Empty the list of box i; pairs of up to a similarity are to be searched for."""
     queue.lists[i, TAKEN] = queue.lists[i, LISTED]
@@ -273,7 +283,7 @@ def _start_again(i, value, queue):
     _update(i, queue)
 
 
-@subroutine
+@internal
 def _update(i, queue):
     """Set the head of box i, and let it play its matches in the tournament tree again."""
     heads, tree, taken = queue.heads, queue.tree, queue.lists[i, TAKEN]
@@ -288,7 +298,7 @@ def _update(i, queue):
         node //= 2
 
 
-@formula
+@forceinline
 def _pair_beats(i, k, heads):
     """Whether the head of a box comes before that of another."""
     if heads[i, VALUE] != heads[k, VALUE]:
@@ -299,8 +309,8 @@ def _pair_beats(i, k, heads):
     return larger(i, a) < larger(k, b)
 
 
-@step
-def _blocked(i, k, boxes, queue, rule, scratch):
+@inlined
+def _blocked(i, k, boxes, queue, growth, scratch):
     """Whether what boxes i and k would become overlaps a box of another class.
 
     The last one that was in the way of box i is asked first. It may have grown since, which does
@@ -311,27 +321,27 @@ def _blocked(i, k, boxes, queue, rule, scratch):
     label = joint_label(labels[i], labels[k])
     rival = queue.witness[i]
     is_rival = rival >= 0 and boxes.counts[rival] > 0 and labels[rival] != label
-    if not (is_rival and overlaps(v, w, boxes, rival, rule.overlap)):
-        rival = first_rival(v, w, label, boxes, rule, scratch.search, 0)
+    if not (is_rival and overlaps(v, w, boxes, rival, growth.overlap)):
+        rival = first_conflict(v, w, label, boxes, growth, scratch.search, 0)
     if rival < 0:
         return False
     queue.witness[i] = rival
-    wall_in(i, k, rival, boxes, boxes.index.rooms)
+    add_blocking_bound(i, k, rival, boxes, boxes.index.free_regions)
     return True
 
 
-@subroutine
-def _reopen(box, boxes, queue, rule, scratch):
+@internal
+def _reopen(box, boxes, queue, growth, scratch):
     """Before a box merges: those of other classes that it may have been in the way of start again.
 
     They are not farther away than `theta`, for the box was within reach of theirs.
     """
-    lists, near, search = queue.lists, scratch.rivals, scratch.search
+    lists, near, search = queue.lists, scratch.conflicts, scratch.search
     if boxes.labels[box] == NO_LABEL:  # it was in nobody's way
         return
-    set_window(boxes.upper[box], boxes.lower[box], rule.theta, search.near, search.far)
-    n_near = find_rivals(boxes.labels[box], rule.everywhere, boxes, search, near)
-    n_near += find(NO_LABEL, False, False, rule.everywhere, boxes, search, near[n_near:])
+    set_window(boxes.upper[box], boxes.lower[box], growth.theta, search.near, search.far)
+    n_near = find_conflicts(boxes.labels[box], growth.exhaustive, boxes, search, near)
+    n_near += find(NO_LABEL, False, False, growth.exhaustive, boxes, search, near[n_near:])
     for f in range(n_near):
         k = near[f]
         if lists[k, REFUSED]:
@@ -375,7 +385,7 @@ def rank_matrix(ranks: np.ndarray) -> np.ndarray:
 @kernel
 def find_lifetimes(replay):
     """Fill in when the first shape of each box ends, and the shape that each merge makes."""
-    replay = by_reference(replay)
+    replay = pass_by_pointer(replay)
     earlier, later, ends = replay.earlier, replay.later, replay.ends
     n_merges = earlier.shape[0]
     for box in range(ends.shape[0]):
@@ -386,39 +396,39 @@ def find_lifetimes(replay):
 
 
 @kernel
-def count_tries(boxes, state, replay, merges, rule, scratch, relabels, work):
+def count_tries(boxes, state, replay, merges, growth, scratch, relabels, work):
     """Count on: the pairs of the samples' boxes, then, merge by merge, those of the merged boxes.
 
     `boxes` are the samples again, and are merged again as `replay` says. Returns whether all is
     counted; or False after `work` comparisons of a block in one dimension, and when there is no
     room to relabel a box.
     """
-    boxes, replay, merges = by_reference(boxes), by_reference(replay), by_reference(merges)
-    rule, scratch = by_reference(rule), by_reference(scratch)
+    boxes, replay, merges = pass_by_pointer(boxes), pass_by_pointer(replay), pass_by_pointer(merges)
+    growth, scratch = pass_by_pointer(growth), pass_by_pointer(scratch)
     counters, earlier, ends = boxes.counters, replay.earlier, replay.ends
     n_boxes, n_features = boxes.lower.shape
     end = counters[WORK] + larger(work // n_features, 1)
     while state[BOX] < n_boxes and counters[WORK] < end:
         i = state[BOX]
-        state[TRIED] += _tries_of_pairs(i, i + 1, 0, boxes, ends, merges, rule, scratch)
+        state[TRIED] += _tries_of_pairs(i, i + 1, 0, boxes, ends, merges, growth, scratch)
         state[BOX] += 1
     while state[MERGE] < earlier.shape[0] and counters[WORK] < end and has_room(boxes):
         t = state[MERGE]
         i = earlier[t]
         merge(i, replay.later[t], boxes, relabels)
         ends[i] = replay.ends_of_merged[t]
-        state[TRIED] += _tries_of_pairs(i, 0, t + 1, boxes, ends, merges, rule, scratch)
+        state[TRIED] += _tries_of_pairs(i, 0, t + 1, boxes, ends, merges, growth, scratch)
         state[MERGE] += 1
     return state[BOX] == n_boxes and state[MERGE] == earlier.shape[0]
 
 
-@subroutine
-def _tries_of_pairs(i, least, start, boxes, ends, merges, rule, scratch):
+@internal
+def _tries_of_pairs(i, least, start, boxes, ends, merges, growth, scratch):
     """Count how often box i is tried with others from number `least` on, and from a time on."""
     ids, values, search = scratch.ids, scratch.values, scratch.search
     copy_row(boxes.lower[i], search.low)
     copy_row(boxes.upper[i], search.high)
-    n_similar = list_similar(boxes.labels[i], boxes, rule, search, ids, values)
+    n_similar = list_similar(boxes.labels[i], boxes, growth, search, ids, values)
     tries = 0
     for s in range(n_similar):
         k = ids[s]
@@ -428,7 +438,7 @@ def _tries_of_pairs(i, least, start, boxes, ends, merges, rule, scratch):
     return tries
 
 
-@step
+@inlined
 def _tries(value, i, k, start, end, merges):
     """Count how often a pair of this similarity is tried between two times."""
     n_merges = merges.similarity.shape[0]
@@ -438,7 +448,7 @@ def _tries(value, i, k, start, end, merges):
     return end - start - _count_less(merges.matrix, start, end, rank) + at_the_end
 
 
-@step
+@inlined
 def _rank(value, i, k, merges):
     """Count the merges that come before a pair in the paper's order."""
     similarities, earlier, later = merges.similarity, merges.earlier, merges.later
@@ -458,7 +468,7 @@ def _rank(value, i, k, merges):
     return low
 
 
-@step
+@inlined
 def _count_less(matrix, start, end, rank):
     """Count the ranks below `rank` from place `start` to before `end`."""
     n_bits, n = matrix.shape
@@ -476,32 +486,36 @@ def _count_less(matrix, start, end, rank):
 
 
 @kernel
-def cut_overlaps(boxes, start, rule, scratch, work):
+def cut_overlaps(boxes, start, growth, scratch, work):
     """Cut boxes, from a place on, that overlap later boxes of other classes; return where it ended.
 
     Boxes that hold a single sample or have no label stay as they are, as in learning. It ends with
     the last box or after `work` comparisons of a block in one dimension.
     """
-    boxes, rule, scratch = by_reference(boxes), by_reference(rule), by_reference(scratch)
-    counters, counts, rivals = boxes.counters, boxes.counts, scratch.rivals
+    boxes, growth, scratch = (
+        pass_by_pointer(boxes),
+        pass_by_pointer(growth),
+        pass_by_pointer(scratch),
+    )
+    counters, counts, conflicts = boxes.counters, boxes.counts, scratch.conflicts
     end = counters[WORK] + larger(work // boxes.lower.shape[1], 1)
     while start < counters[BOXES] and counters[WORK] < end:
         if counts[start] > 1 and boxes.labels[start] != NO_LABEL:
             v, w, label = boxes.lower[start], boxes.upper[start], boxes.labels[start]
-            n_rivals = find_rivals_by_age(
-                v, w, label, rule.everywhere, boxes, scratch.search, rivals
+            n_conflicts = find_conflicts_by_age(
+                v, w, label, growth.exhaustive, boxes, scratch.search, conflicts
             )
-            counters[WORK] += n_rivals
-            for r in range(n_rivals):
-                k = rivals[r]
-                if k > start and counts[k] > 1 and overlaps(v, w, boxes, k, rule.overlap):
-                    _cut_apart(start, k, boxes, rule)
+            counters[WORK] += n_conflicts
+            for r in range(n_conflicts):
+                k = conflicts[r]
+                if k > start and counts[k] > 1 and overlaps(v, w, boxes, k, growth.overlap):
+                    _cut_apart(start, k, boxes, growth)
         start += 1
     return start
 
 
-@step
-def _cut_apart(i, k, boxes, rule):
+@inlined
+def _cut_apart(i, k, boxes, growth):
     """Cut a box or the other, if any cut parts them, where that costs the fewest samples."""
     lower, upper, counts = boxes.lower, boxes.upper, boxes.counts
     least = np.inf
@@ -518,10 +532,10 @@ def _cut_apart(i, k, boxes, rule):
                 least = counts[box] * (below / length)
                 cut, side, is_upper = box, j, False
     if cut >= 0:
-        _cut(cut, i + k - cut, side, is_upper, boxes, rule.overlap)
+        _cut(cut, i + k - cut, side, is_upper, boxes, growth.overlap)
 
 
-@step
+@inlined
 def _cut(box, other, j, is_upper, boxes, overlap):
     """Cut a box back to another, or just short of it where they may share no point."""
     lower, upper = boxes.lower, boxes.upper

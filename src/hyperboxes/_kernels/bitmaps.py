@@ -13,7 +13,8 @@ While bitmaps are in use boxes only grow, and their rooms shrink, so bits are on
 is gone leaves the bitmap of its class. `bits[chunk, row]` is a bitmap of the boxes from
 `2048 * chunk` on; `row` is `(2 * feature + end) * 32 + mark`, for walls after those of the ends.
 `classes[chunk, c]` is that of a class, the last one of all boxes with a label.
-`marks[feature, end]` ascend. `rows`, `met` and `nearly` are room for a walk through the chunks.
+`bin_edges[feature, end]` ascend. `rows`, `all_rows` and `all_but_one` are room for a walk through
+the chunks.
 
 Where a tree leaves out nearly all, as in few features, it is faster. So some searches for rivals
 walk through the trees first, and bitmaps are used if these took longer than the chunks would.
@@ -29,11 +30,11 @@ from numba import types
 from numba.core import cgutils
 
 from hyperboxes._kernels.geometry import is_known, overlaps, smaller
-from hyperboxes._kernels.jit import formula, instruction, subroutine
+from hyperboxes._kernels.jit import forceinline, internal, intrinsic
 from hyperboxes._kernels.simd import LOW, first_lane, pointer_to
 from hyperboxes._kernels.structs import BOXES, CLOSED, NO_LABEL, WORK, Bitmaps
 
-N_MARKS = 32
+N_EDGES = 32
 WORDS = 32
 CHUNK = 64 * WORDS
 
@@ -43,7 +44,7 @@ CHUNK = 64 * WORDS
 ON, UNKNOWN, WALKS, EXCESS, N_BEFORE = range(5)
 
 # What a walk may look for: boxes that are met in all rows, or in all but one.
-MET, NEARLY = 1, 2
+IN_ALL_ROWS, IN_ALL_BUT_ONE = 1, 2
 
 # Whether boxes must be in the bitmaps, or must not.
 IN, NOT_IN = 0, -1
@@ -81,8 +82,8 @@ def make_bitmaps(
     n_features = lower.shape[1]
     n_chunks = -(-capacity // CHUNK)
     return Bitmaps(
-        _place_marks(lower, upper),
-        np.zeros((n_chunks, 4 * n_features * N_MARKS, WORDS), np.int64),
+        _place_edges(lower, upper),
+        np.zeros((n_chunks, 4 * n_features * N_EDGES, WORDS), np.int64),
         np.zeros((n_chunks, n_classes + 1, WORDS), np.int64),
         np.array([0, 0, n_walks, 0, 0]),
         np.empty(4 * n_features, np.int64),
@@ -90,25 +91,25 @@ def make_bitmaps(
     )
 
 
-def _place_marks(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+def _place_edges(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Return marks for lower and negative upper ends: numbers that ascend, none of them NaN."""
     if len(lower) == 0:
-        grid = np.linspace(0.0, 1.0, N_MARKS)
+        grid = np.linspace(0.0, 1.0, N_EDGES)
         return np.tile(np.stack([grid, grid - 1.0]), (lower.shape[1], 1, 1))
     some = slice(None, None, -(-len(lower) // _SAMPLE_SIZE))
     keys = np.stack([lower[some], -upper[some]])
     keys = np.sort(np.where(np.isnan(keys), 0.0, keys), axis=1)
-    places = np.linspace(0, keys.shape[1] - 1, N_MARKS).round().astype(int)
+    places = np.linspace(0, keys.shape[1] - 1, N_EDGES).round().astype(int)
     return np.ascontiguousarray(keys[:, places].transpose(2, 0, 1))
 
 
-@formula
+@forceinline
 def are_on(bitmaps):
     """Whether bitmaps are in use; None if there are none."""
     return False if bitmaps is None else bitmaps.state[ON] > 0
 
 
-@subroutine
+@internal
 def clear_bitmaps(bitmaps):
     """Forget all boxes."""
     bits, classes = bitmaps.bits, bitmaps.classes
@@ -122,21 +123,21 @@ def clear_bitmaps(bitmaps):
     bitmaps.state[UNKNOWN] = 0
 
 
-@subroutine
+@internal
 def mark_box(box, boxes, bitmaps):
     """Put a box, as its row stands, into bitmaps in use; it may be in some of them already."""
     if bitmaps is None or not are_on(bitmaps):
         return
     lower, upper = boxes.lower, boxes.upper
-    bits, marks, classes = bitmaps.bits, bitmaps.marks, bitmaps.classes
+    bits, bin_edges, classes = bitmaps.bits, bitmaps.bin_edges, bitmaps.classes
     chunk, word, bit = _place_of(box)
     for j in range(lower.shape[1]):
         if not is_known(lower[box, j]):
             bitmaps.state[UNKNOWN] = 1
         for end in range(2):
-            mark = _first_mark(marks, j, end, lower[box, j] if end == LOW else -upper[box, j])
-            row = (2 * j + end) * N_MARKS
-            while mark < N_MARKS and not bits[chunk, row + mark, word] & bit:
+            mark = _first_edge(bin_edges, j, end, lower[box, j] if end == LOW else -upper[box, j])
+            row = (2 * j + end) * N_EDGES
+            while mark < N_EDGES and not bits[chunk, row + mark, word] & bit:
                 bits[chunk, row + mark, word] |= bit
                 mark += 1
     label = boxes.labels[box]
@@ -145,19 +146,19 @@ def mark_box(box, boxes, bitmaps):
         classes[chunk, classes.shape[1] - 1, word] |= bit
 
 
-@subroutine
-def mark_wall(box, j, end, wall, bitmaps):
+@internal
+def mark_blocking_bound(box, j, end, blocking_bound, bitmaps):
     """Note the wall of a box, as a negative number if it is above it."""
     bits = bitmaps.bits
     chunk, word, bit = _place_of(box)
-    row = bits.shape[1] // 2 + (2 * j + end) * N_MARKS
-    mark = _first_mark(bitmaps.marks, j, end, wall) - 1
+    row = bits.shape[1] // 2 + (2 * j + end) * N_EDGES
+    mark = _first_edge(bitmaps.bin_edges, j, end, blocking_bound) - 1
     while mark >= 0 and not bits[chunk, row + mark, word] & bit:
         bits[chunk, row + mark, word] |= bit
         mark -= 1
 
 
-@subroutine
+@internal
 def unmark_box(box, boxes, bitmaps):
     """Let no search find a box in bitmaps in use."""
     if bitmaps is None or not are_on(bitmaps):
@@ -169,44 +170,44 @@ def unmark_box(box, boxes, bitmaps):
         classes[chunk, classes.shape[1] - 1, word] &= ~bit
 
 
-@formula
+@forceinline
 def _place_of(box):
     """Return the chunk of a box, its word, and its bit."""
     return box // CHUNK, box % CHUNK // 64, np.int64(1) << (box % 64)
 
 
-@formula
+@forceinline
 def box_at(chunk, word, lanes):
     """Return the first box of those in a word."""
     return chunk * CHUNK + word * 64 + first_lane(lanes)
 
 
-@formula
-def _first_mark(marks, j, end, key):
+@forceinline
+def _first_edge(bin_edges, j, end, key):
     """Return the first mark that a key is up to, or their number; the first if it is NaN."""
     mark = 0
-    step = N_MARKS // 2
+    step = N_EDGES // 2
     while step > 0:
-        mark += step * (marks[j, end, mark + step - 1] < key)
+        mark += step * (bin_edges[j, end, mark + step - 1] < key)
         step //= 2
-    return mark + (marks[j, end, mark] < key)
+    return mark + (bin_edges[j, end, mark] < key)
 
 
-@subroutine
+@internal
 def rows_to_meet(v, w, first, bitmaps):
     """List, from a place on, the bitmaps of all boxes that meet [v, w]; return the end.
 
     Where the interval is not known (NaN), or beyond all marks, any box will do.
     """
-    marks, rows = bitmaps.marks, bitmaps.rows
+    bin_edges, rows = bitmaps.bin_edges, bitmaps.rows
     last = rows.shape[0]
     for j in range(v.shape[0]):
         for end in range(2):
             key = w[j] if end == LOW else -v[j]
-            mark = _first_mark(marks, j, end, key)
-            if mark < N_MARKS and is_known(key):
-                row = ((2 * j + end) * N_MARKS + mark) * WORDS
-                if mark < N_MARKS // 2:  # few boxes: these come first
+            mark = _first_edge(bin_edges, j, end, key)
+            if mark < N_EDGES and is_known(key):
+                row = ((2 * j + end) * N_EDGES + mark) * WORDS
+                if mark < N_EDGES // 2:  # few boxes: these come first
                     rows[first] = row
                     first += 1
                 else:
@@ -219,35 +220,35 @@ def rows_to_meet(v, w, first, bitmaps):
     return first
 
 
-@subroutine
+@internal
 def rows_outside(near, far, first, bitmaps):
     """List, from a place on, bitmaps of boxes that reach out of [far, near]; return the end."""
-    marks, rows = bitmaps.marks, bitmaps.rows
+    bin_edges, rows = bitmaps.bin_edges, bitmaps.rows
     for j in range(near.shape[0]):
         for end in range(2):
-            mark = _first_mark(marks, j, end, far[j] if end == LOW else -near[j]) - 1
+            mark = _first_edge(bin_edges, j, end, far[j] if end == LOW else -near[j]) - 1
             if mark >= 0:
-                rows[first] = ((2 * j + end) * N_MARKS + mark) * WORDS
+                rows[first] = ((2 * j + end) * N_EDGES + mark) * WORDS
                 first += 1
     return first
 
 
-@subroutine
-def rows_walled_off(low, high, first, bitmaps):
+@internal
+def rows_blocked(low, high, first, bitmaps):
     """List, from a place on, bitmaps of boxes with walls before [low, high]; return the end."""
-    marks, rows = bitmaps.marks, bitmaps.rows
-    walls = bitmaps.bits.shape[1] // 2
+    bin_edges, rows = bitmaps.bin_edges, bitmaps.rows
+    blocking_bounds = bitmaps.bits.shape[1] // 2
     for j in range(low.shape[0]):
         for end in range(2):
             key = low[j] if end == LOW else -high[j]
-            mark = _first_mark(marks, j, end, key)
-            if mark < N_MARKS and is_known(key):
-                rows[first] = (walls + (2 * j + end) * N_MARKS + mark) * WORDS
+            mark = _first_edge(bin_edges, j, end, key)
+            if mark < N_EDGES and is_known(key):
+                rows[first] = (blocking_bounds + (2 * j + end) * N_EDGES + mark) * WORDS
                 first += 1
     return first
 
 
-@formula
+@forceinline
 def n_chunks(boxes):
     """Return how many chunks there are; to walk through them is work."""
     number = (boxes.counters[BOXES] + CHUNK - 1) // CHUNK
@@ -255,8 +256,8 @@ def n_chunks(boxes):
     return number
 
 
-@formula
-def weigh_walk(n_blocks, boxes, bitmaps):
+@forceinline
+def record_tree_cost(n_blocks, boxes, bitmaps):
     """Note how many blocks a search for rivals took, to know whether bitmaps would take less."""
     if bitmaps is None:
         return
@@ -266,54 +267,59 @@ def weigh_walk(n_blocks, boxes, bitmaps):
         state[WALKS] -= 1
 
 
-@formula
-def take_class(chunk, label, bitmaps):
+@forceinline
+def load_class(chunk, label, bitmaps):
     """Begin with the boxes of a class in a chunk."""
     for word in range(WORDS):
-        bitmaps.met[word] = bitmaps.classes[chunk, label, word]
+        bitmaps.all_rows[word] = bitmaps.classes[chunk, label, word]
 
 
-@formula
-def take_rivals(chunk, label, bitmaps):
+@forceinline
+def load_other_classes(chunk, label, bitmaps):
     """Begin with the boxes of other classes in a chunk."""
-    classes, met = bitmaps.classes, bitmaps.met
+    classes, all_rows = bitmaps.classes, bitmaps.all_rows
     for word in range(WORDS):
-        met[word] = classes[chunk, classes.shape[1] - 1, word]
+        all_rows[word] = classes[chunk, classes.shape[1] - 1, word]
         if label != NO_LABEL:
-            met[word] &= ~classes[chunk, label, word]
+            all_rows[word] &= ~classes[chunk, label, word]
 
 
-@subroutine
-def narrow(chunk, row, stop, kind, wanted, bitmaps):
-    """Keep the boxes of a chunk that are in all rows (or `NOT_IN` any) as `met`.
+@internal
+def intersect(chunk, row, stop, kind, wanted, bitmaps):
+    """Keep the boxes of a chunk that are in all rows (or `NOT_IN` any) as `all_rows`.
 
-    Those that are but for one row are `nearly` met. Returns whether there is one of those wanted;
-    if not, the walk ends early.
+    Those that are but for one row are `all_but_one` met. Returns whether there is one of those
+    wanted; if not, the walk ends early.
     """
-    bits, rows, met, nearly = bitmaps.bits, bitmaps.rows, bitmaps.met, bitmaps.nearly
+    bits, rows, all_rows, all_but_one = (
+        bitmaps.bits,
+        bitmaps.rows,
+        bitmaps.all_rows,
+        bitmaps.all_but_one,
+    )
     start = chunk * bits.shape[1] * WORDS
     for word in range(WORDS):
-        nearly[word] = met[word]
-    found = _narrow(bits, start, rows, row, row, kind, met, nearly)
+        all_but_one[word] = all_rows[word]
+    found = _intersect(bits, start, rows, row, row, kind, all_rows, all_but_one)
     while row < stop and found & wanted:
         next_row = smaller(row + _AT_ONCE, stop)
-        found = _narrow(bits, start, rows, row, next_row, kind, met, nearly)
+        found = _intersect(bits, start, rows, row, next_row, kind, all_rows, all_but_one)
         row = next_row
     return found & wanted
 
 
-@subroutine
-def first_met(v, w, label, boxes, bitmaps):
+@internal
+def first_in_all_rows(v, w, label, boxes, bitmaps):
     """Return a box of another class that shares a point with [v, w], or -1."""
     if bitmaps is None:
         return -1
-    met = bitmaps.met
+    all_rows = bitmaps.all_rows
     n_rows = rows_to_meet(v, w, 0, bitmaps)
     for chunk in range(n_chunks(boxes)):
-        take_rivals(chunk, label, bitmaps)
-        if narrow(chunk, 0, n_rows, IN, MET, bitmaps):
+        load_other_classes(chunk, label, bitmaps)
+        if intersect(chunk, 0, n_rows, IN, IN_ALL_ROWS, bitmaps):
             for word in range(WORDS):
-                lanes = met[word]
+                lanes = all_rows[word]
                 while lanes:
                     box = box_at(chunk, word, lanes)
                     lanes &= lanes - 1
@@ -322,8 +328,8 @@ def first_met(v, w, label, boxes, bitmaps):
     return -1
 
 
-@instruction
-def _narrow(
+@intrinsic
+def _intersect(
     typing: Any,
     bits: Any,
     start: Any,
@@ -331,8 +337,8 @@ def _narrow(
     row: Any,
     stop: Any,
     kind: Any,
-    met: Any,
-    nearly: Any,
+    all_rows: Any,
+    all_but_one: Any,
 ) -> Any:
     """Compare with some more rows; return which kinds of boxes are left."""
 
@@ -347,16 +353,16 @@ def _narrow(
             offset = builder.load(pointer_to(context, builder, kinds[2], args[2], number))
             place = _bitmap_at(context, builder, kinds[0], args[0], builder.add(args[1], offset))
             of_row = builder.xor(builder.load(place, align=8), flip)
-            met, nearly = (builder.load(place) for place in inner)
-            builder.store(builder.and_(met, of_row), inner[0])
-            builder.store(builder.or_(met, builder.and_(nearly, of_row)), inner[1])
+            all_rows, all_but_one = (builder.load(place) for place in inner)
+            builder.store(builder.and_(all_rows, of_row), inner[0])
+            builder.store(builder.or_(all_rows, builder.and_(all_but_one, of_row)), inner[1])
         for source, target in zip(inner, outer, strict=True):
             builder.store(builder.load(source), target, align=8)
         any_met, any_nearly = (_is_any(builder, builder.load(place)) for place in inner)
         return builder.or_(any_met, builder.shl(any_nearly, any_nearly.type(1)))
 
     place = types.int64
-    return types.int64(bits, place, rows, place, place, place, met, nearly), generate
+    return types.int64(bits, place, rows, place, place, place, all_rows, all_but_one), generate
 
 
 def _bitmap_at(context: Any, builder: Any, kind: Any, array: Any, start: Any = None) -> Any:

@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from hyperboxes._kernels.jit import formula, kernel
+from hyperboxes._kernels.jit import forceinline, kernel
 from hyperboxes._kernels.quantize import MISSING, mixed
 
 # Sums over drawn samples decide, so they are sums of whole numbers: they do not depend on the order
@@ -36,13 +36,13 @@ Samples = namedtuple("Samples", "codes n_bins labels weights counts keys")
 
 # Drawn samples: their places among the samples, their weights, classes and regions. The sum of all
 # weights times ONE is at most 2 ** _SUM_BITS.
-Part = namedtuple("Part", "rows weights labels regions")
+SampleView = namedtuple("SampleView", "rows weights labels cells")
 
 # The samples to search and those to judge by, and what weights were multiplied with.
-Drawn = namedtuple("Drawn", "searched others scale")
+Subsample = namedtuple("Subsample", "searched others scale")
 
 
-@formula
+@forceinline
 def random_share(key, copies, share):
     """Return how many SHARES of a sample that stands for many copies to draw.
 
@@ -58,14 +58,14 @@ def random_share(key, copies, share):
     return min(max(math.floor(wanted + uniform(mixed(key))), 0), SHARES)
 
 
-@formula
+@forceinline
 def uniform(key):
     """Turn a random key into a number from 0 to 1."""
     return (key >> np.uint64(11)) * 2.0**-53
 
 
-@formula
-def take(samples, regions, rows, shares, scale):
+@forceinline
+def take(samples, cells, rows, shares, scale):
     """Return drawn samples with their weights, classes and regions."""
     weights = np.empty(rows.size, np.float64)
     labels, places = np.empty(rows.size, np.uint32), np.empty(rows.size, np.uint32)
@@ -73,12 +73,12 @@ def take(samples, regions, rows, shares, scale):
         row = rows[drawn]
         weights[drawn] = float(samples.weights[row] * shares[drawn]) * scale
         labels[drawn] = samples.labels[row]
-        places[drawn] = regions[row]
-    return Part(rows, weights, labels, places)
+        places[drawn] = cells[row]
+    return SampleView(rows, weights, labels, places)
 
 
 @kernel
-def draw_samples(samples, regions, unit, seed, share, other_share):
+def draw_samples(samples, cells, unit, seed, share, other_share):
     """Draw a share of the samples, and another of those that are left.
 
     Equal samples are drawn together if they are few; of many, a share is drawn. `unit` is how much
@@ -109,15 +109,16 @@ def draw_samples(samples, regions, unit, seed, share, other_share):
         n_left += left > 0
         total += samples.weights[row] * (taken + left)
     scale = math.ldexp(1.0, _SUM_BITS - ONE_BITS - math.frexp(float(total))[1])
-    return Drawn(
-        take(samples, regions, rows[:n_taken].copy(), shares[:n_taken], scale),
-        take(samples, regions, other_rows[:n_left].copy(), other_shares[:n_left], scale),
+    return Subsample(
+        take(samples, cells, rows[:n_taken].copy(), shares[:n_taken], scale),
+        take(samples, cells, other_rows[:n_left].copy(), other_shares[:n_left], scale),
         scale,
     )
 
 
 # g and h of a sample, and sums of them, share 64 bits: g is in the upper half, h in the lower, so
-# one addition adds both. g has a sign, h is never negative, and both sums fit (`drawing.Part`).
+# one addition adds both. g has a sign, h is never negative, and both sums fit
+# (`drawing.SampleView`).
 
 _HALF = 32
 _LOWER_HALF = (1 << _HALF) - 1
@@ -126,32 +127,32 @@ _MAX_REFINEMENTS = 6
 _LARGEST_C = 64.0  # so that sums of c h fit into whole numbers
 
 
-@formula
+@forceinline
 def packed(g, h):
     """Return g and h, rounded, as one number."""
     return (np.int64(np.rint(g)) << _HALF) + np.int64(np.rint(h))
 
 
-@formula
+@forceinline
 def sum_of_g(packed):
     """Return the sum of g."""
     return packed >> _HALF
 
 
-@formula
+@forceinline
 def sum_of_h(packed):
     """Return the sum of h."""
     return packed & _LOWER_HALF
 
 
-@formula
+@forceinline
 def score_of(packed, l2):
     """Return how good a box is by its sums of g and h."""
     g = float(sum_of_g(packed))
     return g * g / (float(sum_of_h(packed)) + l2) if g > 0.0 else 0.0
 
 
-@formula
+@forceinline
 def add_four(sums, codes, columns, rows, gradients, n_rows):
     """Add g and h of samples to the sums of their bins, in four columns at a time.
 
@@ -206,7 +207,7 @@ def best_interval(sums, n_bins, l2):
     return best_score, best_first, best_last, best_missing, best
 
 
-@formula
+@forceinline
 def gain_of(packed, c):
     """Return g - c h."""
     return sum_of_g(packed) - np.int64(np.rint(c * sum_of_h(packed)))
@@ -233,7 +234,7 @@ _FAILURE = 1 << 16
 _PLACES = _FAILURE - 1
 
 
-@formula
+@forceinline
 def expect(probabilities, belongs):
     """Return p and p (1 - p) of a group of classes in each region, in units of 1 / ONE."""
     labels = np.flatnonzero(belongs)
@@ -248,16 +249,16 @@ def expect(probabilities, belongs):
     return expected
 
 
-@formula
+@forceinline
 def packed_gradients(part, place, wanted, expected):
     """Return g and h of a drawn sample: what the probability of the group lacks, and p (1 - p)."""
-    weight, region = part.weights[place], part.regions[place]
+    weight, region = part.weights[place], part.cells[place]
     return packed(
         weight * (wanted[part.labels[place]] - expected[region, 0]), weight * expected[region, 1]
     )
 
 
-@formula
+@forceinline
 def put(box, place, feature, first, last, missing):
     """Write a condition of a box."""
     box.feature[place] = feature
@@ -266,7 +267,7 @@ def put(box, place, feature, first, last, missing):
     box.missing[place] = missing
 
 
-@formula
+@forceinline
 def n_used(box):
     """Return how many conditions a box has."""
     place = 0
@@ -275,7 +276,7 @@ def n_used(box):
     return place
 
 
-@formula
+@forceinline
 def find_place(box, feature):
     """Return the place of a feature's condition, or the first unused one; there is either."""
     place = 0
@@ -284,7 +285,7 @@ def find_place(box, feature):
     return place
 
 
-@formula
+@forceinline
 def fails(code, box, place):
     """Whether a value in a bin fails a condition of a box, as a number."""
     if code == MISSING:
@@ -292,7 +293,7 @@ def fails(code, box, place):
     return np.uint8(code < box.first[place] or code > box.last[place])
 
 
-@formula
+@forceinline
 def start_search(rows, gradients, max_conditions):
     """Return a search for a box that has no conditions yet."""
     return Search(
@@ -306,7 +307,7 @@ def start_search(rows, gradients, max_conditions):
     )
 
 
-@formula
+@forceinline
 def sort_samples(search, box, place, codes):
     """Find the samples inside a box and near it after one of its conditions was set or changed.
 
@@ -332,7 +333,7 @@ def sort_samples(search, box, place, codes):
     return n_inside, n_near
 
 
-@formula
+@forceinline
 def drop(search, box, place, codes):
     """Remove a condition; the last one takes its place. Returns how many samples are near."""
     last = n_used(box) - 1
@@ -353,7 +354,7 @@ def drop(search, box, place, codes):
     return n_near
 
 
-@formula
+@forceinline
 def sum_near(search, n_near, box, codes, sums):
     """Add up g and h of the samples that fail one condition only, by condition and bin."""
     sums[:] = 0
@@ -363,7 +364,7 @@ def sum_near(search, n_near, box, codes, sums):
         sums[place, codes[box.feature[place], search.rows[drawn]]] += search.gradients[drawn]
 
 
-@formula
+@forceinline
 def grow(search, samples, columns, l2, box, scores):
     """Add and change conditions of a box while its score on the drawn samples rises.
 
@@ -412,7 +413,7 @@ def grow(search, samples, columns, l2, box, scores):
         n_inside, n_near = sort_samples(search, box, best_place, codes)
 
 
-@formula
+@forceinline
 def widen(search, n_near, samples, box, place):
     """Move the ends of a condition midway to the next bins that hold samples it alone keeps out.
 
@@ -435,7 +436,7 @@ def widen(search, n_near, samples, box, place):
     return below >= 0 or above < n_bins or kept_out[MISSING]
 
 
-@formula
+@forceinline
 def widen_all(search, n_near, samples, box):
     """Widen all conditions in turn, and drop those that keep nothing out."""
     place = 0
@@ -447,8 +448,8 @@ def widen_all(search, n_near, samples, box):
             n_near = drop(search, box, place, samples.codes)
 
 
-@formula
-def find_held(box, codes, rows):
+@forceinline
+def find_contained(box, codes, rows):
     """Return the places of the samples that a box holds among some."""
     held = np.arange(rows.size).astype(np.uint32)
     n_held = rows.size
@@ -488,7 +489,7 @@ def find_box(samples, drawn, probabilities, goal, box, gaining, scores):
         return 0.0, 0.0
     find_gaining(part, search.failed, probabilities, gaining)
     vote = float(sum_of_g(total)) / (float(sum_of_h(total)) + l2)
-    held = find_held(box, samples.codes, others.rows)
+    held = find_contained(box, samples.codes, others.rows)
     total = np.int64(0)
     for place in held:
         total += packed_gradients(others, place, wanted, expected)
@@ -496,7 +497,7 @@ def find_box(samples, drawn, probabilities, goal, box, gaining, scores):
     return vote, (vote * g - 0.5 * vote * vote * h) / drawn.scale
 
 
-@formula
+@forceinline
 def find_gaining(part, failed, probabilities, gaining):
     """Write which classes are more frequent among the samples in a box than expected."""
     lacking = np.zeros(gaining.size, np.int64)
@@ -504,7 +505,7 @@ def find_gaining(part, failed, probabilities, gaining):
     for place in range(part.rows.size):
         if failed[place] == 0:
             mass = np.int64(np.rint(part.weights[place] * ONE))
-            masses[part.regions[place]] += mass
+            masses[part.cells[place]] += mass
             lacking[part.labels[place]] += mass * ONE
     for region in range(masses.size):
         if masses[region]:

@@ -23,15 +23,15 @@ import numpy as np
 
 from hyperboxes._kernels.bitmaps import mark_box, unmark_box
 from hyperboxes._kernels.blocking import (
-    bound_rooms,
+    bound_free_regions,
     close_block,
     close_lane,
-    move_room,
-    open_room,
-    set_room,
+    move_free_region,
+    open_free_region,
+    set_free_region,
 )
 from hyperboxes._kernels.geometry import is_known, larger, smaller
-from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
+from hyperboxes._kernels.jit import forceinline, inlined, internal, kernel, pass_by_pointer
 from hyperboxes._kernels.simd import ALL_LANES, HIGH, LANES, LEVEL, LOW, PARENT
 from hyperboxes._kernels.structs import ALIVE, BLOCKS, FEW, NO_LABEL, REMOVABLE, WIDTH, Workspace
 
@@ -54,13 +54,13 @@ _SAMPLE_SIZE = 64
 _THIN = np.float32(1e-6)
 
 
-@formula
+@forceinline
 def has_room(boxes):
     """Whether there are blocks for one more box."""
     return boxes.counters[BLOCKS] + SPARE_BLOCKS <= boxes.index.links.shape[0]
 
 
-@subroutine
+@internal
 def add_box(box, boxes):
     """Put a new box, of which row and label stand, into the tree of its class."""
     index, counters = boxes.index, boxes.counters
@@ -86,11 +86,11 @@ def add_box(box, boxes):
     links[block, lane] = box
     index.places[box] = block * LANES + lane
     counters[ALIVE] += 1
-    open_room(box, index, index.rooms)
+    open_free_region(box, index, index.free_regions)
     update_box(box, boxes)
 
 
-@subroutine
+@internal
 def update_box(box, boxes):
     """Bring the tree up to date with a box's row."""
     lower, upper, ends, links = boxes.lower, boxes.upper, boxes.index.ends, boxes.index.links
@@ -110,7 +110,7 @@ def update_box(box, boxes):
     mark_box(box, boxes, boxes.index.bitmaps)
 
 
-@step
+@inlined
 def relabel_box(box, label, boxes):
     """Give a box, of which the row stands, another label, and bring the trees up to date."""
     remove_box(box, boxes)
@@ -118,19 +118,19 @@ def relabel_box(box, label, boxes):
     add_box(box, boxes)
 
 
-@formula
+@forceinline
 def joint_label(label, other):
     """Return the label of what is joined of two: of the one that has one."""
     return other if label == NO_LABEL else label
 
 
-@formula
+@forceinline
 def n_classes(boxes):
     """Return how many classes there are; the last tree is of boxes without a label."""
     return boxes.index.roots.shape[0] - 1
 
 
-@subroutine
+@internal
 def remove_box(box, boxes):
     """Take a box out of the tree; bounds stay as they are."""
     ends = boxes.index.ends
@@ -139,7 +139,7 @@ def remove_box(box, boxes):
     boxes.index.links[block, lane] = -1
     for j in range(ends.shape[1]):
         ends[block, j, LOW, lane] = ends[block, j, HIGH, lane] = np.inf
-    close_lane(block, lane, boxes.index.rooms)
+    close_lane(block, lane, boxes.index.free_regions)
     unmark_box(box, boxes, boxes.index.bitmaps)
     boxes.counters[ALIVE] -= 1
     boxes.counters[REMOVABLE] -= 1
@@ -176,14 +176,14 @@ def make_workspace(n_features: int) -> Workspace:
 
 
 @kernel
-def build(order, starts, fill, centres, keys, rooms, boxes):
+def build(order, starts, fill, centres, keys, free_regions, boxes):
     """Build all trees anew, with narrow bounds and not more than `fill` lanes of a block in use.
 
     `order` has the boxes to include, tree by tree; those of tree t begin at `starts[t]`. There is
-    room for as many `centres` and `keys` as for boxes. `rooms[box, feature, LOW or HIGH]` are the
-    boxes' rooms, None if they are not kept.
+    room for as many `centres` and `keys` as for boxes. `free_regions[box, feature, LOW or HIGH]`
+    are the boxes' rooms, None if they are not kept.
     """
-    boxes = by_reference(boxes)
+    boxes = pass_by_pointer(boxes)
     lower, upper, counters, roots = boxes.lower, boxes.upper, boxes.counters, boxes.index.roots
     counters[BLOCKS] = 0
     counters[ALIVE] = order.shape[0]
@@ -197,14 +197,14 @@ def build(order, starts, fill, centres, keys, rooms, boxes):
         roots[t] = -1
         if starts[t + 1] > starts[t]:
             roots[t] = counters[BLOCKS]
-            _build_tree(order, starts[t], starts[t + 1], fill, boxes, centres, keys, rooms)
+            _build_tree(order, starts[t], starts[t + 1], fill, boxes, centres, keys, free_regions)
     for block in range(counters[BLOCKS] - 1, -1, -1):  # children come after their parents
         if boxes.index.links[block, LEVEL] >= 0 and boxes.index.links[block, PARENT] >= 0:
             _bound(block, boxes.index)
 
 
-@step
-def _build_tree(order, start, stop, fill, boxes, centres, keys, rooms):
+@inlined
+def _build_tree(order, start, stop, fill, boxes, centres, keys, free_regions):
     """Distribute boxes over the blocks of a tree, whose root is first; set no bounds yet."""
     lower, upper, index = boxes.lower, boxes.upper, boxes.index
     ends, links, places = index.ends, index.links, index.places
@@ -227,7 +227,7 @@ def _build_tree(order, start, stop, fill, boxes, centres, keys, rooms):
                 for j in range(lower.shape[1]):
                     ends[block, j, LOW, lane] = lower[box, j]
                     ends[block, j, HIGH, lane] = upper[box, j]
-                set_room(block, lane, index.rooms, box, rooms)
+                set_free_region(block, lane, index.free_regions, box, free_regions)
             continue
         n_pieces = _partition(order, start, stop, fill**level, centres, keys, cuts)
         for lane in range(n_pieces):
@@ -238,7 +238,7 @@ def _build_tree(order, start, stop, fill, boxes, centres, keys, rooms):
             top += 1
 
 
-@subroutine
+@internal
 def _partition(order, start, stop, unit, centres, keys, cuts):
     """Split a range of boxes by medians until no piece has more than `unit`.
 
@@ -265,7 +265,7 @@ def _partition(order, start, stop, unit, centres, keys, cuts):
     return n_pieces
 
 
-@formula
+@forceinline
 def _widest(order, start, stop, centres):
     """Return the dimension in which the boxes' centres, or those of some, vary most.
 
@@ -289,7 +289,7 @@ def _widest(order, start, stop, centres):
     return widest
 
 
-@formula
+@forceinline
 def _select(order, keys, start, stop, middle):
     """Arrange a range so that keys before `middle` are not larger than those from it on."""
     while stop - start > 1:
@@ -312,7 +312,7 @@ def _select(order, keys, start, stop, middle):
             return
 
 
-@subroutine
+@internal
 def _new_block(level, boxes):
     """Return an empty leaf, or a node of two blocks."""
     ends, links, counters = boxes.index.ends, boxes.index.links, boxes.counters
@@ -325,12 +325,12 @@ def _new_block(level, boxes):
         for j in range(ends.shape[1]):
             for lane in range(ends.shape[3]):
                 ends[new, j, LOW, lane] = ends[new, j, HIGH, lane] = np.inf
-        close_block(new, boxes.index.rooms)
+        close_block(new, boxes.index.free_regions)
     links[block, LEVEL] = level
     return block
 
 
-@formula
+@forceinline
 def _free_lane(block, links):
     """Return the first free lane of a block, or their number."""
     lane = 0
@@ -339,7 +339,7 @@ def _free_lane(block, links):
     return lane
 
 
-@formula
+@forceinline
 def _widen(ends, block, j, lane, outer_low, outer_high, inner_low, inner_high):
     """Let the bounds in a lane of a node include others; they are known if both are."""
     if is_known(ends[block, j, LOW, lane]):
@@ -349,13 +349,13 @@ def _widen(ends, block, j, lane, outer_low, outer_high, inner_low, inner_high):
         ends[block + 1, j, HIGH, lane] = smaller(ends[block + 1, j, HIGH, lane], inner_high)
 
 
-@formula
+@forceinline
 def _centre(low, high):
     """Return twice the middle of an interval, or any number if it is not known."""
     return low + high if is_known(low) else 0.0
 
 
-@subroutine
+@internal
 def _bound(child, index):
     """Set a block's bounds in its parent, as narrow as can be."""
     ends, links = index.ends, index.links
@@ -370,10 +370,10 @@ def _bound(child, index):
                 low, high = ends[child, j, LOW, k], ends[child, j, HIGH, k]
                 inner_low, inner_high = ends[inner, j, LOW, k], ends[inner, j, HIGH, k]
                 _widen(ends, parent, j, lane, low, high, inner_low, inner_high)
-    bound_rooms(child, parent, lane, index.rooms)
+    bound_free_regions(child, parent, lane, index.free_regions)
 
 
-@step
+@inlined
 def _split(full, new_lane, boxes):
     """Move half of a full block to a new one, in a free lane of its parent."""
     index = boxes.index
@@ -398,7 +398,7 @@ def _split(full, new_lane, boxes):
     _bound(full, index)
 
 
-@step
+@inlined
 def _move_lane(old, old_lane, new, lane, index):
     """Move what is in a lane to a lane of another block of the same level."""
     ends, links = index.ends, index.links
@@ -409,10 +409,10 @@ def _move_lane(old, old_lane, new, lane, index):
             for end in range(ends.shape[2]):
                 ends[new + bounds, j, end, lane] = ends[old + bounds, j, end, old_lane]
                 ends[old + bounds, j, end, old_lane] = np.inf
-    move_room(old, old_lane, new, lane, index.rooms)
+    move_free_region(old, old_lane, new, lane, index.free_regions)
 
 
-@subroutine
+@internal
 def _adopt(parent, lane, child, index):
     """Hang a block with all that is below it into a lane of its parent."""
     index.links[parent, lane] = child
@@ -420,7 +420,7 @@ def _adopt(parent, lane, child, index):
     _bound(child, index)
 
 
-@subroutine
+@internal
 def _nearest_lane(block, lanes, box, boxes):
     """Return the lane, of some, whose bounds the centre of a box is in the midst of, or nearly.
 

@@ -11,38 +11,38 @@ import numpy as np
 
 from hyperboxes._kernels.bitmaps import (
     IN,
-    MET,
+    IN_ALL_ROWS,
     NOT_IN,
     UNKNOWN,
     WORDS,
     are_on,
     box_at,
+    intersect,
+    load_class,
     n_chunks,
-    narrow,
+    rows_blocked,
     rows_outside,
     rows_to_meet,
-    rows_walled_off,
-    take_class,
 )
-from hyperboxes._kernels.blocking import may_grow, wall_in
+from hyperboxes._kernels.blocking import add_blocking_bound, may_grow
 from hyperboxes._kernels.box_index import joint_label
 from hyperboxes._kernels.geometry import (
-    HELD,
+    CONTAINED,
     are_known,
+    contains,
     copy_row,
     fits,
-    holds,
     hull,
     larger,
     overlaps,
     similarity,
     smaller,
 )
-from hyperboxes._kernels.jit import formula, step, subroutine
+from hyperboxes._kernels.jit import forceinline, inlined, internal
 from hyperboxes._kernels.search import (
-    facing,
+    compared_ends,
     find,
-    first_rival,
+    first_conflict,
     in_singles,
     limit_of,
     make_search,
@@ -65,12 +65,12 @@ from hyperboxes._kernels.simd import (
     within,
 )
 from hyperboxes._kernels.structs import (
+    ALLOW,
     CENTRE,
     CLOSED,
     CONTRACT,
     EVERY,
-    KEEP,
-    LOCK,
+    FREEZE,
     LONGEST,
     MEMBERSHIP,
     NO_LABEL,
@@ -79,28 +79,28 @@ from hyperboxes._kernels.structs import (
 )
 
 # What an attempt to grow a box says: nothing is in its way; something is in the way of all boxes.
-FREE, HOPELESS = -1, -2
+NO_CONFLICT, NONE_CAN_GROW = -1, -2
 
 
-@formula
-def grows_freely(rule):
+@forceinline
+def grows_freely(growth):
     """Whether nothing is in the way of a box, whatever becomes of it afterwards."""
-    return rule.resolution == KEEP or rule.resolution >= CONTRACT
+    return growth.on_overlap == ALLOW or growth.on_overlap >= CONTRACT
 
 
-@subroutine
-def try_growth(box, own, label, n_rivals, bottom, boxes, rule, scratch):
+@internal
+def find_conflict(box, own, label, n_conflicts, bottom, boxes, growth, scratch):
     """Try whether a box may grow to hold the interval, given rivals in the way of others.
 
-    The interval may be that of a box, `own`. Returns `FREE`, or how many rivals are known then, or
-    `HOPELESS` if no box may grow. The stack of the search is used from `bottom` on.
+    The interval may be that of a box, `own`. Returns `NO_CONFLICT`, or how many rivals are known
+    then, or `NONE_CAN_GROW` if no box may grow. The stack of the search is used from `bottom` on.
     """
-    if grows_freely(rule):
-        return FREE
-    locks = rule.resolution == LOCK
+    if grows_freely(growth):
+        return NO_CONFLICT
+    locks = growth.on_overlap == FREEZE
     if locks and boxes.labels[box] == NO_LABEL:
-        return FREE
-    labels, rivals, search = boxes.labels, scratch.rivals, scratch.search
+        return NO_CONFLICT
+    labels, conflicts, search = boxes.labels, scratch.conflicts, scratch.search
     v, w, low, high = scratch.v, scratch.w, search.low, search.high
     joint = joint_label(label, labels[box])
     is_labelled = label != NO_LABEL
@@ -110,29 +110,29 @@ def try_growth(box, own, label, n_rivals, bottom, boxes, rule, scratch):
     else:
         hull(boxes.lower[box], boxes.upper[box], low, high, v, w)
     rival = -1
-    for r in range(n_rivals):
-        is_rival = is_labelled or labels[rivals[r]] != joint
-        if is_rival and overlaps(v, w, boxes, rivals[r], rule.overlap):
-            rival = rivals[r]
-            rivals[r] = rivals[0]
-            rivals[0] = rival
+    for r in range(n_conflicts):
+        is_rival = is_labelled or labels[conflicts[r]] != joint
+        if is_rival and overlaps(v, w, boxes, conflicts[r], growth.overlap):
+            rival = conflicts[r]
+            conflicts[r] = conflicts[0]
+            conflicts[0] = rival
             break
     if rival < 0:
-        rival = first_rival(v, w, joint, boxes, rule, search, bottom)
+        rival = first_conflict(v, w, joint, boxes, growth, search, bottom)
         if rival < 0:
-            return FREE
+            return NO_CONFLICT
         # What meets the interval itself meets every box that is grown to hold it.
-        is_first = n_rivals == 0 and rule.overlap == CLOSED and is_labelled and are_known(low)
+        is_first = n_conflicts == 0 and growth.overlap == CLOSED and is_labelled and are_known(low)
         if (
             is_first
             and not locks
-            and first_rival(low, high, label, boxes, rule, search, bottom) >= 0
+            and first_conflict(low, high, label, boxes, growth, search, bottom) >= 0
         ):
-            return HOPELESS
-        rivals[n_rivals] = rival
-        n_rivals += 1
-    wall_in(box, own, rival, boxes, boxes.index.rooms)
-    return n_rivals
+            return NONE_CAN_GROW
+        conflicts[n_conflicts] = rival
+        n_conflicts += 1
+    add_blocking_bound(box, own, rival, boxes, boxes.index.free_regions)
+    return n_conflicts
 
 
 # One walk through the tree of a class, the nearest blocks first. It leaves out blocks whose boxes
@@ -144,9 +144,9 @@ def try_growth(box, own, label, n_rivals, bottom, boxes, rule, scratch):
 ALL, FITTING, GROWING = range(3)
 
 
-@subroutine
+@internal
 def find_best(
-    label, own, after_value, after_box, stamps, stamp, wanted, boxes, rule, scratch, ids, values
+    label, own, after_value, after_box, stamps, stamp, wanted, boxes, growth, scratch, ids, values
 ):
     """List the best of the boxes that are `wanted`, as many as the list takes.
 
@@ -155,13 +155,13 @@ def find_best(
     learners whose boxes have no rooms. Returns how many, and how many were tried.
     """
     counters, search = boxes.counters, scratch.search
-    ends, rooms, links = boxes.index.ends, boxes.index.rooms, boxes.index.links
-    floor, metric, inside = rule.floor, rule.metric, rule.measure == LONGEST
-    theta = rule.theta if wanted != ALL else np.inf
+    ends, free_regions, links = boxes.index.ends, boxes.index.free_regions, boxes.index.links
+    floor, metric, inside = growth.floor, growth.metric, growth.order_by == LONGEST
+    theta = growth.theta if wanted != ALL else np.inf
     stack, least, gaps = search.stack, search.least, search.gaps
     near, far = search.window_near, search.window_far
     xl, xu = search.low, search.high
-    x1, x2 = facing(xl, xu, rule.measure)
+    x1, x2 = compared_ends(xl, xu, growth.order_by)
     slack = set_interval(x1, x2, metric, search)
     limit = limit_of(floor)
     bound = in_singles(limit, slack, xl.shape[0], metric)
@@ -174,9 +174,9 @@ def find_best(
     copy_row(xl, search.x_low)
     copy_row(xu, search.x_high)
     if own >= 0:
-        _stay_in_room(own, boxes.index.places, rooms, near, far)
+        _stay_in_room(own, boxes.index.places, free_regions, near, far)
     most = ids.shape[0]
-    n_found = n_tried = n_rivals = 0
+    n_found = n_tried = n_conflicts = 0
     top = start(label, True, boxes, search)
     while top > 0:
         top -= 1
@@ -187,7 +187,7 @@ def find_best(
         inner = links[block, LEVEL] > 0
         mask = ALL_LANES if wanted == ALL else within(ends, block + inner, True, near, far)
         if mask:
-            mask &= _with_room(block, rooms, search)
+            mask &= _with_room(block, free_regions, search)
         if mask and is_near:
             bounds = block + (inner and inside)
             mask &= within(ends, bounds, inside, search.best_near, search.best_far)
@@ -207,21 +207,21 @@ def find_best(
             if box < 0 or box == own or stamps[box] >= stamp or (has_gaps and gaps[lane] > bound):
                 continue
             counters[WORK] += 1
-            value = similarity(xl, xu, boxes, box, rule)
+            value = similarity(xl, xu, boxes, box, growth)
             if not (
                 value >= floor
                 and precedes(after_value, after_box, value, box)
                 and (n_found < most or precedes(value, box, values[most - 1], ids[most - 1]))
-                and (wanted == ALL or fits(boxes, box, xl, xu, rule))
+                and (wanted == ALL or fits(boxes, box, xl, xu, growth))
             ):
                 continue
             if wanted == GROWING:
                 n_tried += 1
-                known = try_growth(box, own, label, n_rivals, top, boxes, rule, scratch)
-                if known == HOPELESS:
+                known = find_conflict(box, own, label, n_conflicts, top, boxes, growth, scratch)
+                if known == NONE_CAN_GROW:
                     return 0, n_tried
-                if known != FREE:
-                    n_rivals = known
+                if known != NO_CONFLICT:
+                    n_conflicts = known
                     continue
             n_found = insert(box, value, n_found, ids, values)
             if n_found == most:
@@ -233,26 +233,26 @@ def find_best(
     return n_found, n_tried
 
 
-@formula
-def _with_room(block, rooms, search):
+@forceinline
+def _with_room(block, free_regions, search):
     """Return the lanes of a block with room for the interval, as far as is known."""
-    if rooms is None:
+    if free_regions is None:
         return ALL_LANES
-    return within(rooms, block, False, search.x_low, search.x_high)
+    return within(free_regions, block, False, search.x_low, search.x_high)
 
 
-@formula
-def _stay_in_room(box, places, rooms, near, far):
+@forceinline
+def _stay_in_room(box, places, free_regions, near, far):
     """Leave out what is beyond the walls of a box."""
-    if rooms is None:
+    if free_regions is None:
         return
     block, lane = places[box] // LANES, places[box] % LANES
     for j in range(near.shape[0]):
-        near[j] = smaller(rooms[block, j, HIGH, lane], near[j])
-        far[j] = larger(rooms[block, j, LOW, lane], far[j])
+        near[j] = smaller(free_regions[block, j, HIGH, lane], near[j])
+        far[j] = larger(free_regions[block, j, LOW, lane], far[j])
 
 
-@formula
+@forceinline
 def insert(box, value, n_found, ids, values):
     """Put a box in its place on a list, or none; if there are too many the last falls off."""
     most = ids.shape[0]
@@ -285,96 +285,96 @@ def make_scratch(n_boxes: int, n_features: int, n_trees: int) -> Scratch:
         ids=np.empty(n_boxes, np.int64),
         values=np.empty(n_boxes),
         growable=np.empty(n_boxes, np.int64),
-        rivals=np.empty(n_boxes, np.int64),
+        conflicts=np.empty(n_boxes, np.int64),
         v=np.empty(n_features),
         w=np.empty(n_features),
         search=make_search(n_features, n_trees),
     )
 
 
-@subroutine
-def choose(label, own, boxes, rule, scratch):
+@internal
+def choose(label, own, boxes, growth, scratch):
     """Find the best box of a class that may grow to hold the interval (other than the box `own`).
 
     Returns the box or `NONE`, and how many candidates were tried up to it. By memberships, a box
     that holds the interval already is returned with no candidate tried.
     """
-    if rule.everywhere:
-        return _choose_of_all(label, own, boxes, rule, scratch)
+    if growth.exhaustive:
+        return _choose_of_all(label, own, boxes, growth, scratch)
     bitmaps = boxes.index.bitmaps
-    if rule.measure == MEMBERSHIP and _are_marked(label, boxes, bitmaps):
-        return _choose_marked(label, boxes, bitmaps, rule, scratch)
-    if rule.most < EVERY:
-        return _choose_of_best(label, own, boxes, rule, scratch)
-    if rule.measure == MEMBERSHIP:
-        holder = _find_holder(label, boxes, rule, scratch)
+    if growth.order_by == MEMBERSHIP and _are_marked(label, boxes, bitmaps):
+        return _choose_marked(label, boxes, bitmaps, growth, scratch)
+    if growth.max_candidates < EVERY:
+        return _choose_of_best(label, own, boxes, growth, scratch)
+    if growth.order_by == MEMBERSHIP:
+        holder = _find_holder(label, boxes, growth, scratch)
         if holder >= 0:
             return holder, 0
     # If nothing is in their way the first that fits is as good as any.
-    wanted = FITTING if grows_freely(rule) else GROWING
+    wanted = FITTING if grows_freely(growth) else GROWING
     ids = scratch.ids[:1]
     n_found, n_tried = find_best(
-        label, own, np.inf, -1, boxes.labels, EVERY, wanted, boxes, rule, scratch, ids,
+        label, own, np.inf, -1, boxes.labels, EVERY, wanted, boxes, growth, scratch, ids,
         scratch.values,
     )  # fmt: skip
     return ids[0] if n_found > 0 else NONE, n_tried if wanted == GROWING else n_found
 
 
-@step
-def _choose_of_best(label, own, boxes, rule, scratch):
+@inlined
+def _choose_of_best(label, own, boxes, growth, scratch):
     """Choose from the best boxes alone, so many of them, whether they fit or not.
 
     One that holds the interval has a membership of 1, so none does where the best has less.
     """
-    ids, values = scratch.ids[: rule.most], scratch.values
+    ids, values = scratch.ids[: growth.max_candidates], scratch.values
     n_found, _ = find_best(
-        label, own, np.inf, -1, boxes.labels, EVERY, ALL, boxes, rule, scratch, ids, values
+        label, own, np.inf, -1, boxes.labels, EVERY, ALL, boxes, growth, scratch, ids, values
     )
-    if rule.measure == MEMBERSHIP and n_found > 0 and values[0] == 1.0:
-        holder = _find_holder(label, boxes, rule, scratch)
+    if growth.order_by == MEMBERSHIP and n_found > 0 and values[0] == 1.0:
+        holder = _find_holder(label, boxes, growth, scratch)
         if holder >= 0:
             return holder, 0
         # Values are missing. The list is found again, for the other search has used its room.
         n_found, _ = find_best(
-            label, own, np.inf, -1, boxes.labels, EVERY, ALL, boxes, rule, scratch, ids, values
+            label, own, np.inf, -1, boxes.labels, EVERY, ALL, boxes, growth, scratch, ids, values
         )
-    return _choose_of_list(ids, n_found, label, own, boxes, rule, scratch)
+    return _choose_of_list(ids, n_found, label, own, boxes, growth, scratch)
 
 
-@step
-def _choose_of_list(ids, n_found, label, own, boxes, rule, scratch):
+@inlined
+def _choose_of_list(ids, n_found, label, own, boxes, growth, scratch):
     """Choose the first of some boxes that may grow."""
-    n_rivals = n_tried = 0
-    while n_tried < n_found and n_rivals != HOPELESS:
+    n_conflicts = n_tried = 0
+    while n_tried < n_found and n_conflicts != NONE_CAN_GROW:
         box = ids[n_tried]
         n_tried += 1
-        if fits(boxes, box, scratch.search.low, scratch.search.high, rule):
-            known = try_growth(box, own, label, n_rivals, 0, boxes, rule, scratch)
-            if known == FREE:
+        if fits(boxes, box, scratch.search.low, scratch.search.high, growth):
+            known = find_conflict(box, own, label, n_conflicts, 0, boxes, growth, scratch)
+            if known == NO_CONFLICT:
                 return box, n_tried
-            n_rivals = known
+            n_conflicts = known
     return NONE, n_tried
 
 
-@step
-def _choose_of_all(label, own, boxes, rule, scratch):
+@inlined
+def _choose_of_all(label, own, boxes, growth, scratch):
     """Choose from all candidates.
 
     Nothing is sorted: of those that may grow the best is picked, and its place in the sorted order
     of candidates counted afterwards.
     """
     ids, values = scratch.ids, scratch.values
-    holder, n_candidates, n_growable = _list_candidates(label, own, boxes, rule, scratch)
+    holder, n_candidates, n_growable = _list_candidates(label, own, boxes, growth, scratch)
     if holder != NONE:
         return holder, 0
-    best, _ = _try_in_order(n_candidates, n_growable, label, own, boxes, rule, scratch)
+    best, _ = _try_in_order(n_candidates, n_growable, label, own, boxes, growth, scratch)
     if best == NONE:
-        return NONE, smaller(n_candidates, rule.most)
+        return NONE, smaller(n_candidates, growth.max_candidates)
     return ids[best], rank(values, ids, n_candidates, best)
 
 
-@subroutine
-def _try_in_order(n_listed, n_growable, label, own, boxes, rule, scratch):
+@internal
+def _try_in_order(n_listed, n_growable, label, own, boxes, growth, scratch):
     """Try candidates, the best first; return the place of the one that may grow, and how many.
 
     Those come first on a list that the rule may have us leave after so many.
@@ -382,14 +382,17 @@ def _try_in_order(n_listed, n_growable, label, own, boxes, rule, scratch):
     ids, values, growable = scratch.ids, scratch.values, scratch.growable
     for g in range(n_growable // 2 - 1, -1, -1):
         sift_down(values, ids, growable, g, n_growable)
-    n_rivals = n_tried = 0
-    while n_growable > 0 and n_rivals != HOPELESS:
+    n_conflicts = n_tried = 0
+    while n_growable > 0 and n_conflicts != NONE_CAN_GROW:
         best = growable[0]
-        if rule.most < n_listed and rank(values, ids, n_listed, best) > rule.most:
+        if (
+            growth.max_candidates < n_listed
+            and rank(values, ids, n_listed, best) > growth.max_candidates
+        ):
             break
         n_tried += 1
-        n_rivals = try_growth(ids[best], own, label, n_rivals, 0, boxes, rule, scratch)
-        if n_rivals == FREE:
+        n_conflicts = find_conflict(ids[best], own, label, n_conflicts, 0, boxes, growth, scratch)
+        if n_conflicts == NO_CONFLICT:
             return best, n_tried
         n_growable -= 1
         growable[0] = growable[n_growable]
@@ -397,7 +400,7 @@ def _try_in_order(n_listed, n_growable, label, own, boxes, rule, scratch):
     return NONE, n_tried
 
 
-@formula
+@forceinline
 def _are_marked(label, boxes, bitmaps):
     """Whether bitmaps tell all that is to know about boxes that a sample may be joined with."""
     if bitmaps is None:
@@ -406,62 +409,62 @@ def _are_marked(label, boxes, bitmaps):
     return is_all_known and label != NO_LABEL and boxes.index.roots[NO_LABEL] < 0
 
 
-@subroutine
-def _choose_marked(label, boxes, bitmaps, rule, scratch):
+@internal
+def _choose_marked(label, boxes, bitmaps, growth, scratch):
     """Choose from the boxes that bitmaps leave over: those with room inside the window."""
     if bitmaps is None:
         return NONE, 0
     search = scratch.search
     xl, xu, near, far = search.low, search.high, scratch.v, scratch.w
     ids, values, growable = scratch.ids, scratch.values, scratch.growable
-    set_reach(xl, xu, HELD, rule.metric, near, far)
+    set_reach(xl, xu, CONTAINED, growth.metric, near, far)
     n_rows = rows_to_meet(far, near, 0, bitmaps)
     for chunk in range(n_chunks(boxes)):
-        take_class(chunk, label, bitmaps)
-        if narrow(chunk, 0, n_rows, IN, MET, bitmaps):
+        load_class(chunk, label, bitmaps)
+        if intersect(chunk, 0, n_rows, IN, IN_ALL_ROWS, bitmaps):
             for word in range(WORDS):
-                lanes = bitmaps.met[word]
+                lanes = bitmaps.all_rows[word]
                 while lanes:
                     box = box_at(chunk, word, lanes)
                     lanes &= lanes - 1
-                    if holds(boxes, box, xl, xu, rule.metric):
+                    if contains(boxes, box, xl, xu, growth.metric):
                         return box, 0
     for j in range(xl.shape[0]):  # walls are in single precision
         near[j], far[j] = np.float32(xl[j]), np.float32(xu[j])
-    n_rows = rows_walled_off(near, far, 0, bitmaps)
-    set_window(xl, xu, rule.theta, near, far)
+    n_rows = rows_blocked(near, far, 0, bitmaps)
+    set_window(xl, xu, growth.theta, near, far)
     n_rows = rows_outside(near, far, n_rows, bitmaps)
     n_found = 0
     for chunk in range(n_chunks(boxes)):
-        take_class(chunk, label, bitmaps)
-        if narrow(chunk, 0, n_rows, NOT_IN, MET, bitmaps):
+        load_class(chunk, label, bitmaps)
+        if intersect(chunk, 0, n_rows, NOT_IN, IN_ALL_ROWS, bitmaps):
             for word in range(WORDS):
-                lanes = bitmaps.met[word]
+                lanes = bitmaps.all_rows[word]
                 while lanes:
                     box = box_at(chunk, word, lanes)
                     lanes &= lanes - 1
-                    value = similarity(xl, xu, boxes, box, rule)
-                    if value >= rule.floor and fits(boxes, box, xl, xu, rule):
+                    value = similarity(xl, xu, boxes, box, growth)
+                    if value >= growth.floor and fits(boxes, box, xl, xu, growth):
                         ids[n_found] = box
                         values[n_found] = value
                         growable[n_found] = n_found
                         n_found += 1
     boxes.counters[WORK] += n_found
-    best, n_tried = _try_in_order(n_found, n_found, label, -1, boxes, rule, scratch)
+    best, n_tried = _try_in_order(n_found, n_found, label, -1, boxes, growth, scratch)
     return ids[best] if best != NONE else NONE, n_tried
 
 
-@subroutine
-def list_similar(label, boxes, rule, search, ids, values):
+@internal
+def list_similar(label, boxes, growth, search, ids, values):
     """List all boxes joinable with a class whose value is at least the floor; return how many."""
-    xl, xu, floor = search.low, search.high, rule.floor
-    x1, x2 = facing(xl, xu, rule.measure)
-    set_reach(x1, x2, limit_of(floor), rule.metric, search.near, search.far)
-    n_found = find(label, True, rule.measure == LONGEST, True, boxes, search, ids)
+    xl, xu, floor = search.low, search.high, growth.floor
+    x1, x2 = compared_ends(xl, xu, growth.order_by)
+    set_reach(x1, x2, limit_of(floor), growth.metric, search.near, search.far)
+    n_found = find(label, True, growth.order_by == LONGEST, True, boxes, search, ids)
     boxes.counters[WORK] += n_found
     n_similar = 0
     for f in range(n_found):
-        value = similarity(xl, xu, boxes, ids[f], rule)
+        value = similarity(xl, xu, boxes, ids[f], growth)
         if value >= floor:
             ids[n_similar] = ids[f]
             values[n_similar] = value
@@ -469,8 +472,8 @@ def list_similar(label, boxes, rule, search, ids, values):
     return n_similar
 
 
-@step
-def _list_candidates(label, own, boxes, rule, scratch):
+@inlined
+def _list_candidates(label, own, boxes, growth, scratch):
     """List the candidates of a class and, as places in that list, which may grow.
 
     Returns the oldest box that holds the interval already (`NONE`, and so for similarities), the
@@ -478,24 +481,24 @@ def _list_candidates(label, own, boxes, rule, scratch):
     """
     ids, values, growable = scratch.ids, scratch.values, scratch.growable
     labels, search = boxes.labels, scratch.search
-    n_similar = list_similar(label, boxes, rule, search, ids, values)
+    n_similar = list_similar(label, boxes, growth, search, ids, values)
     holder = NONE
     n_candidates = n_growable = 0
     for s in range(n_similar):
         box = ids[s]
-        is_full = rule.measure == MEMBERSHIP and values[s] == 1.0
-        may_hold = is_full or rule.measure == CENTRE
+        is_full = growth.order_by == MEMBERSHIP and values[s] == 1.0
+        may_hold = is_full or growth.order_by == CENTRE
         if (
             may_hold
             and (holder == NONE or box < holder)
             and (label == NO_LABEL or labels[box] == label)
-            and holds(boxes, box, search.low, search.high, rule.metric)
+            and contains(boxes, box, search.low, search.high, growth.metric)
         ):
             holder = box
         fits_and_may = (
             box != own
-            and may_grow(box, boxes.index.places, boxes.index.rooms)
-            and fits(boxes, box, search.low, search.high, rule)
+            and may_grow(box, boxes.index.places, boxes.index.free_regions)
+            and fits(boxes, box, search.low, search.high, growth)
         )
         if fits_and_may:
             growable[n_growable] = n_candidates
@@ -507,22 +510,22 @@ def _list_candidates(label, own, boxes, rule, scratch):
     return holder, n_candidates, n_growable
 
 
-@step
-def _find_holder(label, boxes, rule, scratch):
+@inlined
+def _find_holder(label, boxes, growth, scratch):
     """Return the oldest box of a class, of any for a sample without, that holds the interval."""
     ids, search = scratch.ids, scratch.search
     xl, xu = search.low, search.high
-    set_reach(xl, xu, HELD, rule.metric, search.near, search.far)
+    set_reach(xl, xu, CONTAINED, growth.metric, search.near, search.far)
     holder = NONE
     for f in range(find(label, label == NO_LABEL, False, False, boxes, search, ids)):
         box = ids[f]
         is_older = holder == NONE or box < holder
-        if is_older and holds(boxes, box, xl, xu, rule.metric):
+        if is_older and contains(boxes, box, xl, xu, growth.metric):
             holder = box
     return holder
 
 
-@subroutine
+@internal
 def sift_down(values, ids, heap, g, size):
     """Restore a heap of places below g: the largest value on top, the oldest of equals."""
     place = heap[g]
@@ -537,13 +540,13 @@ def sift_down(values, ids, heap, g, size):
     heap[g] = place
 
 
-@formula
+@forceinline
 def _beats(values, ids, place, other):
     """Whether the candidate at a place is tried before another."""
     return precedes(values[place], ids[place], values[other], ids[other])
 
 
-@subroutine
+@internal
 def rank(values, ids, n_candidates, best):
     """Count the candidates tried up to `best`: those that beat it, and itself."""
     rank = 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from hyperboxes._kernels.geometry import distance, larger, smaller
-from hyperboxes._kernels.jit import by_reference, kernel, step, subroutine
+from hyperboxes._kernels.jit import inlined, internal, kernel, pass_by_pointer
 from hyperboxes._kernels.search import find, set_reach
 from hyperboxes._kernels.structs import BOXES, NO_LABEL, WORK
 
@@ -17,26 +17,26 @@ Clusters = namedtuple("Clusters", "parents nearest")
 
 
 @kernel
-def join(boxes, start, metric, search, max_gap, min_samples, everywhere, clusters, ids, work):
+def join(boxes, start, metric, search, max_gap, min_samples, exhaustive, clusters, ids, work):
     """Join each box, from a place on, with the older ones that are near; return where that ended.
 
     It ends with the last box or after `work` comparisons of a block in one dimension. `ids` is room
     for all boxes.
     """
-    boxes, clusters = by_reference(boxes), by_reference(clusters)
-    metric, search = by_reference(metric), by_reference(search)
+    boxes, clusters = pass_by_pointer(boxes), pass_by_pointer(clusters)
+    metric, search = pass_by_pointer(metric), pass_by_pointer(search)
     counters, lower, upper = boxes.counters, boxes.lower, boxes.upper
     end = counters[WORK] + larger(work // lower.shape[1], 1)
     while start < counters[BOXES] and counters[WORK] < end:
         set_reach(upper[start], lower[start], max_gap, metric, search.near, search.far)
-        n_found = find(NO_LABEL, False, False, everywhere, boxes, search, ids)
+        n_found = find(NO_LABEL, False, False, exhaustive, boxes, search, ids)
         counters[WORK] += n_found
         _join(start, ids, n_found, boxes, metric, max_gap, min_samples, clusters)
         start += 1
     return start
 
 
-@step
+@inlined
 def _join(box, ids, n_found, boxes, metric, max_gap, min_samples, clusters):
     """Join a dense box with all older dense ones that are near, another with the nearest."""
     lower, upper, counts, nearest = boxes.lower, boxes.upper, boxes.counts, clusters.nearest
@@ -56,14 +56,14 @@ def _join(box, ids, n_found, boxes, metric, max_gap, min_samples, clusters):
                 nearest[box] = k
 
 
-@step
+@inlined
 def _unite(box, other, parents):
     """Make two trees one."""
     a, b = _find_root(box, parents), _find_root(other, parents)
     parents[larger(a, b)] = smaller(a, b)
 
 
-@subroutine
+@internal
 def _find_root(box, parents):
     """Return the root of a box's tree, and make the way to it shorter."""
     while parents[box] != box:
@@ -75,7 +75,7 @@ def _find_root(box, parents):
 @kernel
 def number(counts, min_samples, clusters, numbers):
     """Write the cluster of each box, or -1; clusters are numbered by their oldest dense box."""
-    clusters = by_reference(clusters)
+    clusters = pass_by_pointer(clusters)
     parents, nearest = clusters.parents, clusters.nearest
     n_clusters = 0
     for box in range(numbers.shape[0]):

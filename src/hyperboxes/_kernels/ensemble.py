@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 
 from hyperboxes._kernels.geometry import is_known
-from hyperboxes._kernels.jit import by_reference, instruction, kernel, step
+from hyperboxes._kernels.jit import inlined, intrinsic, kernel, pass_by_pointer
 
 # The values of a feature are whole numbers here, codes from 0 to 255, so that a box is compared
 # with 64 samples at a time and every distance is exact. Sums of gaps are kept in bytes, which end
@@ -61,7 +61,7 @@ def add_votes(low, high, members, nearest, shares, votes):
     for the distances from classes, `shares[class, SAMPLES]` for weights, with one more row than
     there are classes.
     """
-    members = by_reference(members)
+    members = pass_by_pointer(members)
     for start in range(0, low.shape[1], SAMPLES):
         for t in range(members.rows.shape[0]):
             for c in range(nearest.shape[0]):
@@ -69,7 +69,7 @@ def add_votes(low, high, members, nearest, shares, votes):
             _vote(nearest, members.weights, members.rows[t], shares, votes, start)
 
 
-@step
+@inlined
 def _find_nearest(low, high, start, member, c, members, nearest):
     """Find how far samples are from the nearest box of a class, in codes."""
     first = members.first_features[member]
@@ -84,7 +84,7 @@ def _find_nearest(low, high, start, member, c, members, nearest):
         _find_sums(*boxes, *samples, nearest, c)
 
 
-@step
+@inlined
 def _vote(nearest, weights, row, shares, votes, start):
     """Share a vote among the classes by how much farther than the nearest they are."""
     n_classes = nearest.shape[0]
@@ -157,7 +157,7 @@ def _scan_for(distances: Any) -> Any:
         samples = features, place, place, low, high, place
         return types.boolean(*boxes, *samples, nearest, place), generate
 
-    return instruction(scan)
+    return intrinsic(scan)
 
 
 class _Boxes:
@@ -185,7 +185,7 @@ class _Boxes:
         builder = self.builder
         size = builder.mul(self.n_features, _number(2))
         for vector in distances:
-            vector.forget()
+            vector.evict()
         with cgutils.for_range(builder, self.n_boxes) as boxes:
             box = builder.gep(self.ends, [builder.mul(boxes.index, size)], inbounds=True)
             for vector in distances:
@@ -227,7 +227,7 @@ class _ShortDistances:
         self.distances = cgutils.alloca_once_value(builder, _NO_BYTES)
         self.least = cgutils.alloca_once_value(builder, _FARTHEST_BYTES)
 
-    def forget(self) -> None:
+    def evict(self) -> None:
         """Begin with no box."""
         self.builder.store(_FARTHEST_BYTES, self.least)
 
@@ -288,7 +288,7 @@ class _Sums:
         self.both, self.uppers = (cgutils.alloca_once_value(builder, _NO_PAIRS) for _ in range(2))
         self.least = [cgutils.alloca_once_value(builder, _FARTHEST_PAIRS) for _ in range(2)]
 
-    def forget(self) -> None:
+    def evict(self) -> None:
         """Begin with no box."""
         for place in self.least:
             self.builder.store(_FARTHEST_PAIRS, place)
@@ -374,18 +374,18 @@ _NEARLY = 1e-6
 
 
 @kernel
-def take_numbers(low, high, rows, features, levels, xl, xu):
+def take_numbers(low, high, rows, features, n_bins, xl, xu):
     """Write some features of some samples as numbers from 0 to 1, or NaN where they are missing.
 
-    `low[feature, sample]` and `high` are codes up to `levels`; `high` and `xu` are None for points.
+    `low[feature, sample]` and `high` are codes up to `n_bins`; `high` and `xu` are None for points.
     """
     for i in range(rows.shape[0]):
         for k in range(features.shape[0]):
             first = low[features[k], rows[i]]
-            xl[i, k] = first / levels
+            xl[i, k] = first / n_bins
             if high is not None:
                 last = high[features[k], rows[i]]
-                xu[i, k] = last / levels
+                xu[i, k] = last / n_bins
                 if first > last:
                     xl[i, k] = xu[i, k] = np.nan
 
@@ -410,7 +410,7 @@ def take_shuffled(codes, rows, features, orders, taken):
 
 
 @kernel
-def round_boxes(lower, upper, levels, low, high):
+def round_boxes(lower, upper, n_bins, low, high):
     """Write the codes that boxes hold; those of features that they know nothing of are all.
 
     Where boxes were parted between two codes, each keeps those on its side; one between two codes
@@ -418,11 +418,11 @@ def round_boxes(lower, upper, levels, low, high):
     """
     for i in range(lower.shape[0]):
         for j in range(lower.shape[1]):
-            first, last = 0.0, float(levels)
+            first, last = 0.0, float(n_bins)
             if is_known(lower[i, j]):
-                first = np.ceil(levels * lower[i, j] - _NEARLY)
-                last = np.floor(levels * upper[i, j] + _NEARLY)
+                first = np.ceil(n_bins * lower[i, j] - _NEARLY)
+                last = np.floor(n_bins * upper[i, j] + _NEARLY)
                 if first > last:
-                    first = last = np.rint(levels * (lower[i, j] + upper[i, j]) / 2)
+                    first = last = np.rint(n_bins * (lower[i, j] + upper[i, j]) / 2)
             low[i, j] = np.uint8(first)
             high[i, j] = np.uint8(last)

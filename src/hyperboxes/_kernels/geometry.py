@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from hyperboxes._kernels.jit import formula, instruction, step, subroutine
+from hyperboxes._kernels.jit import forceinline, inlined, internal, intrinsic
 from hyperboxes._kernels.structs import (
     CENTRE,
     CLOSED,
@@ -32,7 +32,7 @@ from hyperboxes._kernels.structs import (
 ROUNDING = 2.0**-52
 
 # Distances up to this are memberships of 1.
-HELD = ROUNDING / 4
+CONTAINED = ROUNDING / 4
 
 # Larger than what a product and a quotient lose by rounding.
 _JUST_ABOVE_1 = 1.0 + 2.0**-50
@@ -55,7 +55,7 @@ def _choice(typing: Any, a: Any, b: Any, operator: str, *, known: bool = False) 
     return kind(kind, kind), generate
 
 
-@instruction
+@intrinsic
 def larger(typing: Any, a: Any, b: Any) -> Any:
     """Return the larger number; `b` if one of them is not known.
 
@@ -64,25 +64,25 @@ def larger(typing: Any, a: Any, b: Any) -> Any:
     return _choice(typing, a, b, ">")
 
 
-@instruction
+@intrinsic
 def smaller(typing: Any, a: Any, b: Any) -> Any:
     """Return the smaller number; `b` if one of them is not known."""
     return _choice(typing, a, b, "<")
 
 
-@instruction
+@intrinsic
 def lowest(typing: Any, a: Any, b: Any) -> Any:
     """Return the smaller number, or the one that is known."""
     return _choice(typing, a, b, "<", known=True)
 
 
-@instruction
+@intrinsic
 def upmost(typing: Any, a: Any, b: Any) -> Any:
     """Return the larger number, or the one that is known."""
     return _choice(typing, a, b, ">", known=True)
 
 
-@instruction
+@intrinsic
 def is_known(typing: Any, a: Any) -> Any:
     """Whether a number is known, that is, not NaN."""
 
@@ -92,7 +92,7 @@ def is_known(typing: Any, a: Any) -> Any:
     return types.boolean(a), generate
 
 
-@formula
+@forceinline
 def are_known(values):
     """Whether all numbers of a row are known."""
     for j in range(values.shape[0]):
@@ -101,7 +101,7 @@ def are_known(values):
     return True
 
 
-@formula
+@forceinline
 def distance(lower, upper, box, xl, xu, metric, limit):
     """Return how far the interval [xl, xu] is from a box, 0 where the box holds it.
 
@@ -135,15 +135,15 @@ def distance(lower, upper, box, xl, xu, metric, limit):
     return larger(total / n_features, 1.0)
 
 
-@subroutine
-def similarity(v, w, boxes, box, rule):
+@internal
+def similarity(v, w, boxes, box, growth):
     """Return the membership of [v, w] in a box, or the similarity of the two by a measure.
 
     All are `distance` with lower and upper ends exchanged. The middle distance is the membership
     of the box in the interval or the other way round, whichever is more or less similar. Or it is
     minus the squared distance of their centres.
     """
-    lower, upper, metric, measure = boxes.lower, boxes.upper, rule.metric, rule.measure
+    lower, upper, metric, measure = boxes.lower, boxes.upper, growth.metric, growth.order_by
     if measure == CENTRE:
         return -_centre_distance(v, w, lower, upper, box)
     if measure == LONGEST:
@@ -157,7 +157,7 @@ def similarity(v, w, boxes, box, rule):
     return as_membership(gap)
 
 
-@step
+@inlined
 def _centre_distance(v, w, lower, upper, box):
     """Return the squared distance of two centres, as far as is known."""
     total = 0.0
@@ -167,13 +167,13 @@ def _centre_distance(v, w, lower, upper, box):
     return total
 
 
-@formula
+@forceinline
 def as_membership(gap):
     """Return 1 less a distance, at least 0."""
     return 1.0 - smaller(gap, 1.0)
 
 
-@formula
+@forceinline
 def closeness(gap):
     """Rank of a distance: the membership, and beyond its reach, where it is 0, minus the distance.
 
@@ -182,24 +182,24 @@ def closeness(gap):
     return 1.0 - gap if gap < 1.0 else -gap
 
 
-@formula
-def fits(boxes, box, xl, xu, rule):
+@forceinline
+def fits(boxes, box, xl, xu, growth):
     """Whether the box grown to hold [xl, xu] is small enough; sides that are not known are."""
-    lower, upper, theta = boxes.lower, boxes.upper, rule.theta
+    lower, upper, theta = boxes.lower, boxes.upper, growth.theta
     total = 0.0
     for j in range(xl.shape[0]):
         side = upmost(upper[box, j], xu[j]) - lowest(lower[box, j], xl[j])
         if side > theta:
             return False
         total += larger(side, 0.0)
-    return total <= rule.total
+    return total <= growth.total
 
 
-@subroutine
-def holds(boxes, box, xl, xu, metric):
+@internal
+def contains(boxes, box, xl, xu, metric):
     """Whether [xl, xu] is a full member of the box, and knows nothing that the box does not."""
     lower = boxes.lower
-    if distance(lower, boxes.upper, box, xl, xu, metric, HELD) > HELD:
+    if distance(lower, boxes.upper, box, xl, xu, metric, CONTAINED) > CONTAINED:
         return False
     for j in range(xl.shape[0]):
         if is_known(xl[j]) and not is_known(lower[box, j]):
@@ -207,7 +207,7 @@ def holds(boxes, box, xl, xu, metric):
     return True
 
 
-@subroutine
+@internal
 def overlaps(v, w, boxes, box, relation):
     """Whether [v, w] overlaps a box in every feature.
 
@@ -231,8 +231,8 @@ def overlaps(v, w, boxes, box, relation):
     return True
 
 
-@subroutine
-def contract(v, w, x, boxes, box, rule):
+@internal
+def contract(v, w, x, boxes, box, growth):
     """Part two overlapping boxes in the dimension where they overlap least; both may change.
 
     The overlap must hold in the sense of the rule, which is not CLOSED. The first dimension wins
@@ -244,18 +244,18 @@ def contract(v, w, x, boxes, box, rule):
     thinnest = -1
     for j in range(v.shape[0]):
         depth = smaller(upper[box, j] - v[j], w[j] - lower[box, j])
-        if rule.resolution == CONTRACT_EVERY:
+        if growth.on_overlap == CONTRACT_EVERY:
             if is_known(depth):
-                _contract_along(j, v, w, x, lower, upper, box, rule)
+                _contract_along(j, v, w, x, lower, upper, box, growth)
         elif depth < least:
             least = depth
             thinnest = j
     if thinnest >= 0:
-        _contract_along(thinnest, v, w, x, lower, upper, box, rule)
+        _contract_along(thinnest, v, w, x, lower, upper, box, growth)
 
 
-@subroutine
-def _contract_along(j, v, w, x, lower, upper, box, rule):
+@internal
+def _contract_along(j, v, w, x, lower, upper, box, growth):
     """Move the faces of two boxes apart in dimension `j`: contraction cases 1 to 4, and EFMNN's.
 
     Where a box contains the other and may move either face as far, the paper has it go up; in
@@ -263,12 +263,12 @@ def _contract_along(j, v, w, x, lower, upper, box, rule):
     """
     vi, wi = v[j], w[j]
     vk, wk = lower[box, j], upper[box, j]
-    if rule.overlap == NINE and vi == vk and wi == wk:
+    if growth.overlap == NINE and vi == vk and wi == wk:
         if wi == x[j]:
             w[j] = lower[box, j] = (wi + vk) / 2
         else:
             v[j] = upper[box, j] = (wk + vi) / 2
-    elif rule.overlap == NINE and (vi == vk or wi == wk):
+    elif growth.overlap == NINE and (vi == vk or wi == wk):
         if vi < vk:
             w[j] = vk
         elif vi > vk:
@@ -283,7 +283,7 @@ def _contract_along(j, v, w, x, lower, upper, box, rule):
         v[j] = upper[box, j] = (wk + vi) / 2
     else:
         up, down = wk - vi, wi - vk
-        goes_up = up < down or (up == down and rule.resolution != CONTRACT_EVERY)
+        goes_up = up < down or (up == down and growth.on_overlap != CONTRACT_EVERY)
         if wi > wk:
             if goes_up:
                 v[j] = wk
@@ -295,7 +295,7 @@ def _contract_along(j, v, w, x, lower, upper, box, rule):
             lower[box, j] = wi
 
 
-@subroutine
+@internal
 def part(v, w, boxes, box):
     """Part two boxes that share a point in the dimension where they overlap least, if that can be.
 
@@ -319,7 +319,7 @@ def part(v, w, boxes, box):
         _part_along(thinnest, v, w, lower, upper, box)
 
 
-@step
+@inlined
 def _part_along(j, v, w, lower, upper, box):
     """Move faces as contraction does, and one of the two a step away."""
     vi, wi = v[j], w[j]
@@ -345,7 +345,7 @@ def _part_along(j, v, w, lower, upper, box):
         lower[box, j] = np.nextafter(wi, np.inf)
 
 
-@formula
+@forceinline
 def hull(v1, w1, v2, w2, v, w):
     """Write the smallest box that holds two boxes into [v, w], which may be one of them."""
     for j in range(v.shape[0]):
@@ -353,7 +353,7 @@ def hull(v1, w1, v2, w2, v, w):
         w[j] = upmost(w1[j], w2[j])
 
 
-@formula
+@forceinline
 def copy_row(values, row):
     """Copy numbers into a row of a record, for which kernels are compiled: one type of array."""
     for j in range(row.shape[0]):

@@ -11,6 +11,7 @@ numbers, and each tuple as all of its arrays. So kernels take named tuples from 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -20,10 +21,12 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     infer_getattr,
-    intrinsic,
     lower_getattr_generic,
     models,
     register_model,
+)
+from numba.extending import (
+    intrinsic as numba_intrinsic,
 )
 
 from hyperboxes._compiling import watch_compiling
@@ -34,11 +37,18 @@ watch_compiling()
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _NOT_FROM_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-# Our compilers build on the inside of Numba, which differed before these releases and may differ
-# after them. There, Numba's own compile the same, in twice the time.
+# The releases of Numba that `numba_pipeline.py` is tested with. Others compile in twice the time.
+FIRST_RELEASE, LAST_RELEASE = (0, 62), (0, 68)
 _KERNELS: dict[str, Any] = {}
 _PARTS: dict[str, Any] = {}
-if (0, 62) <= version_info.short <= (0, 68):
+if version_info.short > LAST_RELEASE:
+    warnings.warn(
+        "Numba {}.{} is newer than this release of hyperboxes: kernels compile in twice the time "
+        "(once on this machine), and compute the same".format(*version_info.short),
+        RuntimeWarning,
+        stacklevel=2,
+    )
+elif version_info.short >= FIRST_RELEASE:
     from hyperboxes._kernels.numba_pipeline import KernelCompiler, PartCompiler
 
     _KERNELS["pipeline_class"] = KernelCompiler
@@ -59,21 +69,21 @@ def kernel(function: Callable[..., Any]) -> Any:
     return _for_plain_types(dispatcher)
 
 
-def subroutine(function: Callable[..., Any], **options: Any) -> Any:
+def internal(function: Callable[..., Any], **options: Any) -> Any:
     """Compile a function that only kernels call."""
     options |= {**_OPTIONS, **_PARTS, **_NOT_FROM_PYTHON}
     return _for_plain_types(njit(function, **options))
 
 
-def formula(function: Callable[..., Any]) -> Any:
+def forceinline(function: Callable[..., Any]) -> Any:
     """Compile a formula of few lines into each kernel that uses it.
 
     Left to itself, LLVM calls the larger ones, which costs more than they compute.
     """
-    return subroutine(function, forceinline=True)
+    return internal(function, forceinline=True)
 
 
-def step(function: Callable[..., Any]) -> Any:
+def inlined(function: Callable[..., Any]) -> Any:
     """Make a function a passage of its only caller, before anything is compiled.
 
     It can be left out with what it calls where its caller is compiled for arguments that are None.
@@ -81,9 +91,9 @@ def step(function: Callable[..., Any]) -> Any:
     return njit(function, inline="always", **_OPTIONS, **_NOT_FROM_PYTHON)
 
 
-def instruction(function: Callable[..., Any]) -> Any:
+def intrinsic(function: Callable[..., Any]) -> Any:
     """Let kernels call a function that is written in LLVM's language (`numba.extending`)."""
-    return intrinsic(function)
+    return numba_intrinsic(function)
 
 
 def _for_plain_types(dispatcher: Any) -> Any:
@@ -151,8 +161,8 @@ def _read_field(context: Any, builder: Any, reference: Reference, pointer: Any, 
     return array._getvalue()
 
 
-@instruction
-def by_reference(typing: Any, record: Any) -> Any:
+@intrinsic
+def pass_by_pointer(typing: Any, record: Any) -> Any:
     """Return a reference to a named tuple that Python has handed to the kernel.
 
     It holds as long as the kernel runs, for Python keeps the arrays. A tuple that is made within a

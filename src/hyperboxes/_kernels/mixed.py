@@ -1,7 +1,8 @@
 """Boxes that count categories (EIOL-GFMM): which box of a class a sample joins, and which is best.
 
 In the arrays of the boxes, categorical features are not known, so that they hold nothing back; what
-the boxes know of them is in `Tallies`. Samples have a number there that stands for a category.
+the boxes know of them is in `CategoryCounts`. Samples have a number there that stands for a
+category.
 """
 
 from __future__ import annotations
@@ -12,24 +13,24 @@ import numpy as np
 
 from hyperboxes._kernels.candidates import NONE, rank, sift_down
 from hyperboxes._kernels.geometry import (
-    HELD,
+    CONTAINED,
     as_membership,
+    contains,
     distance,
     fits,
-    holds,
     hull,
     is_known,
     larger,
     overlaps,
 )
-from hyperboxes._kernels.jit import formula, step, subroutine
-from hyperboxes._kernels.search import find, find_rivals, set_reach, set_window
+from hyperboxes._kernels.jit import forceinline, inlined, internal
+from hyperboxes._kernels.search import find, find_conflicts, set_reach, set_window
 from hyperboxes._kernels.structs import BOXES, CLOSED, UNIT, WORK
 
 _LOG_2 = math.log(2.0)
 
 
-@formula
+@forceinline
 def read_codes(x, tallies):
     """Tell which values a sample has."""
     for k in range(tallies.features.shape[0]):
@@ -37,7 +38,7 @@ def read_codes(x, tallies):
         tallies.codes[k] = np.int64(np.rint(number / UNIT)) if is_known(number) else -1
 
 
-@subroutine
+@internal
 def start_sample(tallies, search):
     """Tell which values the sample of a search has; to the search these are not known."""
     read_codes(search.low, tallies)
@@ -45,7 +46,7 @@ def start_sample(tallies, search):
         search.low[j] = search.high[j] = np.nan
 
 
-@formula
+@forceinline
 def _share(box, codes, tallies):
     """Return the mean share of a box's samples that have the categories of a sample.
 
@@ -61,7 +62,7 @@ def _share(box, codes, tallies):
     return total / codes.shape[0]
 
 
-@formula
+@forceinline
 def mixed_membership(gap, box, codes, tallies, mixture):
     """Return how far a sample belongs to a box from whose numbers it is so far away."""
     numbers = as_membership(gap)
@@ -73,12 +74,12 @@ def mixed_membership(gap, box, codes, tallies, mixture):
     return alpha * numbers + (1.0 - alpha) * _share(box, codes, tallies)
 
 
-@formula
+@forceinline
 def _weighed(n):
     return n * math.log(n) if n > 0 else 0.0
 
 
-@formula
+@forceinline
 def entropy_rise(n, count):
     """Return H' - n / (n + 1) H in bits when a value that `count` of `n` samples have comes again.
 
@@ -90,7 +91,7 @@ def entropy_rise(n, count):
     return (total - (_weighed(count + 1) - _weighed(count)) / (n + 1)) / _LOG_2
 
 
-@subroutine
+@internal
 def _stays_pure(box, codes, tallies, mixture):
     """Whether the categories of a box are not too mixed with one more sample."""
     total = 0.0
@@ -104,7 +105,7 @@ def _stays_pure(box, codes, tallies, mixture):
     return mixture.each or total / n_features <= mixture.delta
 
 
-@subroutine
+@internal
 def _shares_categories(box, codes, rival, tallies, mixture):
     """Whether a box with one more sample has categories in common with another in all features."""
     counts, known, values, starts = tallies.counts, tallies.known, tallies.values, tallies.starts
@@ -123,28 +124,28 @@ def _shares_categories(box, codes, rival, tallies, mixture):
     return True
 
 
-@subroutine
-def _meets_rival(box, label, codes, boxes, rule, tallies, mixture, scratch):
+@internal
+def _meets_rival(box, label, codes, boxes, growth, tallies, mixture, scratch):
     """Whether a box with one more sample overlaps a box of another class."""
-    search, rivals, v, w = scratch.search, scratch.rivals, scratch.v, scratch.w
+    search, conflicts, v, w = scratch.search, scratch.conflicts, scratch.v, scratch.w
     hull(boxes.lower[box], boxes.upper[box], search.low, search.high, v, w)
     set_window(w, v, 0.0, search.near, search.far)
-    n_rivals = find_rivals(label, rule.everywhere, boxes, search, rivals)
-    boxes.counters[WORK] += n_rivals
-    for r in range(n_rivals):
-        if overlaps(v, w, boxes, rivals[r], CLOSED) and _shares_categories(
-            box, codes, rivals[r], tallies, mixture
+    n_conflicts = find_conflicts(label, growth.exhaustive, boxes, search, conflicts)
+    boxes.counters[WORK] += n_conflicts
+    for r in range(n_conflicts):
+        if overlaps(v, w, boxes, conflicts[r], CLOSED) and _shares_categories(
+            box, codes, conflicts[r], tallies, mixture
         ):
             return True
     return False
 
 
-@subroutine
-def _list_own(label, boxes, rule, scratch):
+@internal
+def _list_own(label, boxes, growth, scratch):
     """List the boxes of a class, with `selection="index"` those that the sample may fit into."""
     ids, search = scratch.ids, scratch.search
-    if not rule.everywhere:
-        set_window(search.low, search.high, rule.theta, search.near, search.far)
+    if not growth.exhaustive:
+        set_window(search.low, search.high, growth.theta, search.near, search.far)
         return find(label, False, True, False, boxes, search, ids)
     n_found = 0
     for box in range(boxes.counters[BOXES]):
@@ -154,43 +155,43 @@ def _list_own(label, boxes, rule, scratch):
     return n_found
 
 
-@subroutine
-def _find_holder(label, codes, boxes, rule, tallies, scratch):
+@internal
+def _find_holder(label, codes, boxes, growth, tallies, scratch):
     """Return the oldest box of a class that holds a sample and all of whose samples are like it."""
     ids, search = scratch.ids, scratch.search
-    xl, xu, metric = search.low, search.high, rule.metric
-    set_reach(xl, xu, HELD, metric, search.near, search.far)
+    xl, xu, metric = search.low, search.high, growth.metric
+    set_reach(xl, xu, CONTAINED, metric, search.near, search.far)
     holder = NONE
-    for f in range(find(label, False, False, rule.everywhere, boxes, search, ids)):
+    for f in range(find(label, False, False, growth.exhaustive, boxes, search, ids)):
         box = ids[f]
         if (
             (holder == NONE or box < holder)
-            and holds(boxes, box, xl, xu, metric)
+            and contains(boxes, box, xl, xu, metric)
             and (codes.shape[0] == 0 or _share(box, codes, tallies) == 1.0)
         ):
             holder = box
     return holder
 
 
-@subroutine
-def choose_mixed(label, boxes, rule, tallies, mixture, scratch):
+@internal
+def choose_mixed(label, boxes, growth, tallies, mixture, scratch):
     """Find the best box of a class that may take in the sample, as `selection.choose` does."""
     ids, values, growable, search = scratch.ids, scratch.values, scratch.growable, scratch.search
-    xl, xu, metric, codes = search.low, search.high, rule.metric, tallies.codes
-    holder = _find_holder(label, codes, boxes, rule, tallies, scratch)
+    xl, xu, metric, codes = search.low, search.high, growth.metric, tallies.codes
+    holder = _find_holder(label, codes, boxes, growth, tallies, scratch)
     if holder != NONE:
         return holder, 0
-    n_listed = _list_own(label, boxes, rule, scratch)
+    n_listed = _list_own(label, boxes, growth, scratch)
     boxes.counters[WORK] += n_listed
     n_candidates = n_growable = 0
     for f in range(n_listed):
         box = ids[f]
         gap = distance(boxes.lower, boxes.upper, box, xl, xu, metric, np.inf)
-        if as_membership(gap) < rule.floor:
+        if as_membership(gap) < growth.floor:
             continue
         ids[n_candidates] = box
         values[n_candidates] = mixed_membership(gap, box, codes, tallies, mixture)
-        if fits(boxes, box, xl, xu, rule) and _stays_pure(box, codes, tallies, mixture):
+        if fits(boxes, box, xl, xu, growth) and _stays_pure(box, codes, tallies, mixture):
             growable[n_growable] = n_candidates
             n_growable += 1
         n_candidates += 1
@@ -200,16 +201,16 @@ def choose_mixed(label, boxes, rule, tallies, mixture, scratch):
     while n_growable > 0:
         best = growable[0]
         n_tried += 1
-        if not _meets_rival(ids[best], label, codes, boxes, rule, tallies, mixture, scratch):
-            n_better = rank(values, ids, n_candidates, best) if rule.everywhere else n_tried
+        if not _meets_rival(ids[best], label, codes, boxes, growth, tallies, mixture, scratch):
+            n_better = rank(values, ids, n_candidates, best) if growth.exhaustive else n_tried
             return ids[best], n_better
         n_growable -= 1
         growable[0] = growable[n_growable]
         sift_down(values, ids, growable, 0, n_growable)
-    return NONE, n_candidates if rule.everywhere else n_tried
+    return NONE, n_candidates if growth.exhaustive else n_tried
 
 
-@step
+@inlined
 def count_categories(box, is_new, tallies):
     """Count the categories of a sample that a box has taken in."""
     if is_new:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.geometry import closeness, copy_row, larger, smaller
-from hyperboxes._kernels.jit import by_reference, kernel, step, subroutine
-from hyperboxes._kernels.search import TOGETHER, find_nearest, is_held, precedes
+from hyperboxes._kernels.jit import inlined, internal, kernel, pass_by_pointer
+from hyperboxes._kernels.search import TREES_PER_SEARCH, find_nearest, is_contained, precedes
 from hyperboxes._kernels.structs import WORK
 
 # Larger distances, and that of a class without a box, are the same.
@@ -14,21 +14,21 @@ _FAR = 1e300
 
 
 @kernel
-def nearest_by_class(
-    xl, xu, start, boxes, metric, search, winners_only, work, ids, gaps, best, votes, single
+def nearest_per_class(
+    xl, xu, start, boxes, metric, search, winners_only, work, ids, gaps, best, tie_counts, single
 ):
     """Find for each sample, from a row on, and class the boxes nearest to the sample.
 
-    `best` receives their closeness (minus infinity where a class has none), `votes` how many
+    `best` receives their closeness (minus infinity where a class has none), `tie_counts` how many
     training samples they hold, `single` the oldest of them that holds one sample only (or the
     number of boxes). With `winners_only` a class may be left out for a sample if another is
     strictly closer, which saves most of the work, and trees may be of several classes. Returns the
     row where `work` comparisons of a block in one dimension ended, or the end. `ids` and `gaps` are
     room for all boxes.
     """
-    boxes, metric, search = by_reference(boxes), by_reference(metric), by_reference(search)
+    boxes, metric, search = pass_by_pointer(boxes), pass_by_pointer(metric), pass_by_pointer(search)
     labels, counts = boxes.labels, boxes.counts
-    together = TOGETHER if winners_only else 1
+    together = TREES_PER_SEARCH if winners_only else 1
     n_classes, n_trees = best.shape[1], boxes.index.roots.shape[0] - 1
     work = larger(work // xl.shape[1], 1)
     while start < xl.shape[0] and work > 0:
@@ -37,7 +37,7 @@ def nearest_by_class(
         copy_row(xu[i], search.high)
         for c in range(n_classes):
             best[i, c] = -np.inf
-            votes[i, c] = 0
+            tie_counts[i, c] = 0
             single[i, c] = counts.shape[0]
         limit = np.inf
         for first in range(0, n_trees, together):
@@ -48,7 +48,9 @@ def nearest_by_class(
                 first, stop, limit, boxes, metric, search, ids, gaps
             )
             for f in range(n_found):
-                _vote(ids[f], gaps[f], labels[ids[f]], counts, i, best, votes, single)
+                _update_class_best(
+                    ids[f], gaps[f], labels[ids[f]], counts, i, best, tie_counts, single
+                )
             work -= n_blocks
         start += 1
     return start
@@ -61,7 +63,7 @@ def nearest_boxes(xl, xu, labels, start, boxes, metric, search, work, ids, gaps,
     Of equals the one that holds the most samples, then the oldest. All equals are marked as `used`.
     Returns the row where `work` ended. `ids` and `gaps` are room for all boxes.
     """
-    boxes, metric, search = by_reference(boxes), by_reference(metric), by_reference(search)
+    boxes, metric, search = pass_by_pointer(boxes), pass_by_pointer(metric), pass_by_pointer(search)
     work = larger(work // xl.shape[1], 1)
     while start < xl.shape[0] and work > 0:
         i = start
@@ -77,23 +79,23 @@ def nearest_boxes(xl, xu, labels, start, boxes, metric, search, work, ids, gaps,
 
 
 @kernel
-def find_held(xl, xu, labels, start, boxes, metric, search, work, out):
+def find_contained(xl, xu, labels, start, boxes, metric, search, work, out):
     """Find for each sample, from a row on, whether a box of its label holds it.
 
     Returns the row where `work` ended. The boxes' own account of work is written to.
     """
-    boxes, metric, search = by_reference(boxes), by_reference(metric), by_reference(search)
+    boxes, metric, search = pass_by_pointer(boxes), pass_by_pointer(metric), pass_by_pointer(search)
     counters = boxes.counters
     end = counters[WORK] + larger(work // xl.shape[1], 1)
     while start < xl.shape[0] and counters[WORK] < end:
         copy_row(xl[start], search.low)
         copy_row(xu[start], search.high)
-        out[start] = is_held(labels[start], boxes, metric, search)
+        out[start] = is_contained(labels[start], boxes, metric, search)
         start += 1
     return start
 
 
-@step
+@inlined
 def _nearest(ids, gaps, n_found, counts, used):
     """Return the best of the boxes found, and mark its equals."""
     top = -np.inf
@@ -109,22 +111,22 @@ def _nearest(ids, gaps, n_found, counts, used):
     return best
 
 
-@step
-def _vote(box, gap, c, counts, i, best, votes, single):
+@inlined
+def _update_class_best(box, gap, c, counts, i, best, tie_counts, single):
     """Let a box speak for its class if none of the class is nearer."""
     rank = closeness(gap)
     if rank > best[i, c]:
         best[i, c] = rank
-        votes[i, c] = 0
+        tie_counts[i, c] = 0
         single[i, c] = counts.shape[0]
     if rank == best[i, c]:
-        votes[i, c] += counts[box]
+        tie_counts[i, c] += counts[box]
         if counts[box] == 1:
             single[i, c] = smaller(single[i, c], box)
 
 
 @kernel
-def winners(best, votes, single, n_boxes, out):
+def winners(best, tie_counts, single, n_boxes, out):
     """Choose each sample's class: the closest, with the paper's rules where classes tie.
 
     Among tied classes: at membership 1 the one with the oldest single-sample box, otherwise the
@@ -143,12 +145,12 @@ def winners(best, votes, single, n_boxes, out):
                 if top == 1.0 and single[i, c] < oldest:
                     oldest = single[i, c]
                     out[i] = c
-                elif oldest == n_boxes and (out[i] < 0 or votes[i, c] > votes[i, out[i]]):
+                elif oldest == n_boxes and (out[i] < 0 or tie_counts[i, c] > tie_counts[i, out[i]]):
                     out[i] = c
 
 
 @kernel
-def probabilities(best, votes, single, n_boxes, winner, out):
+def probabilities(best, tie_counts, single, n_boxes, winner, out):
     """Share 1 among the classes in proportion to their memberships.
 
     Where all memberships are 0, inverse distances take their place. Classes that tie for the
@@ -163,14 +165,14 @@ def probabilities(best, votes, single, n_boxes, winner, out):
             out[i, c] = larger(best[i, c], 0.0) if top > 0.0 else -1.0 / best[i, c]
             if best[i, c] == top:
                 pool += out[i, c]
-                n_votes += votes[i, c]
+                n_votes += tie_counts[i, c]
                 alone = alone or (top == 1.0 and single[i, c] < n_boxes)
         for c in range(n_classes):
             if best[i, c] == top:
                 if alone:
                     out[i, c] = pool if c == winner[i] else 0.0
                 else:
-                    out[i, c] = pool * votes[i, c] / n_votes
+                    out[i, c] = pool * tie_counts[i, c] / n_votes
         total = 0.0
         for c in range(n_classes):
             total += out[i, c]
@@ -182,16 +184,16 @@ def probabilities(best, votes, single, n_boxes, winner, out):
 
 
 @kernel
-def calibrated(best, winner, shares, offset, slope, doubt, scores, out):
+def calibrated(best, winner, shares, offset, slope, prior_weight, scores, out):
     """Turn the closeness of the classes into probabilities, the largest that of the winner.
 
     They fall with a power, `slope`, of the distance, to which `offset` is added; a part of them,
-    `doubt`, is given to the classes in proportion to their `shares` of the training samples.
+    `prior_weight`, is given to the classes in proportion to their `shares` of the training samples.
     `scores` is room for a row.
     """
     for i in range(best.shape[0]):
         _score(best[i], offset, scores)
-        _estimate(scores, winner[i], shares, slope, doubt, out[i])
+        _estimate(scores, winner[i], shares, slope, prior_weight, out[i])
         _put_first(winner[i], out[i])
 
 
@@ -206,7 +208,7 @@ def weigh(best, winner, y, shares, offset, slopes, doubts, scores, row, losses):
                 losses[s, d] -= np.log(row[y[i]])
 
 
-@subroutine
+@internal
 def _score(best, offset, scores):
     """Compute minus the logarithms of the distances."""
     for c in range(best.shape[0]):
@@ -214,8 +216,8 @@ def _score(best, offset, scores):
         scores[c] = -np.log(smaller(gap, _FAR) + offset)
 
 
-@subroutine
-def _estimate(scores, winner, shares, slope, doubt, out):
+@internal
+def _estimate(scores, winner, shares, slope, prior_weight, out):
     """Compute the probabilities of a sample's classes, none above that of the winner.
 
     What others have more than the winner is divided among it and them so that all have the same:
@@ -230,7 +232,7 @@ def _estimate(scores, winner, shares, slope, doubt, out):
         out[c] = np.exp(slope * (scores[c] - top))
         total += out[c]
     for c in range(n_classes):
-        out[c] = (1.0 - doubt) * out[c] / total + doubt * shares[c]
+        out[c] = (1.0 - prior_weight) * out[c] / total + prior_weight * shares[c]
     level, before = out[winner], -1.0
     while level > before:
         before = level
@@ -245,7 +247,7 @@ def _estimate(scores, winner, shares, slope, doubt, out):
     out[winner] = before
 
 
-@subroutine
+@internal
 def _put_first(winner, out):
     """Make the winner's part the largest, by one rounding step if need be."""
     rest = 0.0 if winner > 0 else -1.0

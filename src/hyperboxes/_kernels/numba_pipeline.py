@@ -8,6 +8,11 @@ end, in half the time.
 `njit(pipeline_class=...)` is Numba's way to customise the compiler; what is our own is the last
 pass, and the libraries of code that it fills. Functions for kernels can be called by kernels only,
 not by other functions that Numba compiles.
+
+This builds on the inside of Numba, so it is used with the releases from `FIRST_RELEASE` to
+`LAST_RELEASE` in `jit.py`; with others Numba's own pipeline compiles the same kernels in twice the
+time. For a new release, run the tests with `LAST_RELEASE` raised to it. Delete this module and its
+use in `jit.py` when Numba compiles a function and its callees in one go.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.blocking import begin, find_walls, forget_rooms
+from hyperboxes._kernels.blocking import begin, drop_free_regions, tighten_free_region
 from hyperboxes._kernels.box_index import (
     SPARE_BLOCKS,
     add_box,
@@ -23,9 +23,9 @@ from hyperboxes._kernels.box_index import (
 )
 from hyperboxes._kernels.candidates import choose
 from hyperboxes._kernels.geometry import contract, copy_row, hull, larger, overlaps, part, smaller
-from hyperboxes._kernels.jit import by_reference, kernel, step, subroutine
+from hyperboxes._kernels.jit import inlined, internal, kernel, pass_by_pointer
 from hyperboxes._kernels.mixed import choose_mixed, count_categories, start_sample
-from hyperboxes._kernels.search import find_rivals_by_age
+from hyperboxes._kernels.search import find_conflicts_by_age
 from hyperboxes._kernels.structs import (
     BLOCKS,
     BOXES,
@@ -43,11 +43,11 @@ from hyperboxes._kernels.structs import (
 
 
 @kernel
-def learn(xl, xu, y, boxes, rule, scratch, shrinking, mixed, joined, work):
+def learn(xl, xu, y, boxes, growth, scratch, shrinking, mixed, joined, work):
     """Learn the samples from `counters[SAMPLES]` on.
 
-    `shrinking` is None for learners whose boxes only grow, and `mixed`, which is `Tallies` and
-    `Mixture`, for those that know numbers only, so that nothing else is compiled for them.
+    `shrinking` is None for learners whose boxes only grow, and `mixed`, which is `CategoryCounts`
+    and `MixedMetric`, for those that know numbers only, so that nothing else is compiled for them.
     `joined` receives for each sample the box that it has become, or -1 less the box that has
     absorbed it. When there are as many boxes as there may be, a new one takes the place of the one
     that was confirmed longest ago.
@@ -57,46 +57,50 @@ def learn(xl, xu, y, boxes, rule, scratch, shrinking, mixed, joined, work):
     dimension; the arrays are consistent then, for each sample is settled as a whole. The result is
     how many boxes there must be room for to go on.
     """
-    boxes, rule, scratch = by_reference(boxes), by_reference(rule), by_reference(scratch)
+    boxes, growth, scratch = (
+        pass_by_pointer(boxes),
+        pass_by_pointer(growth),
+        pass_by_pointer(scratch),
+    )
     counters, search = boxes.counters, scratch.search
     end = counters[WORK] + larger(work // xl.shape[1], 1)
-    while counters[SAMPLES] < y.shape[0] and counters[WORK] < end and _has_room(boxes, rule):
-        if not begin(boxes, boxes.index.rooms):
+    while counters[SAMPLES] < y.shape[0] and counters[WORK] < end and _has_room(boxes, growth):
+        if not begin(boxes, boxes.index.free_regions):
             break
         i = counters[SAMPLES]
         copy_row(xl[i], search.low)
         copy_row(xu[i], search.high)
         if mixed is None:
-            box, n_tried = choose(y[i], -1, boxes, rule, scratch)
+            box, n_tried = choose(y[i], -1, boxes, growth, scratch)
         else:
             start_sample(mixed[0], search)
-            box, n_tried = choose_mixed(y[i], boxes, rule, mixed[0], mixed[1], scratch)
+            box, n_tried = choose_mixed(y[i], boxes, growth, mixed[0], mixed[1], scratch)
         n_split = 0
-        if shrinking is not None and box < 0 and rule.resolution == SPLIT and y[i] != NO_LABEL:
-            n_split = _find_holders(y[i], boxes, rule, scratch)
+        if shrinking is not None and box < 0 and growth.on_overlap == SPLIT and y[i] != NO_LABEL:
+            n_split = _find_holders(y[i], boxes, growth, scratch)
             if not _has_room_for(n_split + 1, boxes):
                 return n_split + 1
         if box >= 0 and n_tried > 0:
             _grow(box, y[i], boxes, scratch)
-            if shrinking is not None and rule.resolution >= CONTRACT:
-                _contract_all(box, boxes, rule, scratch)
+            if shrinking is not None and growth.on_overlap >= CONTRACT:
+                _contract_all(box, boxes, growth, scratch)
             update_box(box, boxes)
         if box >= 0:
             boxes.counts[box] += 1
             joined[i] = -1 - box
         else:
-            box = _make_place(boxes, rule)
+            box = _make_place(boxes, growth)
             _settle(box, y[i], boxes, search)
             joined[i] = box
             if shrinking is not None:
                 for r in range(n_split):
-                    _split(scratch.rivals[r], boxes, search)
-                if rule.resolution == PART and y[i] != NO_LABEL:
-                    _part_all(box, boxes, rule, scratch)
+                    _split(scratch.conflicts[r], boxes, search)
+                if growth.on_overlap == PART and y[i] != NO_LABEL:
+                    _part_all(box, boxes, growth, scratch)
         if mixed is not None:
             count_categories(box, joined[i] >= 0, mixed[0])
         if shrinking is None and (n_tried > 0 or joined[i] >= 0):
-            find_walls(box, rule.theta, boxes, boxes.index.bitmaps, scratch)
+            tighten_free_region(box, growth.theta, boxes, boxes.index.bitmaps, scratch)
         boxes.confirmed[box] = counters[SEEN]
         counters[CANDIDATES] += n_tried
         counters[SAMPLES] += 1
@@ -104,14 +108,14 @@ def learn(xl, xu, y, boxes, rule, scratch, shrinking, mixed, joined, work):
     return 1
 
 
-@step
-def _has_room(boxes, rule):
+@inlined
+def _has_room(boxes, growth):
     counters = boxes.counters
-    has_place = counters[BOXES] < boxes.labels.shape[0] or counters[BOXES] >= rule.max_boxes
+    has_place = counters[BOXES] < boxes.labels.shape[0] or counters[BOXES] >= growth.max_boxes
     return has_place and counters[REMOVABLE] > 0 and has_room(boxes)
 
 
-@step
+@inlined
 def _has_room_for(n_boxes, boxes):
     """Whether so many boxes may be added."""
     counters = boxes.counters
@@ -121,7 +125,7 @@ def _has_room_for(n_boxes, boxes):
     )
 
 
-@step
+@inlined
 def _grow(box, label, boxes, scratch):
     """Let a box hold the sample, and take on its label."""
     v, w = boxes.lower[box], boxes.upper[box]
@@ -131,40 +135,42 @@ def _grow(box, label, boxes, scratch):
         relabel_box(box, joint, boxes)
 
 
-@subroutine
-def _contract_all(box, boxes, rule, scratch):
+@internal
+def _contract_all(box, boxes, growth, scratch):
     """Contract a grown box and each box of another class that it overlaps, oldest first.
 
     Contraction only makes it smaller, so it can only overlap boxes that it meets to begin with.
     """
-    rivals, v, w = scratch.rivals, boxes.lower[box], boxes.upper[box]
-    n_rivals = find_rivals_by_age(
-        v, w, boxes.labels[box], rule.everywhere, boxes, scratch.search, rivals
+    conflicts, v, w = scratch.conflicts, boxes.lower[box], boxes.upper[box]
+    n_conflicts = find_conflicts_by_age(
+        v, w, boxes.labels[box], growth.exhaustive, boxes, scratch.search, conflicts
     )
-    for r in range(n_rivals):
-        if overlaps(v, w, boxes, rivals[r], rule.overlap):
-            contract(v, w, scratch.search.high, boxes, rivals[r], rule)
-            update_box(rivals[r], boxes)
+    for r in range(n_conflicts):
+        if overlaps(v, w, boxes, conflicts[r], growth.overlap):
+            contract(v, w, scratch.search.high, boxes, conflicts[r], growth)
+            update_box(conflicts[r], boxes)
 
 
-@subroutine
-def _find_holders(label, boxes, rule, scratch):
+@internal
+def _find_holders(label, boxes, growth, scratch):
     """List the boxes of other classes that share a point with the sample, oldest first.
 
     Those of a single sample have nothing to divide, and are left out.
     """
-    rivals, search = scratch.rivals, scratch.search
+    conflicts, search = scratch.conflicts, scratch.search
     low, high = search.low, search.high
-    n_rivals = find_rivals_by_age(low, high, label, rule.everywhere, boxes, search, rivals)
+    n_conflicts = find_conflicts_by_age(
+        low, high, label, growth.exhaustive, boxes, search, conflicts
+    )
     n_holders = 0
-    for r in range(n_rivals):
-        if boxes.counts[rivals[r]] > 1 and overlaps(low, high, boxes, rivals[r], CLOSED):
-            rivals[n_holders] = rivals[r]
+    for r in range(n_conflicts):
+        if boxes.counts[conflicts[r]] > 1 and overlaps(low, high, boxes, conflicts[r], CLOSED):
+            conflicts[n_holders] = conflicts[r]
             n_holders += 1
     return n_holders
 
 
-@subroutine
+@internal
 def _split(box, boxes, search):
     """Split a box around the sample in the feature where one rest is smallest, if it has any.
 
@@ -193,25 +199,25 @@ def _split(box, boxes, search):
     update_box(box, boxes)
 
 
-@subroutine
-def _part_all(box, boxes, rule, scratch):
+@internal
+def _part_all(box, boxes, growth, scratch):
     """Part a new box from each box of another class that it meets, oldest first."""
-    rivals, v, w = scratch.rivals, boxes.lower[box], boxes.upper[box]
-    n_rivals = find_rivals_by_age(
-        v, w, boxes.labels[box], rule.everywhere, boxes, scratch.search, rivals
+    conflicts, v, w = scratch.conflicts, boxes.lower[box], boxes.upper[box]
+    n_conflicts = find_conflicts_by_age(
+        v, w, boxes.labels[box], growth.exhaustive, boxes, scratch.search, conflicts
     )
-    for r in range(n_rivals):
-        if overlaps(v, w, boxes, rivals[r], CLOSED):
-            part(v, w, boxes, rivals[r])
-            update_box(rivals[r], boxes)
+    for r in range(n_conflicts):
+        if overlaps(v, w, boxes, conflicts[r], CLOSED):
+            part(v, w, boxes, conflicts[r])
+            update_box(conflicts[r], boxes)
     update_box(box, boxes)
 
 
-@step
-def _make_place(boxes, rule):
+@inlined
+def _make_place(boxes, growth):
     """Return the place of a new box: that of the one confirmed longest ago if there are enough."""
     n_boxes = boxes.counters[BOXES]
-    if n_boxes < rule.max_boxes:
+    if n_boxes < growth.max_boxes:
         boxes.counters[BOXES] = n_boxes + 1
         return n_boxes
     confirmed = boxes.confirmed
@@ -220,11 +226,11 @@ def _make_place(boxes, rule):
         if confirmed[box] < confirmed[oldest]:
             oldest = box
     remove_box(oldest, boxes)
-    forget_rooms(boxes.index)
+    drop_free_regions(boxes.index)
     return oldest
 
 
-@step
+@inlined
 def _settle(box, label, boxes, search):
     """Make the sample a new box at a place."""
     copy_row(search.low, boxes.lower[box])

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.jit import formula, kernel
+from hyperboxes._kernels.jit import forceinline, kernel
 
 MISSING = 255  # the bin of NaN
 MAX_BINS = 255  # of values
 
 
-@formula
+@forceinline
 def mixed(key):
     """Spread the bits of a number over 64 bits (the last step of splitmix64)."""
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

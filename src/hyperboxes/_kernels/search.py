@@ -1,7 +1,7 @@
 """The one place that finds boxes: inside a window, over or near an interval, the best of a class.
 
 Boxes within reach of an interval are found in the blocks of the index, in single precision and
-hence a few too many, empty lanes among them; the rows decide. With `everywhere`, as the paper's
+hence a few too many, empty lanes among them; the rows decide. With `exhaustive`, as the paper's
 algorithms have it, every leaf of a class is looked at; otherwise the tree leaves out most.
 """
 
@@ -9,10 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.bitmaps import are_on, first_met, weigh_walk
+from hyperboxes._kernels.bitmaps import are_on, first_in_all_rows, record_tree_cost
 from hyperboxes._kernels.box_index import STACK, n_classes
-from hyperboxes._kernels.geometry import HELD, ROUNDING, distance, holds, larger, overlaps, smaller
-from hyperboxes._kernels.jit import formula, step, subroutine
+from hyperboxes._kernels.geometry import (
+    CONTAINED,
+    ROUNDING,
+    contains,
+    distance,
+    larger,
+    overlaps,
+    smaller,
+)
+from hyperboxes._kernels.jit import forceinline, inlined, internal
 from hyperboxes._kernels.simd import (
     ALL_LANES,
     LANES,
@@ -26,7 +34,7 @@ from hyperboxes._kernels.simd import (
 from hyperboxes._kernels.structs import CLOSED, MID_MAX, NO_LABEL, SHORTEST, WORK, Search
 
 # So many classes are searched at once: their trees' first nodes must have room on the stack.
-TOGETHER = 4
+TREES_PER_SEARCH = 4
 
 # Reaches are widened by this part of the numbers they are computed from, for the rounding.
 _MARGIN = 2.0**-50
@@ -51,7 +59,7 @@ def make_search(n_features: int, n_trees: int) -> Search:
     return Search._make((*np.empty((2, n_features)), stack, least, gaps, *singles))
 
 
-@formula
+@forceinline
 def set_window(x1, x2, length, near, far):
     """Let the search find what has `near - x1` and `x2 - far` up to a length.
 
@@ -62,7 +70,7 @@ def set_window(x1, x2, length, near, far):
         far[j] = x2[j] - length - (abs(x2[j]) + length) * _MARGIN
 
 
-@subroutine
+@internal
 def set_reach(x1, x2, limit, metric, near, far):
     """Let the search find what is no farther than a limit in each feature.
 
@@ -80,22 +88,22 @@ def set_reach(x1, x2, limit, metric, near, far):
         far[j] = x2[j] - length - (abs(x2[j]) + length) * _MARGIN
 
 
-@formula
-def facing(xl, xu, measure):
+@forceinline
+def compared_ends(xl, xu, measure):
     """Return the two ends of an interval that a measure compares, for `set_reach`."""
     if measure in (SHORTEST, MID_MAX):
         return xu, xl
     return xl, xu
 
 
-@formula
+@forceinline
 def limit_of(floor):
     """Return a distance beyond which memberships or similarities are below `floor`."""
     return 1.0 - floor + ROUNDING if floor > 0.0 else np.inf
 
 
-@formula
-def next_leaf(boxes, inside, everywhere, search, bottom, top):
+@forceinline
+def next_leaf(boxes, inside, exhaustive, search, bottom, top):
     """Walk on to the next leaf with boxes within reach; return the stack's top, leaf and lanes.
 
     The stack is used from `bottom` on.
@@ -112,7 +120,7 @@ def next_leaf(boxes, inside, everywhere, search, bottom, top):
         block = stack[top]
         counters[WORK] += 1
         if links[block, LEVEL] > 0:
-            lanes = ALL_LANES if everywhere else within(ends, block + inside, inside, near, far)
+            lanes = ALL_LANES if exhaustive else within(ends, block + inside, inside, near, far)
             while lanes:
                 member = links[block, first_lane(lanes)]
                 lanes &= lanes - 1
@@ -125,8 +133,8 @@ def next_leaf(boxes, inside, everywhere, search, bottom, top):
     return top, leaf, mask
 
 
-@subroutine
-def find(label, joinable, inside, everywhere, boxes, search, ids):
+@internal
+def find(label, joinable, inside, exhaustive, boxes, search, ids):
     """List the boxes of a class that are within reach; return how many.
 
     With `joinable`, all boxes that can be joined with one of the class.
@@ -135,7 +143,7 @@ def find(label, joinable, inside, everywhere, boxes, search, ids):
     n_found = 0
     top = start(label, joinable, boxes, search)
     while top > 0:
-        top, leaf, mask = next_leaf(boxes, inside, everywhere, search, 0, top)
+        top, leaf, mask = next_leaf(boxes, inside, exhaustive, search, 0, top)
         while mask:
             box = links[leaf, first_lane(mask)]
             mask &= mask - 1
@@ -145,43 +153,43 @@ def find(label, joinable, inside, everywhere, boxes, search, ids):
     return n_found
 
 
-@subroutine
-def is_held(label, boxes, metric, search):
+@internal
+def is_contained(label, boxes, metric, search):
     """Whether a box of a class holds the interval."""
     links, xl, xu = boxes.index.links, search.low, search.high
-    set_reach(xl, xu, HELD, metric, search.near, search.far)
+    set_reach(xl, xu, CONTAINED, metric, search.near, search.far)
     top = start(label, False, boxes, search)
     while top > 0:
         top, leaf, mask = next_leaf(boxes, False, False, search, 0, top)
         while mask:
             box = links[leaf, first_lane(mask)]
             mask &= mask - 1
-            if box >= 0 and holds(boxes, box, xl, xu, metric):
+            if box >= 0 and contains(boxes, box, xl, xu, metric):
                 return True
     return False
 
 
-@subroutine
-def find_rivals(label, everywhere, boxes, search, ids):
+@internal
+def find_conflicts(label, exhaustive, boxes, search, ids):
     """List the boxes of other classes that are within reach."""
     n_found = 0
     for c in range(n_classes(boxes)):
         if c != label:
-            n_found += find(c, False, False, everywhere, boxes, search, ids[n_found:])
+            n_found += find(c, False, False, exhaustive, boxes, search, ids[n_found:])
     return n_found
 
 
-@subroutine
-def find_rivals_by_age(v, w, label, everywhere, boxes, search, ids):
+@internal
+def find_conflicts_by_age(v, w, label, exhaustive, boxes, search, ids):
     """List the boxes of other classes that meet [v, w], and perhaps others, oldest first.
 
     Without classes, all boxes are rivals.
     """
     set_window(w, v, 0.0, search.near, search.far)
     if n_classes(boxes) > 0:
-        n_found = find_rivals(label, everywhere, boxes, search, ids)
+        n_found = find_conflicts(label, exhaustive, boxes, search, ids)
     else:
-        n_found = find(NO_LABEL, False, False, everywhere, boxes, search, ids)
+        n_found = find(NO_LABEL, False, False, exhaustive, boxes, search, ids)
     for i in range(1, n_found):
         rival = ids[i]
         place = i
@@ -192,38 +200,38 @@ def find_rivals_by_age(v, w, label, everywhere, boxes, search, ids):
     return n_found
 
 
-@subroutine
-def first_rival(v, w, label, boxes, rule, search, bottom):
+@internal
+def first_conflict(v, w, label, boxes, growth, search, bottom):
     """Return a box of another class that overlaps [v, w], or -1; use the stack from `bottom` on."""
     bitmaps = boxes.index.bitmaps
-    may_use_bitmaps = rule.overlap == CLOSED and not rule.everywhere
+    may_use_bitmaps = growth.overlap == CLOSED and not growth.exhaustive
     if may_use_bitmaps and are_on(bitmaps):
-        return first_met(v, w, label, boxes, bitmaps)
+        return first_in_all_rows(v, w, label, boxes, bitmaps)
     work = boxes.counters[WORK]
-    rival = _first_rival(v, w, label, boxes, rule, search, bottom)
+    rival = _first_conflict(v, w, label, boxes, growth, search, bottom)
     if may_use_bitmaps:
-        weigh_walk(boxes.counters[WORK] - work, boxes, bitmaps)
+        record_tree_cost(boxes.counters[WORK] - work, boxes, bitmaps)
     return rival
 
 
-@step
-def _first_rival(v, w, label, boxes, rule, search, bottom):
+@inlined
+def _first_conflict(v, w, label, boxes, growth, search, bottom):
     """Search the trees."""
     links, roots = boxes.index.links, boxes.index.roots
     set_window(w, v, 0.0, search.near, search.far)
     for c in range(n_classes(boxes)):
         top = _push_root(roots[c], search, bottom) if c != label else bottom
         while top > bottom:
-            top, leaf, mask = next_leaf(boxes, False, rule.everywhere, search, bottom, top)
+            top, leaf, mask = next_leaf(boxes, False, growth.exhaustive, search, bottom, top)
             while mask:
                 box = links[leaf, first_lane(mask)]
                 mask &= mask - 1
-                if box >= 0 and overlaps(v, w, boxes, box, rule.overlap):
+                if box >= 0 and overlaps(v, w, boxes, box, growth.overlap):
                     return box
     return -1
 
 
-@formula
+@forceinline
 def precedes(value, box, other_value, other_box):
     """Whether a box comes before another: by value, then by age."""
     if value == other_value:
@@ -231,13 +239,13 @@ def precedes(value, box, other_value, other_box):
     return value > other_value
 
 
-@subroutine
+@internal
 def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
     """List the boxes of some classes nearest to the interval, and boxes passed on the way to them.
 
     Returns how many, a limit that no further box is within (which is not more than the one
     given), and how many blocks were looked at. Boxes that may round to the membership of the
-    nearest are on the list. The classes, `first` to before `stop`, are `TOGETHER` at most.
+    nearest are on the list. The classes, `first` to before `stop`, are `TREES_PER_SEARCH` at most.
     """
     links, roots, lower, upper = boxes.index.links, boxes.index.roots, boxes.lower, boxes.upper
     stack, least, gaps = search.stack, search.least, search.gaps
@@ -281,7 +289,7 @@ def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
     return n_found, limit, n_blocks
 
 
-@step
+@inlined
 def _compare_rows(n_listed, limit, bound, boxes, metric, search, ids, distances):
     """Keep the boxes of a list that are within a limit; return how many, and the limit then.
 
@@ -300,14 +308,14 @@ def _compare_rows(n_listed, limit, bound, boxes, metric, search, ids, distances)
     return n_found, limit
 
 
-@formula
+@forceinline
 def near_lanes_of(block, inside, bound, boxes, metric, search):
     """Return the lanes of a block that are within a bound, and write how far into `gaps`."""
     x1, x2, slopes, gaps = search.x1, search.x2, search.slopes, search.gaps
     return near_lanes(boxes.index.ends, block, inside, x1, x2, slopes, metric.mean, bound, gaps)
 
 
-@subroutine
+@internal
 def push_all(block, bounds, inside, mask, bound, boxes, metric, search, top):
     """Put lanes of a node that are within a bound on the stack, the nearest on top.
 
@@ -330,7 +338,7 @@ def push_all(block, bounds, inside, mask, bound, boxes, metric, search, top):
     return top + 1
 
 
-@formula
+@forceinline
 def start(label, joinable, boxes, search):
     """Put the root of a class on an empty stack, or those of all joinable boxes; return its top."""
     roots = boxes.index.roots
@@ -343,7 +351,7 @@ def start(label, joinable, boxes, search):
     return _push_root(roots[NO_LABEL], search, top) if joinable else top
 
 
-@formula
+@forceinline
 def _push_root(root, search, top):
     """Put a root on the stack, if there is one; return its top."""
     search.stack[top] = root
@@ -351,14 +359,14 @@ def _push_root(root, search, top):
     return top + 1 if root >= 0 else top
 
 
-@formula
+@forceinline
 def in_singles(limit, slack, n_features, metric):
     """Return what distances up to a limit are not beyond in single precision."""
     error = _SINGLE + n_features * _ADDITION if metric.mean else _SINGLE
     return np.float32(limit + limit * error + slack)
 
 
-@subroutine
+@internal
 def set_interval(x1, x2, metric, search):
     """Round an interval and gamma to single precision; return how wrong distances may be.
 

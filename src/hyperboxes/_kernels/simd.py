@@ -12,8 +12,8 @@ NaN, in a block or asked for, is what is not known and holds nothing back: it is
 and no distance. Both ends of an empty lane are infinite, which is hardly within any reach.
 
 A list of the nearest has sixteen places, and Python makes it at an address that is a multiple of
-its length (`BoxMemory`). What is written here in LLVM's vector types takes no branch, where a loop
-over the places of the list would be mispredicted at each insertion, and keeps the list in the
+its length (`AdaptiveState`). What is written here in LLVM's vector types takes no branch, where a
+loop over the places of the list would be mispredicted at each insertion, and keeps the list in the
 processor's registers.
 """
 
@@ -26,7 +26,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from hyperboxes._kernels.jit import formula, instruction
+from hyperboxes._kernels.jit import forceinline, intrinsic
 
 LANES = 16
 LOW, HIGH = range(2)
@@ -45,7 +45,7 @@ _LINKS = ir.VectorType(_MASK, LANES)
 _PLACES = ir.VectorType(ir.IntType(32), LANES)
 
 
-@formula
+@forceinline
 def within(ends, block, inside, p, q):
     """Return the lanes of a block that lie within reach.
 
@@ -77,7 +77,7 @@ def within(ends, block, inside, p, q):
     return mask
 
 
-@formula
+@forceinline
 def near_lanes(ends, block, inside, x1, x2, slopes, mean, limit, gaps):
     """Return the lanes of a block no farther from an interval than a limit; write how far.
 
@@ -99,7 +99,7 @@ def near_lanes(ends, block, inside, x1, x2, slopes, mean, limit, gaps):
     return mask
 
 
-@instruction
+@intrinsic
 def first_lane(typing: Any, mask: Any) -> Any:
     """Return the lowest lane of a mask, which must not be empty."""
 
@@ -109,7 +109,7 @@ def first_lane(typing: Any, mask: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-@instruction
+@intrinsic
 def nearest_lane(typing: Any, mask: Any, gaps: Any) -> Any:
     """Return the lane of a mask, which must not be empty, with the smallest of 16 numbers."""
 
@@ -128,7 +128,7 @@ def nearest_lane(typing: Any, mask: Any, gaps: Any) -> Any:
     return types.int64(types.int64, gaps), generate
 
 
-@instruction
+@intrinsic
 def taken_lanes(typing: Any, links: Any, block: Any) -> Any:
     """Return the lanes of a block that hold a box or a block."""
 
@@ -143,7 +143,7 @@ def taken_lanes(typing: Any, links: Any, block: Any) -> Any:
     return types.int64(links, types.int64), generate
 
 
-@instruction
+@intrinsic
 def _within_in_one(typing: Any, ends: Any, near: Any, far: Any, p: Any, q: Any) -> Any:
     """Return the lanes with the end at `near` up to p and that at `far` from q on, or NaN."""
 
@@ -160,7 +160,7 @@ def _within_in_one(typing: Any, ends: Any, near: Any, far: Any, p: Any, q: Any) 
     return types.int64(ends, place, place, number, number), generate
 
 
-@instruction
+@intrinsic
 def _add_gaps(
     typing: Any,
     ends: Any,
@@ -291,7 +291,7 @@ _ONE_ON = ir.Constant(_POSITIONS, [LANES, *range(LANES - 1)])
 _LEAST = ir.Constant(_GAPS, [-math.inf] * LANES)
 
 
-@instruction
+@intrinsic
 def at(typing: Any, values: Any, place: Any) -> Any:
     """Return a value of a contiguous array, at a place that is known not to be negative."""
 
@@ -301,7 +301,7 @@ def at(typing: Any, values: Any, place: Any) -> Any:
     return values.dtype(values, types.int64), generate
 
 
-@instruction
+@intrinsic
 def move_up(typing: Any, values: Any, n: Any) -> Any:
     """Move the first `n` values of a contiguous array up by one place."""
 
@@ -316,7 +316,7 @@ def move_up(typing: Any, values: Any, n: Any) -> Any:
     return types.void(values, types.int64), generate
 
 
-@instruction
+@intrinsic
 def below(typing: Any, values: Any, start: Any, limit: Any) -> Any:
     """Return a mask of the sixteen values from `start` on that are below a limit."""
 
@@ -329,7 +329,7 @@ def below(typing: Any, values: Any, start: Any, limit: Any) -> Any:
     return types.int64(values, types.int64, types.float64), generate
 
 
-@instruction
+@intrinsic
 def put_in_order(typing: Any, places: Any, gaps: Any, values: Any, start: Any, mask: Any) -> Any:
     """Put the values of a mask's lanes, from `start` on, into a list of the sixteen nearest.
 

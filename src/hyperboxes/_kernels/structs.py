@@ -20,13 +20,15 @@ Boxes = namedtuple("Boxes", "lower upper labels counts confirmed counters index"
 # `ends[block, feature, LOW or HIGH, lane]` in single precision; `links[block]`: the box or block in
 # each lane (-1 for none), then the block's level (0 for leaves) and its place in its parent
 # (`block * 16 + lane`, or -1); `places`: likewise of each box; `roots`: of each tree, or -1.
-# `rooms` are laid out like `ends`: where boxes may grow, as far as is known (`blocking.py`). Both
-# they and `bitmaps` are None until there were so many more refusals as `patience` says first;
-# second, how many it takes after they were forgotten.
-Index = namedtuple("Index", "ends rooms bitmaps patience links places roots workspace")
+# `free_regions` are laid out like `ends`: where boxes may grow, as far as is known (`blocking.py`).
+# Both they and `bitmaps` are None until there were so many more refusals as `rejections_left` says
+# first; second, how many it takes after they were forgotten.
+Index = namedtuple(
+    "Index", "ends free_regions bitmaps rejections_left links places roots workspace"
+)
 
 # Which boxes reach up to some marks, a bit for each box, and room to compare (`bitmaps.py`).
-Bitmaps = namedtuple("Bitmaps", "marks bits classes state rows met nearly")
+Bitmaps = namedtuple("Bitmaps", "bin_edges bits classes state rows all_rows all_but_one")
 
 # Room to divide the boxes of a tree or the lanes of a block: what is left to do, where pieces
 # begin, and of the lanes their order, centres, keys and distances.
@@ -47,10 +49,11 @@ Metric = namedtuple("Metric", "gamma mean")
 # than `total`. ORDER of candidates: by `measure`, their membership or a similarity, of at least
 # `floor`, in a `metric`; no more than `most` of them are tried. ACCEPT and RESOLVE: `overlap` is
 # when boxes of two classes overlap, `resolution` what is done about it. MEMORY: `max_boxes`, beyond
-# which online learners forget boxes. With `everywhere` every box is looked at, as the paper's
+# which online learners forget boxes. With `exhaustive` every box is looked at, as the paper's
 # algorithms have it, not the trees.
-Rule = namedtuple(
-    "Rule", "theta total most floor everywhere measure overlap resolution max_boxes metric"
+GrowthParameters = namedtuple(
+    "GrowthParameters",
+    "theta total max_candidates floor exhaustive order_by overlap on_overlap max_boxes metric",
 )
 
 # Which ends of two intervals a gap is measured between: the membership of one in the other, or one
@@ -66,7 +69,7 @@ CLOSED, PAPER, FOUR, NINE = range(4)
 # one of another class, or it splits that one, or is parted from those that it meets. Or a box grows
 # and is then contracted, from those of other classes in one feature each, or from all boxes in
 # every feature.
-KEEP, LOCK, REFUSE, SPLIT, PART, CONTRACT, CONTRACT_EVERY = range(7)
+ALLOW, FREEZE, REJECT, SPLIT, PART, CONTRACT, CONTRACT_EVERY = range(7)
 
 # As many as there are.
 EVERY = 2**63 - 1
@@ -83,7 +86,7 @@ Search = namedtuple(
 
 # The working arrays of learning: candidates and their values, which of them may grow, rivals, a
 # grown box [v, w].
-Scratch = namedtuple("Scratch", "ids values growable rivals v w search")
+Scratch = namedtuple("Scratch", "ids values growable conflicts v w search")
 
 # What is left to do of AGGLO-SM (`agglomerative.py`), and the merges done so far.
 Queue = namedtuple("Queue", "partners similarities lists frontier heads stamps tree witness")
@@ -93,13 +96,13 @@ MergeLog = namedtuple("MergeLog", "n_merged similarity earlier later")
 # together: `values[starts[k] : starts[k + 1]]` are those of the k-th. `counts[box, value]`: how
 # many samples of a box have a value, `known[box, k]` how many have any. `codes` is room for those
 # of one sample, -1 where one is missing.
-Tallies = namedtuple("Tallies", "features values starts counts known codes")
+CategoryCounts = namedtuple("CategoryCounts", "features values starts counts known codes")
 
 # How they decide. A membership is `alpha` times that of the numbers, of which there are `n_numbers`
 # features, and the rest that of the categories. A sample may raise the entropy of a box by `delta`,
 # in `each` feature or on average. Boxes of two classes overlap where categories are common to both,
 # or, with `frequencies`, equally frequent in both.
-Mixture = namedtuple("Mixture", "alpha n_numbers delta each frequencies")
+MixedMetric = namedtuple("MixedMetric", "alpha n_numbers delta each frequencies")
 
 # What stands for a category in such samples is its number times this.
 UNIT = 2.0**-20

@@ -6,7 +6,7 @@ import numpy as np
 
 from hyperboxes._kernels import adaptive
 from hyperboxes._kernels.adaptive import Settings
-from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, SHARPNESS, BoxMemory
+from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, SHARPNESS, AdaptiveState
 from hyperboxes._models.samples import frozen, slices
 
 # Over how many samples an expert is judged. This and what follows was chosen on streams that `make
@@ -39,20 +39,22 @@ def make_settings(theta: float, max_boxes: int) -> Settings:
 
 
 def learn_adaptively(
-    xl: np.ndarray, xu: np.ndarray, y: np.ndarray, memory: BoxMemory, settings: Settings
+    xl: np.ndarray, xu: np.ndarray, y: np.ndarray, memory: AdaptiveState, settings: Settings
 ) -> None:
     """Learn samples in their order; labels are numbered as the memory does."""
-    memory.forget(settings.max_boxes)
+    memory.evict(settings.max_boxes)
     xl, xu, y = frozen(xl), frozen(xu), frozen(y)
     row = 0
     while row < len(y):
-        memory.make_room(settings.max_boxes)
+        memory.reserve(settings.max_boxes)
         work = memory.make_workspace(settings)
         stop = min(row + _rows_at_once(memory), len(y))
         row = adaptive.learn(xl, xu, y, row, stop, memory.arrays, settings, work)
 
 
-def ask_memory(xl: np.ndarray, xu: np.ndarray, memory: BoxMemory, settings: Settings) -> np.ndarray:
+def ask_memory(
+    xl: np.ndarray, xu: np.ndarray, memory: AdaptiveState, settings: Settings
+) -> np.ndarray:
     """Return the shares of the classes in the vote for each sample, as the memory numbers them."""
     shares = np.empty((len(xl), memory.n_labels))
     work = memory.make_workspace(settings)
@@ -62,32 +64,36 @@ def ask_memory(xl: np.ndarray, xu: np.ndarray, memory: BoxMemory, settings: Sett
     return shares
 
 
-def learn_row(row: np.ndarray, label: int, memory: BoxMemory, theta: float, max_boxes: int) -> None:
+def learn_row(
+    row: np.ndarray, label: int, memory: AdaptiveState, theta: float, max_boxes: int
+) -> None:
     """Learn a table of one row, with working arrays that are kept."""
-    memory.forget(max_boxes)
+    memory.evict(max_boxes)
     is_learned = False
     while not is_learned:
-        desk = _take_desk(memory, theta, max_boxes)
-        desk.label[0] = label
-        asked = row, row, desk.frozen_label, 0, 1
-        is_learned = adaptive.learn(*asked, memory.arrays, desk.settings, desk.work) == 1
-        memory.desk = desk
-        memory.make_room(max_boxes)
+        workspace = _acquire_workspace(memory, theta, max_boxes)
+        workspace.label[0] = label
+        asked = row, row, workspace.frozen_label, 0, 1
+        is_learned = adaptive.learn(*asked, memory.arrays, workspace.settings, workspace.work) == 1
+        memory.workspace = workspace
+        memory.reserve(max_boxes)
 
 
-def ask_row(row: np.ndarray, memory: BoxMemory, theta: float, max_boxes: int) -> list[float]:
+def ask_row(row: np.ndarray, memory: AdaptiveState, theta: float, max_boxes: int) -> list[float]:
     """Return the shares of the classes in the vote for a table of one row."""
-    desk = _take_desk(memory, theta, max_boxes)
-    adaptive.predict(row, row, 0, 1, memory.arrays, desk.settings, desk.work, desk.shares)
-    shares: list[float] = desk.shares[0].tolist()
-    memory.desk = desk
+    workspace = _acquire_workspace(memory, theta, max_boxes)
+    adaptive.predict(
+        row, row, 0, 1, memory.arrays, workspace.settings, workspace.work, workspace.shares
+    )
+    shares: list[float] = workspace.shares[0].tolist()
+    memory.workspace = workspace
     return shares
 
 
-class Desk:
+class Workspace:
     """What is kept between single samples: working arrays, with the neighbours found last."""
 
-    def __init__(self, memory: BoxMemory, theta: float, max_boxes: int) -> None:
+    def __init__(self, memory: AdaptiveState, theta: float, max_boxes: int) -> None:
         self.of = theta, max_boxes
         self.arrays = memory.arrays
         self.settings = make_settings(theta, max_boxes)
@@ -97,17 +103,21 @@ class Desk:
         self.frozen_label = frozen(self.label)
 
 
-def _take_desk(memory: BoxMemory, theta: float, max_boxes: int) -> Desk:
+def _acquire_workspace(memory: AdaptiveState, theta: float, max_boxes: int) -> Workspace:
     """Return the working arrays, which are to be put back after use.
 
     They are new if others are needed than the last time, or if another thread has those.
     """
-    desk: Desk | None = vars(memory).pop("desk", None)
-    if desk is None or desk.arrays is not memory.arrays or desk.of != (theta, max_boxes):
-        desk = Desk(memory, theta, max_boxes)
-    return desk
+    workspace: Workspace | None = vars(memory).pop("workspace", None)
+    if (
+        workspace is None
+        or workspace.arrays is not memory.arrays
+        or workspace.of != (theta, max_boxes)
+    ):
+        workspace = Workspace(memory, theta, max_boxes)
+    return workspace
 
 
-def _rows_at_once(memory: BoxMemory) -> int:
+def _rows_at_once(memory: AdaptiveState) -> int:
     n_features, capacity = memory.arrays.lower.shape
     return max(1, _WORK_PER_CALL // (n_features * capacity + 1))

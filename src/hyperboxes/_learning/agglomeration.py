@@ -6,15 +6,15 @@ import numpy as np
 
 from hyperboxes._kernels import agglomerative
 from hyperboxes._kernels import agglomerative as agglomerative_kernels
-from hyperboxes._kernels.structs import CLOSED, LONGEST, MergeLog, Rule
-from hyperboxes._learning.growth_parameters import has_walls
+from hyperboxes._kernels.structs import CLOSED, LONGEST, GrowthParameters, MergeLog
+from hyperboxes._learning.growth_parameters import tracks_free_regions
 from hyperboxes._learning.steps import FitCallbacks
-from hyperboxes._models.box_store import WORK_PER_CALL, Boxes
+from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
 
 
-def count_tries(boxes: Boxes, log: MergeLog, rule: Rule) -> int:
+def count_tries(boxes: BoxStore, log: MergeLog, growth: GrowthParameters) -> int:
     """Return how many pairs of the samples' boxes, and of what became of them, are tried."""
     n_merges = log.n_merged[0]
     similarity, earlier, later = (column[:n_merges] for column in log[1:])
@@ -32,7 +32,7 @@ def count_tries(boxes: Boxes, log: MergeLog, rule: Rule) -> int:
     while not is_done:
         boxes.make_room_in_trees()
         is_done = agglomerative.count_tries(
-            *(boxes.arrays, state, replay, merges, rule, boxes.make_scratch()),
+            *(boxes.arrays, state, replay, merges, growth, boxes.make_scratch()),
             *(boxes.relabels, WORK_PER_CALL),
         )
     return int(state[agglomerative.TRIED])
@@ -46,16 +46,16 @@ SHORTLIST, LONG_LIST = 4, 16
 class Agglo2:
     """Visit the boxes in turn and merge each with the most similar one that may."""
 
-    def __init__(self, boxes: Boxes, rule: Rule) -> None:
+    def __init__(self, boxes: BoxStore, growth: GrowthParameters) -> None:
         self._boxes = boxes
-        self._rule = rule
+        self._rule = growth
         self._relabels = boxes.relabels
         self._walk = np.zeros(2, np.int64)
 
     def step(self, work: int) -> bool:
         """Do a slice of the work; return whether it was the last."""
         boxes = self._boxes
-        boxes.tidy()
+        boxes.rebuild_if_sparse()
         scratch = boxes.make_scratch()
         return agglomerative.merge_in_turn(
             boxes.learnable, self._walk, self._rule, scratch, self._relabels, work
@@ -72,12 +72,12 @@ class AggloSM:
     whatever selection is to be counted.
     """
 
-    def __init__(self, boxes: Boxes, rule: Rule, lemma_floor: float) -> None:
+    def __init__(self, boxes: BoxStore, growth: GrowthParameters, lemma_floor: float) -> None:
         n_boxes = len(boxes)
         self._boxes = boxes
-        self._rule = rule
-        self._search_rule = rule._replace(floor=max(rule.floor, lemma_floor))
-        n_partners = LONG_LIST if rule.everywhere else SHORTLIST
+        self._rule = growth
+        self._search_rule = growth._replace(floor=max(growth.floor, lemma_floor))
+        n_partners = LONG_LIST if growth.exhaustive else SHORTLIST
         self._queue = agglomerative_kernels.make_queue(n_boxes, n_partners)
         self._log = MergeLog(
             np.zeros(1, np.int64),
@@ -85,14 +85,14 @@ class AggloSM:
             np.empty(n_boxes, np.int64),
             np.empty(n_boxes, np.int64),
         )
-        may_part = rule.overlap != CLOSED or bool(np.isnan(boxes.lower).any())
-        moves = may_part or bool(boxes.relabels) or rule.measure != LONGEST
+        may_part = growth.overlap != CLOSED or bool(np.isnan(boxes.lower).any())
+        moves = may_part or bool(boxes.relabels) or growth.order_by != LONGEST
         self._switches = moves or None, may_part or None, boxes.relabels
 
     def step(self, work: int) -> bool:
         """Do a slice of the work; return whether it was the last."""
         boxes = self._boxes
-        boxes.tidy()
+        boxes.rebuild_if_sparse()
         state = boxes.learnable, self._queue, self._log, self._search_rule, boxes.make_scratch()
         return agglomerative_kernels.merge_best_pairs(*state, *self._switches, work)
 
@@ -101,45 +101,56 @@ class AggloSM:
 
         With the index they are the pairs that were tried.
         """
-        if self._rule.everywhere:
-            again = Boxes.of_samples(samples, self._boxes.n_classes)
+        if self._rule.exhaustive:
+            again = BoxStore.of_samples(samples, self._boxes.n_classes)
             self._boxes.n_candidates = count_tries(again, self._log, self._rule)
 
 
 def make_job(
-    algorithm: str, boxes: Boxes, rule: Rule, lemma_floor: float, *, at_once: bool = False
+    algorithm: str,
+    boxes: BoxStore,
+    growth: GrowthParameters,
+    lemma_floor: float,
+    *,
+    at_once: bool = False,
 ) -> Agglo2 | AggloSM:
     """Return the merging of boxes by an algorithm, to be done step by step.
 
     Rooms of boxes are kept `at_once`, or when some were refused.
     """
-    boxes.keep_rooms(has_walls(rule), at_once=at_once)
+    boxes.track_free_regions(tracks_free_regions(growth), at_once=at_once)
     if algorithm == "agglo2":
-        return Agglo2(boxes, rule)
-    return AggloSM(boxes, rule, lemma_floor)
+        return Agglo2(boxes, growth)
+    return AggloSM(boxes, growth, lemma_floor)
 
 
 ALGORITHMS = ("agglo2", "agglo-sm")
 
 
 def agglomerate_samples(
-    samples: Samples, model: BoxModel, rule: Rule, algorithm: str, callbacks: FitCallbacks
+    samples: Samples,
+    model: BoxModel,
+    growth: GrowthParameters,
+    algorithm: str,
+    callbacks: FitCallbacks,
 ) -> None:
     """Make each sample a box, and merge the boxes."""
-    model.boxes = boxes = Boxes.of_samples(samples, model.boxes.n_classes)
-    job = make_job(algorithm, boxes, rule, model.membership.floor(rule.theta))
+    model.boxes = boxes = BoxStore.of_samples(samples, model.boxes.n_classes)
+    job = make_job(algorithm, boxes, growth, model.membership.floor(growth.theta))
     callbacks.run(lambda: job.step(WORK_PER_CALL))
     job.count(samples)
     model.boxes = boxes.settled()
 
 
-def agglomerate_boxes(boxes: Boxes, model: BoxModel, rule: Rule, algorithm: str) -> Boxes:
+def agglomerate_boxes(
+    boxes: BoxStore, model: BoxModel, growth: GrowthParameters, algorithm: str
+) -> BoxStore:
     """Merge boxes that were learned before; return what is left of them.
 
     They have grown as far as they could, so most pairs will be refused.
     """
-    floor = model.membership.floor(rule.theta)
-    job = make_job(algorithm, boxes, rule, floor, at_once=not rule.everywhere)
+    floor = model.membership.floor(growth.theta)
+    job = make_job(algorithm, boxes, growth, floor, at_once=not growth.exhaustive)
     while not job.step(WORK_PER_CALL):
         pass
     return boxes.settled()

@@ -16,9 +16,9 @@ from hyperboxes._kernels import additive, boosting, quantize
 from hyperboxes._kernels import boosting as boosting_kernels
 from hyperboxes._kernels.structs import Conditions
 from hyperboxes._learning.bins import Bins, in_batches
-from hyperboxes._learning.cells import Everyone, SamplesHere
+from hyperboxes._learning.cells import LocalSamples, SampleStore
 from hyperboxes._learning.steps import Threads
-from hyperboxes._models.hyperboxes import VotingHyperboxes, list_conditions
+from hyperboxes._models.hyperboxes import WeightedHyperboxes, list_conditions
 
 # What is searched, how votes are corrected and when it ends is described in `docs/boosted.md`;
 # `tests/reference_boosting.py` is the same in slow NumPy.
@@ -59,7 +59,7 @@ class FoundBox(NamedTuple):
     box: boosting.Box
     group: Group
     vote: float
-    worth: float
+    held_out_gain: float
     gaining: Group  # the classes that are more frequent in it than expected
     scores: np.ndarray  # of a single condition on each of the columns searched
 
@@ -76,7 +76,7 @@ def conditions_of(box: boosting.Box) -> frozenset[tuple]:
 
 
 @dataclass(eq=False)
-class Path:
+class BoostingHistory:
     """The boxes in the order found, and what was voted at each stage: with 0, 1, 2 ... of them.
 
     `votes` has an item for each stage but the first: what the boxes of that stage vote for each
@@ -104,14 +104,14 @@ class Path:
         return np.array(self.votes[:stage]).reshape(stage, len(self.intercepts[0]))
 
 
-class Population(NamedTuple):
+class TrainingSets(NamedTuple):
     """Samples for the kernels: those that boxes are found on, and all that votes are fitted to.
 
     `unit` is how much a weight of 1 is.
     """
 
     searched: boosting_kernels.Samples
-    everyone: Everyone
+    everyone: SampleStore
     unit: float
 
 
@@ -122,13 +122,13 @@ def gather(
     weights: np.ndarray,
     rows: np.ndarray | None,
     threads: Threads,
-) -> Population:
+) -> TrainingSets:
     """Return the samples for the kernels. Boxes are found on the given rows, None for all."""
     unit = unit_of(total_of(weights))
     n_bins = bins.n_thresholds + 1
     if rows is None:
         samples, _ = merge_equal(codes, n_bins, labels, weights, unit, threads)
-        return Population(samples, SamplesHere(samples, None, threads), unit)
+        return TrainingSets(samples, LocalSamples(samples, None, threads), unit)
     searched, places = merge_equal(
         np.ascontiguousarray(codes[:, rows]), n_bins, labels[rows], weights[rows], unit, threads
     )
@@ -136,7 +136,7 @@ def gather(
     samples = boosting_kernels.Samples(
         codes, n_bins, labels, in_units(weights, unit), counts, np.empty(0, np.uint64)
     )
-    return Population(searched, SamplesHere(samples, rows[places], threads), unit)
+    return TrainingSets(searched, LocalSamples(samples, rows[places], threads), unit)
 
 
 def total_of(weights: np.ndarray) -> float:
@@ -186,7 +186,7 @@ class Booster:
 
     def __init__(
         self,
-        population: Population,
+        population: TrainingSets,
         n_classes: int,
         settings: Settings,
         random: np.random.RandomState,
@@ -200,13 +200,13 @@ class Booster:
         masses = self._regions.table.masses
         self._intercepts = np.log(masses[0] / masses.sum())
         self._regions.table.scores[:] = self._intercepts
-        self.path = Path(settings.n_sweeps > 0, [], [], [], [self._intercepts.copy()])
+        self.path = BoostingHistory(settings.n_sweeps > 0, [], [], [], [self._intercepts.copy()])
         self._n_found: list[int] = []
         self._scores = np.zeros(len(self.searched.codes))  # of features, when last looked at
         self._voters: list[int] = []  # the places of the boxes that vote
         self._set_state()
 
-    def run(self) -> Path:
+    def run(self) -> BoostingHistory:
         """Find boxes until there are enough or no more help.
 
         A box that is found again is not a new one. It deserves a larger vote than the ridge allows,
@@ -214,8 +214,8 @@ class Booster:
         """
         n_failures = 0
         for _ in range(_MOST_ROUNDS_PER_BOX * self.settings.max_boxes):
-            best = max(self._search(), key=lambda found: found.worth)
-            helps = best.worth > 0.0 or not self.settings.must_help
+            best = max(self._search(), key=lambda found: found.held_out_gain)
+            helps = best.held_out_gain > 0.0 or not self.settings.must_help
             if helps and self.path.corrected:
                 best = self._fit_ends(best.box, best.group)
             if not helps or best.vote <= 0.0:
@@ -300,7 +300,7 @@ class Booster:
         for some, box in zip(columns, found, strict=True):
             self._scores[some] = np.maximum(self._scores[some], box.scores)
 
-    def _draw(self, seed: np.uint64) -> boosting_kernels.Drawn:
+    def _draw(self, seed: np.uint64) -> boosting_kernels.Subsample:
         """Draw samples to search and others to judge by."""
         share = self.settings.subsample
         most = min(1.0, self.settings.max_drawn / len(self.searched.labels))
@@ -308,7 +308,7 @@ class Booster:
 
     def _draw_shares(
         self, seed: np.uint64, share: float, other_share: float
-    ) -> boosting_kernels.Drawn:
+    ) -> boosting_kernels.Subsample:
         return boosting_kernels.draw_samples(
             self.searched, self._searched_regions, self._unit, seed, share, other_share
         )
@@ -346,7 +346,7 @@ class Booster:
 
     def _find(
         self,
-        drawn: boosting_kernels.Drawn,
+        drawn: boosting_kernels.Subsample,
         columns: np.ndarray,
         group: Group,
         box: boosting.Box | None = None,
@@ -357,10 +357,12 @@ class Booster:
         goal = boosting.Goal(self._belongs(group), l2, columns)
         gaining = np.zeros(len(self._intercepts), np.bool_)
         scores = np.zeros(len(columns))
-        vote, worth = boosting.find_box(
+        vote, held_out_gain = boosting.find_box(
             self.searched, drawn, self._probabilities, goal, box, gaining, scores
         )
-        return FoundBox(box, group, vote, worth, tuple(np.flatnonzero(gaining).tolist()), scores)
+        return FoundBox(
+            box, group, vote, held_out_gain, tuple(np.flatnonzero(gaining).tolist()), scores
+        )
 
     def _belongs(self, group: Group) -> np.ndarray:
         belongs = np.zeros(len(self._intercepts), np.bool_)
@@ -439,8 +441,10 @@ class Booster:
         one = self._unit * boosting_kernels.ONE
         ridges = self.settings.ridge * one / np.array(self._n_found)
         threshold = self.settings.threshold * one
-        voters = additive.Voters(all_votes, ridges, threshold, self._regions.members)
-        additive.correct(self._regions.table, voters, self._intercepts, self.settings.n_sweeps)
+        voters = additive.Weights(all_votes, ridges, threshold, self._regions.members)
+        additive.newton_sweeps(
+            self._regions.table, voters, self._intercepts, self.settings.n_sweeps
+        )
         return all_votes
 
     def _vote_for_all(self, inside: np.ndarray) -> np.ndarray:
@@ -476,22 +480,22 @@ class Training(NamedTuple):
     n_classes: int
 
 
-class Course(NamedTuple):
+class BoostingRun(NamedTuple):
     """A run of boosting in the data's units, for models of fewer boxes."""
 
     conditions: Conditions
-    path: Path
+    path: BoostingHistory
 
 
 class VotingModel(NamedTuple):
     """What was learned: the average of some courses as one list of boxes."""
 
-    boxes: VotingHyperboxes
+    boxes: WeightedHyperboxes
     intercepts: np.ndarray
-    courses: list[Course]
+    courses: list[BoostingRun]
 
 
-def learn_votes(
+def fit_boosted(
     training: Training, settings: Settings, n_bags: int, random: np.random.RandomState, n_jobs: int
 ) -> VotingModel:
     """Boost boxes `n_bags` times and average the scores."""
@@ -505,7 +509,7 @@ def learn_votes(
 
 
 def boost(
-    population: Population,
+    population: TrainingSets,
     bins: Bins,
     n_classes: int,
     settings: Settings,
@@ -521,9 +525,9 @@ def boost(
     lower, upper, missing = in_data_units(boxes, bins)
     labels, counts = table.argmax(axis=1), class_counts.sum(axis=1)
     return VotingModel(
-        VotingHyperboxes(lower, upper, labels, counts, table, missing, class_counts),
+        WeightedHyperboxes(lower, upper, labels, counts, table, missing, class_counts),
         signed(np.mean([path.intercepts[-1] for path in paths], axis=0)),
-        [Course(list_conditions(*in_data_units(path.boxes, bins)), path) for path in paths],
+        [BoostingRun(list_conditions(*in_data_units(path.boxes, bins)), path) for path in paths],
     )
 
 
@@ -536,7 +540,7 @@ def draw_rows(n_samples: int, random: np.random.RandomState) -> np.ndarray | Non
     return np.sort(rows)
 
 
-def join(paths: list[Path]) -> tuple[list[boosting.Box], np.ndarray]:
+def join(paths: list[BoostingHistory]) -> tuple[list[boosting.Box], np.ndarray]:
     """Average the votes of several paths; equal boxes become one, those without a vote none."""
     boxes: dict[frozenset[tuple], boosting.Box] = {}
     table: dict[frozenset[tuple], np.ndarray] = {}

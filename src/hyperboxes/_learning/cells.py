@@ -17,7 +17,7 @@ from hyperboxes._learning.bins import in_batches
 from hyperboxes._learning.steps import Threads
 
 
-class Regions(ABC):
+class Cells(ABC):
     """The regions that boxes cut all samples into.
 
     `table` has the scores and the weights of the classes in each region, and `members`, where boxes
@@ -25,7 +25,7 @@ class Regions(ABC):
     """
 
     def __init__(self, masses: np.ndarray) -> None:
-        self.table = additive.Regions(np.zeros((1, len(masses))), masses[np.newaxis])
+        self.table = additive.Cells(np.zeros((1, len(masses))), masses[np.newaxis])
         self.members = np.empty((0, 1), np.bool_)
 
     @property
@@ -49,7 +49,7 @@ class Regions(ABC):
         """Part the regions that a box cuts, with the same scores; return whether it holds each."""
         scores = self.table.scores
         parents, inside, masses = self._cut(box)
-        self.table = additive.Regions(np.concatenate([scores, scores[parents]]), masses)
+        self.table = additive.Cells(np.concatenate([scores, scores[parents]]), masses)
         self.members = np.concatenate([self.members, self.members[:, parents]], axis=1)
         return inside
 
@@ -72,7 +72,7 @@ class Regions(ABC):
         scores = self.table.scores[first]
         masses = np.zeros(scores.shape, np.int64)
         np.add.at(masses, names, self.table.masses)
-        self.table = additive.Regions(scores, masses)
+        self.table = additive.Cells(scores, masses)
         self.members = np.ascontiguousarray(self.members[:, first])
 
     def add_up(
@@ -86,36 +86,38 @@ class Regions(ABC):
         return scores
 
 
-class Everyone(Protocol):
+class SampleStore(Protocol):
     """All samples, wherever they are."""
 
-    def new_regions(self, n_classes: int) -> Regions:
+    def new_regions(self, n_classes: int) -> Cells:
         """Return a single region that holds all samples."""
 
     def count_classes(self, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
         """Return how many samples of each class each box holds."""
 
 
-class SamplesHere(NamedTuple):
+class LocalSamples(NamedTuple):
     """All samples in this process. Boxes are found on those in some places, None for all."""
 
     samples: boosting_kernels.Samples
     places: np.ndarray | None
     threads: Threads
 
-    def new_regions(self, n_classes: int) -> Regions:
+    def new_regions(self, n_classes: int) -> Cells:
         """Return a single region that holds all samples."""
-        return RegionsHere(*self, n_classes)
+        return LocalCells(*self, n_classes)
 
     def count_classes(self, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
         """Return how many samples of each class each box holds."""
         table = np.zeros((len(boxes), n_classes), np.int64)
         for box, counts in zip(boxes, table, strict=True):
-            additive.count_classes(self.samples, find_held(self.samples, box, self.threads), counts)
+            additive.count_classes(
+                self.samples, find_contained(self.samples, box, self.threads), counts
+            )
         return table
 
 
-class RegionsHere(Regions):
+class LocalCells(Cells):
     """Regions of samples in this process."""
 
     def __init__(
@@ -136,8 +138,8 @@ class RegionsHere(Regions):
 
     def _cut(self, box: boosting.Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n_regions, n_classes = self.table.scores.shape
-        held = find_held(self._samples, box, self._threads)
-        parents, inside = additive.split_regions(self._of_samples, held, n_regions)
+        held = find_contained(self._samples, box, self._threads)
+        parents, inside = additive.split_cells(self._of_samples, held, n_regions)
         return parents, inside, self._masses(len(inside), n_classes)
 
     def _rename(self, names: np.ndarray) -> None:
@@ -149,12 +151,14 @@ class RegionsHere(Regions):
         return masses
 
 
-def find_held(samples: boosting_kernels.Samples, box: boosting.Box, threads: Threads) -> np.ndarray:
+def find_contained(
+    samples: boosting_kernels.Samples, box: boosting.Box, threads: Threads
+) -> np.ndarray:
     """Return which samples a box holds."""
     held = np.empty(len(samples.labels), np.bool_)
 
     def mark(start: int, stop: int) -> None:
-        additive.mark_held(samples.codes, box, start, stop, held)
+        additive.mark_contained(samples.codes, box, start, stop, held)
 
     in_batches(mark, len(held), threads)
     return held

@@ -23,9 +23,9 @@ from hyperboxes._kernels.ensemble import (
     take_shuffled,
 )
 from hyperboxes._kernels.quantize import hash_rows
-from hyperboxes._models.box_store import Boxes
+from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import fit_vote_calibration, log_votes
-from hyperboxes._models.ensemble import Voting, add_up, make_room, pack
+from hyperboxes._models.ensemble import VoteSettings, add_up, make_room, pack
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.records import EnsembleMember
@@ -35,10 +35,10 @@ from hyperboxes._models.samples import Samples
 # members as that says, and counts so much where members are asked about samples.
 
 # Each copy has a number, and members draw among them all.
-_MOST_COPIES = 10**8
+_MAX_REPLICATES = 10**8
 
 
-class Copies(NamedTuple):
+class Replicates(NamedTuple):
     """The samples that copies are of, in ascending order, and the weights of copies, at most 1.
 
     Without `weights`, all are 1.
@@ -53,23 +53,23 @@ class Copies(NamedTuple):
         return copied, copied if high is low else np.take(high.T, self.rows, axis=1).T
 
 
-def copy_by_weight(weights: np.ndarray) -> Copies:
+def replicate_by_weight(weights: np.ndarray) -> Replicates:
     """Return samples as often as they weigh, and once more for what is left of a weight."""
     n_copies = np.ceil(weights)
-    if (total := n_copies.sum()) > _MOST_COPIES:
+    if (total := n_copies.sum()) > _MAX_REPLICATES:
         raise ValueError(
             f"sample_weight sums up to {weights.sum():g}, and weights count samples: a weight of 2 "
-            f"is the sample twice. There may be {_MOST_COPIES:,} of them: divide the weights by "
-            f"{np.ceil(total / _MOST_COPIES):.0f} or more."
+            f"is the sample twice. There may be {_MAX_REPLICATES:,} of them: divide the weights by "
+            f"{np.ceil(total / _MAX_REPLICATES):.0f} or more."
         )
     rows = np.repeat(np.arange(len(weights)), n_copies.astype(np.int64))
     has_rest = weights < n_copies
     if not has_rest.any():
-        return Copies(rows, None)
+        return Replicates(rows, None)
     counted = np.ones(len(rows))
     lasts = np.cumsum(n_copies).astype(np.int64) - 1
     counted[lasts[has_rest]] = (weights - np.floor(weights))[has_rest]
-    return Copies(rows, counted)
+    return Replicates(rows, counted)
 
 
 # Members are learned on codes, without a check, a scale or probabilities of their own. Each has a
@@ -142,7 +142,7 @@ class MemberLearner(NamedTuple):
     merges: bool
 
 
-class Draw(NamedTuple):
+class MemberSample(NamedTuple):
     """What a member is learned from: features in ascending order, and samples in random order."""
 
     features: np.ndarray
@@ -150,7 +150,7 @@ class Draw(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Drawing:
+class FeatureSampling:
     """How many features a member draws, and which.
 
     `chances` are those of the features to be drawn first; they sum to 1.
@@ -160,7 +160,7 @@ class Drawing:
     fewest: int
     most: int
 
-    def draw(self, samples: CodedSamples, share: float, random: RandomState) -> Draw:
+    def draw(self, samples: CodedSamples, share: float, random: RandomState) -> MemberSample:
         """Draw features, how many included, then samples class by class, at least one of each.
 
         Features are those that come first if each comes at random, on average the sooner the
@@ -178,7 +178,7 @@ class Drawing:
                 of_class = _keep(of_class, is_there, weights, random)
             of_class = random.permutation(of_class)
             rows.append(of_class[: max(1, int(share * len(of_class) + 0.5))])
-        return Draw(np.sort(features), random.permutation(np.concatenate(rows)))
+        return MemberSample(np.sort(features), random.permutation(np.concatenate(rows)))
 
 
 def _keep(
@@ -191,89 +191,99 @@ def _keep(
     return random.choice(rows, 1, p=weights[rows] / weights[rows].sum())
 
 
-class Learned(NamedTuple):
+class FittedMember(NamedTuple):
     """A member, and what its features are worth to it.
 
-    `drops` is how much less it gave the classes of samples that it did not draw when a feature's
-    values were shuffled among these, in the mean of samples, by their weights.
+    `permutation_losses` is how much less it gave the classes of samples that it did not draw when a
+    feature's values were shuffled among these, in the mean of samples, by their weights.
     """
 
     member: EnsembleMember
-    drops: np.ndarray
+    permutation_losses: np.ndarray
 
 
-class Lesson(NamedTuple):
+class MemberResult(NamedTuple):
     """A member, and its votes on the samples that it did not draw."""
 
-    learned: Learned
+    learned: FittedMember
     left_out: np.ndarray
     votes: np.ndarray
 
 
-def find_importances(members: Iterable[Learned], n_features: int) -> np.ndarray:
+def find_importances(members: Iterable[FittedMember], n_features: int) -> np.ndarray:
     """Return the features' mean drops over the members that drew them, as shares of all."""
-    drops, n_members = np.zeros(n_features), np.zeros(n_features)
+    permutation_losses, n_members = np.zeros(n_features), np.zeros(n_features)
     for learned in members:
-        drops[learned.member.features] += learned.drops
+        permutation_losses[learned.member.features] += learned.permutation_losses
         n_members[learned.member.features] += 1
-    drops = np.maximum(drops / np.maximum(n_members, 1), 0.0)
-    return drops / drops.sum() if drops.any() else drops
+    permutation_losses = np.maximum(permutation_losses / np.maximum(n_members, 1), 0.0)
+    return (
+        permutation_losses / permutation_losses.sum()
+        if permutation_losses.any()
+        else permutation_losses
+    )
 
 
 def learn_member(
-    samples: CodedSamples, drawing: Drawing, learner: MemberLearner, voting: Voting, seed: int
-) -> Lesson:
+    samples: CodedSamples,
+    sampling: FeatureSampling,
+    learner: MemberLearner,
+    voting: VoteSettings,
+    seed: int,
+) -> MemberResult:
     """Draw features and samples, learn them, and ask about the others."""
     random = RandomState(PCG64(seed))  # the usual generator takes ten times as long to seed
-    draw = drawing.draw(samples, learner.share, random)
-    member = _learn_boxes(samples, draw, learner, voting.levels)
+    draw = sampling.draw(samples, learner.share, random)
+    member = _learn_boxes(samples, draw, learner, voting.n_bins)
     is_left_out = np.ones(len(samples.y), bool)
     is_left_out[draw.rows] = False
     left_out = np.flatnonzero(is_left_out)
     alone = member._replace(features=np.arange(len(draw.features)))
     packed = pack([alone], samples.n_classes, voting)
-    votes = _ask(packed, samples, Draw(draw.features, left_out))
+    votes = _ask(packed, samples, MemberSample(draw.features, left_out))
     few = random.permutation(len(left_out))[:_ENOUGH_FOR_IMPORTANCE]
-    drops = _find_drops(packed, samples, Draw(draw.features, left_out[few]), votes[few], random)
-    return Lesson(Learned(member, drops), left_out, votes)
+    permutation_losses = _permutation_losses(
+        packed, samples, MemberSample(draw.features, left_out[few]), votes[few], random
+    )
+    return MemberResult(FittedMember(member, permutation_losses), left_out, votes)
 
 
 def _learn_boxes(
-    samples: CodedSamples, draw: Draw, learner: MemberLearner, levels: int
+    samples: CodedSamples, draw: MemberSample, learner: MemberLearner, n_bins: int
 ) -> EnsembleMember:
     rows, counts = draw.rows, None
     if learner.merges:
         rows, counts = samples.merge_equal(rows, draw.features)
-    drawn = Samples(*_take_numbers(samples, rows, draw.features, levels), None, samples.y[rows])
+    drawn = Samples(*_take_numbers(samples, rows, draw.features, n_bins), None, samples.y[rows])
     n_features = len(draw.features)
     membership = Membership(np.ones(n_features), learner.membership_function)
-    boxes = Boxes(n_features, samples.n_classes, room=len(rows))
+    boxes = BoxStore(n_features, samples.n_classes, room=len(rows))
     model = BoxModel(boxes, None, membership)
     learner.learn(replace(drawn, counts=counts), model)
     boxes = model.boxes
     if boxes.labels.min() < 0 or not np.bincount(boxes.labels, minlength=samples.n_classes).all():
         raise ValueError("A member has no box of some class: its learner cannot be one.")
     lower, upper = np.empty((2, *boxes.lower.shape), np.uint8)
-    round_boxes(boxes.lower, boxes.upper, levels, lower, upper)
+    round_boxes(boxes.lower, boxes.upper, n_bins, lower, upper)
     labels, counts = boxes.labels.copy(), boxes.counts.copy()
     combine: Literal["max", "sum"] = "sum" if membership.is_mean else "max"
     return EnsembleMember(draw.features, lower, upper, labels, counts, combine)
 
 
 def _take_numbers(
-    samples: CodedSamples, rows: np.ndarray, features: np.ndarray, levels: int
+    samples: CodedSamples, rows: np.ndarray, features: np.ndarray, n_bins: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return samples as learners take them; points share one array."""
     xl = np.empty((len(rows), len(features)))
     if len(samples.ends) == 1:
-        take_numbers(samples.low.T, None, rows, features, levels, xl, None)
+        take_numbers(samples.low.T, None, rows, features, n_bins, xl, None)
         return xl, xl
     xu = np.empty_like(xl)
-    take_numbers(*samples.ends, rows, features, levels, xl, xu)
+    take_numbers(*samples.ends, rows, features, n_bins, xl, xu)
     return xl, xu
 
 
-def _ask(member: Members, samples: CodedSamples, asked: Draw) -> np.ndarray:
+def _ask(member: Members, samples: CodedSamples, asked: MemberSample) -> np.ndarray:
     """Return a member's votes on some samples."""
     codes = []
     for end in samples.ends:
@@ -282,8 +292,12 @@ def _ask(member: Members, samples: CodedSamples, asked: Draw) -> np.ndarray:
     return add_up(member, codes, len(asked.rows), samples.n_classes)
 
 
-def _find_drops(
-    member: Members, samples: CodedSamples, asked: Draw, votes: np.ndarray, random: RandomState
+def _permutation_losses(
+    member: Members,
+    samples: CodedSamples,
+    asked: MemberSample,
+    votes: np.ndarray,
+    random: RandomState,
 ) -> np.ndarray:
     """Ask again about the samples with the values of one feature shuffled, of each in turn."""
     n_features, n_samples = len(asked.features), len(asked.rows)
@@ -333,14 +347,16 @@ class OutOfBag(NamedTuple):
         return found
 
 
-def collect(lessons: Iterable[Lesson], samples: CodedSamples) -> tuple[list[Learned], OutOfBag]:
+def collect(
+    results: Iterable[MemberResult], samples: CodedSamples
+) -> tuple[list[FittedMember], OutOfBag]:
     """Return the members, and the mean of their votes on each copy, added up in their order.
 
     Votes are added up as they come: of all members, they would take much memory.
     """
     members = []
     votes, n_members = np.zeros((len(samples.y), samples.n_classes)), np.zeros(len(samples.y))
-    for learned, left_out, said in lessons:
+    for learned, left_out, said in results:
         members.append(learned)
         votes[left_out] += said
         n_members[left_out] += 1
@@ -351,7 +367,7 @@ def collect(lessons: Iterable[Lesson], samples: CodedSamples) -> tuple[list[Lear
 
 # Scouts of each drawing, from how many samples they draw, and which share of these: with a larger
 # one, few scouts would be asked about a sample.
-_N_SCOUTS = 40
+_N_PILOTS = 40
 _MOST_PILOT_SAMPLES = 1250
 _SHARE = 0.65
 
@@ -359,18 +375,18 @@ _SHARE = 0.65
 _EARNED = 0.8
 
 # Learn some members from samples by a drawing, with learners that take turns.
-Learn = Callable[[CodedSamples, list[MemberLearner], int, Drawing], Iterator[Lesson]]
+Learn = Callable[[CodedSamples, list[MemberLearner], int, FeatureSampling], Iterator[MemberResult]]
 
 
-def choose_drawing(
-    drawings: Sequence[Drawing],
+def choose_feature_sampling(
+    samplings: Sequence[FeatureSampling],
     samples: CodedSamples,
     learner: MemberLearner,
     learn: Learn,
     random: np.random.RandomState,
     *,
     is_weighted: bool,
-) -> Drawing:
+) -> FeatureSampling:
     """Return the drawing whose scouts do best, the first of equals.
 
     That is, they make the classes of samples that they did not draw most probable. If it is
@@ -378,13 +394,13 @@ def choose_drawing(
     """
     some = _take_some(samples, random)
     share = min(_SHARE, learner.share * len(samples.y) / len(some.y))
-    scout = [learner._replace(share=share)]
-    trials = [collect(learn(some, scout, _N_SCOUTS, drawing), some) for drawing in drawings]
-    best = drawings[_find_best([asked for _, asked in trials], some)]
+    pilot = [learner._replace(share=share)]
+    trials = [collect(learn(some, pilot, _N_PILOTS, sampling), some) for sampling in samplings]
+    best = samplings[_find_best([asked for _, asked in trials], some)]
     if not is_weighted:
         return best
-    scouts = [scout for members, _ in trials for scout in members]
-    return replace(best, chances=_find_chances(scouts, len(best.chances)))
+    pilots = [pilot for members, _ in trials for pilot in members]
+    return replace(best, chances=_find_chances(pilots, len(best.chances)))
 
 
 def _take_some(samples: CodedSamples, random: np.random.RandomState) -> CodedSamples:
@@ -418,8 +434,8 @@ def _find_logs(asked: OutOfBag, samples: CodedSamples) -> np.ndarray:
     return found
 
 
-def _find_chances(scouts: Sequence[Learned], n_features: int) -> np.ndarray:
+def _find_chances(pilots: Sequence[FittedMember], n_features: int) -> np.ndarray:
     """Return the chances of features to be drawn: what they earn, and what each has."""
-    roots = np.sqrt(find_importances(scouts, n_features))
+    roots = np.sqrt(find_importances(pilots, n_features))
     even = np.full(n_features, 1.0 / n_features)
     return (1.0 - _EARNED) * even + _EARNED * roots / roots.sum() if roots.any() else even

@@ -7,14 +7,14 @@ import sys
 import numpy as np
 
 from hyperboxes._kernels.structs import (
+    ALLOW,
     CENTRE,
     CLOSED,
     CONTRACT,
     CONTRACT_EVERY,
     EVERY,
     FOUR,
-    KEEP,
-    LOCK,
+    FREEZE,
     LONGEST,
     MEMBERSHIP,
     MID_MAX,
@@ -22,10 +22,10 @@ from hyperboxes._kernels.structs import (
     NINE,
     PAPER,
     PART,
-    REFUSE,
+    REJECT,
     SHORTEST,
     SPLIT,
-    Rule,
+    GrowthParameters,
 )
 from hyperboxes._models.membership import Membership
 
@@ -37,9 +37,9 @@ SIMILARITIES = {
 }
 OVERLAPS = {"closed": CLOSED, "paper": PAPER, "four": FOUR, "nine": NINE}
 RESOLUTIONS = {
-    "keep": KEEP,
-    "lock": LOCK,
-    "refuse": REFUSE,
+    "keep": ALLOW,
+    "lock": FREEZE,
+    "refuse": REJECT,
     "split": SPLIT,
     "part": PART,
     "contract": CONTRACT,
@@ -50,12 +50,12 @@ _MEASURES = {"membership": MEMBERSHIP, "centre": CENTRE, **SIMILARITIES}
 SELECTIONS = ("all", "lemma", "index")
 
 
-def has_walls(rule: Rule) -> bool:
+def tracks_free_regions(growth: GrowthParameters) -> bool:
     """Whether boxes only grow and must not meet others, so that what is in their way remains so."""
-    return rule.overlap == CLOSED and rule.resolution == REFUSE
+    return growth.overlap == CLOSED and growth.on_overlap == REJECT
 
 
-def make_rule(
+def make_growth_parameters(
     membership: Membership,
     *,
     theta: float,
@@ -67,7 +67,7 @@ def make_rule(
     max_boxes: int | None = None,
     similarity: str | None = None,
     min_similarity: float = 0.0,
-) -> Rule:
+) -> GrowthParameters:
     """Return the rule of a learner; candidates come by membership unless by a similarity.
 
     Or by "centre", the distance of centres: the nearest of all first, whatever the selection.
@@ -84,15 +84,15 @@ def make_rule(
     total = np.inf
     if size == "sum":
         theta = total = len(membership.gamma) * float(theta)
-    return Rule(
+    return GrowthParameters(
         theta=float(theta),
         total=total,
-        most=n_candidates or EVERY,
+        max_candidates=n_candidates or EVERY,
         floor=floor,
-        everywhere=selection != "index",
-        measure=_MEASURES[similarity or "membership"],
+        exhaustive=selection != "index",
+        order_by=_MEASURES[similarity or "membership"],
         overlap=OVERLAPS[overlap],
-        resolution=RESOLUTIONS[resolution],
+        on_overlap=RESOLUTIONS[resolution],
         max_boxes=sys.maxsize if max_boxes is None else int(max_boxes),
         metric=membership.metric,
     )

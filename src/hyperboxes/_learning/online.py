@@ -7,11 +7,11 @@ import sys
 import numpy as np
 
 from hyperboxes._kernels import online
-from hyperboxes._kernels.structs import SPLIT, Rule
+from hyperboxes._kernels.structs import SPLIT, GrowthParameters
 from hyperboxes._learning.calibration import update_calibration
-from hyperboxes._learning.growth_parameters import has_walls
+from hyperboxes._learning.growth_parameters import tracks_free_regions
 from hyperboxes._learning.steps import FitCallbacks
-from hyperboxes._models.box_store import WORK_PER_CALL, Boxes, Desk
+from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore, Workspace
 from hyperboxes._models.calibration import NEVER
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples, slices
@@ -20,14 +20,18 @@ from hyperboxes._models.samples import Samples, slices
 _SAMPLES_AT_ONCE = 65_536
 
 
-def learn_online(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCallbacks) -> None:
+def learn_online(
+    samples: Samples, model: BoxModel, growth: GrowthParameters, callbacks: FitCallbacks
+) -> None:
     """Learn the samples, one after the other, on top of what the boxes know."""
     step_size = find_step_size(samples, callbacks)
-    lesson = OnlinePass(samples, model, rule, step_size)
+    lesson = OnlinePass(samples, model, growth, step_size)
     callbacks.run(lesson.step, n_steps=-(-len(samples.y) // step_size))
 
 
-def learn_twice(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCallbacks) -> None:
+def fit_two_orders(
+    samples: Samples, model: BoxModel, growth: GrowthParameters, callbacks: FitCallbacks
+) -> None:
     """Learn the samples in two orders, and keep the smaller model.
 
     In an unlucky order a box grows over places of another class before samples of it come by. Each
@@ -36,7 +40,7 @@ def learn_twice(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCal
     took fewer boxes, those that it has forgotten included.
     """
     step_size = find_step_size(samples, callbacks)
-    first = OnlinePass(samples, model, rule, step_size)
+    first = OnlinePass(samples, model, growth, step_size)
     second: OnlinePass | None = None
 
     def step() -> bool:
@@ -44,14 +48,14 @@ def learn_twice(samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCal
         if second is not None:
             return second.step()
         if first.step():
-            new = model.with_boxes(Boxes(samples.lower.shape[1], model.boxes.n_classes))
-            second = OnlinePass(samples.starting_with(first.is_alone()), new, rule, step_size)
+            new = model.with_boxes(BoxStore(samples.lower.shape[1], model.boxes.n_classes))
+            second = OnlinePass(samples.starting_with(first.is_singleton()), new, growth, step_size)
         return False
 
     callbacks.run(step, n_steps=2 * -(-len(samples.y) // step_size))
     if second is None or not second.is_done:  # a callback has ended it
         return
-    better = min(first, second, key=OnlinePass.count_founded)
+    better = min(first, second, key=OnlinePass.n_new_boxes)
     better.boxes.n_candidates = first.boxes.n_candidates + second.boxes.n_candidates
     model.boxes = better.boxes
 
@@ -60,18 +64,18 @@ def find_step_size(samples: Samples, callbacks: FitCallbacks) -> int:
     return min(callbacks.step_size(len(samples.y)), _SAMPLES_AT_ONCE)
 
 
-def learn_row(x: np.ndarray, label: int, model: BoxModel, rule: Rule) -> None:
+def learn_row(x: np.ndarray, label: int, model: BoxModel, growth: GrowthParameters) -> None:
     """Learn a single sample, a table of one row in the learner's units."""
-    _prepare(model.boxes, rule)
+    _prepare(model.boxes, growth)
     model.boxes.start_batch()
     _ask_if_due(model, x, x, label, model.boxes.n_seen)
-    _learn_rows(model, rule, x, x, np.array([label]), np.empty(1, np.int64))
+    _learn_rows(model, growth, x, x, np.array([label]), np.empty(1, np.int64))
 
 
-def _prepare(boxes: Boxes, rule: Rule) -> None:
+def _prepare(boxes: BoxStore, growth: GrowthParameters) -> None:
     """Have no more boxes than there may be, and know whether walls are worth keeping."""
-    boxes.forget(rule.max_boxes)
-    boxes.keep_rooms(has_walls(rule))
+    boxes.evict(growth.max_boxes)
+    boxes.track_free_regions(tracks_free_regions(growth))
 
 
 def _ask_if_due(model: BoxModel, xl: np.ndarray, xu: np.ndarray, label: int, n_samples: int) -> int:
@@ -87,7 +91,7 @@ def _ask_if_due(model: BoxModel, xl: np.ndarray, xu: np.ndarray, label: int, n_s
 
 def _learn_rows(
     model: BoxModel,
-    rule: Rule,
+    growth: GrowthParameters,
     xl: np.ndarray,
     xu: np.ndarray,
     y: np.ndarray,
@@ -96,7 +100,7 @@ def _learn_rows(
     """Learn the samples that are left of a batch."""
     boxes = model.boxes
     while (start := boxes.n_learned) < len(y):
-        learn_some(boxes, rule, xl, xu, y, joined, model)
+        run_kernel(boxes, growth, xl, xu, y, joined, model)
         done = slice(start, boxes.n_learned)
         model.take_in(xl[done], xu[done], joined[done])
 
@@ -104,15 +108,17 @@ def _learn_rows(
 class OnlinePass:
     """A pass over samples, which are learned in their order, some at a time."""
 
-    def __init__(self, samples: Samples, model: BoxModel, rule: Rule, step_size: int) -> None:
+    def __init__(
+        self, samples: Samples, model: BoxModel, growth: GrowthParameters, step_size: int
+    ) -> None:
         self.samples = samples
         self.boxes = model.boxes
         self.is_done = False
         self._model = model
-        self._rule = rule
+        self._rule = growth
         self._steps = slices(len(samples.y), step_size)
         self._joined = np.empty(len(samples.y), np.int64)
-        _prepare(self.boxes, rule)
+        _prepare(self.boxes, growth)
 
     def step(self) -> bool:
         """Learn some samples; return whether they were the last."""
@@ -131,23 +137,23 @@ class OnlinePass:
         self.is_done = step.stop == len(self._joined)
         return self.is_done
 
-    def count_founded(self) -> int:
+    def n_new_boxes(self) -> int:
         """Tell how many samples have become boxes."""
         return int(np.count_nonzero(self._joined >= 0))
 
-    def is_alone(self) -> np.ndarray:
+    def is_singleton(self) -> np.ndarray:
         """Tell which samples are the only one of their box."""
         founders = np.flatnonzero(self._joined >= 0)
         last = np.empty(len(self.boxes), np.int64)
         last[self._joined[founders]] = founders  # boxes before, at the same place, are forgotten
-        is_alone = np.zeros(len(self._joined), np.bool_)
-        is_alone[last[self.boxes.counts == 1]] = True
-        return is_alone
+        is_singleton = np.zeros(len(self._joined), np.bool_)
+        is_singleton[last[self.boxes.counts == 1]] = True
+        return is_singleton
 
 
-def learn_some(
-    boxes: Boxes,
-    rule: Rule,
+def run_kernel(
+    boxes: BoxStore,
+    growth: GrowthParameters,
     xl: np.ndarray,
     xu: np.ndarray,
     y: np.ndarray,
@@ -158,12 +164,20 @@ def learn_some(
 
     Given their model, they learn what it knows beside boxes, too.
     """
-    shrinking = True if rule.resolution >= SPLIT else None
+    shrinking = True if growth.on_overlap >= SPLIT else None
     start, n_needed = boxes.n_learned, 1
     while boxes.n_learned == start:  # again with more room if a sample makes many boxes
-        boxes.make_room(n_needed)
-        desk = Desk.take(boxes)
+        boxes.reserve(n_needed)
+        workspace = Workspace.acquire(boxes)
         mixed = None if model is None else model.mixed
-        asked = desk.learnable, rule, desk.scratch, shrinking, mixed, joined, WORK_PER_CALL
+        asked = (
+            workspace.learnable,
+            growth,
+            workspace.scratch,
+            shrinking,
+            mixed,
+            joined,
+            WORK_PER_CALL,
+        )
         n_needed = online.learn(xl, xu, y, *asked)
-        desk.leave(boxes)
+        workspace.release(boxes)

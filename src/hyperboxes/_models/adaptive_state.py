@@ -1,4 +1,4 @@
-"""`BoxMemory`: the boxes of a model that adapts, and what it knows of features and experts."""
+"""`AdaptiveState`: the boxes of a model that adapts, and what it knows of features and experts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NEIGHBORS = (1, 3, 7, 15)
 # How much experts that were right more often count for more.
 SHARPNESS = 50.0
 
-__all__ = ["HORIZONS", "NEIGHBORS", "SHARPNESS", "SMALLEST_GAP", "BoxMemory", "expert_weights"]
+__all__ = ["HORIZONS", "NEIGHBORS", "SHARPNESS", "SMALLEST_GAP", "AdaptiveState", "expert_weights"]
 
 _MIN_CAPACITY = 64
 
@@ -38,7 +38,7 @@ _FIRST_SCORE = 0.5
 _OF_BOXES = ("lower", "upper", "labels", "counts", "born", "confirmed", "order")
 
 
-class BoxMemory:
+class AdaptiveState:
     """Growable arrays that the kernels write, in the data's own units.
 
     Labels are numbered in the order in which they first appear, so that it makes no difference
@@ -46,7 +46,7 @@ class BoxMemory:
     """
 
     arrays: Memory
-    desk: Any  # working arrays of those who learn single samples, if free; not kept in copies
+    workspace: Any  # working arrays of those who learn single samples, if free; not kept in copies
 
     def __init__(self, n_features: int) -> None:
         no_boxes = {name: np.zeros(0, np.int64) for name in _OF_BOXES[2:]}
@@ -65,7 +65,7 @@ class BoxMemory:
         )
 
     @classmethod
-    def of_arrays(cls, arrays: Memory) -> BoxMemory:
+    def of_arrays(cls, arrays: Memory) -> AdaptiveState:
         """Return a memory that goes on with these arrays."""
         memory = cls.__new__(cls)
         memory.arrays = arrays
@@ -129,7 +129,7 @@ class BoxMemory:
             **{name: padded(name, unknown.get(name, 0.0)) for name in names}
         )
 
-    def make_room(self, max_boxes: int) -> None:
+    def reserve(self, max_boxes: int) -> None:
         """Have room for another box, if there may be one more."""
         n_boxes, capacity = len(self), self.arrays.labels.size
         if n_boxes == capacity < max_boxes:
@@ -138,7 +138,7 @@ class BoxMemory:
                 lambda array: np.pad(array, [*[(0, 0)] * (array.ndim - 1), (0, room)])
             )
 
-    def forget(self, max_boxes: int) -> None:
+    def evict(self, max_boxes: int) -> None:
         """Keep so many boxes at most, those confirmed last."""
         if len(self) > max_boxes:
             kept = np.sort(np.argsort(-self.arrays.confirmed[: len(self)])[:max_boxes])

@@ -16,7 +16,7 @@ import numpy as np
 
 from hyperboxes._kernels import structs
 from hyperboxes._kernels.bitmaps import CHUNK, N_BEFORE, ON, extended, make_bitmaps
-from hyperboxes._kernels.blocking import make_rooms
+from hyperboxes._kernels.blocking import make_free_regions
 from hyperboxes._kernels.box_index import SPARE_BLOCKS, build, make_workspace, most_blocks
 from hyperboxes._kernels.candidates import make_scratch
 from hyperboxes._kernels.search import make_search
@@ -52,7 +52,7 @@ _FEW_BOXES = 4_096
 _BOXES_A_BLOCK = 8
 
 # So many refusals, and it pays to keep where boxes may grow.
-_PATIENCE = 1_000
+_REJECTIONS = 1_000
 
 # So many searches for rivals tell whether bitmaps are faster than trees; so many boxes are compared
 # by bitmaps as quickly in any case.
@@ -66,15 +66,15 @@ _MANY = 4
 _WIDTH = LANES
 
 
-class Boxes:
+class BoxStore:
     """The boxes of a model in order of age, with room to grow.
 
     Kernels get `arrays`: the boxes row by row, and an index to search them. The properties show
     the rows in use. `_counters` is the kernels' own account.
     """
 
-    desk: Any  # of `Desk`, which is not part of copies, and neither is
-    joint: Any  # of `JointTree`
+    workspace: Any  # of `Workspace`, which is not part of copies, and neither is
+    joint: Any  # of `AllClassTree`
     _rows: ClassVar[tuple[str, ...]] = ("_lower", "_upper", "_labels", "_counts", "_confirmed")
     _index: structs.Index
 
@@ -177,7 +177,7 @@ class Boxes:
     def arrays(self) -> structs.Boxes:
         """The arrays as kernels take them that do not change boxes, and need no rooms."""
         boxes = self.learnable
-        return boxes._replace(index=boxes.index._replace(rooms=None, bitmaps=None))
+        return boxes._replace(index=boxes.index._replace(free_regions=None, bitmaps=None))
 
     @property
     def learnable(self) -> structs.Boxes:
@@ -187,7 +187,7 @@ class Boxes:
         return structs.Boxes(*rows, self._counters, self._index)
 
     @property
-    def account(self) -> bytes:
+    def counters_snapshot(self) -> bytes:
         """The kernels' counters, of which learning always changes some."""
         return self._counters.tobytes()
 
@@ -241,17 +241,18 @@ class Boxes:
         """Begin to count samples anew."""
         self._counters[SAMPLES] = 0
 
-    def make_room(self, n_boxes: int = 1) -> None:
+    def reserve(self, n_boxes: int = 1) -> None:
         """Make room for so many more boxes, or more, and build the trees anew, if there is none.
 
-        This is to be called before boxes are learned, and `tidy` before they are merged.
+        This is to be called before boxes are learned, and `rebuild_if_sparse` before they are
+        merged.
         """
         if len(self) + n_boxes > len(self._labels):
             self._grow_rows(n_boxes)
         elif self._counters[REMOVABLE] <= 0:
-            self._build_index(rooms=self._rooms())
+            self._build_index(free_regions=self._kept_regions())
         self.make_room_in_trees(n_boxes)
-        self._heed_patience()
+        self._switch_tracking()
 
     def _grow_rows(self, n_boxes: int) -> None:
         capacity = max(
@@ -263,7 +264,7 @@ class Boxes:
             rows[name] = np.empty((capacity, *old.shape[1:]), old.dtype)
             rows[name][: len(self)] = old[: len(self)]
         # All at once: Ctrl-C may come between any two steps.
-        vars(self).update(vars(self._with_rows(rows, len(self), self._rooms())))
+        vars(self).update(vars(self._with_rows(rows, len(self), self._kept_regions())))
 
     def make_room_in_trees(self, n_boxes: int = 1) -> None:
         """Make room for blocks, of which a box may take some that is added or gets a label."""
@@ -272,37 +273,39 @@ class Boxes:
         if n_blocks + n_spare <= len(self._index.links):
             return
         old = self._index
-        index = self._new_index(int(_GROWTH * n_blocks) + n_spare, old.patience, old.bitmaps)
+        index = self._new_index(int(_GROWTH * n_blocks) + n_spare, old.rejections_left, old.bitmaps)
         index.ends[:n_blocks] = self._index.ends[:n_blocks]
         index.links[:n_blocks] = self._index.links[:n_blocks]
-        if index.rooms is not None:
-            index.rooms[:n_blocks] = self._index.rooms[:n_blocks]
+        if index.free_regions is not None:
+            index.free_regions[:n_blocks] = self._index.free_regions[:n_blocks]
         index.places[:], index.roots[:] = self._index.places, self._index.roots
         self._index = index
 
-    def keep_rooms(self, is_wanted: bool, *, at_once: bool = False) -> None:
+    def track_free_regions(self, is_wanted: bool, *, at_once: bool = False) -> None:
         """Keep where boxes may grow, as soon as that pays or at once; or forget it."""
-        patience = self._index.patience
-        if is_wanted != (patience[1] < EVERY):
-            patience = np.full(2, _PATIENCE) if is_wanted else _endless_patience()
-            self._index = self._index._replace(rooms=None, bitmaps=None, patience=patience)
+        rejections_left = self._index.rejections_left
+        if is_wanted != (rejections_left[1] < EVERY):
+            rejections_left = np.full(2, _REJECTIONS) if is_wanted else _unlimited_rejections()
+            self._index = self._index._replace(
+                free_regions=None, bitmaps=None, rejections_left=rejections_left
+            )
         if is_wanted and at_once:
-            patience[0] = 0
-            self._heed_patience(0 if len(self) <= _FEW_FOR_BITMAPS else _WALKS)
+            rejections_left[0] = 0
+            self._switch_tracking(0 if len(self) <= _FEW_FOR_BITMAPS else _WALKS)
 
-    def _heed_patience(self, n_walks: int | None = None) -> None:
+    def _switch_tracking(self, n_walks: int | None = None) -> None:
         """Begin to keep rooms after enough refusals; or forget them, if a box was forgotten.
 
         The bitmaps are used after so many walks through the trees.
         """
         index = self._index
-        is_patient = index.patience[0] > 0
-        if is_patient and index.rooms is not None:
-            self._index = index._replace(rooms=None, bitmaps=None)
-        elif not is_patient and index.rooms is None:
+        is_patient = index.rejections_left[0] > 0
+        if is_patient and index.free_regions is not None:
+            self._index = index._replace(free_regions=None, bitmaps=None)
+        elif not is_patient and index.free_regions is None:
             bitmaps = self._new_bitmaps(None, _WALKS if n_walks is None else n_walks)
-            rooms = make_rooms(index, self._counters[BLOCKS])
-            self._index = index._replace(rooms=rooms, bitmaps=bitmaps)
+            free_regions = make_free_regions(index, self._counters[BLOCKS])
+            self._index = index._replace(free_regions=free_regions, bitmaps=bitmaps)
 
     def _new_bitmaps(self, old: structs.Bitmaps | None, n_walks: int) -> structs.Bitmaps:
         """Return bitmaps: old ones that are in use, unless there are many more boxes by now."""
@@ -311,25 +314,25 @@ class Boxes:
         capacity = len(self._labels)
         return make_bitmaps(self.lower, self.upper, capacity, self._n_classes, n_walks)
 
-    def _rooms(self) -> _Rooms:
+    def _kept_regions(self) -> _KeptRegions:
         """Return the room of each box, if they are kept by now."""
         index = self._index
-        if index.rooms is None:
-            return _Rooms(index.patience)
+        if index.free_regions is None:
+            return _KeptRegions(index.rejections_left)
         blocks, lanes = np.divmod(index.places[: len(self)], LANES)
-        of_boxes = np.ascontiguousarray(index.rooms[blocks, :, :, lanes])
-        return _Rooms(index.patience, of_boxes, index.bitmaps)
+        of_boxes = np.ascontiguousarray(index.free_regions[blocks, :, :, lanes])
+        return _KeptRegions(index.rejections_left, of_boxes, index.bitmaps)
 
     def pack(self) -> None:
         """Build the trees anew with full blocks, which are searched fastest."""
-        self._build_index(_WIDTH, self._rooms())
+        self._build_index(_WIDTH, self._kept_regions())
 
-    def tidy(self) -> None:
+    def rebuild_if_sparse(self) -> None:
         """Build the trees anew if half of their boxes are gone, and make room to relabel some."""
         if self._counters[ALIVE] <= self._counters[FEW]:
             self.pack()
         self.make_room_in_trees()
-        self._heed_patience()
+        self._switch_tracking()
 
     def hide(self, box: int) -> None:
         """Let no search find a box, until it is shown again."""
@@ -355,14 +358,14 @@ class Boxes:
         rows = {name: getattr(self, name)[: len(self)][kept] for name in self._rows}
         return self._with_rows(rows, len(rows["_labels"]))
 
-    def forget(self, max_boxes: int) -> None:
+    def evict(self, max_boxes: int) -> None:
         """Keep so many boxes at most, those confirmed last; of equals, those at later places."""
         n_gone = len(self) - max_boxes
         if n_gone > 0:
             kept = np.sort(np.argsort(self.confirmed, kind="stable")[n_gone:])
             vars(self).update(vars(self.take(kept)))
 
-    def renumbered(self, labels: np.ndarray, n_classes: int) -> Self:
+    def with_labels(self, labels: np.ndarray, n_classes: int) -> Self:
         """Return a copy with other labels, of so many classes."""
         twin = self.settled()
         twin._labels, twin._n_classes = labels.astype(np.int64), n_classes
@@ -373,7 +376,7 @@ class Boxes:
         self,
         rows: dict[str, np.ndarray],
         n_boxes: int,
-        rooms: _Rooms | None = None,
+        free_regions: _KeptRegions | None = None,
         *,
         n_classes: int | None = None,
     ) -> Self:
@@ -382,10 +385,12 @@ class Boxes:
         n_classes = self._n_classes if n_classes is None else n_classes
         vars(twin).update(rows, _n_classes=n_classes, _counters=self._counters.copy())
         twin._counters[BOXES] = n_boxes
-        twin._build_index(rooms=rooms)
+        twin._build_index(free_regions=free_regions)
         return twin
 
-    def _build_index(self, fill: int | None = None, rooms: _Rooms | None = None) -> None:
+    def _build_index(
+        self, fill: int | None = None, free_regions: _KeptRegions | None = None
+    ) -> None:
         """Lay out the index anew, with the boxes' rooms if they are kept.
 
         `fill` is how many lanes of a block to use; None: fewer if there is room for more boxes.
@@ -397,17 +402,17 @@ class Boxes:
         self._counters[WIDTH] = _WIDTH
         vars(self).pop("_index", None)  # makes room for the new one
         n_blocks = most_blocks(np.diff(starts), fill) if len(order) else 0
-        if rooms is None:
-            rooms = _Rooms(_endless_patience())
-        bitmaps = rooms.bitmaps
+        if free_regions is None:
+            free_regions = _KeptRegions(_unlimited_rejections())
+        bitmaps = free_regions.bitmaps
         if bitmaps is not None:
             bitmaps = self._new_bitmaps(bitmaps, _WALKS)
         if not is_full:
             n_blocks = max(2 * n_blocks, len(self._labels) // _BOXES_A_BLOCK)
-        self._index = self._new_index(n_blocks, rooms.patience, bitmaps)
+        self._index = self._new_index(n_blocks, free_regions.rejections_left, bitmaps)
         centres = np.empty(self._lower.shape, np.float32)
         keys = np.empty(len(centres), np.float32)
-        build(order, starts, fill, centres, keys, rooms.of_boxes, self.learnable)
+        build(order, starts, fill, centres, keys, free_regions.of_boxes, self.learnable)
 
     def _by_tree(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the boxes in the order of their trees, and where each tree's begin."""
@@ -419,7 +424,7 @@ class Boxes:
         return order, np.searchsorted(trees[order], np.arange(self._n_classes + 2))
 
     def _new_index(
-        self, n_blocks: int, patience: np.ndarray, bitmaps: structs.Bitmaps | None
+        self, n_blocks: int, rejections_left: np.ndarray, bitmaps: structs.Bitmaps | None
     ) -> structs.Index:
         """Return an index without content, with room for so many blocks and some to spare.
 
@@ -432,7 +437,7 @@ class Boxes:
             ends,
             None if bitmaps is None else np.empty_like(ends),
             bitmaps,
-            patience,
+            rejections_left,
             np.empty((n_blocks, N_LINKS), np.int64),
             np.zeros(capacity, np.int64),  # of boxes that are gone, any place
             np.empty(self._n_classes + 1, np.int64),
@@ -452,10 +457,10 @@ class Boxes:
         self._build_index()
 
 
-class _Rooms(NamedTuple):
+class _KeptRegions(NamedTuple):
     """How many refusals to wait for; and if that is over, where boxes may grow, and bitmaps."""
 
-    patience: np.ndarray
+    rejections_left: np.ndarray
     of_boxes: np.ndarray | None = None
     bitmaps: structs.Bitmaps | None = None
 
@@ -465,7 +470,7 @@ def _grown_capacity(n_boxes: int) -> float:
     return 2.0 if n_boxes < _FEW_BOXES else _GROWTH
 
 
-def _endless_patience() -> np.ndarray:
+def _unlimited_rejections() -> np.ndarray:
     """Return what keeps rooms from being kept however many boxes are refused."""
     return np.full(2, EVERY)
 
@@ -473,26 +478,26 @@ def _endless_patience() -> np.ndarray:
 # Making them takes longer than a single sample does.
 
 
-class Desk:
+class Workspace:
     """Working arrays for boxes as they are now, of which one who works there has the use alone."""
 
-    def __init__(self, boxes: Boxes) -> None:
+    def __init__(self, boxes: BoxStore) -> None:
         self.arrays = boxes.arrays
         self.learnable = boxes.learnable
         self.scratch = boxes.make_scratch()
         self.lists = self.scratch.ids, self.scratch.values
 
     @classmethod
-    def take(cls, boxes: Boxes) -> Self:
+    def acquire(cls, boxes: BoxStore) -> Self:
         """Return the one that is free, or a new one: another thread may be at work there."""
-        desk: Self | None = vars(boxes).pop("desk", None)
-        if desk is None or desk.learnable.index is not boxes.index:
-            desk = cls(boxes)
-        return desk
+        workspace: Self | None = vars(boxes).pop("workspace", None)
+        if workspace is None or workspace.learnable.index is not boxes.index:
+            workspace = cls(boxes)
+        return workspace
 
-    def leave(self, boxes: Boxes) -> None:
+    def release(self, boxes: BoxStore) -> None:
         """Let others have it."""
-        boxes.desk = self
+        boxes.workspace = self
 
 
 # The tree is built when so many samples were asked about for each box, and some more: to build it
@@ -501,16 +506,16 @@ _SAMPLES_PER_BOX = 1 / 16
 _AT_LEAST = 256
 
 
-class JointTree:
+class AllClassTree:
     """The tree of boxes as they are now, and how many samples were asked about."""
 
-    def __init__(self, boxes: Boxes) -> None:
-        self._index, self._account = boxes.index, boxes.account
+    def __init__(self, boxes: BoxStore) -> None:
+        self._index, self._counters_snapshot = boxes.index, boxes.counters_snapshot
         self._n_asked = 0
         self._arrays: structs.Boxes | None = None
 
     @classmethod
-    def find(cls, boxes: Boxes, n_samples: int) -> structs.Boxes | None:
+    def find(cls, boxes: BoxStore, n_samples: int) -> structs.Boxes | None:
         """Return the boxes as kernels take them, or None where it does not pay to build the tree.
 
         So many samples are going to be asked about.
@@ -524,6 +529,6 @@ class JointTree:
             tree._arrays = boxes.in_one_tree()
         return tree._arrays
 
-    def _is_of(self, boxes: Boxes) -> bool:
+    def _is_of(self, boxes: BoxStore) -> bool:
         """Whether the boxes are still those that they were."""
-        return self._index is boxes.index and self._account == boxes.account
+        return self._index is boxes.index and self._counters_snapshot == boxes.counters_snapshot

@@ -68,39 +68,39 @@ class Categories:
     """
 
     values: tuple[Any, ...]
-    places: np.ndarray
-    tendencies: np.ndarray
+    positions: np.ndarray
+    target_means: np.ndarray
     scores: Mapping[Any, float]
     mean: float
     weight: float
 
     @cached_property
     def _places(self) -> dict[Any, float]:
-        return dict(zip(self.values, self.places.tolist(), strict=True))
+        return dict(zip(self.values, self.positions.tolist(), strict=True))
 
     def __contains__(self, value: Any) -> bool:
         return value in self._places
 
-    def place(self, value: Any) -> float:
+    def position(self, value: Any) -> float:
         """Return the place of a value, NaN if it is not known."""
         return self._places.get(value, np.nan)
 
     def encode(self, values: Iterable[Any]) -> np.ndarray:
         """Return the places of values."""
-        places = self._places
-        return np.array([places.get(value, np.nan) for value in values], np.float64)
+        positions = self._places
+        return np.array([positions.get(value, np.nan) for value in values], np.float64)
 
-    def held(self, low: float, high: float) -> list[Any]:
+    def values_between(self, low: float, high: float) -> list[Any]:
         """Return the values between two places, both included."""
-        first = np.searchsorted(self.places, low - _ROUNDING)
-        last = np.searchsorted(self.places, high + _ROUNDING)
+        first = np.searchsorted(self.positions, low - _ROUNDING)
+        last = np.searchsorted(self.positions, high + _ROUNDING)
         return list(self.values[first:last])
 
-    def nearest(self, place: float, low: float, high: float) -> float:
+    def nearest(self, position: float, low: float, high: float) -> float:
         """Return the place of a value between two others that is nearest to a third."""
-        is_between = (self.places >= low - _ROUNDING) & (self.places <= high + _ROUNDING)
-        known = self.places[is_between] if is_between.any() else self.places
-        return float(known[np.abs(known - place).argmin()])
+        is_between = (self.positions >= low - _ROUNDING) & (self.positions <= high + _ROUNDING)
+        known = self.positions[is_between] if is_between.any() else self.positions
+        return float(known[np.abs(known - position).argmin()])
 
 
 # Each class has a score, and each value the mean score of its samples: with two classes the share
@@ -161,15 +161,15 @@ def learn_categories(column: Column) -> Categories:
     masses, counts = _sums(masses[:, np.newaxis], groups)[:, 0], _sums(counts, groups)
     scores = _score_classes(counts, weight)
     mean = float(counts.sum(axis=0) @ scores / max(counts.sum(), 1.0))
-    tendencies = _tendencies(counts @ scores, counts.sum(axis=1), mean, weight)
-    by_tendency = np.argsort(tendencies, kind="stable")
-    places = np.empty(len(masses))
-    places[by_tendency] = _middles(masses[by_tendency])
-    ranks = np.argsort(places[groups], kind="stable")
+    target_means = _target_means(counts @ scores, counts.sum(axis=1), mean, weight)
+    by_tendency = np.argsort(target_means, kind="stable")
+    positions = np.empty(len(masses))
+    positions[by_tendency] = _middles(masses[by_tendency])
+    ranks = np.argsort(positions[groups], kind="stable")
     return Categories(
         tuple(column.values[order[rank]] for rank in ranks),
-        places[groups][ranks],
-        tendencies[groups][ranks],
+        positions[groups][ranks],
+        target_means[groups][ranks],
         dict(zip(column.classes, scores.tolist(), strict=True)),
         mean,
         weight,
@@ -182,20 +182,20 @@ def add_categories(known: Categories, column: Column) -> Categories:
     scores = np.array([known.scores.get(label, known.mean) for label in column.classes])
     new = [code for code, value in enumerate(column.values) if value not in known]
     new.sort(key=lambda code: sort_key(column.values[code]))
-    tendencies = _tendencies(
+    target_means = _target_means(
         counts[new] @ scores, counts[new].sum(axis=1), known.mean, known.weight
     )
     if known.values:
-        places = np.interp(tendencies, known.tendencies, known.places)
+        positions = np.interp(target_means, known.target_means, known.positions)
     else:
-        places = np.full(len(new), _MIDDLE)
-    all_places = np.append(known.places, places)
+        positions = np.full(len(new), _MIDDLE)
+    all_places = np.append(known.positions, positions)
     ranks = np.argsort(all_places, kind="stable")
     values = [*known.values, *(column.values[code] for code in new)]
     return Categories(
         tuple(values[rank] for rank in ranks),
         all_places[ranks],
-        np.append(known.tendencies, tendencies)[ranks],
+        np.append(known.target_means, target_means)[ranks],
         known.scores,
         known.mean,
         known.weight,
@@ -254,7 +254,7 @@ def _score_classes(counts: np.ndarray, weight: float) -> np.ndarray:
     return first if first[np.abs(first).argmax()] > 0 else -first
 
 
-def _tendencies(sums: np.ndarray, totals: np.ndarray, mean: float, weight: float) -> np.ndarray:
+def _target_means(sums: np.ndarray, totals: np.ndarray, mean: float, weight: float) -> np.ndarray:
     """Return the mean scores of values, drawn to the mean of all."""
     return (sums + weight * mean) / (totals + weight)
 

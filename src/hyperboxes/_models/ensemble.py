@@ -20,16 +20,16 @@ _SHORT = 4 * 255
 
 
 @dataclass(frozen=True)
-class Voting:
+class VoteSettings:
     """How a member's distances become its votes: the largest code and `vote_table`'s parameter."""
 
-    levels: int
+    n_bins: int
     temperature: float
 
 
-def pack(members: Sequence[EnsembleMember], n_classes: int, voting: Voting) -> Members:
+def pack(members: Sequence[EnsembleMember], n_classes: int, voting: VoteSettings) -> Members:
     """Lay out the boxes of members for kernels."""
-    farthest = [member.farthest(voting.levels) for member in members]
+    farthest = [member.farthest(voting.n_bins) for member in members]
     tables = sorted(set(farthest))
     weights = np.zeros((len(tables), tables[-1] + 1))
     for row, most in zip(weights, tables, strict=True):
@@ -78,7 +78,7 @@ class EnsembleModel:
 
     codes: Codes
     members: list[EnsembleMember]
-    voting: Voting
+    voting: VoteSettings
     n_samples: np.ndarray
     calibration: VoteCalibration | None
     packed: Members = field(init=False, repr=False)

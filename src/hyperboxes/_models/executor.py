@@ -290,7 +290,7 @@ class _MemberVote(NamedTuple):
         order = np.lexsort((-member.counts, distances))
         boxes = order[np.unique(member.labels[order], return_index=True)[1]]
         nearest = distances[boxes]
-        farthest = member.farthest(record.quantizer.levels)
+        farthest = member.farthest(record.quantizer.n_bins)
         weights = vote_table(farthest, record.temperature)[nearest - nearest.min()]
         shares = weights * (1.0 / sum_in_order(weights))
         return cls(boxes, member.gaps(low, high)[boxes], nearest / farthest, shares)
@@ -308,7 +308,7 @@ def _trace_ensemble(
     members, classes = np.divmod(order, n_classes)
     gaps = np.full((n_members, n_classes, n_features), np.nan)
     for of_member, member, vote in zip(gaps, record.members, votes, strict=True):
-        of_member[:, member.features] = vote.gaps / record.quantizer.levels
+        of_member[:, member.features] = vote.gaps / record.quantizer.n_bins
     gaps[:, :, np.isnan(lower[0])] = np.nan
     contributions = np.zeros((len(order), n_classes))
     contributions[np.arange(len(order)), classes] = shares[members, classes]
@@ -339,6 +339,6 @@ def _feature_contributions(
         gaps = vote.gaps
         if member.combine == "max":
             gaps = np.where(gaps.argmax(axis=1)[:, None] == np.arange(gaps.shape[1]), gaps, 0)
-        nearer = (gaps[rival] - gaps[winner]) / member.farthest(record.quantizer.levels)
+        nearer = (gaps[rival] - gaps[winner]) / member.farthest(record.quantizer.n_bins)
         found[member.features] += nearer / len(votes)
     return found

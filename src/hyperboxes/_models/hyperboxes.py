@@ -64,7 +64,7 @@ class Hyperboxes:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class VotingHyperboxes(Hyperboxes):
+class WeightedHyperboxes(Hyperboxes):
     """The boxes of a model in which all boxes that hold a sample vote, in the order found.
 
     Attributes

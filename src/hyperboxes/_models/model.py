@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from hyperboxes._kernels import nearest as nearest_kernels
-from hyperboxes._models.box_store import WORK_PER_CALL, Boxes, Desk, JointTree
+from hyperboxes._models.box_store import WORK_PER_CALL, AllClassTree, BoxStore, Workspace
 from hyperboxes._models.calibration import DistanceCalibration, Nearest
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
@@ -24,12 +24,12 @@ class BoxModel:
     probabilities memberships stand for is None where they were not learned.
     """
 
-    boxes: Boxes
+    boxes: BoxStore
     scale: MinMaxScale | None
     membership: Membership
     calibration: DistanceCalibration | None = None
 
-    def with_boxes(self, boxes: Boxes) -> Self:
+    def with_boxes(self, boxes: BoxStore) -> Self:
         """Return a model that differs in its boxes."""
         return replace(self, boxes=boxes)
 
@@ -41,19 +41,19 @@ class BoxModel:
     def find_nearest(
         self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
     ) -> Nearest:
-        """Return the nearest boxes of each class, as the kernel `nearest_by_class` finds them."""
+        """Return the nearest boxes of each class, as the kernel `nearest_per_class` finds them."""
         boxes = self.boxes
         shape = len(xl), boxes.n_classes
         nearest = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
-        desk = Desk.take(boxes)
-        arrays = JointTree.find(boxes, len(xl)) if winners_only else None
-        search = arrays or desk.arrays, self.membership.metric, desk.scratch.search
+        workspace = Workspace.acquire(boxes)
+        arrays = AllClassTree.find(boxes, len(xl)) if winners_only else None
+        search = arrays or workspace.arrays, self.membership.metric, workspace.scratch.search
         row = 0
         while row < len(xl):
-            row = nearest_kernels.nearest_by_class(
-                xl, xu, row, *search, winners_only, WORK_PER_CALL, *desk.lists, *nearest
+            row = nearest_kernels.nearest_per_class(
+                xl, xu, row, *search, winners_only, WORK_PER_CALL, *workspace.lists, *nearest
             )
-        desk.leave(boxes)
+        workspace.release(boxes)
         return nearest
 
     def take_in(self, xl: np.ndarray, xu: np.ndarray, joined: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""`Codes`: each feature's values as whole numbers from 0 to `levels`, and back."""
+"""`Codes`: each feature's values as whole numbers from 0 to `n_bins`, and back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Codes:
     def __post_init__(self) -> None:
         # The kernel counts thresholds below a value, of which it expects some number.
         ends = np.full((len(self.thresholds), MISSING), np.inf)
-        ends[:, : self.levels] = np.nextafter(self.thresholds, -np.inf)
+        ends[:, : self.n_bins] = np.nextafter(self.thresholds, -np.inf)
         object.__setattr__(self, "_ends", ends)
 
     @classmethod
@@ -44,7 +44,7 @@ class Codes:
         lower: np.ndarray,
         upper: np.ndarray,
         scaling: str,
-        levels: int,
+        n_bins: int,
         weights: np.ndarray | None = None,
     ) -> Self:
         """Spread the ends of intervals over the codes, some of which may be missing.
@@ -59,12 +59,12 @@ class Codes:
         columns = (np.concatenate([end[:, j] for end in ends]) for j in range(lower.shape[1]))
         counts = np.ones(len(lower)) if weights is None else weights
         counts = np.concatenate([counts for _ in ends])
-        thresholds = np.array([_spread(column, counts, scaling, levels) for column in columns])
+        thresholds = np.array([_spread(column, counts, scaling, n_bins) for column in columns])
         ranges = MinMaxScale.learn(lower, upper)
         return cls(thresholds, ranges.low, ranges.high)
 
     @property
-    def levels(self) -> int:
+    def n_bins(self) -> int:
         """The largest code."""
         return self.thresholds.shape[1]
 
@@ -77,7 +77,7 @@ class Codes:
         high = low if upper is lower else self._encode(upper)
         if (missing := np.isnan(lower)).any():
             low, high = low.copy(), high.copy()
-            low[missing], high[missing] = self.levels, 0
+            low[missing], high[missing] = self.n_bins, 0
         return low, high
 
     def _encode(self, values: np.ndarray) -> np.ndarray:
@@ -97,20 +97,20 @@ class Codes:
         return edges[features, lower], np.where(below == np.finfo(float).max, np.inf, below)
 
 
-def _spread(values: np.ndarray, counts: np.ndarray, scaling: str, levels: int) -> np.ndarray:
-    """Return from which values on the codes 1 to `levels` begin, for one feature.
+def _spread(values: np.ndarray, counts: np.ndarray, scaling: str, n_bins: int) -> np.ndarray:
+    """Return from which values on the codes 1 to `n_bins` begin, for one feature.
 
-    A value's place is a number from 0 to `levels`, linear between the values that there are; its
+    A value's place is a number from 0 to `n_bins`, linear between the values that there are; its
     code is that number, rounded.
     """
     is_known = ~np.isnan(values)
     values, numbers = np.unique(values[is_known], return_inverse=True)
     counts = np.bincount(numbers, counts[is_known])
     if not len(values):
-        return np.full(levels, np.inf)
+        return np.full(n_bins, np.inf)
     span = values[-1] - values[0]
     place = (values - values[0]) / (span if span > 0 else 1.0)
     rank = (np.cumsum(counts) - 0.5 * counts) / counts.sum()
     share = {"minmax": 0.0, "blend": 0.5, "rank": 1.0}[scaling]
-    place = levels * ((1.0 - share) * place + share * rank)
-    return np.interp(np.arange(levels) + 0.5, place, values, left=-np.inf, right=np.inf)
+    place = n_bins * ((1.0 - share) * place + share * rank)
+    return np.interp(np.arange(n_bins) + 0.5, place, values, left=-np.inf, right=np.inf)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hyperboxes._estimators.validation import checked
+from hyperboxes._estimators.validation import mark_validated
 from hyperboxes._extras import need
-from hyperboxes._models.hyperboxes import VotingHyperboxes
+from hyperboxes._models.hyperboxes import WeightedHyperboxes
 from hyperboxes._plots.categories import (
     axis_categories,
     draw_categories,
@@ -258,7 +258,7 @@ class BoxesDisplay(Display):
             if regions and _has_regions(model, columns, at)
             else None,
             weights=all_boxes.weights[chosen].max(axis=1)
-            if isinstance(all_boxes, VotingHyperboxes)
+            if isinstance(all_boxes, WeightedHyperboxes)
             else None,
             max_boxes=max_boxes,
             no_label=name_no_label(model),
@@ -456,7 +456,7 @@ def _nearness(model: Any, others: np.ndarray, columns: list[int]) -> np.ndarray:
     It is 1 for boosted boxes that contain the sample there, and 0 for others.
     """
     boxes = model.hyperboxes_
-    if not isinstance(boxes, VotingHyperboxes):
+    if not isinstance(boxes, WeightedHyperboxes):
         return np.maximum(read_closeness(model, others), 0.0)
     outside = (others < boxes.lower) | (others > boxes.upper)
     keeps_out = np.where(np.isnan(others), ~boxes.missing, outside)
@@ -491,7 +491,7 @@ def _find_regions(
         some = points[start : start + step]
         samples = np.tile(at, (len(some), 1))
         samples[:, columns] = from_axes(model, columns, some)
-        parts.append(model.predict(checked(samples)))
+        parts.append(model.predict(mark_validated(samples)))
     labels = np.concatenate(parts)
     codes = np.searchsorted(model.classes_, labels) if is_classifier(model) else labels
     return codes.reshape((resolution,) * len(columns))

@@ -42,7 +42,7 @@ def axis_categories(model: Any, columns: Sequence[int]) -> dict[int, dict[str, f
 
 def _name(categories: Categories, position: float) -> str:
     """Return the name of the category at a position, and how many others share it."""
-    first, *others = map(str, categories.held(position, position))
+    first, *others = map(str, categories.values_between(position, position))
     if not others:
         return first
     return f"{first} or {others[0] if len(others) == 1 else f'{len(others)} more'}"
@@ -62,7 +62,7 @@ def draw_categories(axis: Any, slots: dict[str, float]) -> None:
 def _category_axes(model: Any, columns: Sequence[int]) -> dict[int, np.ndarray]:
     """Return the encoded positions, ascending, for each axis with categories."""
     known = known_categories(model)
-    return {axis: np.unique(known[j].places) for axis, j in enumerate(columns) if j in known}
+    return {axis: np.unique(known[j].positions) for axis, j in enumerate(columns) if j in known}
 
 
 def category_limits(model: Any, columns: Sequence[int]) -> dict[int, tuple[float, float]]:

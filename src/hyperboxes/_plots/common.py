@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._estimators.validation import CheckedSamples, validate_samples
+from hyperboxes._estimators.validation import ValidatedArray, validate_samples
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._plots.categories import category_limits, spread_on_axes
@@ -137,7 +137,7 @@ def find_boxes(boxes: Hyperboxes, chosen: Any) -> np.ndarray:
 
 def check_samples(model: Any, X: Any) -> np.ndarray:
     """Return validated samples. A single one may be given as a row."""
-    if type(X) is CheckedSamples or hasattr(X, "columns"):
+    if type(X) is ValidatedArray or hasattr(X, "columns"):
         return validate_samples(model, X, reset=False, **NUMBERS)
     if known_categories(model):
         rows = np.asarray(X, dtype=object)

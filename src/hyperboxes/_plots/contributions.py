@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from hyperboxes._estimators.refusals import refuse_memory
-from hyperboxes._estimators.validation import checked
+from hyperboxes._estimators.validation import mark_validated
 from hyperboxes._extras import need
 from hyperboxes._plots.common import Display, check_one_sample
 from hyperboxes._plots.styles import (
@@ -143,7 +143,7 @@ class ContributionsDisplay(Display):
                 "shows a sample and the boxes near it."
             )
         sample = check_one_sample(model, X, "X")
-        explanation = explain(model, checked(sample))[0]
+        explanation = explain(model, mark_validated(sample))[0]
         found = explanation.votes
         display = cls(
             boxes=np.array([box.index for box in found], int),

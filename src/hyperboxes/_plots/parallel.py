@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hyperboxes._estimators.validation import checked
+from hyperboxes._estimators.validation import mark_validated
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._plots.categories import axis_categories, category_limits, to_axes
@@ -327,7 +327,7 @@ def _choose_boxes(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return boxes, how close a sample is, how far outside in each feature, and which decide."""
     chosen: dict[int, tuple[float, np.ndarray, bool]] = {}
-    winners = model.apply(checked(samples)).tolist()
+    winners = model.apply(mark_validated(samples)).tolist()
     for sample, winner in zip(samples, winners, strict=True):
         ranks, far = read_closeness(model, sample), _losses(model, boxes, sample)
         for box in _best_of_classes(boxes, ranks, winner)[:n_boxes]:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import softmax
 
 from hyperboxes._models.categories import Categories
-from hyperboxes._models.hyperboxes import VotingHyperboxes
+from hyperboxes._models.hyperboxes import WeightedHyperboxes
 from hyperboxes._readers.explanation import Change, Context, SampleBounds
 
 # The search asks the model about changed samples and knows nothing else of it, so it serves all
@@ -192,7 +192,7 @@ class VoteChange:
 class ChangeSearch:
     """Searches changes of samples for one model."""
 
-    boxes: VotingHyperboxes
+    boxes: WeightedHyperboxes
     scores: Scores
     classes: np.ndarray
     class_names: list[str]
@@ -216,7 +216,7 @@ class ChangeSearch:
     def _options(self, feature: int) -> np.ndarray:
         """Return the values to try: the categories, or those beyond the ends of conditions."""
         if feature in self.categories:
-            return np.unique(self.categories[feature].places)
+            return np.unique(self.categories[feature].positions)
         return _values_beyond(self.boxes, feature)
 
     def _margins(
@@ -249,7 +249,7 @@ class ChangeSearch:
         )
 
 
-def _values_beyond(boxes: VotingHyperboxes, feature: int) -> np.ndarray:
+def _values_beyond(boxes: WeightedHyperboxes, feature: int) -> np.ndarray:
     """Return the values on both sides of each end of the conditions on a feature."""
     low, high = boxes.lower[:, feature], boxes.upper[:, feature]
     low, high = low[np.isfinite(low)], high[np.isfinite(high)]

@@ -84,7 +84,7 @@ class Bounds:
     def plain(self, feature: int, low: float, high: float) -> list[Any]:
         """Return the bounds of a box for JSON, None for infinite ones; or all categories in it."""
         if feature in self.categories:
-            return self.categories[feature].held(low, high)
+            return self.categories[feature].values_between(low, high)
         return [end if math.isfinite(end) else None for end in (low, high)]
 
 
@@ -380,7 +380,7 @@ class _Said:
             of_class = np.flatnonzero(member.labels == c)
             boxes[c] = of_class[np.lexsort((-member.counts[of_class], distances[of_class]))[0]]
         nearest = distances[boxes]
-        farthest = member.farthest(model.voting.levels)
+        farthest = member.farthest(model.voting.n_bins)
         weights = vote_table(farthest, model.voting.temperature)[nearest - nearest.min()]
         gaps = gaps[boxes]
         if member.combine == "max":

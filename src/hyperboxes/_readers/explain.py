@@ -16,9 +16,9 @@ from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.random import RandomHyperboxes
-from hyperboxes._estimators.validation import check_upper, checked, validate_samples
+from hyperboxes._estimators.validation import check_upper, mark_validated, validate_samples
 from hyperboxes._models.categories import Categories
-from hyperboxes._models.hyperboxes import VotingHyperboxes
+from hyperboxes._models.hyperboxes import WeightedHyperboxes
 from hyperboxes._readers import explanation_html, explanation_text
 from hyperboxes._readers import explanation_html as explanation_html_readers
 from hyperboxes._readers.counterfactuals import ChangeSearch, VoteChange, find_change
@@ -260,7 +260,7 @@ class VoteExplanation:
     def _ends(self, vote: ExplainedVote, j: int) -> dict[str, Any]:
         low, high = vote.lower[j], vote.upper[j]
         if j in self._categories:
-            return {"values": self._categories[j].held(low, high)}
+            return {"values": self._categories[j].values_between(low, high)}
         return {"lower": _finite(low), "upper": _finite(high)}
 
     def _plain(self, j: int, value: float) -> Any:
@@ -291,7 +291,7 @@ class VoteExplanation:
         low, high = vote.lower[j], vote.upper[j]
         if (categories := self._categories.get(j)) is not None:
             text = category_text(categories, value)
-            if len(categories.held(low, high)) in (1, len(categories.values)):
+            if len(categories.values_between(low, high)) in (1, len(categories.values)):
                 return f"{name} = {text}"
             return f"{name} = {text} {set_text(categories, low, high, MOST_SHOWN)}"
         return interval_text(f"{name} = {value_text(value, low, high)}", low, high)
@@ -311,11 +311,11 @@ def explain_votes(
     if X_upper is not None:
         raise ValueError(f"{type(model).__name__} takes no interval samples: no X_upper.")
     samples = validate_samples(model, X, reset=False, **NUMBERS)
-    scores = model._scores(checked(samples))
+    scores = model._scores(mark_validated(samples))
     asked = copy(model)  # as it is now: it may be fitted again
 
     def ask(rows: np.ndarray) -> np.ndarray:
-        return asked._scores(checked(rows))
+        return asked._scores(mark_validated(rows))
 
     class_names = name_classes(model, class_names)
     context = _VoteContext(
@@ -341,7 +341,7 @@ def explain_votes(
 class _VoteContext:
     """What the explanations of one model share."""
 
-    boxes: VotingHyperboxes
+    boxes: WeightedHyperboxes
     intercept: np.ndarray
     classes: np.ndarray
     class_names: list[str]

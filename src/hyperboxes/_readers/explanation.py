@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._estimators.validation import checked
+from hyperboxes._estimators.validation import mark_validated
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.samples import MinMaxScale
@@ -352,7 +352,7 @@ class Explanation:
     def _box(self, box: ExplainedBox, j: int) -> dict[str, Any]:
         of_feature = box._feature(j)
         if (categories := self._rounding.categories.get(j)) is not None:
-            of_feature["values"] = categories.held(box.lower[j], box.upper[j])
+            of_feature["values"] = categories.values_between(box.lower[j], box.upper[j])
         return of_feature
 
     def _change(self, change: Change) -> dict[str, Any]:
@@ -401,7 +401,7 @@ class SampleBounds:
     def as_input(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Return what methods of models take: no upper ends for points, which is faster."""
         is_point = np.array_equal(self.lower, self.upper, equal_nan=True)
-        return checked(self.lower), None if is_point else checked(self.upper)
+        return mark_validated(self.lower), None if is_point else mark_validated(self.upper)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hyperboxes._estimators.refusals import refuse_ensemble, refuse_undecided, refuse_votes
 from hyperboxes._models.categories import Categories
-from hyperboxes._models.hyperboxes import Hyperboxes, VotingHyperboxes
+from hyperboxes._models.hyperboxes import Hyperboxes, WeightedHyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.samples import MinMaxScale
 
@@ -54,7 +54,7 @@ def read_classifier(model: Any, what: str) -> Hyperboxes:
 
 def is_voting(model: Any) -> bool:
     """Whether a model is fitted and its boxes vote; else they cover samples."""
-    return isinstance(getattr(model, "hyperboxes_", None), VotingHyperboxes)
+    return isinstance(getattr(model, "hyperboxes_", None), WeightedHyperboxes)
 
 
 def is_classifier(model: Any) -> bool:
@@ -162,13 +162,14 @@ MOST_SHOWN = 4
 def category_text(categories: Categories, place: float) -> str:
     """Write the value at a place, or the values where several are too rare to tell them apart."""
     return (
-        " or ".join(_category_names(categories.held(place, place))) or "a value that is not known"
+        " or ".join(_category_names(categories.values_between(place, place)))
+        or "a value that is not known"
     )
 
 
 def category_value(categories: Categories, place: float) -> Any:
     """Return the value at a place for JSON: a list where there are several, None for none."""
-    held = [] if np.isnan(place) else categories.held(place, place)
+    held = [] if np.isnan(place) else categories.values_between(place, place)
     return held[0] if len(held) == 1 else held or None
 
 
@@ -177,7 +178,7 @@ def set_text(categories: Categories, low: float, high: float, most: int | None =
 
     Of more than `most` values some are left out, and their number is said.
     """
-    held = categories.held(low, high)
+    held = categories.values_between(low, high)
     others = [value for value in categories.values if value not in held]
     if len(held) == 1:
         return f"= {_category_names(held)[0]}"

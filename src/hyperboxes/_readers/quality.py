@@ -76,13 +76,13 @@ class Quality:
         """Measure boxes by the rows that each holds."""
         codes = samples.codes
         coverage, precision = np.empty(len(labels)), np.full(len(labels), np.nan)
-        is_held = np.zeros(len(samples), bool)
+        is_contained = np.zeros(len(samples), bool)
         for box, rows in enumerate(held):
             coverage[box] = len(rows) / len(samples)
-            is_held[rows] |= labels[box] >= 0
+            is_contained[rows] |= labels[box] >= 0
             if codes is not None and len(known := codes[rows][codes[rows] >= 0]):
                 precision[box] = (known == labels[box]).mean()
-        return cls(coverage, None if codes is None else precision, float(is_held.mean()))
+        return cls(coverage, None if codes is None else precision, float(is_contained.mean()))
 
     def measured(self) -> dict[str, np.ndarray]:
         """Return what was measured of each box, by name."""

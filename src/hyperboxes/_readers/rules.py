@@ -13,7 +13,7 @@ from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.random import RandomHyperboxes
 from hyperboxes._estimators.registry import find_by_class, resolve
 from hyperboxes._extras import need
-from hyperboxes._models.hyperboxes import Hyperboxes, VotingHyperboxes
+from hyperboxes._models.hyperboxes import Hyperboxes, WeightedHyperboxes
 from hyperboxes._readers.ensembles import Bounds
 from hyperboxes._readers.fitted import (
     check_integer,
@@ -73,7 +73,7 @@ def write_votes(
 
 
 def tabulate_votes(
-    boxes: VotingHyperboxes, features: list[str], classes: list[str]
+    boxes: WeightedHyperboxes, features: list[str], classes: list[str]
 ) -> dict[str, np.ndarray]:
     """Return the columns that boxes that vote have beside those of all boxes."""
     if len(set(classes)) < len(classes):
@@ -113,7 +113,7 @@ def _rule(
     ]
 
 
-def _constrained(boxes: VotingHyperboxes, box: int) -> np.ndarray:
+def _constrained(boxes: WeightedHyperboxes, box: int) -> np.ndarray:
     return np.flatnonzero(boxes.constrains[box])
 
 
@@ -154,7 +154,7 @@ def vote_list(scores: np.ndarray, classes: list[str], most: int | None = None) -
 
 
 def _facts(
-    boxes: VotingHyperboxes, box: int, classes: list[str], quality: Quality
+    boxes: WeightedHyperboxes, box: int, classes: list[str], quality: Quality
 ) -> Iterator[str]:
     count, label = boxes.counts[box], boxes.labels[box]
     yield f"holds {count} sample{'' if count == 1 else 's'}"
@@ -474,7 +474,7 @@ def export_text(
     boxes = read_any_boxes(model, "export_text")
     features = name_features(model, feature_names)
     samples = GivenSamples.check(model, X, y, X_upper)
-    if isinstance(boxes, VotingHyperboxes):
+    if isinstance(boxes, WeightedHyperboxes):
         if decimals is not None:
             raise ValueError("Bounds of boxes that vote are written in full: leave out decimals.")
         quality = Quality.measure_votes(model, samples)
@@ -595,7 +595,7 @@ def export_frame(
     features = name_features(model, feature_names)
     samples = GivenSamples.check(model, X, y, X_upper)
     columns = {"class": _box_classes(model, class_names), "support": boxes.counts}
-    if isinstance(boxes, VotingHyperboxes):
+    if isinstance(boxes, WeightedHyperboxes):
         columns |= Quality.measure_votes(model, samples).measured()
         columns |= tabulate_votes(boxes, features, name_classes(model, class_names))
     else:

@@ -321,7 +321,7 @@ class _Writer:
             if np.isnan(low):
                 continue
             if j in self.categories:
-                conditions.append(self.categories.is_held(column, j, low, high, nullable))
+                conditions.append(self.categories.is_contained(column, j, low, high, nullable))
                 continue
             ends = f"BETWEEN {double(low)} AND {double(high)}"
             condition = f"{column} {f'= {double(low)}' if low == high else ends}"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._models.hyperboxes import VotingHyperboxes
+from hyperboxes._models.hyperboxes import WeightedHyperboxes
 from hyperboxes._readers.sql_text import (
     CategoryWriter,
     case,
@@ -70,7 +70,9 @@ class _Names:
 class _Queries:
     """The queries within the expression."""
 
-    def __init__(self, boxes: VotingHyperboxes, names: _Names, categories: CategoryWriter) -> None:
+    def __init__(
+        self, boxes: WeightedHyperboxes, names: _Names, categories: CategoryWriter
+    ) -> None:
         self.boxes, self.names, self.categories = boxes, names, categories
 
     def holding(self, columns: list[str], nullable: bool) -> str:
@@ -88,7 +90,7 @@ class _Queries:
             low, high = boxes.lower[box, j], boxes.upper[box, j]
             if j in self.categories:
                 or_missing = bool(boxes.missing[box, j])
-                yield self.categories.is_held(columns[j], j, low, high, or_missing)
+                yield self.categories.is_contained(columns[j], j, low, high, or_missing)
                 continue
             ends = []
             if np.isfinite(low):

@@ -91,7 +91,7 @@ class CategoryWriter:
         known = known_categories(self.model)[feature]
         whens = " ".join(
             f"WHEN {literal(value, self.quote)} THEN {double(place)}"
-            for value, place in zip(known.values, known.places.tolist(), strict=True)
+            for value, place in zip(known.values, known.positions.tolist(), strict=True)
         )
         return f"(CASE {column} {whens} END)" if whens else "CAST(NULL AS DOUBLE PRECISION)"
 
@@ -99,10 +99,12 @@ class CategoryWriter:
         """Return whether the model knows a category: else it is like NULL."""
         return self._among(column, list(known_categories(self.model)[feature].values))
 
-    def is_held(self, column: str, feature: int, low: float, high: float, or_missing: bool) -> str:
+    def is_contained(
+        self, column: str, feature: int, low: float, high: float, or_missing: bool
+    ) -> str:
         """Return whether a category is one of those that a box holds, or like NULL."""
         known = known_categories(self.model)[feature]
-        held = known.held(low, high)
+        held = known.values_between(low, high)
         if not or_missing:
             return self._among(column, held)
         others = [value for value in known.values if value not in held]

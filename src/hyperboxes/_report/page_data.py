@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing
 
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, expert_weights
-from hyperboxes._models.hyperboxes import Hyperboxes, VotingHyperboxes
+from hyperboxes._models.hyperboxes import Hyperboxes, WeightedHyperboxes
 from hyperboxes._readers import explanation_text as words
 from hyperboxes._readers.ensembles import Bounds, EnsembleExplanation, SpeakingBox
 from hyperboxes._readers.explain import VoteExplanation, VoteExplanations, explain
@@ -128,7 +128,7 @@ def list_categories(model: Any, feature: int) -> dict[str, Any]:
     if categories is None:
         return {}
     names = [str(value) for value in categories.values]
-    return {"categories": list(zip(names, categories.places.tolist(), strict=True))}
+    return {"categories": list(zip(names, categories.positions.tolist(), strict=True))}
 
 
 def ask(
@@ -379,7 +379,7 @@ UNCERTAIN = 0.2
 class VoteContents(Results):
     """All that a page on boxes that vote is made from."""
 
-    boxes: VotingHyperboxes
+    boxes: WeightedHyperboxes
     explanations: VoteExplanations
     values: np.ndarray
 

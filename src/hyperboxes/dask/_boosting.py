@@ -16,12 +16,12 @@ from hyperboxes._kernels import boosting
 from hyperboxes._kernels import boosting as boosting_kernels
 from hyperboxes._learning import boosting as boosting_learning
 from hyperboxes._learning.bins import Bins
-from hyperboxes._learning.boosting import Population, in_units, merge_equal, unit_of
-from hyperboxes._learning.cells import Regions, SamplesHere, find_held
+from hyperboxes._learning.boosting import TrainingSets, in_units, merge_equal, unit_of
+from hyperboxes._learning.cells import Cells, LocalSamples, find_contained
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.categories import Categories
 from hyperboxes.dask._engine import Engine, Partition, split_labels
-from hyperboxes.dask._survey import Survey, is_empty, with_places
+from hyperboxes.dask._survey import Survey, is_empty, with_positions
 
 # For each box a worker writes down in which cells the samples of a partition are: a region, and
 # whether the box holds them. What comes back is how many samples of each class there are in each
@@ -59,7 +59,7 @@ class Cut(NamedTuple):
 def cut_partition(binned: Binned, cells: np.ndarray | None, cut: Cut) -> np.ndarray:
     """Return in which cells samples are: twice their region, plus 1 if the box holds them."""
     with Threads(1) as threads:
-        held = find_held(binned.for_kernels(), cut.box, threads)
+        held = find_contained(binned.for_kernels(), cut.box, threads)
     regions = np.int32(0) if cells is None else cut.names[cells]
     return 2 * regions + held.astype(np.int32)
 
@@ -83,7 +83,7 @@ def add_counts(counts: list[Counts]) -> Counts:
 def count_held(binned: Binned, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
     """Count the samples of a partition that each box holds, by class."""
     with Threads(1) as threads:
-        return SamplesHere(binned.for_kernels(), None, threads).count_classes(boxes, n_classes)
+        return LocalSamples(binned.for_kernels(), None, threads).count_classes(boxes, n_classes)
 
 
 def add_tables(tables: list[np.ndarray]) -> np.ndarray:
@@ -91,7 +91,7 @@ def add_tables(tables: list[np.ndarray]) -> np.ndarray:
     return np.sum(tables, axis=0)
 
 
-class SamplesOnWorkers:
+class DistributedSamples:
     """All samples, in bins on the workers, and here those that boxes are found on.
 
     `binned` are partitions that are kept, `weights` what a sample of each class weighs, in units,
@@ -111,10 +111,10 @@ class SamplesOnWorkers:
         self._cells: list[Any] = []  # of each partition, kept like these; None before the first cut
         self._n_cuts = 0
 
-    def new_regions(self, n_classes: int) -> Regions:
+    def new_regions(self, n_classes: int) -> Cells:
         """Return a single region that holds all samples; those made before are void."""
         self._cells = [None] * len(self._binned)
-        return RegionsOnWorkers(self)
+        return DistributedCells(self)
 
     def cut(self, cut: Cut, n_cells: int) -> np.ndarray:
         """Have a box cut regions into cells; return how many samples of each class are in each."""
@@ -154,10 +154,10 @@ class SamplesOnWorkers:
         self._cells.clear()
 
 
-class RegionsOnWorkers(Regions):
-    """Regions of samples on the workers, numbered as `RegionsHere` numbers them."""
+class DistributedCells(Cells):
+    """Regions of samples on the workers, numbered as `LocalCells` numbers them."""
 
-    def __init__(self, everyone: SamplesOnWorkers) -> None:
+    def __init__(self, everyone: DistributedSamples) -> None:
         self._everyone = everyone
         self._names = np.zeros(1, np.int32)  # the regions that have come of the cells
         self._of_searched = np.zeros(len(everyone.searched.labels), np.int32)
@@ -177,7 +177,7 @@ class RegionsOnWorkers(Regions):
         names[parents, 1] = n_regions + np.arange(len(parents))
         self._names = names.ravel()
         with Threads(1) as threads:
-            held = find_held(self._everyone.searched, box, threads)
+            held = find_contained(self._everyone.searched, box, threads)
         self._of_searched = self._names[2 * self._of_searched + held]
         masses = np.zeros((n_regions + len(parents), n_classes), np.int64)
         np.add.at(masses, self._names, counts * self._everyone.weights)
@@ -197,7 +197,7 @@ def boost_partitions(
     engine: Engine, model: Any, partitions: list[Partition], survey: Survey
 ) -> Any:
     """Return a fitted copy of an estimator of boosted boxes."""
-    fitted = _told(model, survey)
+    fitted = _with_survey(model, survey)
     reader = Reader(_numeric(fitted), fitted.n_features_in_, survey.classes, survey.categories)
     lengths = [survey.n_rows[number] for number in range(len(partitions))]
     n_samples = sum(lengths)
@@ -207,7 +207,7 @@ def boost_partitions(
         classes, training = fitted._weigh(drawn.X, survey.classes[drawn.labels], None)
         settings, n_bags = fitted._settings(len(classes))
         n_jobs = effective_n_jobs(model.n_jobs)
-        found = boosting_learning.learn_votes(training, settings, n_bags, random, n_jobs)
+        found = boosting_learning.fit_boosted(training, settings, n_bags, random, n_jobs)
     else:
         rows = boosting_learning.draw_rows(n_samples, random)
         assert rows is not None
@@ -217,7 +217,7 @@ def boost_partitions(
     return fitted
 
 
-def _told(model: Any, survey: Survey) -> Any:
+def _with_survey(model: Any, survey: Survey) -> Any:
     """Return a copy of an estimator that knows the features and all categories."""
     assert survey.ranges is not None
     told = clone(model)
@@ -258,14 +258,14 @@ class Reader(NamedTuple):
         if is_empty(X, y):
             return np.empty((0, self.n_features)), np.empty(0, np.int32)
         try:
-            X = with_places(X, self.categories)
+            X = with_positions(X, self.categories)
             X, _, y = copy.copy(self.unfitted)._validate_part(X, y, None)
         except (TypeError, ValueError) as error:
             raise type(error)(f"Partition {number}: {error}") from error
         return X, np.searchsorted(self.classes, y).astype(np.int32)
 
 
-class Drawn(NamedTuple):
+class Subsample(NamedTuple):
     """Samples drawn from some partitions, their classes, and how many of each class there are."""
 
     X: np.ndarray
@@ -275,17 +275,19 @@ class Drawn(NamedTuple):
 
 def draw_partition(
     reader: Reader, rows: np.ndarray | None, number: int, X: Any, y: Any, X_upper: Any
-) -> Drawn:
+) -> Subsample:
     """Return some samples of a partition, all if no rows are named."""
     X, labels = reader.read(number, X, y)
     counts = np.bincount(labels, minlength=len(reader.classes))
-    return Drawn(X, labels, counts) if rows is None else Drawn(X[rows], labels[rows], counts)
+    return (
+        Subsample(X, labels, counts) if rows is None else Subsample(X[rows], labels[rows], counts)
+    )
 
 
-def join_drawn(parts: list[Drawn]) -> Drawn:
+def join_drawn(parts: list[Subsample]) -> Subsample:
     """Put samples of neighbouring partitions together."""
     X, labels, counts = zip(*parts, strict=True)
-    return Drawn(np.concatenate(X), np.concatenate(labels), np.sum(counts, axis=0))
+    return Subsample(np.concatenate(X), np.concatenate(labels), np.sum(counts, axis=0))
 
 
 def bin_partition(reader: Reader, bins: Bins, number: int, X: Any, y: Any, X_upper: Any) -> Binned:
@@ -297,14 +299,14 @@ def bin_partition(reader: Reader, bins: Bins, number: int, X: Any, y: Any, X_upp
 
 def _draw(
     engine: Engine, reader: Reader, partitions: list[Partition], rows: list[np.ndarray | None]
-) -> Drawn:
+) -> Subsample:
     """Draw samples from all partitions."""
     shared = engine.share(reader)
     tasks = [
         engine.task(draw_partition, f"{number}", shared, rows[number], number, *partition)
         for number, partition in enumerate(partitions)
     ]
-    drawn: Drawn = engine.compute(engine.tree(join_drawn, tasks))
+    drawn: Subsample = engine.compute(engine.tree(join_drawn, tasks))
     return drawn
 
 
@@ -313,7 +315,7 @@ def _boost(
     reader: Reader,
     partitions: list[Partition],
     model: Any,
-    drawn: Drawn,
+    drawn: Subsample,
     random: np.random.RandomState,
 ) -> boosting_learning.VotingModel:
     """Boost boxes of drawn samples, whose votes are fitted to all."""
@@ -334,10 +336,10 @@ def _boost(
         searched, _ = merge_equal(
             codes, bins.n_thresholds + 1, drawn.labels, of_drawn, unit, threads
         )
-        everyone = SamplesOnWorkers(
+        everyone = DistributedSamples(
             engine, engine.keep(tasks), searched, in_units(weights, unit), counts
         )
-        population = Population(searched, everyone, unit)
+        population = TrainingSets(searched, everyone, unit)
         try:
             return boosting_learning.boost(
                 population, bins, n_classes, settings, n_bags, random, threads

@@ -22,13 +22,19 @@ from hyperboxes._estimators.registry import find_by_class
 from hyperboxes._estimators.validation import check_any_label, encode
 from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._learning.calibration import MAX_CALIBRATION_SAMPLES
-from hyperboxes._learning.nearest import are_held
-from hyperboxes._models.box_store import Boxes
+from hyperboxes._learning.nearest import are_contained
+from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.samples import slices
 from hyperboxes.dask._boosting import boost_partitions
 from hyperboxes.dask._engine import Engine, Partition, partitions_of, split_labels
-from hyperboxes.dask._survey import Survey, is_empty, join_surveys, look_at_partition, with_places
+from hyperboxes.dask._survey import (
+    Survey,
+    is_empty,
+    join_surveys,
+    look_at_partition,
+    with_positions,
+)
 
 # Merging cuts boxes of different classes that overlap, and what is cut off is held by no box of its
 # class any more. Each partition learns its own such samples on top of the merged model, and the
@@ -43,7 +49,7 @@ def can_repair(model: Any) -> bool:
     return isinstance(model, ImprovedOnlineGFMM) and model.max_boxes is None
 
 
-def learn_lost_samples(model: Any, X: Any, y: Any, X_upper: Any) -> Any:
+def refit_lost_samples(model: Any, X: Any, y: Any, X_upper: Any) -> Any:
     """Return the boxes that are new or have grown, as a model, None if no sample was lost.
 
     They count the samples that were lost only.
@@ -59,7 +65,7 @@ def learn_lost_samples(model: Any, X: Any, y: Any, X_upper: Any) -> Any:
     is_new = counts > 0  # no box held these samples: whichever has taken one in has grown
     found = (row[is_new] for row in (lower, upper, labels, counts))
     return model._with_boxes(
-        Boxes.of_rows(*found, n_classes=before.n_classes, n_seen=int(counts[is_new].sum()))
+        BoxStore.of_rows(*found, n_classes=before.n_classes, n_seen=int(counts[is_new].sum()))
     )
 
 
@@ -70,18 +76,18 @@ def are_lost(model: Any, X: Any, y: np.ndarray, X_upper: Any) -> np.ndarray:
     is_lost = labels != NO_LABEL
     for rows in slices(len(labels), _ROWS_AT_ONCE):
         xl, xu = intervals.scaled(rows)
-        is_lost[rows] &= ~are_held(model._model, xl, xu, labels[rows])
+        is_lost[rows] &= ~are_contained(model._model, xl, xu, labels[rows])
     return is_lost
 
 
-def take_back(model: Any, found: Any) -> Any:
+def restore_lost(model: Any, found: Any) -> Any:
     """Merge a model with what was learned of its lost samples, which it counts no more."""
     boxes, others = model._model.boxes, found._model.boxes
     lost = np.bincount(others.labels[others.labels >= 0], others.counts[others.labels >= 0])
     lower, upper, labels, counts = boxes.rows
     rows = lower, upper, labels, lower_counts(labels, counts, lost.astype(np.int64))
     n_lost = int(lost.sum())
-    kept = Boxes.of_rows(
+    kept = BoxStore.of_rows(
         *rows,
         boxes.confirmed - n_lost,
         n_classes=boxes.n_classes,
@@ -221,7 +227,7 @@ def fit_partitions(
         return _take_over(model, fitted), n_samples
     unfitted = _prepared(model, survey)
     seeds = _seeds(model, len(partitions))
-    n_asked, categories = _allot(survey, model), survey.categories
+    n_asked, categories = _calibration_quota(survey, model), survey.categories
     parts = [
         engine.task(
             learn_partition,
@@ -280,7 +286,7 @@ def partial_fit(
     categories: dict[int, Categories] = {}
     if hasattr(model, "_validate_part") and not hasattr(model, "_model"):
         survey = _survey(engine, model, partitions)
-        _tell(learner, survey)
+        _set_ranges(learner, survey)
         categories = survey.categories
         if classes is None and y is not None:
             classes = survey.classes
@@ -328,7 +334,7 @@ def _bare(model: Any) -> Any:
 def _prepared(model: Any, survey: Survey) -> Any:
     """Return what learns each partition: it knows all ranges, and leaves calibration to the end."""
     unfitted = _bare(model)
-    _tell(unfitted, survey)
+    _set_ranges(unfitted, survey)
     if hasattr(unfitted, "calibrate"):
         unfitted.calibrate = False
         check_any_label(survey.classes, model.unlabeled)
@@ -339,7 +345,7 @@ def _prepared(model: Any, survey: Survey) -> Any:
     return unfitted
 
 
-def _tell(unfitted: Any, survey: Survey) -> None:
+def _set_ranges(unfitted: Any, survey: Survey) -> None:
     """Tell an estimator what is known of all partitions."""
     if isinstance(unfitted.scaling, str):
         unfitted.scaling = survey.all_ranges
@@ -355,7 +361,7 @@ def _seeds(model: Any, n_partitions: int) -> list[int | None]:
     return check_random_state(state).randint(2**31 - 1, size=n_partitions).tolist()
 
 
-def _allot(survey: Survey, model: Any) -> list[int]:
+def _calibration_quota(survey: Survey, model: Any) -> list[int]:
     """Return how many samples of each partition to ask about: as a draw from all rows would."""
     n_rows = np.array([survey.n_rows[number] for number in range(len(survey.n_rows))])
     if not getattr(model, "calibrate", False):
@@ -371,7 +377,7 @@ def _repaired(engine: Engine, merged: Any, partitions: list[Partition], n_repair
     """Have all partitions learn what the merged model has lost, so many times."""
     for turn in range(n_repairs):
         lost = [
-            engine.task(learn_lost, f"{number}-turn-{turn}", merged, number, *partition)
+            engine.task(refit_lost, f"{number}-turn-{turn}", merged, number, *partition)
             for number, partition in enumerate(partitions)
         ]
         merged = engine.task(repair, f"{turn}", merged, engine.tree(merge_partitions, lost))
@@ -406,16 +412,16 @@ def learn_partition(
     if "random_state" in estimator.get_params(deep=False):
         estimator.random_state = seed
     try:
-        X, X_upper = (with_places(part, categories) for part in (X, X_upper))
+        X, X_upper = (with_positions(part, categories) for part in (X, X_upper))
         estimator._fit_samples(X, y, X_upper, classes)
         samples = _draw(estimator, n_asked, number, X, y, X_upper)
     except (TypeError, ValueError) as error:
         raise type(error)(f"Partition {number}: {error}") from error
-    _know(estimator, categories)
+    _set_categories(estimator, categories)
     return Trained(_without_small_boxes(estimator, min_box_samples), samples)
 
 
-def _know(model: Any, categories: dict[int, Categories]) -> None:
+def _set_categories(model: Any, categories: dict[int, Categories]) -> None:
     """Have a model that has learned places know what they stand for."""
     if categories:
         model._categories = categories
@@ -457,13 +463,13 @@ def merge_partitions(parts: list[Trained]) -> Trained:
     )
 
 
-def learn_lost(merged: Trained, number: int, X: Any, y: Any, X_upper: Any) -> Trained:
+def refit_lost(merged: Trained, number: int, X: Any, y: Any, X_upper: Any) -> Trained:
     """Learn the samples of a partition that the merged model has lost."""
     X, y = split_labels(X, y)
     if is_empty(X, y):
         return Trained()
     try:
-        found = learn_lost_samples(merged.model, X, y, X_upper)
+        found = refit_lost_samples(merged.model, X, y, X_upper)
     except (TypeError, ValueError) as error:
         raise type(error)(f"Partition {number}: {error}") from error
     return Trained(found)
@@ -473,7 +479,7 @@ def repair(merged: Trained, lost: Trained) -> Trained:
     """Merge a model with what it has lost."""
     if lost.model is None:
         return merged
-    return replace(merged, model=take_back(merged.model, lost.model))
+    return replace(merged, model=restore_lost(merged.model, lost.model))
 
 
 def _join(samples: list[Any]) -> Any:
@@ -486,7 +492,7 @@ def _join(samples: list[Any]) -> Any:
 def finish(unfitted: Any, trained: Trained) -> Any:
     """Make the merged model one with the user's own parameters, and calibrate it."""
     fitted = clone(unfitted)
-    vars(fitted).update(trained.model._of_the_data(), _model=replace(trained.model._model))
+    vars(fitted).update(trained.model._data_attributes(), _model=replace(trained.model._model))
     if trained.samples is not None:
         lower, upper, y = trained.samples
         fitted._recalibrate(lower, lower if upper is None else upper, y)
@@ -511,11 +517,11 @@ def go_on_with_partition(
     try:
         if not is_first:
             return model.partial_fit(X, y, **options, X_upper=X_upper)
-        X, X_upper = (with_places(part, categories) for part in (X, X_upper))
+        X, X_upper = (with_positions(part, categories) for part in (X, X_upper))
         model.partial_fit(X, y, **options, X_upper=X_upper)
     except (TypeError, ValueError) as error:
         raise type(error)(f"Partition {number}: {error}") from error
-    _know(model, categories)
+    _set_categories(model, categories)
     return model
 
 

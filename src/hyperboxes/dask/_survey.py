@@ -14,8 +14,8 @@ from hyperboxes._estimators.categorical import (
     add_tallies,
     code_columns,
     known_categories,
+    learn_category_positions,
     look_up,
-    place_categories,
     with_columns,
 )
 from hyperboxes._estimators.streaming import union_of_labels
@@ -41,14 +41,14 @@ def count_categories(estimator: Any, X: Any, y: np.ndarray | None) -> Tally:
     return tally
 
 
-def with_places(X: Any, categories: dict[int, Categories]) -> Any:
+def with_positions(X: Any, categories: dict[int, Categories]) -> Any:
     """Return samples with the places of their categories, which all are known."""
     if not categories or X is None:
         return X
-    return with_columns(X, look_up(_Knows(categories), code_columns(X, list(categories))))
+    return with_columns(X, look_up(_WithCategories(categories), code_columns(X, list(categories))))
 
 
-class _Knows:
+class _WithCategories:
     """Stands for an estimator that knows categories and nothing else."""
 
     def __init__(self, categories: dict[int, Categories]) -> None:
@@ -145,7 +145,7 @@ class Survey:
     @property
     def categories(self) -> dict[int, Categories]:
         """The values of categorical features, with their places."""
-        return place_categories(self.tally, self.classes.tolist())
+        return learn_category_positions(self.tally, self.classes.tolist())
 
     @property
     def all_ranges(self) -> np.ndarray:
@@ -153,7 +153,7 @@ class Survey:
         assert self.ranges is not None
         ranges = self.ranges.copy()
         for j, categories in self.categories.items():
-            places = categories.places
+            places = categories.positions
             ranges[:, j] = (places[0], places[-1]) if len(places) else np.nan
         return ranges
 

@@ -12,10 +12,10 @@ from sklearn.utils._param_validation import Interval
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.clustering import BoxClustering
-from hyperboxes._kernels.structs import Rule
+from hyperboxes._kernels.structs import GrowthParameters
 from hyperboxes._learning.online import OnlinePass, find_step_size
 from hyperboxes._learning.steps import FitCallbacks
-from hyperboxes._models.box_store import Boxes
+from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
 
@@ -94,7 +94,9 @@ class FuzzyMinMaxClustering(BoxClustering):
         self.n_jobs = n_jobs
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
-        rule = self._make_rule(model, size="sum", overlap="four", resolution="contract every")
+        rule = self._make_growth_parameters(
+            model, size="sum", overlap="four", resolution="contract every"
+        )
         self.n_iter_, is_stable = _learn_until_stable(
             samples, model, rule, callbacks, self.max_iter
         )
@@ -111,7 +113,11 @@ class FuzzyMinMaxClustering(BoxClustering):
 
 
 def _learn_until_stable(
-    samples: Samples, model: BoxModel, rule: Rule, callbacks: FitCallbacks, max_iter: int
+    samples: Samples,
+    model: BoxModel,
+    rule: GrowthParameters,
+    callbacks: FitCallbacks,
+    max_iter: int,
 ) -> tuple[int, bool]:
     """Learn the samples again and again until no box changes; return how often, and whether so.
 
@@ -140,6 +146,6 @@ def _learn_until_stable(
     if lesson.is_done:  # else a callback has ended it
         kept = counts > 0
         rows = (array[kept] for array in (boxes.lower, boxes.upper, boxes.labels, counts))
-        model.boxes = Boxes.of_rows(*rows, n_classes=boxes.n_classes)
+        model.boxes = BoxStore.of_rows(*rows, n_classes=boxes.n_classes)
         model.boxes.n_candidates = boxes.n_candidates
     return n_iter, is_stable

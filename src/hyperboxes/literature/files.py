@@ -15,15 +15,15 @@ from hyperboxes._files.schema import (
     TOO_MANY,
     Arrays,
     Covers,
-    Kind,
     Layout,
+    ModelSchema,
     categories_from_json,
-    refuse,
+    reject,
 )
-from hyperboxes._kernels.structs import UNIT, Mixture
+from hyperboxes._kernels.structs import UNIT, MixedMetric
 from hyperboxes.literature.fuzzy_min_max import PlaceModel
 from hyperboxes.literature.granular import GranularModel
-from hyperboxes.literature.mixed import MixedModel, TalliedBoxes, find_owners
+from hyperboxes.literature.mixed import CountingBoxStore, MixedModel, find_owners
 from hyperboxes.literature.overlaps import RESOLUTIONS, Cores, Levels, OverlapModel
 
 _CORES: Mapping[str, Layout] = {
@@ -97,7 +97,7 @@ def _own(arrays: Arrays, layouts: Mapping[str, Layout]) -> list[np.ndarray]:
 
 def _check_cores(arrays: Arrays) -> None:
     counts = arrays["counts"][:, np.newaxis]
-    refuse(
+    reject(
         {
             "a data core is not finite": ~np.isfinite(arrays["core_sums"]),
             "a data core has more values than samples": arrays["core_values"] > counts,
@@ -112,7 +112,7 @@ def _check_levels(arrays: Arrays, n_classes: int) -> None:
     starts, labels, counts = (
         arrays[name] for name in ("region_starts", "inner_labels", "inner_counts")
     )
-    refuse(
+    reject(
         {
             "a level cannot be": arrays["region_levels"] < 1,
             "boxes of regions do not begin with the first": starts[0] != 0,
@@ -125,11 +125,11 @@ def _check_levels(arrays: Arrays, n_classes: int) -> None:
     )
     if len(labels):
         n_labelled = np.add.reduceat((labels >= 0).astype(np.int64), starts[:-1])
-        refuse({"the boxes of a region have no label": n_labelled == 0})
+        reject({"the boxes of a region have no label": n_labelled == 0})
 
 
 def _check_ends(what: str, lower: np.ndarray, upper: np.ndarray) -> None:
-    refuse(
+    reject(
         {
             f"{what} has an infinite bound": np.isinf(lower) | np.isinf(upper),
             f"{what} has one bound only": np.isnan(lower) != np.isnan(upper),
@@ -157,7 +157,7 @@ _LEVEL = Covers()
 _ROWS = (*ARRAYS_OF_ALL, "confirmed")
 
 
-class LevelFiles(Kind):
+class LevelFiles(ModelSchema):
     """Files of `MultiGranularGFMM`: the boxes of all levels, one level after the other."""
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {
@@ -194,7 +194,7 @@ class LevelFiles(Kind):
         is_number = all(type(theta) is float and 0 < theta < np.inf for theta in thetas)
         if not is_number or type(level) is bool:
             raise ModelFileError("its levels are not known")
-        refuse(
+        reject(
             {
                 "levels do not begin with the first box": starts[0] != 0,
                 "levels do not end with the last box": starts[-1] != len(arrays["labels"]),
@@ -270,7 +270,7 @@ class CountFiles(Covers):
         held = arrays.get("value_counts", np.empty((len(counts), 0), np.int64))
         if held.shape[1] != len(owners):
             raise ModelFileError("other categories are counted than there are")
-        refuse(
+        reject(
             {
                 "a category is counted less than never": held < 0,
                 "a category is counted too often": held > counts[:, np.newaxis],
@@ -279,13 +279,13 @@ class CountFiles(Covers):
         )
         known = np.zeros((len(features), len(counts)), np.int64)
         np.add.at(known, owners, held.T)
-        refuse({"a feature has more categories than samples": known > counts})
+        reject({"a feature has more categories than samples": known > counts})
         _check_mixture(header["mixture"], lower.shape[1] - len(features))
 
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
         model = super().restore(header, arrays, n_classes)["_model"]
         features, owners = _read_categories(header, arrays["lower"].shape[1])
-        boxes = TalliedBoxes.of_boxes(model.boxes)
+        boxes = CountingBoxStore.of_boxes(model.boxes)
         counts = arrays.get("value_counts", np.empty((len(boxes), 0), np.int64))
         boxes.set_counts(counts, owners, len(features))
         mixed = MixedModel(
@@ -295,7 +295,7 @@ class CountFiles(Covers):
             model.calibration,
             features=features,
             owners=owners,
-            mixture=Mixture(**header["mixture"]),
+            mixture=MixedMetric(**header["mixture"]),
         )
         return {"_model": mixed}
 
@@ -303,7 +303,7 @@ class CountFiles(Covers):
 def _read_categories(header: Mapping[str, Any], n_features: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the categorical features, and to which of them each value belongs."""
     categories = categories_from_json(header, n_features)
-    places = [place for known in categories.values() for place in known.places.tolist()]
+    places = [place for known in categories.values() for place in known.positions.tolist()]
     if sorted(places) != (np.arange(len(places)) * UNIT).tolist():
         raise ModelFileError("its categories are not numbered")
     return find_owners(categories)

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.online import _OnlineGFMM
-from hyperboxes._kernels.structs import Rule
+from hyperboxes._kernels.structs import GrowthParameters
 from hyperboxes._models.box_store import WORK_PER_CALL
 from hyperboxes._models.calibration import Nearest
 from hyperboxes._models.model import BoxModel
@@ -204,11 +204,11 @@ class FuzzyMinMax(_OnlineGFMM):
         boxes[tied] = self._model.find_nearest_by_place(xl[tied], xu[tied])
         return boxes, closest, is_tied
 
-    def _make_rule(self, model: BoxModel, **pieces: Any) -> Rule:
+    def _make_growth_parameters(self, model: BoxModel, **pieces: Any) -> GrowthParameters:
         size = "sum" if self.variant == "fmnn" else "max"
-        return super()._make_rule(model, size=size, **pieces)
+        return super()._make_growth_parameters(model, size=size, **pieces)
 
-    def _pieces(self) -> dict[str, Any]:
+    def _growth_options(self) -> dict[str, Any]:
         pieces = dict(_VARIANTS[self.variant])
         if self.n_candidates is not None:
             pieces["n_candidates"] = self.n_candidates

@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.base import BaseGFMM
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
-from hyperboxes._kernels.structs import Rule
+from hyperboxes._kernels.structs import GrowthParameters
 from hyperboxes._learning.calibration import cross_fit
-from hyperboxes._learning.growth_parameters import make_rule
-from hyperboxes._learning.online import learn_some
+from hyperboxes._learning.growth_parameters import make_growth_parameters
+from hyperboxes._learning.online import run_kernel
 from hyperboxes._learning.steps import FitCallbacks
-from hyperboxes._models.box_store import Boxes
+from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import (
     DistanceCalibration,
     nearest_probabilities,
@@ -209,7 +209,7 @@ class MultiGranularGFMM(BaseGFMM):
             raise ValueError(f"theta must be positive numbers that grow, got {self.theta!r}.")
         return tuple(thetas.tolist())
 
-    def _arrange(self, samples: Samples) -> Samples:
+    def _shuffle(self, samples: Samples) -> Samples:
         if not self.shuffle:
             return samples
         return samples.shuffled(check_random_state(self.random_state))
@@ -226,13 +226,13 @@ class MultiGranularGFMM(BaseGFMM):
 
     def _learn_levels(
         self, samples: Samples, model: BoxModel, callbacks: FitCallbacks
-    ) -> list[Boxes]:
+    ) -> list[BoxStore]:
         thetas = self._thetas()
-        first = make_rule(
+        first = make_growth_parameters(
             model.membership, theta=thetas[0], selection=self.selection, resolution="keep"
         )
         rules = [
-            make_rule(
+            make_growth_parameters(
                 model.membership,
                 theta=theta,
                 selection=self.selection,
@@ -270,9 +270,9 @@ class MultiGranularGFMM(BaseGFMM):
 
     def _as_estimator(self, level: BoxModel, **params: Any) -> ImprovedOnlineGFMM:
         estimator = ImprovedOnlineGFMM(**params)
-        boxes = Boxes.of_rows(*level.boxes.rows, n_classes=level.boxes.n_classes)
+        boxes = BoxStore.of_rows(*level.boxes.rows, n_classes=level.boxes.n_classes)
         boxes.n_candidates = level.boxes.n_candidates
-        estimator.__dict__.update(self._of_the_data(), _model=level.with_boxes(boxes))
+        estimator.__dict__.update(self._data_attributes(), _model=level.with_boxes(boxes))
         return estimator
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
@@ -350,19 +350,19 @@ class MultiGranularGFMM(BaseGFMM):
 def _learn_granular(
     samples: Samples,
     model: BoxModel,
-    first_rule: Rule,
-    rules: Sequence[Rule],
+    first_rule: GrowthParameters,
+    rules: Sequence[GrowthParameters],
     n_parts: int,
     callbacks: FitCallbacks,
-) -> list[Boxes]:
+) -> list[BoxStore]:
     """Return the boxes of each level, of fewer if a callback has ended it; the model has the last.
 
     The first rule makes boxes of the samples in each part, where other classes are not looked at;
     each of the others joins boxes of the level below.
     """
     parts, n_classes = _divide(samples, n_parts), model.boxes.n_classes
-    found: list[Boxes] = []
-    levels: list[Boxes] = []
+    found: list[BoxStore] = []
+    levels: list[BoxStore] = []
 
     def step() -> bool:
         if len(found) < len(parts):
@@ -390,24 +390,24 @@ def _divide(samples: Samples, n_parts: int) -> list[np.ndarray]:
     return [part for part in parts if len(part)]
 
 
-def _grow(samples: Samples, rows: np.ndarray, n_classes: int, rule: Rule) -> Boxes:
+def _grow(samples: Samples, rows: np.ndarray, n_classes: int, rule: GrowthParameters) -> BoxStore:
     xl, xu = samples.scaled(rows)
-    boxes = Boxes(xl.shape[1], n_classes)
+    boxes = BoxStore(xl.shape[1], n_classes)
     _learn_all(boxes, rule, xl, xu, samples.y[rows])
     return boxes
 
 
 def _learn_all(
-    boxes: Boxes, rule: Rule, xl: np.ndarray, xu: np.ndarray, y: np.ndarray
+    boxes: BoxStore, rule: GrowthParameters, xl: np.ndarray, xu: np.ndarray, y: np.ndarray
 ) -> np.ndarray:
     """Learn all samples; return what has become of each, as the kernel has it."""
     joined = np.empty(len(y), np.int64)
     while boxes.n_learned < len(y):
-        learn_some(boxes, rule, xl, xu, y, joined)
+        run_kernel(boxes, rule, xl, xu, y, joined)
     return joined
 
 
-def _put_together(parts: list[Boxes], n_classes: int) -> Boxes:
+def _put_together(parts: list[BoxStore], n_classes: int) -> BoxStore:
     """Return the boxes of all parts, without those that another of their class holds."""
     lower, upper, labels, counts = (
         np.concatenate(rows) for rows in zip(*(part.rows for part in parts), strict=True)
@@ -417,7 +417,7 @@ def _put_together(parts: list[Boxes], n_classes: int) -> Boxes:
     np.add.at(n_samples, holder, counts)
     kept = holder == np.arange(len(labels))
     rows = lower[kept], upper[kept], labels[kept], n_samples[kept]
-    together = Boxes.of_rows(*rows, n_classes=n_classes)
+    together = BoxStore.of_rows(*rows, n_classes=n_classes)
     together.n_candidates = sum(part.n_candidates for part in parts)
     return together
 
@@ -429,14 +429,14 @@ def find_holders(lower: np.ndarray, upper: np.ndarray, labels: np.ndarray) -> np
         own = np.flatnonzero(labels == label)
         for box, found in zip(own.tolist(), _holders_of(own, lower, upper), strict=True):
             holders[box] = found
-    is_held = np.zeros(len(labels), bool)
+    is_contained = np.zeros(len(labels), bool)
     for box, found in enumerate(holders):
         # Of equal boxes, each of which holds the others, the oldest remains.
         equals = [other for other in found.tolist() if box in holders[other]]
-        is_held[box] = len(found) > len(equals) or min(equals) < box
+        is_contained[box] = len(found) > len(equals) or min(equals) < box
     holder = np.arange(len(labels))
-    for box in np.flatnonzero(is_held).tolist():
-        holder[box] = holders[box][~is_held[holders[box]]].min()
+    for box in np.flatnonzero(is_contained).tolist():
+        holder[box] = holders[box][~is_contained[holders[box]]].min()
     return holder
 
 
@@ -460,14 +460,14 @@ def _holders_of(own: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Iterat
         yield found
 
 
-def _join(below: Boxes, rule: Rule) -> Boxes:
+def _join(below: BoxStore, rule: GrowthParameters) -> BoxStore:
     """Return larger boxes, that are learned from those of the level below in their order."""
-    boxes = Boxes(below.lower.shape[1], below.n_classes)
+    boxes = BoxStore(below.lower.shape[1], below.n_classes)
     ends = frozen(below.lower.copy()), frozen(below.upper.copy())
     joined = _learn_all(boxes, rule, *ends, below.labels.copy())
     n_samples = np.zeros(len(boxes), np.int64)
     np.add.at(n_samples, np.where(joined < 0, -1 - joined, joined), below.counts)
     rows = boxes.lower, boxes.upper, boxes.labels, n_samples
-    level = Boxes.of_rows(*rows, n_classes=below.n_classes)
+    level = BoxStore.of_rows(*rows, n_classes=below.n_classes)
     level.n_candidates = below.n_candidates + boxes.n_candidates
     return level

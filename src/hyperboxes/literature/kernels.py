@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.geometry import (
-    HELD,
+    CONTAINED,
     closeness,
     copy_row,
     distance,
@@ -14,9 +14,9 @@ from hyperboxes._kernels.geometry import (
     overlaps,
     smaller,
 )
-from hyperboxes._kernels.jit import by_reference, formula, kernel, step, subroutine
+from hyperboxes._kernels.jit import forceinline, inlined, internal, kernel, pass_by_pointer
 from hyperboxes._kernels.mixed import mixed_membership, read_codes
-from hyperboxes._kernels.search import TOGETHER, find_nearest
+from hyperboxes._kernels.search import TREES_PER_SEARCH, find_nearest
 from hyperboxes._kernels.structs import BOXES, CLOSED
 
 
@@ -30,7 +30,7 @@ def compensate(xl, xu, start, boxes, metric, search, work, ids, gaps, out):
     Returns the row where `work` comparisons of a block in one dimension ended, or the end. `ids`
     and `gaps` are room for all boxes.
     """
-    boxes, metric, search = by_reference(boxes), by_reference(metric), by_reference(search)
+    boxes, metric, search = pass_by_pointer(boxes), pass_by_pointer(metric), pass_by_pointer(search)
     labels, n_classes = boxes.labels, out.shape[1]
     work = larger(work // xl.shape[1], 1)
     while start < xl.shape[0] and work > 0:
@@ -39,10 +39,10 @@ def compensate(xl, xu, start, boxes, metric, search, work, ids, gaps, out):
         for c in range(n_classes):
             out[start, c] = 0.0
         n_holders = 0
-        for first in range(0, n_classes, TOGETHER):
-            stop = smaller(first + TOGETHER, n_classes)
+        for first in range(0, n_classes, TREES_PER_SEARCH):
+            stop = smaller(first + TREES_PER_SEARCH, n_classes)
             n_found, _, n_blocks = find_nearest(
-                first, stop, HELD, boxes, metric, search, ids[n_holders:], gaps[n_holders:]
+                first, stop, CONTAINED, boxes, metric, search, ids[n_holders:], gaps[n_holders:]
             )
             n_holders += n_found
             work -= n_blocks
@@ -55,7 +55,7 @@ def compensate(xl, xu, start, boxes, metric, search, work, ids, gaps, out):
     return start
 
 
-@step
+@inlined
 def _taken_from(box, ids, n_holders, boxes, search):
     """Return what neurons take from a box that holds the sample, as others of the list do.
 
@@ -74,7 +74,7 @@ def _taken_from(box, ids, n_holders, boxes, search):
     return 1.0 - _nearness_to_faces(box, boxes, search) if shares else 0.0
 
 
-@subroutine
+@internal
 def _contains(box, other, boxes):
     """Whether a box is larger than another on all sides."""
     lower, upper = boxes.lower, boxes.upper
@@ -84,7 +84,7 @@ def _contains(box, other, boxes):
     return True
 
 
-@formula
+@forceinline
 def _nearness_to_faces(box, boxes, search):
     """Return the mean over the features of how near the sample is to a face of a box, up to 1."""
     low, high, lower, upper = search.low, search.high, boxes.lower, boxes.upper
@@ -104,11 +104,11 @@ def _nearness_to_faces(box, boxes, search):
 def nearest_mixed(xl, xu, start, boxes, metric, tallies, mixture, work, best, votes, single, out):
     """Find for each sample, from a row on, and class the boxes with the largest membership.
 
-    As `prediction.nearest_by_class`; `out` receives the first of these boxes of those that hold
+    As `prediction.nearest_per_class`; `out` receives the first of these boxes of those that hold
     most samples. Returns the row where `work` comparisons of a sample with a box in one feature
     ended.
     """
-    boxes, metric = by_reference(boxes), by_reference(metric)
+    boxes, metric = pass_by_pointer(boxes), pass_by_pointer(metric)
     n_boxes, counts = boxes.counters[BOXES], boxes.counts
     left = work // (xl.shape[1] * larger(n_boxes, 1))
     stop = min(start + larger(left, 1), xl.shape[0])
@@ -147,7 +147,7 @@ def settle_ties(xl, xu, start, boxes, metric, search, by_corners, work, ids, gap
     Or by its corners; of equals the oldest. Returns the row where `work` ended. `ids` and `gaps`
     are room for all boxes.
     """
-    boxes, metric, search = by_reference(boxes), by_reference(metric), by_reference(search)
+    boxes, metric, search = pass_by_pointer(boxes), pass_by_pointer(metric), pass_by_pointer(search)
     n_classes = boxes.index.roots.shape[0] - 1
     work = larger(work // xl.shape[1], 1)
     while start < xl.shape[0] and work > 0:
@@ -156,8 +156,8 @@ def settle_ties(xl, xu, start, boxes, metric, search, by_corners, work, ids, gap
         copy_row(xu[i], search.high)
         limit = top = np.inf
         least, out[i] = np.inf, -1
-        for first in range(0, n_classes, TOGETHER):
-            stop = smaller(first + TOGETHER, n_classes)
+        for first in range(0, n_classes, TREES_PER_SEARCH):
+            stop = smaller(first + TREES_PER_SEARCH, n_classes)
             n_found, limit, n_blocks = find_nearest(
                 first, stop, limit, boxes, metric, search, ids, gaps
             )
@@ -171,7 +171,7 @@ def settle_ties(xl, xu, start, boxes, metric, search, by_corners, work, ids, gap
     return start
 
 
-@step
+@inlined
 def _away(box, boxes, search, by_corners):
     """Return how far a sample is from the centre or the corners of a box in all features."""
     lower, upper, xl, xu = boxes.lower, boxes.upper, search.low, search.high

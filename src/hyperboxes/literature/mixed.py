@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.online import _OnlineGFMM
-from hyperboxes._kernels.structs import UNIT, Mixture, Tallies
-from hyperboxes._models.box_store import WORK_PER_CALL, Boxes
+from hyperboxes._kernels.structs import UNIT, CategoryCounts, MixedMetric
+from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
 from hyperboxes._models.calibration import Nearest
 from hyperboxes._models.categories import Categories, Column, sort_key
 from hyperboxes._models.model import BoxModel
@@ -24,14 +24,14 @@ from hyperboxes._models.samples import frozen
 from hyperboxes.literature.kernels import nearest_mixed
 
 
-class TalliedBoxes(Boxes):
+class CountingBoxStore(BoxStore):
     """Boxes with counts: of the samples that have a value, and of those that have any.
 
     Values are numbered, those of all categorical features together, in the order in which they were
     learned.
     """
 
-    _rows: ClassVar[tuple[str, ...]] = (*Boxes._rows, "_value_counts", "_known")
+    _rows: ClassVar[tuple[str, ...]] = (*BoxStore._rows, "_value_counts", "_known")
 
     def __init__(self, n_features: int, n_classes: int) -> None:
         self._value_counts = np.zeros((0, 0), np.int64)
@@ -39,7 +39,7 @@ class TalliedBoxes(Boxes):
         super().__init__(n_features, n_classes)
 
     @classmethod
-    def of_boxes(cls, boxes: Boxes) -> Self:
+    def of_boxes(cls, boxes: BoxStore) -> Self:
         """Copy boxes that have counted nothing yet."""
         rows = boxes.lower, boxes.upper, boxes.labels, boxes.counts, boxes.confirmed
         tallied = cls.of_rows(*rows, n_classes=boxes.n_classes, n_seen=boxes.n_seen)
@@ -91,19 +91,19 @@ class MixedModel(BoxModel):
 
     features: np.ndarray
     owners: np.ndarray
-    mixture: Mixture
+    mixture: MixedMetric
 
     @property
-    def mixed(self) -> tuple[Tallies, Mixture]:
+    def mixed(self) -> tuple[CategoryCounts, MixedMetric]:
         """What kernels are told of categories."""
         boxes, n_categorical = self.boxes, len(self.features)
-        assert isinstance(boxes, TalliedBoxes)
+        assert isinstance(boxes, CountingBoxStore)
         boxes.make_columns(len(self.owners), n_categorical)
         values = np.argsort(self.owners, kind="stable")
         starts = np.searchsorted(self.owners[values], np.arange(n_categorical + 1))
         codes = np.empty(n_categorical, np.int64)
         counted = boxes._value_counts, boxes._known, codes
-        return Tallies(
+        return CategoryCounts(
             frozen(self.features), frozen(values), frozen(starts), *counted
         ), self.mixture
 
@@ -153,7 +153,7 @@ class MixedModel(BoxModel):
 
     def value_counts(self) -> np.ndarray:
         """Return how many samples of each box have each value, new ones, too."""
-        assert isinstance(self.boxes, TalliedBoxes)
+        assert isinstance(self.boxes, CountingBoxStore)
         return _with_columns(self.boxes.value_counts, len(self.boxes), len(self.owners))
 
 
@@ -162,7 +162,7 @@ def find_owners(categories: dict[int, Categories]) -> tuple[np.ndarray, np.ndarr
     features = np.array(sorted(categories), np.int64)
     owners = np.empty(sum(len(known.values) for known in categories.values()), np.int64)
     for place, feature in enumerate(features.tolist()):
-        owners[np.rint(categories[feature].places / UNIT).astype(np.int64)] = place
+        owners[np.rint(categories[feature].positions / UNIT).astype(np.int64)] = place
     return features, owners
 
 
@@ -318,7 +318,7 @@ class MixedGFMM(_OnlineGFMM):
         counted = (self._model.counts_of(feature) for feature in known_categories(self))
         return dict(zip(self.categories_, counted, strict=True))
 
-    def _pieces(self) -> dict[str, Any]:
+    def _growth_options(self) -> dict[str, Any]:
         return {"overlap": "paper"}  # of the numbers alone: no walls, categories keep apart, too
 
     def _validate_samples(
@@ -346,14 +346,14 @@ class MixedGFMM(_OnlineGFMM):
         gamma, numbers = model.membership.gamma, np.delete(np.arange(lower.shape[1]), features)
         if len(numbers):
             gamma[features] = gamma[numbers].min()
-        mixture = Mixture(
+        mixture = MixedMetric(
             alpha=float(self.alpha),
             n_numbers=len(numbers),
             delta=float(self.delta),
             each=self.entropy == "each",
             frequencies=self.overlap == "frequencies",
         )
-        boxes = TalliedBoxes(lower.shape[1], n_classes)
+        boxes = CountingBoxStore(lower.shape[1], n_classes)
         return MixedModel(
             boxes, model.scale, model.membership, features=features, owners=owners, mixture=mixture
         )
@@ -382,7 +382,7 @@ def number_categories(
     numbered, n_known = {}, sum(len(categories.values) for categories in known.values())
     for feature in sorted(columns):
         before = known.get(feature)
-        old, places = ((), np.empty(0)) if before is None else (before.values, before.places)
+        old, places = ((), np.empty(0)) if before is None else (before.values, before.positions)
         new = sorted(set(columns[feature]) - set(old), key=sort_key)
         places = np.append(places, (n_known + np.arange(len(new))) * UNIT)
         n_known += len(new)

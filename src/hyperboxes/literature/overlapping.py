@@ -178,7 +178,7 @@ class OverlappingFuzzyMinMax(_OnlineGFMM):
         self.unlabeled = unlabeled
         self.n_jobs = n_jobs
 
-    def _pieces(self) -> dict[str, Any]:
+    def _growth_options(self) -> dict[str, Any]:
         return dict(_GROWTH[self.resolution])
 
     def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> OverlapModel:
@@ -190,8 +190,8 @@ class OverlappingFuzzyMinMax(_OnlineGFMM):
         if model.resolution != "levels":
             super()._learn(samples, model, callbacks)
             return
-        rule = self._make_rule(model, **self._pieces())
-        learn_levels(samples, model, rule, self.n_levels, self.shrink, callbacks)
+        growth = self._make_growth_parameters(model, **self._growth_options())
+        learn_levels(samples, model, growth, self.n_levels, self.shrink, callbacks)
 
     @available_if(_goes_on_learning)
     def partial_fit(
@@ -234,7 +234,7 @@ class OverlappingFuzzyMinMax(_OnlineGFMM):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         boxes, closest, is_tied = super()._decide(xl, xu, used)
         if self._model.resolution == "core":
-            best, votes, single = self._find_nearest(xl, xu, winners_only=True)
+            best, votes, single = self._class_scores(xl, xu, winners_only=True)
             winners = self._winners(best, votes, single)
             boxes = FIRST_PLACE - votes[np.arange(len(winners)), winners]
             used[boxes] = True

@@ -8,10 +8,10 @@ from typing import Self
 
 import numpy as np
 
-from hyperboxes._kernels.structs import NO_LABEL, Rule
-from hyperboxes._learning.online import learn_online, learn_some
+from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
+from hyperboxes._learning.online import learn_online, run_kernel
 from hyperboxes._learning.steps import FitCallbacks
-from hyperboxes._models.box_store import WORK_PER_CALL, Boxes
+from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
 from hyperboxes._models.calibration import Nearest
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.model import BoxModel
@@ -371,14 +371,14 @@ class _Network:
     lower: np.ndarray
     upper: np.ndarray
     level: int
-    boxes: Boxes
+    boxes: BoxStore
     rows: np.ndarray
 
 
 def learn_levels(
     samples: Samples,
     model: OverlapModel,
-    rule: Rule,
+    rule: GrowthParameters,
     n_levels: int,
     shrink: float,
     callbacks: FitCallbacks,
@@ -399,7 +399,12 @@ def learn_levels(
 
 
 def _children(
-    parent: _Network, level: int, xl: np.ndarray, xu: np.ndarray, y: np.ndarray, rule: Rule
+    parent: _Network,
+    level: int,
+    xl: np.ndarray,
+    xu: np.ndarray,
+    y: np.ndarray,
+    rule: GrowthParameters,
 ) -> list[_Network]:
     """Return the networks of the regions of a network that hold samples, if they have a label."""
     regions = _find_regions(parent, xl, xu)
@@ -435,11 +440,13 @@ def _find_regions(
     return {pair: np.array(places) for pair, places in found.items()}
 
 
-def _learn(xl: np.ndarray, xu: np.ndarray, y: np.ndarray, n_classes: int, rule: Rule) -> Boxes:
-    boxes = Boxes(xl.shape[1], n_classes)
+def _learn(
+    xl: np.ndarray, xu: np.ndarray, y: np.ndarray, n_classes: int, rule: GrowthParameters
+) -> BoxStore:
+    boxes = BoxStore(xl.shape[1], n_classes)
     joined = np.empty(len(y), np.int64)
     while boxes.n_learned < len(y):
-        learn_some(boxes, rule, xl, xu, y, joined)
+        run_kernel(boxes, rule, xl, xu, y, joined)
     return boxes
 
 
