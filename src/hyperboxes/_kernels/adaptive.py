@@ -1,8 +1,8 @@
-"""A memory of recent boxes that adapts: experts of several horizons vote, and the best is trusted.
+"""Adaptive learning: neighbors among recent boxes, experts weighted by recent hits, a box limit.
 
-A sample is compared with all boxes. Their age is the number of samples learned since each was last
-confirmed; horizons are nested ranges of age. An expert is a horizon and a number of neighbours: the
-nearest boxes of that age vote. Experts are weighted by how often each was right of late.
+A sample is compared with all boxes. The age of a box is the number of samples learned since it last
+absorbed one; horizons are nested ranges of age. An expert is a horizon and a number of neighbors:
+the nearest boxes of that age vote. Experts are weighted by how often each was right recently.
 
 Boxes are columns here, so that the distances of many are computed at once.
 """
@@ -19,17 +19,17 @@ from hyperboxes._kernels.jit import forceinline, inlined, kernel, pass_by_pointe
 from hyperboxes._kernels.simd import LANES, at, below, first_lane, move_up, put_in_order
 
 # Boxes by column: `lower[feature, box]` and `upper`, `labels`, `counts` of samples, the samples at
-# which each was `born` and last `confirmed`, and in `order` of that, youngest first. By feature:
-# how many values were `seen`, their `mean` and `variance`, its `scale` (1 / range) and `weight`,
-# and `histograms[feature, bin, label]`. `scores` of the experts, horizon by horizon. `counters`,
-# see below.
+# which each was `born` and last `confirmed`, and in `order` of the last match, latest first. By
+# feature: how many values were `seen`, their `mean` and `variance`, its `scale` (1 / range) and
+# `weight`, and `histograms[feature, bin, label]`. `scores` of the experts, horizon by horizon.
+# `counters`, see below.
 Memory = namedtuple(
     "Memory",
     "lower upper labels counts born confirmed order seen mean variance scale weight histograms"
     " scores counters",
 )
 
-# Places of `counters`: boxes, and samples learned.
+# Indices of `counters`: boxes, and samples learned.
 BOXES, SAMPLES = range(2)
 N_COUNTERS = 2
 
@@ -99,7 +99,7 @@ def learn(xl, xu, y, start, stop, memory, settings, work):
 
 @inlined
 def ask(xl, xu, memory, settings, work):
-    """Have all experts answer, unless this was the last thing they were asked."""
+    """Evaluate all experts for a sample, unless it was the last one evaluated."""
     if work.asked_at[0] != memory.counters[SAMPLES] or not is_last(xl, xu, work.x):
         set_distances(xl, xu, memory, work.distances)
         sort_by_age(memory, work.distances, work.recent)
@@ -112,7 +112,7 @@ def ask(xl, xu, memory, settings, work):
 
 @forceinline
 def is_last(xl, xu, x):
-    """Whether this is the sample that was asked about last; NaN equals nothing."""
+    """Whether this is the sample evaluated last; NaN equals nothing."""
     for j in range(xl.size):
         if not (xl[j] == x[0, j] and xu[j] == x[1, j]):
             return False
@@ -135,7 +135,7 @@ def set_distances(xl, xu, memory, distances):
 
 @forceinline
 def sort_by_age(memory, distances, recent):
-    """Write the distances of the boxes, those confirmed last first."""
+    """Write the distances of the boxes, those matched last first."""
     order = memory.order
     for place in range(memory.counters[BOXES]):
         recent[place] = at(distances, order[place])
@@ -143,7 +143,7 @@ def sort_by_age(memory, distances, recent):
 
 @forceinline
 def n_confirmed_since(time, most, memory):
-    """Return how many boxes were confirmed at a time or later, if they are at most so many."""
+    """Return how many boxes were matched at a time or later, if they are at most so many."""
     low, high = 0, smaller(most, memory.counters[BOXES])
     while low < high:
         middle = (low + high) // 2
@@ -156,7 +156,7 @@ def n_confirmed_since(time, most, memory):
 
 @forceinline
 def n_in_horizon(horizon, memory):
-    """Return how many boxes have an age below the horizon; a sample confirms one at most."""
+    """Return how many boxes have an age below the horizon; a sample matches one at most."""
     return n_confirmed_since(memory.counters[SAMPLES] - horizon, horizon, memory)
 
 
@@ -164,7 +164,7 @@ def n_in_horizon(horizon, memory):
 def answer(memory, settings, work):
     """Write the votes of each expert's neighbours, and the class with most of them.
 
-    Boxes are put into the list of the nearest ones from the last confirmed one on; at the end of
+    Boxes are put into the list of the nearest ones from the last matched one on; at the end of
     each horizon it holds the nearest of that horizon.
     """
     recent, near, gaps, n_counts = work.recent, work.near, work.gaps, settings.neighbors.size
@@ -256,7 +256,7 @@ def judge(label, memory, settings, work):
 
 @inlined
 def watch(xl, xu, label, memory, settings):
-    """Update what is known of the features' scales, and how their values go with classes."""
+    """Update the scales of the features, and the histograms of their values by class."""
     for j in range(xl.size):
         if not is_known(xl[j]):
             continue
@@ -286,7 +286,7 @@ def update_scale(value, j, memory, settings):
 
 @inlined
 def store(xl, xu, label, memory, settings, work):
-    """Let a near box of the class grow, or make a new one of the sample."""
+    """Extend a near box of the class to contain the sample, or make the sample a new box."""
     n_counts = settings.neighbors.size
     horizon = settings.horizons[first_largest(memory.scores) // n_counts]
     box = find_growable(xl, xu, label, horizon, memory, settings, work)
@@ -311,8 +311,8 @@ def store(xl, xu, label, memory, settings, work):
 def find_growable(xl, xu, label, horizon, memory, settings, work):
     """Return the first of the nearest boxes of the class that may grow to hold the sample, or -1.
 
-    It is as young as the horizon that is trusted most, stays within `theta`, and then meets no box
-    of another class that was confirmed within the horizon.
+    It is younger than the horizon of the best expert, stays within `theta`, and then meets no box
+    of another class that was matched within the horizon.
     """
     limit = reach(memory, settings.theta, work.scale)
     find_nearest_of(label, limit, memory, work)
@@ -406,7 +406,7 @@ def meet(xl, xu, box, other, memory):
 
 @forceinline
 def find_room(memory, settings):
-    """Return the place of a new box: that of the box confirmed longest ago if there are enough."""
+    """Return the index of a new box: at the limit, that of the box matched longest ago."""
     n_boxes = memory.counters[BOXES]
     if n_boxes < settings.max_boxes:
         memory.order[n_boxes] = n_boxes
@@ -417,7 +417,7 @@ def find_room(memory, settings):
 
 @forceinline
 def renew(place, memory):
-    """Move the box at a place of `order` to its beginning: it is the one confirmed last."""
+    """Move a box to the beginning of `order`: it was matched last."""
     order = memory.order
     box = order[place]
     move_up(order, place)
@@ -428,7 +428,7 @@ def renew(place, memory):
 def weigh_features(memory, settings):
     """Weigh the features by the mutual information of their bins and the classes; fade the counts.
 
-    What few samples show by chance is taken off. A feature that tells nothing keeps a small weight.
+    The bias of few samples is subtracted. A feature without information keeps a small weight.
     """
     most = 0.0
     for j in range(memory.weight.size):

@@ -1,4 +1,4 @@
-"""The votes of boosted boxes: regions of samples that lie in the same boxes, and Newton steps.
+"""Weights of additive boxes: cells of samples in the same boxes, Newton steps, and scores.
 
 Like `boosting`, it sums whole numbers: probabilities in units of 1 / ONE times weights.
 """
@@ -16,12 +16,12 @@ from hyperboxes._kernels.quantize import MISSING
 
 _LONGEST_STEP = 1.0
 
-# Regions of samples that lie in the same boxes: the scores of each class there, and the weight of
+# Cells of samples that lie in the same boxes: the scores of each class there, and the weight of
 # its samples by class.
 Cells = namedtuple("Cells", "scores masses")
 
-# What boxes vote, for each class: `ridges` hold the votes of each box back, votes that gain less
-# than `threshold` are 0, and `members` tells which regions each box holds.
+# The weights of boxes for each class: `ridges` penalise the weights of each box, weights that gain
+# less than `threshold` are 0, and `members` tells which cells each box contains.
 Weights = namedtuple("Weights", "votes ridges threshold members")
 
 
@@ -42,9 +42,9 @@ def mark_contained(codes, box, start, stop, held):
 
 @kernel
 def split_cells(cells, held, n_regions):
-    """Part each region that a box cuts, which holds some samples: these move to a new region.
+    """Split each cell that a box cuts: the samples inside move to a new cell.
 
-    Returns the old region of each new one, and whether the box holds each region, old and new.
+    Returns the old cell of each new one, and whether the box contains each cell, old and new.
     """
     seen = np.zeros((n_regions, 2), np.bool_)
     for row in range(cells.size):
@@ -68,14 +68,14 @@ def split_cells(cells, held, n_regions):
 
 @kernel
 def add_masses(samples, cells, masses):
-    """Add up the weights of the samples by region and class."""
+    """Add up the weights of the samples by cell and class."""
     for row in range(cells.size):
         masses[cells[row], samples.labels[row]] += samples.weights[row]
 
 
 @kernel
 def count_classes(samples, held, counts):
-    """Count the samples that a box holds by class."""
+    """Count the samples in a box by class."""
     for row in range(held.size):
         counts[samples.labels[row]] += samples.counts[row] * np.int64(held[row])
 
@@ -102,7 +102,7 @@ def whole(probability):
 
 @forceinline
 def sums_of(probability, mass, total):
-    """Return g and h of a class in a region, where it has `mass` of the `total` weight."""
+    """Return g and h of a class in a cell, where it has `mass` of the `total` weight."""
     return (
         mass * ONE - total * whole(probability),
         total * whole(probability * (1.0 - probability)),
@@ -111,7 +111,7 @@ def sums_of(probability, mass, total):
 
 @forceinline
 def newton_step(g, h, vote, ridge):
-    """Return by how much to change a vote."""
+    """Return by how much to change a weight."""
     step = (float(g) - ridge * vote) / (float(h) + ridge)
     return min(max(step, -_LONGEST_STEP), _LONGEST_STEP)
 
@@ -147,7 +147,7 @@ def correct_intercepts(cells, probabilities, totals, intercepts):
 
 @forceinline
 def start(cells):
-    """Return the probabilities and the whole weight of each region."""
+    """Return the probabilities and the total weight of each cell."""
     n_regions, n_classes = cells.scores.shape
     probabilities = np.empty((n_regions, n_classes))
     totals = np.zeros(n_regions, np.int64)
@@ -160,7 +160,7 @@ def start(cells):
 
 @forceinline
 def correct_vote(g, h, vote, ridge, threshold):
-    """Return a vote after a Newton step; where too little speaks for a vote, it is 0."""
+    """Return a weight after a Newton step, 0 where it gains less than the threshold."""
     wanted = float(g) + float(h) * vote
     wanted = math.copysign(max(abs(wanted) - threshold, 0.0), wanted) / (float(h) + ridge)
     return vote + min(max(wanted - vote, -_LONGEST_STEP), _LONGEST_STEP)
@@ -168,10 +168,10 @@ def correct_vote(g, h, vote, ridge, threshold):
 
 @forceinline
 def correct_box(cells, probabilities, totals, voters, box):
-    """Make Newton steps in the votes of a box for all classes at once.
+    """Make Newton steps in the weights of a box for all classes at once.
 
     The classes' steps add up, so each is shortened to 1 - 1 / (number of classes). Of two classes
-    the second alone has votes, of either sign.
+    only the second has weights, of either sign.
     """
     n_regions, n_classes = probabilities.shape
     members, votes = voters.members[box], voters.votes[box]
@@ -213,7 +213,7 @@ def add_steps(scores, probabilities, steps, factors):
 
 @kernel
 def newton_sweeps(cells, voters, intercepts, n_sweeps):
-    """Make Newton steps in the votes of all boxes and in the intercepts, in turns."""
+    """Make Newton steps in the weights of all boxes and in the intercepts, in turns."""
     probabilities, totals = start(cells)
     for _ in range(n_sweeps):
         for box in range(voters.votes.shape[0]):
@@ -223,7 +223,7 @@ def newton_sweeps(cells, voters, intercepts, n_sweeps):
 
 @kernel
 def vote_for_all(cells, inside, l2, rate, votes, intercepts):
-    """Let a box vote for each class: `rate` times a Newton step, and one in the intercepts."""
+    """Set the weights of a box: `rate` times a Newton step a class, then one in the intercepts."""
     probabilities, totals = start(cells)
     for label in range(votes.size):
         g, h = np.int64(0), np.int64(0)
@@ -245,7 +245,7 @@ def vote_for_all(cells, inside, l2, rate, votes, intercepts):
 
 @kernel
 def set_probabilities(scores, probabilities):
-    """Write the probabilities of the classes in each region, in units of 1 / ONE."""
+    """Write the probabilities of the classes in each cell, in units of 1 / ONE."""
     row = np.empty(scores.shape[1])
     for region in range(scores.shape[0]):
         set_softmax(scores[region], row)
@@ -255,7 +255,7 @@ def set_probabilities(scores, probabilities):
 
 @kernel
 def add_votes(X, conditions, votes, start, stop, scores):
-    """Add to the scores of samples `start` to `stop` the votes of the boxes that hold them."""
+    """Add the weights of the boxes that contain samples `start` to `stop` to their scores."""
     for row in range(start, stop):
         for box in range(votes.shape[0]):
             is_contained = True

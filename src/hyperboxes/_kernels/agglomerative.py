@@ -31,10 +31,10 @@ from hyperboxes._kernels.search import (
 )
 from hyperboxes._kernels.structs import ALIVE, BOXES, CANDIDATES, CLOSED, FEW, NO_LABEL, WORK, Queue
 
-# Every sample starts as a box, at the place that is its number. Merged boxes take the earlier of
-# the two places; the later one is left with a count of 0, out of the search.
+# Every sample starts as a box with the index of the sample. A merged box takes the smaller of the
+# two indices; the other box is left with a count of 0 and removed from the search.
 
-# Of AGGLO-2's walk: the place to visit next, and whether the pass has merged anything.
+# State of AGGLO-2: the box to visit next, and whether the pass has merged anything.
 PLACE, MERGED = range(2)
 
 
@@ -45,8 +45,8 @@ def merge_in_turn(boxes, walk, growth, scratch, relabels, work):
     `relabels` says that there are boxes without a label, None that there are none.
 
     Returns whether a whole pass has merged nothing, which is the end; or False after `work`
-    comparisons of a block in one dimension, when there is no room to relabel a box, when so few
-    boxes are left that the trees should be built anew, and when rooms should be kept.
+    comparisons of a block in one dimension, when the arrays are too full to relabel a box, when so
+    few boxes are left that the trees should be rebuilt, and when free regions should be made.
     """
     boxes, growth, scratch = (
         pass_by_pointer(boxes),
@@ -80,7 +80,7 @@ def merge_in_turn(boxes, walk, growth, scratch, relabels, work):
 
 @internal
 def merge(earlier, later, boxes, relabels):
-    """Let the box at the earlier place absorb the later one, and take on its label.
+    """Merge the later box into the earlier one, which takes on its label.
 
     `relabels` is None where all boxes have labels, so that this is not compiled.
     """
@@ -100,24 +100,24 @@ def merge(earlier, later, boxes, relabels):
 # The paper sorts all pairs anew after each merge. Here each pair belongs to one of its boxes; each
 # box keeps a short list of the best pairs that are its own, and a tournament tree finds the best
 # pair of all. Pairs that come after those on its list are searched for when these are used up and
-# none of another box comes first. A pair is only offered once: under the closed overlap test, boxes
-# only grow, so a refused pair of unchanged boxes stays refused for ever. Under the paper's test,
-# and where values are missing, it may become free when a box that was in the way merges; the boxes
-# near it then start their lists again.
+# none of another box comes first. A pair is tried only once: under the closed overlap test, boxes
+# only grow, so a rejected pair of unchanged boxes stays rejected. Under the paper's test, and where
+# values are missing, it may become possible when a conflicting box merges; the boxes near that box
+# then start their lists again.
 #
-# At first a pair belongs to the younger box, for the walls of older ones are known when its
-# partners are searched. By the similarity between the far faces, boxes that grow only get less
-# similar, and a pair that was refused or too large stays so. Hence lists still hold when a box
-# merges: a pair is no more similar than the list says, and is compared once more when its turn
+# At first a pair belongs to the younger box, because the blocking bounds of older ones are known
+# when its partners are searched. By the similarity between the far faces, boxes that grow only get
+# less similar, and a pair that was rejected or too large stays so. Hence lists still hold when a
+# box merges: a pair is no more similar than the list says, and is compared once more when its turn
 # comes. By other similarities (`moves`) the pairs of a box that has changed become its own, and it
 # starts its list again.
 #
 # Of a `Queue`, `partners[i]` lists boxes by descending similarity, ties by age; `lists[i]` says how
-# many they are, how many have been taken, and whether one was refused. `frontier[i]`, a similarity
+# many they are, how many have been taken, and whether one was rejected. `frontier[i]`, a similarity
 # and a box, is how far down the list reaches: pairs after it are to be searched for. `heads[i]` is
 # the next pair on the list, or the frontier. `stamps` says to which of two boxes a pair belongs,
 # that of the larger one, and which is the largest. `tree` holds the winners among the heads, the
-# root at 1. `witness[i]` is a box that was in the way of box i.
+# root at 1. `witness[i]` is a box that was in conflict with a merge of box i.
 
 # Columns of `lists`.
 LISTED, TAKEN, REFUSED = range(3)
@@ -152,12 +152,12 @@ def merge_best_pairs(boxes, queue, log, growth, scratch, moves, may_part, relabe
     """Merge pair after pair; append similarity and places to `log`.
 
     `moves` says that pairs of a box that has changed become its own; `may_part` that boxes may stop
-    overlapping when they grow, so that refused pairs are tried again; `relabels` that there are
+    overlapping when they grow, so that rejected pairs are tried again; `relabels` that there are
     boxes without a label. They are None if not, and the code for that is not even compiled.
 
     Returns whether no pair is left; or False after `work` comparisons of a block in one dimension,
-    when there is no room to relabel a box, when so few boxes are left that the trees should be
-    built anew, and when rooms should be kept. Adds the pairs tried to the candidates.
+    when the arrays are too full to relabel a box, when so few boxes are left that the trees should
+    be rebuilt, and when free regions should be made. Adds the pairs tried to the candidates.
     """
     boxes, queue, log = pass_by_pointer(boxes), pass_by_pointer(queue), pass_by_pointer(log)
     growth, scratch = pass_by_pointer(growth), pass_by_pointer(scratch)
@@ -313,8 +313,8 @@ def _pair_beats(i, k, heads):
 def _blocked(i, k, boxes, queue, growth, scratch):
     """Whether what boxes i and k would become overlaps a box of another class.
 
-    The last one that was in the way of box i is asked first. It may have grown since, which does
-    not matter; if it was merged away it no longer counts.
+    The last conflicting box of box i is tested first. It may have grown since, which does not
+    matter; if it was merged into another it no longer counts.
     """
     lower, upper, labels, v, w = boxes.lower, boxes.upper, boxes.labels, scratch.v, scratch.w
     hull(lower[i], upper[i], lower[k], upper[k], v, w)
@@ -332,12 +332,12 @@ def _blocked(i, k, boxes, queue, growth, scratch):
 
 @internal
 def _reopen(box, boxes, queue, growth, scratch):
-    """Before a box merges: those of other classes that it may have been in the way of start again.
+    """Before a box merges, restart the lists of boxes that it may have been in conflict with.
 
     They are not farther away than `theta`, for the box was within reach of theirs.
     """
     lists, near, search = queue.lists, scratch.conflicts, scratch.search
-    if boxes.labels[box] == NO_LABEL:  # it was in nobody's way
+    if boxes.labels[box] == NO_LABEL:  # it was in conflict with none
         return
     set_window(boxes.upper[box], boxes.lower[box], growth.theta, search.near, search.far)
     n_near = find_conflicts(boxes.labels[box], growth.exhaustive, boxes, search, near)

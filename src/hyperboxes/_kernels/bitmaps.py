@@ -1,23 +1,23 @@
-"""Comparing 2,048 boxes at a time: a bit for each.
+"""Bitmap index: comparisons of 2,048 boxes at a time, with one bit for each box.
 
-In many features a tree leaves out little of what large boxes may meet. Bits are cheap: for each
-feature and each of 32 *marks* there is a bitmap of the boxes whose lower end is up to the mark, and
-one of those whose upper end is from the mark on. Boxes that meet an interval are in the bitmaps of
-the marks just beyond its ends, two in each feature, so 512 boxes are compared in one feature by two
-instructions; the rows decide about what is left. Boxes that are not in the bitmaps of the marks
-just before the ends of a window lie inside it. Walls (`blocking.py`) have bitmaps, too: of the
-boxes that have one below them beyond the mark, and above them.
+With many features, a tree excludes few of the boxes that a large box may meet. A bitmap index is
+cheap: for each feature and each of 32 *bin edges* it has a bitmap of the boxes whose lower end is
+at most the edge, and one of those whose upper end is at least the edge. Boxes that meet an interval
+are in the bitmaps of the edges just beyond its ends, two for each feature, so two instructions
+compare 512 boxes in one feature; the rows of the boxes decide about the rest. Boxes that are not in
+the bitmaps of the edges just before the ends of a window lie inside the window. Blocking bounds
+(`blocking.py`) have bitmaps as well: of the boxes with a bound below them beyond the edge, and of
+those with a bound above them.
 
-Upper ends and walls above are kept as negative numbers, so that all is "up to a mark" or beyond.
-While bitmaps are in use boxes only grow, and their rooms shrink, so bits are only added; a box that
-is gone leaves the bitmap of its class. `bits[chunk, row]` is a bitmap of the boxes from
-`2048 * chunk` on; `row` is `(2 * feature + end) * 32 + mark`, for walls after those of the ends.
-`classes[chunk, c]` is that of a class, the last one of all boxes with a label.
-`bin_edges[feature, end]` ascend. `rows`, `all_rows` and `all_but_one` are room for a walk through
-the chunks.
+Upper ends and bounds above are stored as negative numbers, so that one comparison serves both ends.
+While bitmaps are in use, boxes only grow and free regions only shrink, so bits are only added; a
+box that is removed leaves the bitmap of its class. `bits[chunk, row]` is a bitmap of the boxes from
+`2048 * chunk` on; `row` is `(2 * feature + end) * 32 + edge`, and rows of blocking bounds follow
+those of ends. `classes[chunk, c]` is the bitmap of a class; the last one is of all boxes with a
+label. `bin_edges[feature, end]` ascend. `rows`, `all_rows` and `all_but_one` are working arrays.
 
-Where a tree leaves out nearly all, as in few features, it is faster. So some searches for rivals
-walk through the trees first, and bitmaps are used if these took longer than the chunks would.
+A tree that excludes nearly all boxes, as with few features, is faster. Therefore some searches for
+conflicts use the trees first, and bitmaps are used if these searches cost more than all chunks.
 """
 
 from __future__ import annotations
@@ -38,31 +38,31 @@ N_EDGES = 32
 WORDS = 32
 CHUNK = 64 * WORDS
 
-# Places of `state`: whether bitmaps are in use, and a box is not known in a feature; how many more
-# walks through the trees to wait for, and how many more blocks these have taken than the chunks are
-# worth; and the number of boxes when bitmaps came into use.
+# Indices of `state`: whether bitmaps are in use, and whether a box is unknown in some feature; how
+# many more tree searches to wait for, and how many blocks they visited beyond the cost of the
+# chunks; the number of boxes when bitmaps came into use.
 ON, UNKNOWN, WALKS, EXCESS, N_BEFORE = range(5)
 
-# What a walk may look for: boxes that are met in all rows, or in all but one.
+# What a search may look for: boxes that are in all rows, or in all rows but one.
 IN_ALL_ROWS, IN_ALL_BUT_ONE = 1, 2
 
 # Whether boxes must be in the bitmaps, or must not.
 IN, NOT_IN = 0, -1
 
-# A chunk takes as long to compare as so many blocks of a tree.
+# The cost of a chunk, in blocks of a tree.
 _BLOCKS_A_CHUNK = 16
 
-# So many boxes tell where marks divide them evenly.
+# The number of boxes from which bin edges are derived.
 _SAMPLE_SIZE = 256
 
-# Bitmaps that are compared before it is asked whether a box is left.
+# The number of bitmaps compared between two checks for an early end.
 _AT_ONCE = 8
 
 _BITS = ir.VectorType(ir.IntType(64), WORDS)
 
 
 def extended(bitmaps: Bitmaps, capacity: int) -> Bitmaps:
-    """Return the same bitmaps with room for more boxes."""
+    """Return the same bitmaps with a larger capacity."""
     n_chunks = -(-capacity // CHUNK)
 
     def extend(array: np.ndarray) -> np.ndarray:
@@ -78,7 +78,7 @@ def extended(bitmaps: Bitmaps, capacity: int) -> Bitmaps:
 def make_bitmaps(
     lower: np.ndarray, upper: np.ndarray, capacity: int, n_classes: int, n_walks: int
 ) -> Bitmaps:
-    """Return bitmaps without a box, with marks that divide some boxes evenly."""
+    """Return empty bitmaps, with bin edges that divide some boxes evenly."""
     n_features = lower.shape[1]
     n_chunks = -(-capacity // CHUNK)
     return Bitmaps(
@@ -92,7 +92,7 @@ def make_bitmaps(
 
 
 def _place_edges(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return marks for lower and negative upper ends: numbers that ascend, none of them NaN."""
+    """Return bin edges for lower and negative upper ends: ascending numbers without NaN."""
     if len(lower) == 0:
         grid = np.linspace(0.0, 1.0, N_EDGES)
         return np.tile(np.stack([grid, grid - 1.0]), (lower.shape[1], 1, 1))
@@ -111,7 +111,7 @@ def are_on(bitmaps):
 
 @internal
 def clear_bitmaps(bitmaps):
-    """Forget all boxes."""
+    """Remove all boxes."""
     bits, classes = bitmaps.bits, bitmaps.classes
     for chunk in range(bits.shape[0]):
         for row in range(bits.shape[1]):
@@ -125,7 +125,7 @@ def clear_bitmaps(bitmaps):
 
 @internal
 def mark_box(box, boxes, bitmaps):
-    """Put a box, as its row stands, into bitmaps in use; it may be in some of them already."""
+    """Add a box with its present bounds to bitmaps in use; it may be in some of them already."""
     if bitmaps is None or not are_on(bitmaps):
         return
     lower, upper = boxes.lower, boxes.upper
@@ -148,7 +148,7 @@ def mark_box(box, boxes, bitmaps):
 
 @internal
 def mark_blocking_bound(box, j, end, blocking_bound, bitmaps):
-    """Note the wall of a box, as a negative number if it is above it."""
+    """Add a blocking bound of a box, given as a negative number if it is above the box."""
     bits = bitmaps.bits
     chunk, word, bit = _place_of(box)
     row = bits.shape[1] // 2 + (2 * j + end) * N_EDGES
@@ -160,7 +160,7 @@ def mark_blocking_bound(box, j, end, blocking_bound, bitmaps):
 
 @internal
 def unmark_box(box, boxes, bitmaps):
-    """Let no search find a box in bitmaps in use."""
+    """Remove a box from bitmaps in use."""
     if bitmaps is None or not are_on(bitmaps):
         return
     classes, label = bitmaps.classes, boxes.labels[box]
@@ -184,7 +184,7 @@ def box_at(chunk, word, lanes):
 
 @forceinline
 def _first_edge(bin_edges, j, end, key):
-    """Return the first mark that a key is up to, or their number; the first if it is NaN."""
+    """Return the first bin edge that is not below a key, or the number of edges; 0 for NaN."""
     mark = 0
     step = N_EDGES // 2
     while step > 0:
@@ -195,9 +195,9 @@ def _first_edge(bin_edges, j, end, key):
 
 @internal
 def rows_to_meet(v, w, first, bitmaps):
-    """List, from a place on, the bitmaps of all boxes that meet [v, w]; return the end.
+    """List, from an index on, the bitmaps of all boxes that meet [v, w]; return the end.
 
-    Where the interval is not known (NaN), or beyond all marks, any box will do.
+    Where the interval is unknown (NaN), or beyond all bin edges, every box meets it.
     """
     bin_edges, rows = bitmaps.bin_edges, bitmaps.rows
     last = rows.shape[0]
@@ -222,7 +222,7 @@ def rows_to_meet(v, w, first, bitmaps):
 
 @internal
 def rows_outside(near, far, first, bitmaps):
-    """List, from a place on, bitmaps of boxes that reach out of [far, near]; return the end."""
+    """List, from an index on, bitmaps of boxes that extend beyond [far, near]; return the end."""
     bin_edges, rows = bitmaps.bin_edges, bitmaps.rows
     for j in range(near.shape[0]):
         for end in range(2):
@@ -235,7 +235,7 @@ def rows_outside(near, far, first, bitmaps):
 
 @internal
 def rows_blocked(low, high, first, bitmaps):
-    """List, from a place on, bitmaps of boxes with walls before [low, high]; return the end."""
+    """List, from an index on, bitmaps of boxes blocked before [low, high]; return the end."""
     bin_edges, rows = bitmaps.bin_edges, bitmaps.rows
     blocking_bounds = bitmaps.bits.shape[1] // 2
     for j in range(low.shape[0]):
@@ -250,7 +250,7 @@ def rows_blocked(low, high, first, bitmaps):
 
 @forceinline
 def n_chunks(boxes):
-    """Return how many chunks there are; to walk through them is work."""
+    """Return the number of chunks, and count them as work."""
     number = (boxes.counters[BOXES] + CHUNK - 1) // CHUNK
     boxes.counters[WORK] += number
     return number
@@ -258,7 +258,7 @@ def n_chunks(boxes):
 
 @forceinline
 def record_tree_cost(n_blocks, boxes, bitmaps):
-    """Note how many blocks a search for rivals took, to know whether bitmaps would take less."""
+    """Record the blocks that a search for conflicts visited, to compare trees with bitmaps."""
     if bitmaps is None:
         return
     state = bitmaps.state
@@ -269,14 +269,14 @@ def record_tree_cost(n_blocks, boxes, bitmaps):
 
 @forceinline
 def load_class(chunk, label, bitmaps):
-    """Begin with the boxes of a class in a chunk."""
+    """Load the boxes of a class in a chunk."""
     for word in range(WORDS):
         bitmaps.all_rows[word] = bitmaps.classes[chunk, label, word]
 
 
 @forceinline
 def load_other_classes(chunk, label, bitmaps):
-    """Begin with the boxes of other classes in a chunk."""
+    """Load the boxes of other classes in a chunk."""
     classes, all_rows = bitmaps.classes, bitmaps.all_rows
     for word in range(WORDS):
         all_rows[word] = classes[chunk, classes.shape[1] - 1, word]
@@ -288,8 +288,8 @@ def load_other_classes(chunk, label, bitmaps):
 def intersect(chunk, row, stop, kind, wanted, bitmaps):
     """Keep the boxes of a chunk that are in all rows (or `NOT_IN` any) as `all_rows`.
 
-    Those that are but for one row are `all_but_one` met. Returns whether there is one of those
-    wanted; if not, the walk ends early.
+    Those that are in all rows but one are `all_but_one`. Returns whether any box that is looked for
+    is left; if not, the loop ends early.
     """
     bits, rows, all_rows, all_but_one = (
         bitmaps.bits,

@@ -1,20 +1,21 @@
-"""Where boxes may grow: the room that boxes of other classes leave to each, as far as is known.
+"""Free regions: how far each box may still grow before it meets a box of another class.
 
-Where boxes only grow and may share no point with those of other classes, a rival that meets a box
-in all features but one is a wall: the box can never reach so far in that feature, whatever else
-happens to either. What it can reach, in each feature, is its *room*. A rival that it meets in all
-features leaves it none. Walls are found when a box is refused to grow, and hold for all samples
-that come after.
+This is for learners whose boxes only grow and may share no point with a box of another class. If a
+box of another class meets a box in all features but one, it is a *blocking bound* in that feature:
+the box can never grow that far, whatever else happens to either. The *free region* of a box is the
+interval between its blocking bounds in each feature. A box of another class that meets it in all
+features leaves no free region. Blocking bounds are found when a candidate is rejected; they apply
+to all later samples.
 
-`free_regions[block, feature, LOW or HIGH, lane]` are the walls below and above, in single
-precision; of a lane of a node, the outermost of all boxes below. Rounding keeps order, so what lies
-beyond a rounded wall is beyond the wall; what equals it may be. There is no room in empty lanes.
+`free_regions[block, feature, LOW or HIGH, lane]` are the bounds below and above in single
+precision; for a lane of an inner node, the outermost bounds of all boxes below it. Rounding keeps
+order: what lies beyond a rounded bound lies beyond the bound, and what equals it may. Empty lanes
+have no free region.
 
-All this costs time, and pays where boxes are refused time and again. So no rooms are kept until
-there were some refusals: `rejections_left` tells how many more. Until then `free_regions` and
-`bitmaps` are None, and what needs them is not even compiled; kernels then return, for Python to
-open rooms. Nobody knows which walls were those of a box that is forgotten. So all are forgotten
-with it, and there must be as many refusals again before rooms are kept.
+Free regions cost time, which pays off only after many rejections. `rejections_left` counts down to
+the first use. Until then `free_regions` and `bitmaps` are None and the code for them is not
+compiled; kernels return at zero, and Python makes the arrays. The bounds that came from an evicted
+box are unknown, so an eviction drops all free regions, and the count starts again.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ from hyperboxes._kernels.structs import BOXES, NO_LABEL, Index
 
 _INFINITY = np.float32(np.inf)
 
-# Where a rival is a wall of a box: on no side, or on all of them, for the two meet.
+# The side on which a box of another class blocks: none, or every side because the two boxes meet.
 NO_SIDE, EVERY_SIDE = -1, -2
 
 
 def make_free_regions(index: Index, n_blocks: int) -> np.ndarray:
-    """Return rooms without a wall, and none where there is no box."""
+    """Return unbounded free regions for boxes, and empty ones for empty lanes."""
     is_taken = index.links[:n_blocks, None, :LANES] >= 0
     free_regions = np.empty_like(index.ends)
     free_regions[:n_blocks, :, LOW] = np.where(is_taken, -np.inf, np.inf)
@@ -62,7 +63,7 @@ def make_free_regions(index: Index, n_blocks: int) -> np.ndarray:
 
 @forceinline
 def begin(boxes, free_regions):
-    """Use bitmaps if it is time to; return whether `free_regions` match the count of rejections."""
+    """Start to use bitmaps if due; return whether `free_regions` agree with `rejections_left`."""
     is_patient = boxes.index.rejections_left[0] > 0
     if free_regions is None:
         return is_patient
@@ -72,13 +73,13 @@ def begin(boxes, free_regions):
 
 @forceinline
 def drop_free_regions(index):
-    """Keep no rooms until there were as many refusals as it took at first."""
+    """Restart the count of rejections, after which Python drops the free regions."""
     index.rejections_left[0] = index.rejections_left[1]
 
 
 @forceinline
 def close_lane(block, lane, free_regions):
-    """Leave no room in a lane."""
+    """Empty the free region of a lane."""
     if free_regions is not None:
         for j in range(free_regions.shape[1]):
             free_regions[block, j, LOW, lane] = _INFINITY
@@ -87,7 +88,7 @@ def close_lane(block, lane, free_regions):
 
 @forceinline
 def close_block(block, free_regions):
-    """Leave no room in any lane of a block."""
+    """Empty the free regions of all lanes of a block."""
     if free_regions is not None:
         for lane in range(LANES):
             close_lane(block, lane, free_regions)
@@ -95,7 +96,7 @@ def close_block(block, free_regions):
 
 @internal
 def open_free_region(box, index, free_regions):
-    """Let a box grow anywhere."""
+    """Make the free region of a box, and of the nodes above it, unbounded."""
     if free_regions is None:
         return
     place = index.places[box]
@@ -108,7 +109,7 @@ def open_free_region(box, index, free_regions):
 
 @forceinline
 def set_free_region(block, lane, free_regions, box, of_boxes):
-    """Set the room of a box in its lane, if rooms are kept."""
+    """Copy the free region of a box to its lane, if free regions are in use."""
     if free_regions is not None and of_boxes is not None:
         for j in range(free_regions.shape[1]):
             free_regions[block, j, LOW, lane] = of_boxes[box, j, LOW]
@@ -117,7 +118,7 @@ def set_free_region(block, lane, free_regions, box, of_boxes):
 
 @forceinline
 def move_free_region(old, old_lane, new, lane, free_regions):
-    """Move the room in a lane of a block to a lane of another."""
+    """Move the free region of a lane to a lane of another block."""
     if free_regions is not None:
         for j in range(free_regions.shape[1]):
             for end in range(2):
@@ -127,7 +128,7 @@ def move_free_region(old, old_lane, new, lane, free_regions):
 
 @forceinline
 def bound_free_regions(child, parent, lane, free_regions):
-    """Set the outermost walls of a block in its parent."""
+    """Write the outermost bounds of a block to its lane in the parent."""
     if free_regions is not None:
         for j in range(free_regions.shape[1]):
             low, high = _INFINITY, -_INFINITY
@@ -140,7 +141,7 @@ def bound_free_regions(child, parent, lane, free_regions):
 
 @forceinline
 def may_grow(box, places, free_regions):
-    """Whether a box has any room, as far as is known."""
+    """Whether the free region of a box is not empty."""
     if free_regions is None:
         return True
     return free_regions[places[box] // LANES, 0, LOW, places[box] % LANES] < _INFINITY
@@ -148,7 +149,7 @@ def may_grow(box, places, free_regions):
 
 @internal
 def are_parted(box, other, index, free_regions):
-    """Whether a wall of either of two boxes keeps them from growing into one."""
+    """Whether a blocking bound of either box prevents a merge of the two."""
     if free_regions is None:
         return False
     ends = index.ends
@@ -167,9 +168,9 @@ def are_parted(box, other, index, free_regions):
 
 @internal
 def add_blocking_bound(box, other, rival, boxes, free_regions):
-    """Narrow the rooms of two boxes (-1 for none) that a rival keeps from growing into one.
+    """Tighten the free regions of two boxes (-1 for none) whose merge a conflicting box prevents.
 
-    If rooms are not kept yet, lose patience.
+    If free regions are not in use yet, count the rejection.
     """
     if free_regions is None:
         boxes.index.rejections_left[0] -= 1
@@ -181,7 +182,7 @@ def add_blocking_bound(box, other, rival, boxes, free_regions):
 
 @internal
 def _use_bitmaps_if_due(boxes):
-    """Put all boxes and their walls into the bitmaps, if walks through the trees took longer."""
+    """Fill the bitmaps with all boxes and blocking bounds, if searches of the trees took longer."""
     index, state = boxes.index, boxes.index.bitmaps.state
     free_regions = index.free_regions
     if state[ON] > 0 or state[WALKS] > 0 or state[EXCESS] < 0:
@@ -201,9 +202,9 @@ def _use_bitmaps_if_due(boxes):
 
 @internal
 def tighten_free_region(box, theta, boxes, bitmaps, scratch):
-    """Narrow the room of a box by all rivals that are walls of it now, if bitmaps can tell.
+    """Tighten the free region of a box by all boxes that block it, if bitmaps are in use.
 
-    Others than those within its reach do not matter, and of those only the nearest.
+    Only boxes within its reach matter, and of those only the nearest on each side.
     """
     if bitmaps is None:
         return
@@ -246,7 +247,7 @@ def tighten_free_region(box, theta, boxes, bitmaps, scratch):
 
 @forceinline
 def _reach(box, j, end, theta, boxes):
-    """Return how far a box may come to reach in a feature, as far as is known."""
+    """Return how far a box may grow in a feature, by its size limit and free region."""
     place = boxes.index.places[box]
     blocking_bound = boxes.index.free_regions[place // LANES, j, end, place % LANES]
     if end == LOW:
@@ -256,7 +257,7 @@ def _reach(box, j, end, theta, boxes):
 
 @internal
 def _add_blocking_bound(box, rival, boxes):
-    """Narrow the room of a box if a rival is a wall of it."""
+    """Tighten the free region of a box if a box of another class blocks it."""
     lower, upper, index = boxes.lower, boxes.upper, boxes.index
     side = _side_of_blocking_bound(box, rival, boxes)
     if side == EVERY_SIDE:
@@ -272,10 +273,10 @@ def _add_blocking_bound(box, rival, boxes):
 
 @internal
 def _side_of_blocking_bound(box, rival, boxes):
-    """Return on which side of a box a rival is a wall, `2 * feature + end`; or that it is not.
+    """Return the side of a box that another box blocks, `2 * feature + end`, or `NO_SIDE`.
 
-    Both must be known in all features: a box that comes to know one may part from others. A box
-    without a label may yet take on that of the rival.
+    Both must be known in all features: a box with an unknown feature may get bounds there that part
+    it from others. A box without a label may still get the label of the other box.
     """
     lower, upper = boxes.lower, boxes.upper
     side = EVERY_SIDE
@@ -294,7 +295,7 @@ def _side_of_blocking_bound(box, rival, boxes):
 
 @internal
 def share_blocking_bounds(box, other, index, free_regions):
-    """Give a box the walls of another that it absorbs."""
+    """Add the blocking bounds of a box to those of the box that it is merged into."""
     if free_regions is not None:
         place = index.places[other]
         for j in range(free_regions.shape[1]):
@@ -305,7 +306,7 @@ def share_blocking_bounds(box, other, index, free_regions):
 
 @internal
 def _move_blocking_bound(box, j, end, blocking_bound, index):
-    """Bring a wall of a box nearer, if it is, and the bounds above it."""
+    """Set a blocking bound of a box if it is tighter, and update the nodes above."""
     free_regions, links = index.free_regions, index.links
     sign = np.float32(1.0 if end == HIGH else -1.0)
     outermost = sign * np.float32(blocking_bound)

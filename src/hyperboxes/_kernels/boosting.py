@@ -102,7 +102,7 @@ def draw_samples(samples, cells, unit, seed, share, other_share):
                 again = mixed(key + np.uint64(1))
                 wanted = random_share(again, copies, other_share / (1.0 - share))
                 left = (SHARES - taken) * wanted // SHARES
-        # No branches: which samples are drawn cannot be foretold.
+        # No branches: which samples are drawn cannot be predicted.
         rows[n_taken], shares[n_taken] = row, taken
         other_rows[n_left], other_shares[n_left] = row, left
         n_taken += taken > 0
@@ -213,8 +213,8 @@ def gain_of(packed, c):
     return sum_of_g(packed) - np.int64(np.rint(c * sum_of_h(packed)))
 
 
-# Samples that lie in the same boxes have the same scores. They make up a region, and scores are
-# kept by region.
+# Samples that lie in the same boxes have the same scores. They make up a cell, and scores are kept
+# by cell.
 
 # The conditions of a box: bins from `first` to `last` of `feature`, and NaN if `missing`. Places
 # with a feature of -1 are unused; they come last.
@@ -236,7 +236,7 @@ _PLACES = _FAILURE - 1
 
 @forceinline
 def expect(probabilities, belongs):
-    """Return p and p (1 - p) of a group of classes in each region, in units of 1 / ONE."""
+    """Return p and p (1 - p) of a group of classes in each cell, in units of 1 / ONE."""
     labels = np.flatnonzero(belongs)
     expected = np.empty((probabilities.shape[0], 2))
     for region in range(expected.shape[0]):
@@ -450,7 +450,7 @@ def widen_all(search, n_near, samples, box):
 
 @forceinline
 def find_contained(box, codes, rows):
-    """Return the places of the samples that a box holds among some."""
+    """Return the positions of the samples that a box contains, among some."""
     held = np.arange(rows.size).astype(np.uint32)
     n_held = rows.size
     meets = np.empty(256, np.bool_)
@@ -469,12 +469,12 @@ def find_contained(box, codes, rows):
 
 @kernel
 def find_box(samples, drawn, probabilities, goal, box, gaining, scores):
-    """Find a box of a group on drawn samples; return its vote and its worth on the others.
+    """Find a box of a group on drawn samples; return its weight and its gain on the others.
 
-    Conditions that the box has already are where the search starts. The worth is what the vote
-    takes off the log-loss, to second order, in units of the samples' weights. The classes that are
-    more frequent in the box than expected are written to `gaining`, and how much a condition on
-    each column would be worth by itself to `scores`.
+    The search starts from the conditions that the box has already. The gain is the reduction of the
+    log-loss, to second order, in units of the samples' weights. The classes that are more frequent
+    in the box than expected are written to `gaining`, and the gain of a single condition on each
+    column to `scores`.
     """
     part, others, l2 = drawn.searched, drawn.others, goal.l2 * drawn.scale
     wanted, expected = goal.belongs * float(ONE), expect(probabilities, goal.belongs)

@@ -1,4 +1,4 @@
-"""The box index: a tree over the boxes of each class, which grow, shrink, merge and appear.
+"""The box index: a dynamic tree over the boxes of each class.
 
 Boxes without a label are in a tree of their own, the last one.
 
@@ -7,14 +7,14 @@ of the trees, 16 to a block (see `lanes`). A leaf holds boxes; a node above hold
 or nodes, for each of them bounds of all boxes below. Leaves of a tree are equally deep.
 
 Each node above the leaves takes two blocks. The first has the outer bounds, the smallest lower and
-the largest upper end below: no box in there reaches farther. The second has the inner bounds, the
-largest lower and the smallest upper end: no box in there lies farther inside. A box of a leaf is
-its own bounds of both kinds. Bounds are kept wide enough at all times, and made narrow when the
-trees are built anew. Where a box's ends are not known (NaN), neither are the bounds above it.
+the largest upper end below: no box below extends farther. The second has the inner bounds, the
+largest lower and the smallest upper end: no box below lies farther inside. A box in a leaf is its
+own bounds of both kinds. Bounds are wide enough at all times, and tight after the trees are
+rebuilt. Where the ends of a box are unknown (NaN), so are the bounds above it.
 
 Rounding to single precision keeps the order of numbers (or makes them equal), so a comparison that
-holds for a box holds for its rounded ends too. What the tree leaves out is certain; what it finds
-is decided by the rows.
+holds for a box holds for its rounded ends as well. What the tree excludes is excluded for certain;
+the rows decide about what it finds.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ STACK = MAX_LEVELS * LANES
 # More than the blocks that one more box may take: its tree may split a node on each level.
 SPARE_BLOCKS = 2 * MAX_LEVELS + 3
 
-# Bounds get wide as boxes go and others come, so the trees are built anew when as many have gone as
-# there are, and some more, for that takes its time, too.
+# Bounds get loose as boxes are removed and added, so the trees are rebuilt after as many removals
+# as there are boxes, and some more because rebuilding takes time.
 _REMOVED_AT_LEAST = 64
 
 # So many boxes tell in which dimension to split more of them.
@@ -92,7 +92,7 @@ def add_box(box, boxes):
 
 @internal
 def update_box(box, boxes):
-    """Bring the tree up to date with a box's row."""
+    """Update the tree after the row of a box has changed."""
     lower, upper, ends, links = boxes.lower, boxes.upper, boxes.index.ends, boxes.index.links
     place = boxes.index.places[box]
     leaf, leaf_lane = place // LANES, place % LANES
@@ -177,11 +177,11 @@ def make_workspace(n_features: int) -> Workspace:
 
 @kernel
 def build(order, starts, fill, centres, keys, free_regions, boxes):
-    """Build all trees anew, with narrow bounds and not more than `fill` lanes of a block in use.
+    """Rebuild all trees, with tight bounds and at most `fill` lanes of a block in use.
 
     `order` has the boxes to include, tree by tree; those of tree t begin at `starts[t]`. There is
     room for as many `centres` and `keys` as for boxes. `free_regions[box, feature, LOW or HIGH]`
-    are the boxes' rooms, None if they are not kept.
+    are the free regions of the boxes, None if not in use.
     """
     boxes = pass_by_pointer(boxes)
     lower, upper, counters, roots = boxes.lower, boxes.upper, boxes.counters, boxes.index.roots
@@ -270,7 +270,7 @@ def _widest(order, start, stop, centres):
     """Return the dimension in which the boxes' centres, or those of some, vary most.
 
     By variance, not by range: after scaling all features have the same range, and a feature that
-    is nearly always the same parts nothing.
+    is nearly constant separates nothing.
     """
     widest = 0
     most = -1.0
@@ -424,7 +424,7 @@ def _adopt(parent, lane, child, index):
 def _nearest_lane(block, lanes, box, boxes):
     """Return the lane, of some, whose bounds the centre of a box is in the midst of, or nearly.
 
-    Distances are taken in half sides of the bounds, which keeps neighbours apart as a cut does.
+    Distances are in half sides of the bounds, which separates neighbors as a cut does.
     """
     lower, upper, ends, links = boxes.lower, boxes.upper, boxes.index.ends, boxes.index.links
     gaps = boxes.index.workspace.gaps

@@ -1,4 +1,4 @@
-"""The box that takes a sample or a box in: the most similar candidate that may grow or merge.
+"""Candidate search: the most similar box that may grow to contain a sample, or merge with a box.
 
 Candidates are boxes of the same class within the size limit. The best of them are found and tried
 one after the other, or all are listed first; a candidate is rejected if growing would bring it into
@@ -78,21 +78,21 @@ from hyperboxes._kernels.structs import (
     Scratch,
 )
 
-# What an attempt to grow a box says: nothing is in its way; something is in the way of all boxes.
+# Results of an attempt to grow a box: no box is in conflict; some box is in conflict with all.
 NO_CONFLICT, NONE_CAN_GROW = -1, -2
 
 
 @forceinline
 def grows_freely(growth):
-    """Whether nothing is in the way of a box, whatever becomes of it afterwards."""
+    """Whether overlaps do not keep a box from growing, even if they are resolved afterwards."""
     return growth.on_overlap == ALLOW or growth.on_overlap >= CONTRACT
 
 
 @internal
 def find_conflict(box, own, label, n_conflicts, bottom, boxes, growth, scratch):
-    """Try whether a box may grow to hold the interval, given rivals in the way of others.
+    """Test whether a box may grow to contain the interval, given conflicts of other candidates.
 
-    The interval may be that of a box, `own`. Returns `NO_CONFLICT`, or how many rivals are known
+    The interval may be that of a box, `own`. Returns `NO_CONFLICT`, or how many conflicts are known
     then, or `NONE_CAN_GROW` if no box may grow. The stack of the search is used from `bottom` on.
     """
     if grows_freely(growth):
@@ -136,8 +136,8 @@ def find_conflict(box, own, label, n_conflicts, bottom, boxes, growth, scratch):
 
 
 # One walk through the tree of a class, the nearest blocks first. It leaves out blocks whose boxes
-# are too far away to fit into one with the interval, have no room to grow so far, or come after
-# what has been found. Where boxes have to be tried, the nearest of a block is tried first.
+# are too far away to fit into one with the interval, cannot grow so far within their free regions,
+# or come after what has been found. Where boxes have to be tried, the nearest of a block is first.
 
 # Which boxes are wanted: all, those that fit into one with the interval, or those of them that may
 # grow to hold it.
@@ -152,7 +152,7 @@ def find_best(
 
     They can be joined with one of the class `label`, and come by value, then by age; only those
     after a value and box, with a stamp below `stamp`, and other than the box `own`. `ALL` is for
-    learners whose boxes have no rooms. Returns how many, and how many were tried.
+    algorithms without free regions. Returns how many, and how many were tried.
     """
     counters, search = boxes.counters, scratch.search
     ends, free_regions, links = boxes.index.ends, boxes.index.free_regions, boxes.index.links
@@ -235,7 +235,7 @@ def find_best(
 
 @forceinline
 def _with_room(block, free_regions, search):
-    """Return the lanes of a block with room for the interval, as far as is known."""
+    """Return the lanes of a block whose free regions contain the interval."""
     if free_regions is None:
         return ALL_LANES
     return within(free_regions, block, False, search.x_low, search.x_high)
@@ -243,7 +243,7 @@ def _with_room(block, free_regions, search):
 
 @forceinline
 def _stay_in_room(box, places, free_regions, near, far):
-    """Leave out what is beyond the walls of a box."""
+    """Shrink the window to the free region of a box."""
     if free_regions is None:
         return
     block, lane = places[box] // LANES, places[box] % LANES
@@ -272,7 +272,7 @@ def insert(box, value, n_found, ids, values):
 
 # In the paper's algorithms every box of the class is looked at, and candidates are all boxes down
 # to the rule's floor, which is `1 - theta * max(gamma)` under its lemmas. With the tree
-# (`candidates.py`), candidates are only those that may grow, as far as is known, and would be
+# (`find_best`), candidates are only those that may grow, as far as is known, and that would be
 # better than what is found.
 
 # Instead of a box: there is none.
@@ -334,7 +334,7 @@ def _choose_of_best(label, own, boxes, growth, scratch):
         holder = _find_holder(label, boxes, growth, scratch)
         if holder >= 0:
             return holder, 0
-        # Values are missing. The list is found again, for the other search has used its room.
+        # Values are missing. The list is made again because the other search has overwritten it.
         n_found, _ = find_best(
             label, own, np.inf, -1, boxes.labels, EVERY, ALL, boxes, growth, scratch, ids, values
         )
@@ -402,7 +402,7 @@ def _try_in_order(n_listed, n_growable, label, own, boxes, growth, scratch):
 
 @forceinline
 def _are_marked(label, boxes, bitmaps):
-    """Whether bitmaps tell all that is to know about boxes that a sample may be joined with."""
+    """Whether bitmaps alone can find the boxes that a sample may be joined with."""
     if bitmaps is None:
         return False
     is_all_known = are_on(bitmaps) and not bitmaps.state[UNKNOWN]
@@ -411,7 +411,7 @@ def _are_marked(label, boxes, bitmaps):
 
 @internal
 def _choose_marked(label, boxes, bitmaps, growth, scratch):
-    """Choose from the boxes that bitmaps leave over: those with room inside the window."""
+    """Choose from the boxes that bitmaps leave: those inside the window that are not blocked."""
     if bitmaps is None:
         return NONE, 0
     search = scratch.search
@@ -429,7 +429,7 @@ def _choose_marked(label, boxes, bitmaps, growth, scratch):
                     lanes &= lanes - 1
                     if contains(boxes, box, xl, xu, growth.metric):
                         return box, 0
-    for j in range(xl.shape[0]):  # walls are in single precision
+    for j in range(xl.shape[0]):  # blocking bounds are in single precision
         near[j], far[j] = np.float32(xl[j]), np.float32(xu[j])
     n_rows = rows_blocked(near, far, 0, bitmaps)
     set_window(xl, xu, growth.theta, near, far)

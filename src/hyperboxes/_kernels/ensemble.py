@@ -54,12 +54,12 @@ _EIGHT = ir.Constant(_PAIRS, [8] * (_LANES // 2))
 
 @kernel
 def add_votes(low, high, members, nearest, shares, votes):
-    """Add what members say of samples, which are some times SAMPLES.
+    """Add the votes of members on samples, whose number is a multiple of SAMPLES.
 
     `low[feature, sample]` and `high` are codes; `high` is None for points. `votes[class, sample]`
-    grows by each member's weights of the classes, which sum to 1. `nearest[class, SAMPLES]` is room
-    for the distances from classes, `shares[class, SAMPLES]` for weights, with one more row than
-    there are classes.
+    grows by each member's weights of the classes, which sum to 1. `nearest[class, SAMPLES]` and
+    `shares[class, SAMPLES]` are working arrays for distances and weights, the latter with one more
+    row than there are classes.
     """
     members = pass_by_pointer(members)
     for start in range(0, low.shape[1], SAMPLES):
@@ -228,11 +228,11 @@ class _ShortDistances:
         self.least = cgutils.alloca_once_value(builder, _FARTHEST_BYTES)
 
     def evict(self) -> None:
-        """Begin with no box."""
+        """Start without a box."""
         self.builder.store(_FARTHEST_BYTES, self.least)
 
     def clear(self) -> None:
-        """Begin with the next box."""
+        """Start with the next box."""
         self.builder.store(_NO_BYTES, self.distances)
 
     def add(self, gaps: Any) -> None:
@@ -289,12 +289,12 @@ class _Sums:
         self.least = [cgutils.alloca_once_value(builder, _FARTHEST_PAIRS) for _ in range(2)]
 
     def evict(self) -> None:
-        """Begin with no box."""
+        """Start without a box."""
         for place in self.least:
             self.builder.store(_FARTHEST_PAIRS, place)
 
     def clear(self) -> None:
-        """Begin with the next box."""
+        """Start with the next box."""
         for place in (self.both, self.uppers):
             self.builder.store(_NO_PAIRS, place)
 
@@ -366,8 +366,8 @@ def _smaller(builder: Any, a: Any, b: Any) -> Any:
     return builder.select(builder.icmp_unsigned("<", a, b), a, b)
 
 
-# Each is done in one pass. NumPy takes many steps, and leaves Python to other threads in each:
-# those that learn members would wait for each other most of the time.
+# Each is done in one pass. NumPy takes many steps and hands the GIL over in each, so threads that
+# fit members would wait for each other most of the time.
 
 # Boxes may miss a code that they hold by so much, for the rounding.
 _NEARLY = 1e-6
@@ -411,7 +411,7 @@ def take_shuffled(codes, rows, features, orders, taken):
 
 @kernel
 def round_boxes(lower, upper, n_bins, low, high):
-    """Write the codes that boxes hold; those of features that they know nothing of are all.
+    """Write the range of codes of each box; a box spans all codes of an unknown feature.
 
     Where boxes were parted between two codes, each keeps those on its side; one between two codes
     keeps the nearer.

@@ -184,7 +184,7 @@ def closeness(gap):
 
 @forceinline
 def fits(boxes, box, xl, xu, growth):
-    """Whether the box grown to hold [xl, xu] is small enough; sides that are not known are."""
+    """Whether the box extended to [xl, xu] is small enough; unknown sides are."""
     lower, upper, theta = boxes.lower, boxes.upper, growth.theta
     total = 0.0
     for j in range(xl.shape[0]):
@@ -197,7 +197,7 @@ def fits(boxes, box, xl, xu, growth):
 
 @internal
 def contains(boxes, box, xl, xu, metric):
-    """Whether [xl, xu] is a full member of the box, and knows nothing that the box does not."""
+    """Whether [xl, xu] is a full member of the box, and has no known feature that the box lacks."""
     lower = boxes.lower
     if distance(lower, boxes.upper, box, xl, xu, metric, CONTAINED) > CONTAINED:
         return False

@@ -1,12 +1,11 @@
-"""How kernels are compiled, without the GIL and without fast-math, and how they pass records on.
+"""Decorators that compile kernels, without the GIL and fast-math, and pointers to named tuples.
 
-Compiling is what a user waits for at the first fit, so each function is compiled once if possible:
-for one type of each argument (constants are not types of their own here), for calls from Python
-only if it is called from there, and optimised only within the kernels that use it
-(`numba_pipeline.py`). Passing arrays takes long, too: a call hands over each array as some seven
-numbers, and each tuple as all of its arrays. So kernels take named tuples from Python, their
-*records*, and pass them on by reference: one pointer, whose fields are read by the same names,
-`boxes.index.roots`.
+The first fit waits for compiling, so each function is compiled once if possible: for one type of
+each argument (constants are not types of their own here), for calls from Python only if Python
+calls it, and optimised only within the kernels that use it (`numba_pipeline.py`). Passing arrays is
+slow to compile as well: a call passes each array as some seven numbers, and each tuple as all of
+its arrays. So kernels take named tuples from Python (`structs.py`) and pass them on by pointer; the
+fields have the same names, `boxes.index.roots`.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from numba.extending import (
 
 from hyperboxes._compiling import watch_compiling
 
-# The first call of a kernel may compile for a while; people who wait are told.
+# The first call of a kernel may compile for a while; a notice says so.
 watch_compiling()
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
@@ -58,8 +57,8 @@ elif version_info.short >= FIRST_RELEASE:
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls, at the first call, and keep the code on disk.
 
-    Where no folder can be written (a sealed container, say) Numba refuses to cache at all; the
-    function is then compiled anew in each process.
+    Where no folder can be written, as in a sealed container, Numba raises an error instead of not
+    caching; the function is then compiled in each process.
     """
     options = {**_OPTIONS, **_KERNELS, "no_cfunc_wrapper": True}
     try:
@@ -84,7 +83,7 @@ def forceinline(function: Callable[..., Any]) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Make a function a passage of its only caller, before anything is compiled.
+    """Inline a function into its only caller before anything is compiled.
 
     It can be left out with what it calls where its caller is compiled for arguments that are None.
     """
@@ -97,7 +96,7 @@ def intrinsic(function: Callable[..., Any]) -> Any:
 
 
 def _for_plain_types(dispatcher: Any) -> Any:
-    """Have a call with a constant use the code for a variable instead of compiling its own."""
+    """Let calls with a constant use the code for a variable instead of compiling their own."""
     find_template = dispatcher.get_call_template
 
     def find_plain_template(args: Any, kws: Any) -> Any:
@@ -165,8 +164,8 @@ def _read_field(context: Any, builder: Any, reference: Reference, pointer: Any, 
 def pass_by_pointer(typing: Any, record: Any) -> Any:
     """Return a reference to a named tuple that Python has handed to the kernel.
 
-    It holds as long as the kernel runs, for Python keeps the arrays. A tuple that is made within a
-    kernel must not be passed on like this: its arrays are given up after its last use.
+    It is valid as long as the kernel runs, because Python keeps the arrays. A tuple that is made
+    within a kernel must not be passed on like this: its arrays are freed after its last use.
     """
     if not isinstance(record, types.BaseNamedTuple):
         return None

@@ -1,8 +1,7 @@
 """Boxes that count categories (EIOL-GFMM): which box of a class a sample joins, and which is best.
 
-In the arrays of the boxes, categorical features are not known, so that they hold nothing back; what
-the boxes know of them is in `CategoryCounts`. Samples have a number there that stands for a
-category.
+In the arrays of the boxes, categorical features are unknown, so that they exclude nothing; their
+counts are in `CategoryCounts`. The value of a sample there is the number of a category.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _LOG_2 = math.log(2.0)
 
 @forceinline
 def read_codes(x, tallies):
-    """Tell which values a sample has."""
+    """Write the category numbers of a sample."""
     for k in range(tallies.features.shape[0]):
         number = x[tallies.features[k]]
         tallies.codes[k] = np.int64(np.rint(number / UNIT)) if is_known(number) else -1
@@ -40,7 +39,7 @@ def read_codes(x, tallies):
 
 @internal
 def start_sample(tallies, search):
-    """Tell which values the sample of a search has; to the search these are not known."""
+    """Write the categories of the sample of a search; the search itself ignores them."""
     read_codes(search.low, tallies)
     for j in tallies.features:
         search.low[j] = search.high[j] = np.nan
@@ -50,7 +49,7 @@ def start_sample(tallies, search):
 def _share(box, codes, tallies):
     """Return the mean share of a box's samples that have the categories of a sample.
 
-    What is not known holds nothing back.
+    Unknown values exclude nothing.
     """
     total = 0.0
     for k in range(codes.shape[0]):
@@ -175,7 +174,7 @@ def _find_holder(label, codes, boxes, growth, tallies, scratch):
 
 @internal
 def choose_mixed(label, boxes, growth, tallies, mixture, scratch):
-    """Find the best box of a class that may take in the sample, as `selection.choose` does."""
+    """Find the best box of a class that may absorb the sample, as `candidates.choose` does."""
     ids, values, growable, search = scratch.ids, scratch.values, scratch.growable, scratch.search
     xl, xu, metric, codes = search.low, search.high, growth.metric, tallies.codes
     holder = _find_holder(label, codes, boxes, growth, tallies, scratch)
@@ -212,7 +211,7 @@ def choose_mixed(label, boxes, growth, tallies, mixture, scratch):
 
 @inlined
 def count_categories(box, is_new, tallies):
-    """Count the categories of a sample that a box has taken in."""
+    """Count the categories of a sample that a box has absorbed."""
     if is_new:
         tallies.counts[box] = 0
         tallies.known[box] = 0

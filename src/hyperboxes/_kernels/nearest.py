@@ -1,4 +1,4 @@
-"""What the boxes say about samples: the nearest boxes of each class, and which class wins."""
+"""Prediction: the nearest boxes of each class, the class that wins, and probabilities."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def nearest_per_class(
     """Find for each sample, from a row on, and class the boxes nearest to the sample.
 
     `best` receives their closeness (minus infinity where a class has none), `tie_counts` how many
-    training samples they hold, `single` the oldest of them that holds one sample only (or the
+    training samples they have absorbed, `single` the oldest of them with a single sample (or the
     number of boxes). With `winners_only` a class may be left out for a sample if another is
     strictly closer, which saves most of the work, and trees may be of several classes. Returns the
     row where `work` comparisons of a block in one dimension ended, or the end. `ids` and `gaps` are
@@ -113,7 +113,7 @@ def _nearest(ids, gaps, n_found, counts, used):
 
 @inlined
 def _update_class_best(box, gap, c, counts, i, best, tie_counts, single):
-    """Let a box speak for its class if none of the class is nearer."""
+    """Update the nearest boxes of a class with a box."""
     rank = closeness(gap)
     if rank > best[i, c]:
         best[i, c] = rank
@@ -130,8 +130,8 @@ def winners(best, tie_counts, single, n_boxes, out):
     """Choose each sample's class: the closest, with the paper's rules where classes tie.
 
     Among tied classes: at membership 1 the one with the oldest single-sample box, otherwise the
-    one with the most votes, then the first. (The paper weighs votes by the membership, which is
-    the same for all that tie.)
+    one whose tied boxes have the most samples, then the first. (The paper weights these counts by
+    the membership, which is the same for all that tie.)
     """
     n_classes = best.shape[1]
     for i in range(best.shape[0]):
@@ -155,7 +155,7 @@ def probabilities(best, tie_counts, single, n_boxes, winner, out):
 
     Where all memberships are 0, inverse distances take their place. Classes that tie for the
     first place pool their parts: at membership 1 a single-sample box takes the pool, otherwise
-    votes divide it. The winner's part is the largest, by one rounding step if need be.
+    counts divide it. The winner's part is the largest, by one rounding step if need be.
     """
     n_classes = best.shape[1]
     for i in range(best.shape[0]):

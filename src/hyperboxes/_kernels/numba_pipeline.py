@@ -1,12 +1,12 @@
-"""Compile a kernel with all that it calls in one go.
+"""A compiler pipeline that compiles a kernel together with all functions that it calls.
 
 Numba optimises every function and turns it into machine code by itself, and again within each of
-its callers. Functions that only kernels call need neither: here they are kept as they are lowered,
-and each kernel links all of them, however deep, and optimises them once. It is the same code in the
-end, in half the time.
+its callers. Functions that only kernels call need neither: here they are only lowered, and each
+kernel links all of them, however deep, and optimises them once. The result is the same code in half
+the time.
 
-`njit(pipeline_class=...)` is Numba's way to customise the compiler; what is our own is the last
-pass, and the libraries of code that it fills. Functions for kernels can be called by kernels only,
+`njit(pipeline_class=...)` is Numba's way to customise the compiler; the last pass and the libraries
+of code that it fills are replaced here. Functions for kernels can be called by kernels only,
 not by other functions that Numba compiles.
 
 This builds on the inside of Numba, so it is used with the releases from `FIRST_RELEASE` to

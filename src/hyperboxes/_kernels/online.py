@@ -1,10 +1,10 @@
-"""The online learners in one loop: GFMM's (Algorithms 1 and 5, 4 and 6) and Simpson's networks.
+"""Online learning in one loop: Onln-GFMM and IOL-GFMM (Algorithms 1, 5, 4 and 6) and relatives.
 
-They differ in the pieces of their rule, and in what becomes of boxes that meet other classes.
-IOL-GFMM passes over boxes that would grow into another class. RFMNN does so, too, but a new box
-splits those that it lies in; and the two-phase learner, whose samples are boxes, parts new ones
-from those that they meet. The others grow the best box regardless and part it from other classes'
-boxes afterwards.
+They differ in their growth parameters, and in what happens to boxes that overlap other classes.
+IOL-GFMM rejects candidates that would grow into another class. So does RFMNN, in which a new box
+also splits the boxes that contain it; and so does the two-phase algorithm, whose samples are boxes
+and whose new boxes are parted from those that they meet. The others grow the best box and then
+contract it and the boxes of other classes that it overlaps.
 """
 
 from __future__ import annotations
@@ -49,13 +49,12 @@ def learn(xl, xu, y, boxes, growth, scratch, shrinking, mixed, joined, work):
     `shrinking` is None for learners whose boxes only grow, and `mixed`, which is `CategoryCounts`
     and `MixedMetric`, for those that know numbers only, so that nothing else is compiled for them.
     `joined` receives for each sample the box that it has become, or -1 less the box that has
-    absorbed it. When there are as many boxes as there may be, a new one takes the place of the one
-    that was confirmed longest ago.
+    absorbed it. At the box limit, a new box replaces the one that has gone longest without a
+    sample.
 
-    Returns when all are learned, when there is no room for another box, the trees should be built
-    anew or rooms of boxes kept or forgotten, or after `work` comparisons of a block in one
-    dimension; the arrays are consistent then, for each sample is settled as a whole. The result is
-    how many boxes there must be room for to go on.
+    Returns when all are learned, when the arrays are full, when the trees should be rebuilt or free
+    regions made or dropped, or after `work` comparisons of a block in one dimension. Each sample is
+    learned completely, so the arrays are consistent. The result is the capacity needed to go on.
     """
     boxes, growth, scratch = (
         pass_by_pointer(boxes),
@@ -127,7 +126,7 @@ def _has_room_for(n_boxes, boxes):
 
 @inlined
 def _grow(box, label, boxes, scratch):
-    """Let a box hold the sample, and take on its label."""
+    """Extend a box to contain the sample, and give it the label of the sample."""
     v, w = boxes.lower[box], boxes.upper[box]
     hull(v, w, scratch.search.low, scratch.search.high, v, w)
     joint = joint_label(boxes.labels[box], label)
@@ -215,7 +214,7 @@ def _part_all(box, boxes, growth, scratch):
 
 @inlined
 def _make_place(boxes, growth):
-    """Return the place of a new box: that of the one confirmed longest ago if there are enough."""
+    """Return the index of a new box: at the limit, that of the box matched longest ago."""
     n_boxes = boxes.counters[BOXES]
     if n_boxes < growth.max_boxes:
         boxes.counters[BOXES] = n_boxes + 1
@@ -232,7 +231,7 @@ def _make_place(boxes, growth):
 
 @inlined
 def _settle(box, label, boxes, search):
-    """Make the sample a new box at a place."""
+    """Make the sample a new box at an index."""
     copy_row(search.low, boxes.lower[box])
     copy_row(search.high, boxes.upper[box])
     boxes.labels[box] = label

@@ -1,4 +1,4 @@
-"""The one place that finds boxes: inside a window, over or near an interval, the best of a class.
+"""Queries of the box index: boxes inside a window, over or near an interval, conflicting boxes.
 
 Boxes within reach of an interval are found in the blocks of the index, in single precision and
 hence a few too many, empty lanes among them; the rows decide. With `exhaustive`, as the paper's
@@ -52,7 +52,7 @@ _LARGEST, _SMALLEST = 2.0**127, 2.0**-126
 
 def make_search(n_features: int, n_trees: int) -> Search:
     """Return working arrays for searches."""
-    room = 2 * (STACK + n_trees)  # a search may ask for rivals on its way
+    room = 2 * (STACK + n_trees)  # a search may search for conflicts on its way
     stack, least = np.empty(room, np.int64), np.empty(room, np.float32)
     gaps = np.empty(LANES, np.float32)
     singles = np.empty((11, n_features), np.float32)  # all but the interval itself
@@ -183,7 +183,7 @@ def find_conflicts(label, exhaustive, boxes, search, ids):
 def find_conflicts_by_age(v, w, label, exhaustive, boxes, search, ids):
     """List the boxes of other classes that meet [v, w], and perhaps others, oldest first.
 
-    Without classes, all boxes are rivals.
+    Without classes, all boxes count.
     """
     set_window(w, v, 0.0, search.near, search.far)
     if n_classes(boxes) > 0:
