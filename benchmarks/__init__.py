@@ -1,1 +1,1 @@
-"""Benchmarks: what is timed is measured here, beside other packages, and never in the tests."""
+"""Benchmarks: times are measured here, together with other packages, and never in the tests."""

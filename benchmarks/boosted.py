@@ -30,9 +30,9 @@ Models = dict[str, Callable[[], Any]]
 
 
 def generate_many(n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw samples in single precision around 16 centres, which tell the classes apart.
+    """Draw samples in single precision around 16 centres, which determine the class.
 
-    The centres differ in ten features. Blocks of rows keep what is in memory besides small.
+    The centres differ in ten features. Samples are drawn in blocks of rows, to save memory.
     """
     rng = np.random.default_rng(0)
     centres = np.zeros((16, N_FEATURES), np.float32)

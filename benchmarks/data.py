@@ -29,7 +29,7 @@ Samples = tuple[np.ndarray, np.ndarray]
 class Split:
     """A data set, scaled and split for training and testing.
 
-    `is_continuous` says that no two values tie, so that results hang on no order of equals.
+    `is_continuous`: no two values tie, so that results do not depend on the order of equal values.
     """
 
     name: str

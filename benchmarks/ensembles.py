@@ -1,4 +1,4 @@
-"""Random hyperboxes beside forests: accuracy, log-loss and time, on the same folds.
+"""Random hyperboxes compared with forests: accuracy, log-loss and time, on the same folds.
 
 Settings were chosen on every other one of the paper's sets by name, on two large ones (electricity
 and covertype) and on generated sets with useless features; the others confirm them. Forests are
@@ -64,7 +64,7 @@ def published(n_features: int, seed: int = 0) -> RandomHyperboxes:
 
 
 def answer(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, seed: int) -> Answers:
-    """Train all contenders and ask them."""
+    """Train all contenders and predict the test samples."""
     ours = RandomHyperboxes(n_estimators=N_MEMBERS, random_state=seed).fit(X, y)
     yield "RandomHyperboxes", ours.predict_proba(X_test)
     even = ours.set_params(weighted_features=False).fit(X, y)
@@ -268,12 +268,12 @@ def print_times(folder: Path, only: list[str] | None) -> None:
         models = {"ours": ours, "forest": forest}
         clock = {"clock": time.process_time}
         fits = medians({n: partial(m.fit, X, y) for n, m in models.items()}, **clock)
-        asks = medians({n: partial(m.predict, X_test) for n, m in models.items()}, **clock)
+        predicts = medians({n: partial(m.predict, X_test) for n, m in models.items()}, **clock)
         fit = [timing.seconds for timing in fits.values()]
-        ask = [1e6 * timing.seconds / len(y_test) for timing in asks.values()]
-        scores = (f"{np.mean(timing.result == y_test):.3f}" for timing in asks.values())
+        us = [1e6 * timing.seconds / len(y_test) for timing in predicts.values()]
+        scores = (f"{np.mean(timing.result == y_test):.3f}" for timing in predicts.values())
         cells = [f"{fit[0]:.2f}", f"{fit[1]:.2f}", f"{fit[0] / fit[1]:.2f}"]
-        cells += [f"{ask[0]:.1f}", f"{ask[1]:.1f}", f"{ask[0] / ask[1]:.2f}"]
+        cells += [f"{us[0]:.1f}", f"{us[1]:.1f}", f"{us[0] / us[1]:.2f}"]
         rows.append([name, f"{len(y):,} x {X.shape[1]}", *cells, *scores])
         print(rows[-1], flush=True)
     both = ("ours", "forest")
@@ -292,8 +292,8 @@ def print_threads() -> None:
     models = {n: RandomHyperboxes(random_state=0, n_jobs=n) for n in (1, 2)}
     models[1].fit(X, y).predict(X)  # compiles
     fits = medians({str(n): partial(m.fit, X, y) for n, m in models.items()}, rounds=5)
-    asks = medians({str(n): partial(m.predict, X) for n, m in models.items()}, rounds=5)
-    for what, found in (("fit", fits), ("predict", asks)):
+    predicts = medians({str(n): partial(m.predict, X) for n, m in models.items()}, rounds=5)
+    for what, found in (("fit", fits), ("predict", predicts)):
         one, two = (found[n].seconds for n in ("1", "2"))
         rows.append([what, f"{one:.3f}", f"{two:.3f}", f"{one / two:.2f}"])
     print("\nThreads, 3,000 x 20\n")
@@ -301,7 +301,7 @@ def print_threads() -> None:
 
 
 def main() -> None:
-    """Print what was asked for."""
+    """Print the chosen tables."""
     parser = command("bench-ensembles", __doc__)
     add = parser.add_argument
     add("--only", nargs="+", metavar="SET", help="these sets")

@@ -55,8 +55,8 @@ QUICK_LIMIT = 300  # samples
 THETAS = (0.1, 0.3, 0.5)
 BUDGET = 300.0  # seconds: where the folds of a learner would take longer, it is left out
 
-# Sizes of generated data on which both packages are timed; RFMNN, the quickest of the peer's, takes
-# more samples to tell the packages apart.
+# Sizes of generated data on which both packages are timed; RFMNN, the quickest of the peer's, needs
+# more samples for a difference.
 SIZES = ((2_000, 8), (2_000, 16))
 LARGE_SIZES = ((5_000, 8), (10_000, 8))
 QUICK_SIZE = (1_000, 8)

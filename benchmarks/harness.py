@@ -258,7 +258,7 @@ def yes_no(met: bool) -> str:
 class Kept:
     """Results in a file, to which each is added at once: a run may be stopped and continued.
 
-    A key should hold all that a result depends on. A torn line, which a killed run may leave, is
+    A key should contain all that a result depends on. A torn line, which a killed run may leave, is
     ignored. Without a path, results are kept in memory only.
     """
 

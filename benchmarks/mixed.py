@@ -1,4 +1,4 @@
-"""Tables with categories: as they come, beside one-hot and ordinal encodings, at the defaults.
+"""Tables with categories: as they are, one-hot and ordinal, with default parameters.
 
 The way in which categories become numbers was chosen on one split of the first group of sets;
 the second was not used for choosing. Adult is among the shared data sets, the others are in the
@@ -35,7 +35,7 @@ from hyperboxes import (
 )
 from hyperboxes.literature import MixedGFMM, MultiGranularGFMM, OverlappingFuzzyMinMax
 
-# The target of each set, and columns that tell it.
+# The target of each set, and columns that reveal it.
 CHOSEN = {
     "adult": ("class", []),
     "Chile": ("vote", []),

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
-from benchmarks.data import in_file_order
+from benchmarks.data import load
 from benchmarks.harness import command, machine, progress, table
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
 
@@ -43,16 +43,10 @@ def main() -> None:
         rows = []
         for title in SETS:
             progress(f"{name}, {title}")
-            data = in_file_order(title, options.data) or in_file_order(
-                title, options.data / "large"
-            )
-            if data is None:
-                parser.error(
-                    f"{options.data} does not contain {title}.csv.gz; name a folder with --data"
-                )
-            X, X_test, y, y_test = train_test_split(
-                *data, test_size=1 / 3, stratify=data[1], random_state=0
-            )
+            folder = options.data / ("large" if title == "shuttle" else "")
+            X, y = load(title, folder)
+            parts = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=0)
+            X, X_test, y, y_test = parts
             for how, models in fits(model, X, y, range(options.seeds)):
                 scores = [one.score(X_test, y_test) for one in models]
                 sizes = [len(one.hyperboxes_) for one in models]

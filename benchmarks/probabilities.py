@@ -81,7 +81,7 @@ def score(X: np.ndarray, y: np.ndarray, repeats: int) -> Scores:
 
 
 def print_table(scores: list[Scores]) -> None:
-    """Print what holds over all sets."""
+    """Print means over all sets."""
     found = {name: np.array([each[name] for each in scores]).T for name in CONTENDERS}
     shares, forest = found["shares of the classes"][1], found["random forest"][1]
     rows = []

@@ -106,7 +106,7 @@ def sample(X: np.ndarray, y: np.ndarray, limit: int) -> Samples:
 # --- Contenders -----------------------------------------------------------------------------------
 
 OURS, AGGLOMERATIVE = "BoostedHyperboxes", "AGGLO-SM"
-RULE_LEARNERS = ("FIGS", "BoostedRules", "RuleFit", "RIPPER")  # asked for at most 80 rules
+RULE_LEARNERS = ("FIGS", "BoostedRules", "RuleFit", "RIPPER")  # of at most 80 rules
 EBM = "EBM, 4 bags, no interactions"
 
 # What is changed of the settings.

@@ -1,1 +1,1 @@
-"""`make reproduce`: the paper's experiments, our values beside the published ones."""
+"""`make reproduce`: the paper's experiments, our values and the published ones."""

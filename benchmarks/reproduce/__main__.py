@@ -1,7 +1,7 @@
-"""`make reproduce`: the paper's experiments on its 24 data sets, ours beside the published.
+"""`make reproduce`: the paper's experiments on its 24 datasets, our results and the published.
 
 What is finished is kept in benchmarks/.reproduce: stop it at any time, and the same command goes on
-where it was. When the package's code has changed, all of it is measured anew.
+where it was. When the package's code has changed, all of it is measured again.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def check_data(source: Source, names: list[str]) -> None:
 
 
 def compute(cells: list[Cell], store: Store, jobs: int) -> list[str]:
-    """Compute what is not kept; what is timed comes last, with nothing beside it."""
+    """Compute what is not kept; what is timed comes last, alone."""
     missing = [cell for cell in cells if cell not in store]
     if not missing:
         return []

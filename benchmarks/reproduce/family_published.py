@@ -10,7 +10,6 @@ Nothing of theirs is kept here but the numbers to compare with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +23,7 @@ from hyperboxes.literature import FuzzyMinMax, MixedGFMM
 THETA = 0.1
 NAMES = ("syn_num_train.csv", "syn_num_test.csv")
 MIXED_NAMES = ("japanese_credit_train.csv", "japanese_credit_test.csv")
-MIXED_NUMBERS = (1, 2, 7, 10, 13, 14)  # columns; the others hold categories, the last the class
+MIXED_NUMBERS = (1, 2, 7, 10, 13, 14)  # columns; the others are categories, the last is the class
 
 
 class Published(NamedTuple):
@@ -76,21 +75,21 @@ FOLDS: dict[str, dict[str, tuple[tuple[Any, ...], ...]]] = {
 
 
 def write_folds(data: Path | None, folder: Path) -> str:
-    """Write ours beside the published results by fold, and return the page."""
+    """Write our results and the published ones by fold, and return the page."""
     rows = []
     for name, learners in FOLDS.items():
         paths = [] if data is None else [data / f"{name}_dps_{fold}.dat" for fold in range(1, 5)]
         if paths and all(path.exists() for path in paths):
             parts = [read(path) for path in paths]
             rows += [
-                row_of_fold(name, variant, test, parts, *published)
+                row_of_fold(name, variant, test, parts, published)
                 for variant, folds in learners.items()
                 for test, published in enumerate(folds)
             ]
     if not rows:
         return (
             "The FMNN family's published results by fold need the folds of the IOL-GFMM paper: "
-            "name the folder that holds heart_dps_1.dat and its like (Dataset/train_test/dps of "
+            "name the folder of heart_dps_1.dat and its like (Dataset/train_test/dps of "
             "UTS-AAi/IOL-GFMM on GitHub, DPS/dps_train_test of UTS-AAi/open-gfmm) with --fold-data"
         )
     header = ("set, fold", "learner", "boxes, published", "ours", "errors in %, published", "ours")
@@ -102,16 +101,10 @@ def write_folds(data: Path | None, folder: Path) -> str:
 
 
 def row_of_fold(
-    name: str,
-    variant: str,
-    test: int,
-    parts: list[Table],
-    boxes: int,
-    errors: float,
-    theta: float,
-    n_candidates: int = 1,
+    name: str, variant: str, test: int, parts: list[Table], published: tuple[Any, ...]
 ) -> tuple[str, ...]:
     """Learn the three folds after the one to test on, in this order; return a row."""
+    boxes, errors, theta, n_candidates = (*published, 1)[:4]
     training = [parts[(test + after) % 4] for after in (1, 2, 3)]
     X, y = np.vstack([X for X, _ in training]), np.concatenate([y for _, y in training])
     options = {**_AS_GIVEN, "theta": theta, "n_candidates": n_candidates}
@@ -126,41 +119,29 @@ def row_of_fold(
 
 
 def write_family(peer: Path | None, folder: Path) -> str:
-    """Write ours beside the published numbers, and return the page; say so if there is no data."""
+    """Write our results and the published ones; return the page, or what data it needs."""
     rows = []
     for names, learners, reader in (
         (NAMES, PUBLISHED, read),
         (MIXED_NAMES, PUBLISHED_MIXED, read_mixed),
     ):
-        if peer is not None and all((peer / name).exists() for name in names):
-            rows += compare(learners, *(reader(peer / name) for name in names))
+        if peer is None or not all((peer / name).exists() for name in names):
+            continue
+        train, test = (reader(peer / name) for name in names)
+        for title, make, boxes, accuracy in learners:
+            model = make().fit(*train)
+            ours = f"{len(model.hyperboxes_)}", f"{accuracy:.2f}", f"{100 * model.score(*test):.2f}"
+            rows.append((title, str(boxes), *ours))
     if not rows:
         return (
             "The published numbers of the FMNN family need the tutorials' data of hyperbox-brain: "
-            f"name the folder that holds {' and '.join(NAMES)}, or {' and '.join(MIXED_NAMES)} "
+            f"name the folder of {' and '.join(NAMES)}, or {' and '.join(MIXED_NAMES)} "
             "(dataset in its repository) with --peer-data"
         )
     header = ("learner", "boxes, published", "ours", "accuracy in %, published", "ours")
     page = markdown(header, rows)
     write(folder / "family-published.md", "# The tutorials of hyperbox-brain", page)
     return page
-
-
-def compare(learners: Iterable[Published], train: Table, test: Table) -> list[tuple[str, ...]]:
-    """Fit learners, and return their numbers beside the published ones."""
-    rows = []
-    for published in learners:
-        model = published.make().fit(*train)
-        rows.append(
-            (
-                published.title,
-                str(published.boxes),
-                str(len(model.hyperboxes_)),
-                f"{published.accuracy:.2f}",
-                f"{100 * model.score(*test):.2f}",
-            )
-        )
-    return rows
 
 
 def read(path: Path) -> Table:

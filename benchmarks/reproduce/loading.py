@@ -1,6 +1,6 @@
 """The data of the paper: from a folder where it is at hand, else from OpenML.
 
-The folder holds `authors/NAME.csv.gz`, the very files that the paper's runs read, and
+The folder contains `authors/NAME.csv.gz`, the very files that the paper's runs read, and
 `NAME.csv.gz`, the raw values from UCI.
 """
 
@@ -65,7 +65,7 @@ class Source:
 
     @classmethod
     def at(cls, folder: Path) -> Source:
-        """Take the folder if it holds the paper's files."""
+        """Take the folder if it contains the paper's files."""
         return cls(folder if any((folder / "authors").glob("*.csv.gz")) else None)
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class Source:
 def _read(folder: Path, name: str) -> Samples:
     samples = in_file_order(name, folder)
     if samples is None:
-        raise NoDataError(f"{folder} holds no {name}.csv.gz")
+        raise NoDataError(f"{folder} does not contain {name}.csv.gz")
     return samples
 
 
@@ -103,7 +103,7 @@ def _fetch(name: str) -> Samples:
     except (OSError, ValueError) as error:
         raise NoDataError(
             f"There is no data: OpenML does not answer for {OPENML[name]} ({error}), and no folder "
-            "of the paper's data was found. Name one with --data or HYPERBOXES_DATA (it holds "
+            "of the paper's data was found. Name one with --data or HYPERBOXES_DATA (it contains "
             "authors/NAME.csv.gz and NAME.csv.gz), or go online once: scikit-learn keeps what it "
             "fetches."
         ) from error

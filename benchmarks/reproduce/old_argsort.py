@@ -2,7 +2,7 @@
 
 After npysort/quicksort and npysort/heapsort of NumPy 1.x, copyright (c) 2005-2023, NumPy
 Developers, used under the BSD 3-Clause licence: a quicksort that turns to heapsort where it gets
-too deep. What it does to one part of the list does not hang on the others, so the largest values
+too deep. What it does to one part of the list does not depend on the others, so the largest values
 can be had before the rest is sorted.
 """
 
@@ -37,7 +37,7 @@ def unsorted(values):
 
 @njit(cache=True)
 def sorted_at(values, order, parts, place):
-    """Return `numpy.argsort(values)[place]`; places are asked for from the last to the first."""
+    """Return `numpy.argsort(values)[place]`; places come from the last to the first."""
     while len(parts) > 0 and parts[-1][1] >= place:
         first, last, depth, is_limited = parts.pop()
         if is_limited and depth < 0:

@@ -102,7 +102,7 @@ COUNT = [*RUN, "selection"]
 # The agglomerative tables print larger means as whole numbers, rounded half up.
 MILLION = 1_000_000
 
-# Sets on which online counts hang on the order of equally good candidates.
+# Sets on which online counts depend on the order of equally good candidates.
 TIED = {
     *("blood_transfusion", "haberman", "landsat", "page_blocks", "pendigits", "pima", "ringnorm"),
     *("segmentation", "spambase"),

@@ -6,11 +6,11 @@ with the package, and counts the same where nothing ties. What differs:
 
 - Equal memberships or similarities come as `numpy.argsort(values)[::-1]` gave them before NumPy
   1.25: in the order its quicksort, which is not stable, happens to leave. The package takes the
-  older box first. That order hangs on the whole list. Online and in AGGLO-2 it is all boxes of the
-  class, by age and without the box itself, and the lemma cuts the list once it is sorted; in
+  older box first. That order depends on the whole list. Online and in AGGLO-2 it is all boxes of
+  the class, by age and without the box itself, and the lemma cuts the list once it is sorted; in
   AGGLO-SM it is the pairs in rows of the similarity matrix, and the lemma cuts before the sort.
 - AGGLO-SM does not sort again after each merge: first it tries all other pairs of exactly the same
-  similarity, except those of a box just merged. The package sorts anew, as Algorithm 2 says.
+  similarity, except those of a box just merged. The package sorts again, as Algorithm 2 says.
 - Onln-GFMM leaves a gap between two boxes it has contracted. In the package, as in the paper, they
   touch.
 
@@ -148,7 +148,7 @@ def _online(X, y, theta, least, contracts):
     V, W, L = np.empty_like(X), np.empty_like(X), np.empty_like(y)
     vt, wt = np.empty_like(X[0]), np.empty_like(X[0])
     m = n_candidates = 0
-    for x, label in zip(X, y):  # noqa: B905, Numba knows no strict=
+    for x, label in zip(X, y):  # noqa: B905, Numba does not support strict=
         same = np.flatnonzero(L[:m] == label)
         b = np.array([_membership(V, W, h, x) for h in same])
         is_learned = False

@@ -31,7 +31,7 @@ MARKERS = "osv^DP*x"
 
 
 class Run:
-    """What the user asked for."""
+    """The options of a run."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.data: Path = options.data

@@ -21,7 +21,7 @@ from benchmarks.data import Samples
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream, made when it is asked for; `read` returns None where its data are not at hand."""
+    """A stream, made by `read`, which returns None where its data are missing."""
 
     name: str
     chosen_by: bool
