@@ -201,7 +201,7 @@ def _draw_growth(figure: Any) -> None:
         axes.label_outer()
         n_before = n
     axes.legend(loc="upper left")
-    figure.suptitle("Online learning: a sample lies in a box, extends one or starts one", fontsize=14)
+    figure.suptitle("Online learning: a sample joins, extends or starts a box", fontsize=14)
 
 
 def _draw_candidates(axes: Any, tried: dict[str, list[int]]) -> None:
