@@ -411,6 +411,6 @@ def test_bad_input_is_refused_and_changes_nothing():
 
 def test_boxes_are_read_only_and_say_what_they_are():
     boxes = BoostedHyperboxes(3, random_state=0).fit(*load_iris(return_X_y=True)).hyperboxes_
-    assert repr(boxes).startswith("VotingHyperboxes(n_boxes=3, n_features=4, n_conditions=")
+    assert repr(boxes).startswith("WeightedHyperboxes(n_boxes=3, n_features=4, n_conditions=")
     with pytest.raises(ValueError, match="read-only"):
         boxes.weights[0] = 1.0
