@@ -58,7 +58,7 @@ def test_no_box_is_left_out(data, n_features):
     v, w = data.draw(intervals(n_features))
     label = data.draw(st.integers(0, 2))
     meets = (boxes.lower <= w) & (boxes.upper >= v)
-    rival = on_bitmaps.first_met(v, w, label, boxes.arrays, maps)
+    rival = on_bitmaps.first_in_all_rows(v, w, label, boxes.arrays, maps)
     expected = np.flatnonzero(meets.all(axis=1) & (labels != label))
     assert rival in expected if len(expected) else rival == -1
 
@@ -66,7 +66,7 @@ def test_no_box_is_left_out(data, n_features):
     on_bitmaps.load_other_classes(0, label, maps)
     on_bitmaps.intersect(0, 0, n_rows, bitmaps.IN, bitmaps.IN_ALL_BUT_ONE, maps)
     one_short = np.flatnonzero(((~meets).sum(axis=1) <= 1) & (labels != label))
-    assert set(one_short.tolist()) <= fields(maps.nearly)
+    assert set(one_short.tolist()) <= fields(maps.all_but_one)
 
     has_room = ((walls[:, :, 0] <= v) & (walls[:, :, 1] <= -w)).all(axis=1)
     is_inside = ((boxes.lower >= v) & (boxes.upper <= w)).all(axis=1)
@@ -78,7 +78,7 @@ def test_no_box_is_left_out(data, n_features):
     assert set(expected.tolist()) <= fields(maps.all_rows)
     if n_marked == len(rows):
         on_bitmaps.unmark_box(0, boxes.arrays, maps)
-        rival = on_bitmaps.first_met(boxes.lower[0], boxes.upper[0], -1, boxes.arrays, maps)
+        rival = on_bitmaps.first_in_all_rows(boxes.lower[0], boxes.upper[0], -1, boxes.arrays, maps)
         assert rival != 0
 
 

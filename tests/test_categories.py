@@ -96,11 +96,11 @@ def test_places_are_what_is_documented(pairs):
     found = learn_categories(column)
     weight = weight_word_by_word(values, labels)
     expected = places_word_by_word(values, labels, weight)
-    assert found.values == tuple(sorted(found.values, key=found.place))
+    assert found.values == tuple(sorted(found.values, key=found.position))
     near = np.diff(np.unique(found.target_means)).min(initial=np.inf) < 1e-9
     near |= abs(weight - round(weight)) < 1e-9
     if not near:  # else rounding decides the order of what is as good as equal, and what is rare
-        assert {value: found.place(value) for value in found.values} == expected
+        assert {value: found.position(value) for value in found.values} == expected
 
 
 def test_a_column_of_names_tells_nothing():
@@ -250,10 +250,10 @@ def test_new_values_are_learned_and_known_ones_stay():
     more["colour"] = np.where(labels == "yes", "gold", "dust")
     model.partial_fit(more, labels)
     after = model._categories[1]
-    assert {value: after.place(value) for value in before.values} == {
-        value: before.place(value) for value in before.values
+    assert {value: after.position(value) for value in before.values} == {
+        value: before.position(value) for value in before.values
     }
-    assert after.place("dust") < after.place("gold")
+    assert after.position("dust") < after.position("gold")
     assert (model.predict(more) == labels).mean() > 0.9
 
 

@@ -161,7 +161,7 @@ def test_no_standard_error_at_all(monkeypatch):
 
 
 def test_the_command_line_tells_it_apart(run, monkeypatch):
-    learn = ImprovedOnlineGFMM.partial_fit
+    learn = ImprovedOnlineGFMM.fit
 
     def compile_and_learn(self, *args, **kwargs):
         with ExitStack() as stack:
@@ -169,7 +169,7 @@ def test_the_command_line_tells_it_apart(run, monkeypatch):
                 stack.enter_context(compile_event())
             return learn(self, *args, **kwargs)
 
-    monkeypatch.setattr(ImprovedOnlineGFMM, "partial_fit", compile_and_learn)
+    monkeypatch.setattr(ImprovedOnlineGFMM, "fit", compile_and_learn)
     monkeypatch.setattr(compiling, "is_announced", False)
     argv = ["fit", "train.csv", "--target", "species", "-o", "new"]
     _, out, err = run(*argv, "--json")

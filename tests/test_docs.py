@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import hyperboxes
+from hyperboxes import literature
 from hyperboxes._cli import COMMANDS
 from hyperboxes._estimators.registry import all_learners, commands
 
@@ -18,9 +19,14 @@ PAGES = [*ROOT.glob("*.md"), *DOCS.glob("*.md")]
 
 
 def test_the_reference_lists_all_public_names():
-    blocks = re.findall(r":nosignatures:\n\n(.*?)```", (DOCS / "api.md").read_text(), re.DOTALL)
-    names = [name for block in blocks for name in block.split()]
-    assert sorted(names) == sorted(hyperboxes.__all__)
+    module, names = None, {}
+    for line in (DOCS / "api.md").read_text().splitlines():
+        if line.startswith(".. currentmodule:: "):
+            module = line.split()[-1]
+        elif re.fullmatch(r"   \w+", line):
+            names.setdefault(module, []).append(line.strip())
+    assert sorted(names["hyperboxes"]) == sorted(hyperboxes.__all__)
+    assert sorted(names["hyperboxes.literature"]) == sorted(literature.__all__)
 
 
 def test_the_reference_lists_all_commands():

@@ -115,7 +115,7 @@ class Subject:
     def rebuild(self):
         """Build the trees anew."""
         with self.settings:
-            self.boxes._build_index(free_regions=self.boxes._rooms())
+            self.boxes._build_index(free_regions=self.boxes._kept_regions())
 
     def alive(self, *labels):
         """Return the numbers of the boxes of some classes that are still there."""

@@ -40,6 +40,7 @@ def draw_all():
 
 
 def test_axes_given_or_not(draw_all):
+    plt.close("all")  # of tests in other files
     for draw in draw_all:
         display = draw()
         assert len(plt.get_fignums()) == 1

@@ -47,7 +47,7 @@ def test_nothing_beyond_a_wall_is_ever_accepted(data, n_features):
     )
     boxes.track_free_regions(True, at_once=True)
     on_rooms.add_blocking_bound(0, -1, 1, boxes.learnable, boxes.index.free_regions)
-    room = boxes._rooms().of_boxes[0].T
+    room = boxes._kept_regions().of_boxes[0].T
     assert np.isfinite(room).sum() == (~meet).sum()
     is_missing = data.draw(st.lists(st.booleans(), min_size=n_features, max_size=n_features))
     x[:, is_missing] = np.nan
@@ -64,7 +64,7 @@ def learn_alternating(rejections_left, **params):
     Rooms are kept after so many refusals, and bitmaps not at all.
     """
     X, y = np.arange(20)[:, None] / 20, np.arange(20) % 2
-    limits = {"_PATIENCE": rejections_left, "_WALKS": 1000}
+    limits = {"_REJECTIONS": rejections_left, "_WALKS": 1000}
     with patch.multiple("hyperboxes._models.box_store", **limits):
         return ImprovedOnlineGFMM(theta=1.0, scaling=None, **params).fit(X, y)
 

@@ -174,7 +174,7 @@ def parameter(**value):
         ({"classes": None}, "arrays are missing"),
         ({"gamma": [1.0, 1.0]}, "do not belong there"),
         ({"header": {"n_candidates": 3}}, "header"),
-        ({"header": {"format_version": 2}}, "of format 2, .* fit the model again"),
+        ({"header": {"format_version": 2}}, "reads format 3: fit the model again"),
         ({"header": {"estimator": "ImprovedOnlineGFMM"}}, "header"),
         ({"header": {"feature_names": ["one"]}}, "a name for each feature"),
         (parameter(max_boxes=0), "parameter"),
