@@ -18,7 +18,7 @@ def test_gallery_has_examples_and_a_header():
 def test_example_is_short_and_has_what_sphinx_gallery_needs(script):
     text = script.read_text()
     assert script.stem.startswith("plot_")  # others are not run
-    assert len(text.splitlines()) < 80
+    assert len(text.splitlines()) < 85
     title, underline = ast.get_docstring(ast.parse(text)).splitlines()[:2]
     assert underline == "=" * len(title)
     assert "\n# %%\n" in text
