@@ -74,7 +74,7 @@ def find_learners(estimator: Any, share: float) -> list[MemberLearner]:
 def _check(learner: Any) -> None:
     """Refuse what cannot be a member."""
     entry = find_by_class(type(learner))
-    if not isinstance(learner, BaseGFMM) or (entry and entry.boxes != "cover"):
+    if not isinstance(learner, BaseGFMM) or (entry and not entry.merge_settings):
         raise TypeError(
             "Members are learners whose boxes cover samples, such as ImprovedOnlineGFMM, "
             f"not {type(learner).__name__}. For other learners use scikit-learn's "

@@ -43,10 +43,11 @@ class EstimatorEntry:
         What saved models call it. It must never change, or files can no longer be loaded.
     summary : str
         What the report says of it: how it learns, in a few words.
-    boxes : str
-        What its boxes do: "cover", "vote", "remember", "ensemble", or "literature" for others.
+    kind : str
+        The kind of its records, "clusters" for nearest boxes without classes: a row of the table
+        in `capabilities`.
     files : str or None
-        The class that reads and writes its files; None: that of all models whose boxes do so.
+        The class that reads and writes its files; None: that of all models of its kind.
     notes : str or None
         The class of what listings add to its rules, None for nothing.
     commands : mapping of str to mapping
@@ -54,24 +55,19 @@ class EstimatorEntry:
     default_theta : float, tuple of float or None
         The default of its parameter `theta`, for the help of the command line.
     merge_settings : MergeSettings or None
-        How `merge` joins its boxes; None: its models cannot be merged.
+        How `merge` joins its boxes, if it takes models of its kind; None: it does not.
     """
 
     module: str
     class_name: str
     file_name: str
     summary: str
-    boxes: Literal["cover", "vote", "remember", "ensemble", "literature"] = "cover"
+    kind: Literal["nearest", "clusters", "additive", "neighbors", "ensemble"] = "nearest"
     files: str | None = None
     notes: str | None = None
     commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     default_theta: float | tuple[float, ...] | None = None
     merge_settings: MergeSettings | None = MergeSettings()
-
-    @property
-    def learns_partitions(self) -> bool:
-        """Whether it learns partitions on Dask: models are merged, or sums over samples added."""
-        return self.merge_settings is not None or self.boxes == "vote"
 
     @property
     def estimator(self) -> Any:
@@ -132,17 +128,15 @@ _LEARNERS = [
         class_name="AdaptiveGFMM",
         file_name="AdaptiveGFMM",
         summary="remembers the boxes confirmed last; those of several horizons vote",
-        boxes="remember",
+        kind="neighbors",
         commands={"adaptive": {}},
         default_theta=0.05,
-        merge_settings=None,
     ),
     EstimatorEntry(
         module="hyperboxes.literature.granular",
         class_name="MultiGranularGFMM",
         file_name="MultiGranularGFMM",
         summary="joins small boxes to larger ones, level by level",
-        boxes="literature",
         files="hyperboxes.literature.files:LevelFiles",
         notes="hyperboxes.literature.listing:LevelNotes",
         commands={"multi-granular": _REPEATABLE},
@@ -154,7 +148,6 @@ _LEARNERS = [
         class_name="OverlappingFuzzyMinMax",
         file_name="OverlappingFuzzyMinMax",
         summary="learns sample by sample; boxes may overlap those of other classes",
-        boxes="literature",
         files="hyperboxes.literature.files:OverlapFiles",
         notes="hyperboxes.literature.listing:OverlapNotes",
         commands={
@@ -169,7 +162,6 @@ _LEARNERS = [
         class_name="MixedGFMM",
         file_name="MixedGFMM",
         summary="learns sample by sample; boxes grow in numbers, and count categories",
-        boxes="literature",
         files="hyperboxes.literature.files:CountFiles",
         notes="hyperboxes.literature.listing:CountNotes",
         commands={"mixed": _REPEATABLE},
@@ -181,12 +173,14 @@ _LEARNERS = [
         class_name="HyperboxClustering",
         file_name="HyperboxClustering",
         summary="learns boxes without labels; boxes near each other make a cluster",
+        kind="clusters",
     ),
     EstimatorEntry(
         module="hyperboxes.literature.clustering",
         class_name="FuzzyMinMaxClustering",
         file_name="FuzzyMinMaxClustering",
         summary="learns boxes without labels until none changes; each is a cluster",
+        kind="clusters",
         merge_settings=None,
     ),
     EstimatorEntry(
@@ -194,18 +188,16 @@ _LEARNERS = [
         class_name="BoostedHyperboxes",
         file_name="BoostedHyperboxes",
         summary="finds short boxes one after the other; those that hold a sample vote",
-        boxes="vote",
+        kind="additive",
         commands={"boosted": _REPEATABLE},
-        merge_settings=None,
     ),
     EstimatorEntry(
         module="hyperboxes._estimators.random",
         class_name="RandomHyperboxes",
         file_name="RandomHyperboxes",
         summary="learns many models on random samples and features, which vote",
-        boxes="ensemble",
+        kind="ensemble",
         commands={"random": _REPEATABLE},
-        merge_settings=None,
     ),
 ]
 

@@ -50,9 +50,10 @@ _FORMAT = "hyperboxes"
 _FORMAT_VERSION = 3
 
 _KINDS: dict[str, ModelSchema] = {
-    "cover": Covers(),
-    "vote": Votes(),
-    "remember": Memories(),
+    "nearest": Covers(),
+    "clusters": Covers(),
+    "additive": Votes(),
+    "neighbors": Memories(),
     "ensemble": Ensembles(),
 }
 
@@ -178,7 +179,7 @@ def _to_bytes(model: Any) -> bytes:
 
 def _find_kind(learner: EstimatorEntry) -> ModelSchema:
     if learner.files is None:
-        return _KINDS[learner.boxes]
+        return _KINDS[learner.kind]
     return resolve(learner.files)()
 
 

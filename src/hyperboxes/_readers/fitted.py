@@ -6,7 +6,7 @@ What exports, explanations, displays and reports take from an estimator comes th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
@@ -16,11 +16,191 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._estimators.capabilities import Operation, decides, read_record, require
+from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.refusals import refuse_ensemble, refuse_undecided, refuse_votes
+from hyperboxes._estimators.validation import check_upper, mark_validated, validate_samples
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import Hyperboxes, WeightedHyperboxes
 from hyperboxes._models.membership import Membership
+from hyperboxes._models.records import AdditiveBoxes, NearestBoxes, Record
 from hyperboxes._models.samples import MinMaxScale
+from hyperboxes._readers.text import MOST_SHOWN as MOST_SHOWN
+from hyperboxes._readers.text import category_text as category_text
+from hyperboxes._readers.text import category_value as category_value
+from hyperboxes._readers.text import json_value as json_value
+from hyperboxes._readers.text import set_text as set_text
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """What readers take of a fitted estimator or Pipeline.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The fitted estimator, of a Pipeline the last step; readers use what is public of it.
+    record : Record
+        What it has learned.
+    classes : ndarray of shape (n_classes,) or None
+        Its classes; None for clusters.
+    feature_names, class_names : list of str
+        The names of the features, and of the classes or clusters.
+    has_names : bool
+        Whether features have names by the data, the Pipeline or the caller, and not x0, x1, ...
+    categories : mapping of int to Categories
+        The values of the features that have categories; samples have their positions.
+    decides : bool
+        Whether the record alone gives what `predict` gives.
+    steps : tuple
+        The steps of a Pipeline that transform samples before the estimator takes them.
+    """
+
+    estimator: Any
+    record: Record
+    classes: np.ndarray | None
+    feature_names: list[str]
+    class_names: list[str]
+    has_names: bool
+    categories: Mapping[int, Categories]
+    decides: bool
+    steps: tuple[Any, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the estimator's class."""
+        return type(self.estimator).__name__
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+        return len(self.feature_names)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """What labels of boxes are indices into: classes, or the numbers of clusters."""
+        return np.arange(len(self.class_names)) if self.classes is None else self.classes
+
+    @property
+    def no_label(self) -> str:
+        """What the label -1 of a box or a sample means."""
+        return "noise" if self.classes is None else "no label"
+
+    @property
+    def units(self) -> str:
+        """A note on the units of values, "" if they are those of the samples."""
+        steps = ", then ".join(type(step).__name__ for step in self.steps)
+        return f"Values are as transformed by {steps}." if steps else ""
+
+    @property
+    def hyperboxes(self) -> Hyperboxes:
+        """The boxes in data units; `WeightedHyperboxes` if they add weights, none of ensembles."""
+        boxes: Hyperboxes = self.estimator.hyperboxes_
+        return boxes
+
+    @property
+    def scale(self) -> MinMaxScale:
+        """The range of each feature, except for additive boxes, which have none."""
+        if isinstance(self.record, NearestBoxes):
+            return self.record.scale
+        return MinMaxScale(self.estimator.data_min_, self.estimator.data_max_)
+
+    @property
+    def learned_range(self) -> tuple[np.ndarray, np.ndarray]:
+        """The range of all that was learned, which later batches may extend beyond the scale's."""
+        boxes, scale = self.hyperboxes, self.scale
+        low, high = np.fmin.reduce(boxes.lower, axis=0), np.fmax.reduce(boxes.upper, axis=0)
+        return np.fmin(low, scale.low), np.fmax(high, scale.high)
+
+    def encode(self, X: Any, X_upper: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Check samples and return both ends, with positions for categories.
+
+        Those of points are one array. Samples are as a Pipeline takes them.
+        """
+        if X_upper is not None and self.steps:
+            raise ValueError("A Pipeline transforms points, not intervals: leave out X_upper.")
+        if X_upper is not None and isinstance(self.record, AdditiveBoxes):
+            raise ValueError(f"{self.name} takes no interval samples: no X_upper.")
+        X = _transform(self.steps, X)
+        lower: np.ndarray = validate_samples(self.estimator, X, reset=False, **NUMBERS)
+        return lower, check_upper(self.estimator, lower, X_upper)
+
+    def call(self, method: str, lower: np.ndarray, upper: np.ndarray | None = None) -> np.ndarray:
+        """Return what a method of the estimator, such as `predict`, gives for encoded samples."""
+        samples = [lower] if upper is None or upper is lower else [lower, upper]
+        found: np.ndarray = getattr(self.estimator, method)(*map(mark_validated, samples))
+        return found
+
+    def encode_labels(self, y: Any, n_samples: int) -> tuple[np.ndarray, list[Any]]:
+        """Return labels as indices into `labels`, and the labels that are unknown.
+
+        These have the numbers after the model's own. Samples without a label have -1: those of the
+        estimator's `unlabeled`, None, NaN and NA, and for clusters -1, which is noise.
+        """
+        y = column_or_1d(y)
+        if len(y) != n_samples:
+            raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
+        unlabeled = -1 if self.classes is None else getattr(self.estimator, "unlabeled", None)
+        labels = self.labels.tolist()
+        index = {label: code for code, label in enumerate(labels)}
+        codes = np.full(n_samples, -1)
+        for row, label in enumerate(y.tolist()):
+            label = label.item() if isinstance(label, np.generic) else label
+            if not _is_missing(label) and (unlabeled is None or label != unlabeled):
+                codes[row] = index.setdefault(label, len(index))
+        return codes, list(index)[len(labels) :]
+
+
+def read_fitted(
+    estimator: Any, operation: Operation, *, feature_names: Any = None, class_names: Any = None
+) -> FittedModel:
+    """Return what an operation reads of a fitted estimator, or of a Pipeline that ends in one."""
+    steps, estimator = split_pipeline(estimator)
+    require(estimator, operation)
+    record = read_record(estimator)
+    names = feature_names
+    if names is None:
+        names = getattr(estimator, "feature_names_in_", None)
+    if names is None and steps:
+        names = _names_after(steps)
+    classes = getattr(estimator, "classes_", None)
+    return FittedModel(
+        estimator,
+        record,
+        classes,
+        check_feature_names(names, estimator.n_features_in_),
+        _class_names(estimator, classes, class_names),
+        names is not None,
+        known_categories(estimator),
+        decides(estimator),
+        tuple(steps),
+    )
+
+
+def check_feature_names(names: Any, n_features: int, parameter: str = "feature_names") -> list[str]:
+    """Return the names of features, x0, x1, ... for None; all must differ."""
+    if names is None:
+        return [f"x{j}" for j in range(n_features)]
+    names = _check_names(names, n_features, "features", parameter)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"Two features are named {twice!r}: pass {parameter} that tell them apart."
+        )
+    return names
+
+
+def _class_names(estimator: Any, classes: np.ndarray | None, names: Any) -> list[str]:
+    """Return the caller's names of the classes or clusters, else the labels.
+
+    Labels that are no strings become "class 0" and the like: a bare number says little.
+    """
+    kind, kinds = ("cluster", "clusters") if classes is None else ("class", "classes")
+    labels = np.arange(estimator.n_clusters_) if classes is None else classes
+    if names is None:
+        return [str(label) if isinstance(label, str) else f"{kind} {label}" for label in labels]
+    return _check_names(names, len(labels), kinds, "class_names")
 
 
 def read_boxes(model: Any, what: str) -> Hyperboxes:
@@ -149,58 +329,6 @@ def check_integer(name: str, value: Any, least: int, *, optional: bool = True) -
         )
 
 
-def json_value(value: Any) -> Any:
-    """Return a label or number as JSON can have it: no types of NumPy, and None for NaN."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if value != value else value
-
-
-# Of more values in a set some are left out of explanations; rules have all.
-MOST_SHOWN = 4
-
-
-def category_text(categories: Categories, place: float) -> str:
-    """Write the value at a place, or the values where several are too rare to tell them apart."""
-    return (
-        " or ".join(_category_names(categories.values_between(place, place)))
-        or "a value that is not known"
-    )
-
-
-def category_value(categories: Categories, place: float) -> Any:
-    """Return the value at a place for JSON: a list where there are several, None for none."""
-    held = [] if np.isnan(place) else categories.values_between(place, place)
-    return held[0] if len(held) == 1 else held or None
-
-
-def set_text(categories: Categories, low: float, high: float, most: int | None = None) -> str:
-    """Write which values lie between two places: "= a", "in {a, b}" or "not in {c}".
-
-    Of more than `most` values some are left out, and their number is said.
-    """
-    held = categories.values_between(low, high)
-    others = [value for value in categories.values if value not in held]
-    if len(held) == 1:
-        return f"= {_category_names(held)[0]}"
-    # Values that are not known are not held, so few must be left for the rest to stand for all.
-    if len(others) == 1 and len(held) > 2:
-        return f"!= {_category_names(others)[0]}"
-    if others and 3 * len(others) < len(held):
-        return f"not in {_braces(others, most)}"
-    return f"in {_braces(held, most)}"
-
-
-def _braces(values: list[Any], most: int | None) -> str:
-    names = sorted(_category_names(values))
-    if most is not None and len(names) > most + 1:
-        names = [*names[:most], f"{len(names) - most} more"]
-    return f"{{{', '.join(names)}}}"
-
-
-def _category_names(values: list[Any]) -> list[str]:
-    return [str(value) for value in values]
-
-
 # Values stay those that the last step learned from. Readers say which steps made them.
 
 _NOTHING = ("passthrough", None)
@@ -244,7 +372,7 @@ def _flatten(steps: Iterable[Any]) -> list[Any]:
     return flat
 
 
-def _transform(steps: list[Any], X: Any) -> Any:
+def _transform(steps: Sequence[Any], X: Any) -> Any:
     """Return samples as the steps make them; a single one may be given as a row."""
     if not hasattr(X, "columns") and np.ndim(X) == 1:
         with ignoring_missing_names():
@@ -254,7 +382,7 @@ def _transform(steps: list[Any], X: Any) -> Any:
     return X
 
 
-def _names_after(steps: list[Any]) -> np.ndarray | None:
+def _names_after(steps: Sequence[Any]) -> np.ndarray | None:
     """Return the names that steps give to their features; None if they cannot say."""
     names = getattr(steps[0], "feature_names_in_", None) if steps else None
     try:
@@ -294,13 +422,7 @@ def name_features(model: Any, names: Any = None, parameter: str = "feature_names
         names = given_names(model)
     if names is None:
         names = [f"x{j}" for j in range(model.n_features_in_)]
-    names = _check_names(names, model.n_features_in_, "features", parameter)
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(
-            f"Two features are named {twice!r}: pass {parameter} that tell them apart."
-        )
-    return names
+    return check_feature_names(names, model.n_features_in_, parameter)
 
 
 def name_classes(model: Any, names: Any) -> list[str]:

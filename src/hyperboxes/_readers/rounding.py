@@ -20,7 +20,8 @@ import numpy as np
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.samples import MinMaxScale
-from hyperboxes._readers.fitted import MOST_SHOWN, category_text, read_scale, set_text
+from hyperboxes._readers.fitted import read_scale
+from hyperboxes._readers.text import MOST_SHOWN, category_text, set_text
 
 # Beyond so many decimals, or digits before the point, numbers are written with an exponent.
 _MOST_DECIMALS = 9

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state, check_scalar
 
 from hyperboxes._estimators.boosted import BoostedHyperboxes
+from hyperboxes._estimators.capabilities import Operation, require
 from hyperboxes._estimators.merge import merge
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.registry import find_by_class
@@ -200,7 +201,7 @@ def fit(
     >>> model.predict(X[:3])
     array([0, 0, 0])
     """
-    _check_can_be_fitted(model)
+    require(model, Operation.DASK_FIT)
     check_scalar(min_box_samples, "min_box_samples", Integral, min_val=1)
     check_scalar(n_repairs, "n_repairs", Integral, min_val=0)
     if isinstance(model, BoostedHyperboxes) and min_box_samples > 1:
@@ -297,19 +298,6 @@ def partial_fit(
             *partition,
         )
     return _take_over(model, engine.compute(learner))
-
-
-def _check_can_be_fitted(model: Any) -> None:
-    learner = find_by_class(type(model))
-    if learner is None:
-        raise TypeError(f"Only estimators of this package can be fitted in parts, not {model!r}.")
-    if not learner.learns_partitions:
-        instead = "take a sample that fits into memory, and call its own fit"
-        if hasattr(model, "partial_fit"):
-            instead = "use hyperboxes.dask.partial_fit, which learns one partition after the other"
-        raise TypeError(
-            f"Models of {type(model).__name__} cannot be learned apart and merged: {instead}."
-        )
 
 
 def _survey(engine: Engine, model: Any, partitions: list[Partition]) -> Survey:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._readers.fitted import set_text
 from hyperboxes._readers.rounding import Rounding
 from hyperboxes._readers.rules import RuleNotes
+from hyperboxes._readers.text import set_text
 from hyperboxes.literature.granular import MultiGranularGFMM
 from hyperboxes.literature.mixed import MixedGFMM
 from hyperboxes.literature.overlapping import OverlappingFuzzyMinMax

@@ -1,0 +1,121 @@
+"""What can be done with a fitted model of which kind: one table, and the errors that follow it.
+
+Readers, `merge`, `prune` and `hyperboxes.dask` look it up here; the documentation prints it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from hyperboxes._estimators.registry import find_by_class
+from hyperboxes._models.records import Record
+
+
+class Operation(StrEnum):
+    """What is done with models, by its public name."""
+
+    TEXT = "export_text"
+    FRAME = "export_frame"
+    EXPLAIN = "explain"
+    COUNTERFACTUAL = "counterfactuals of explain"
+    REPORT = "export_html"
+    EDITOR = "editor of export_html"
+    SQL = "export_sql"
+    CRISP_SQL = "export_sql(nearest=False)"
+    ONNX = "to_onnx"
+    BOXES = "BoxesDisplay"
+    PARALLEL_COORDINATES = "ParallelCoordinatesDisplay"
+    CONTRIBUTIONS = "ContributionsDisplay"
+    MEMORY = "MemoryDisplay"
+    MERGE = "merge"
+    PRUNE = "prune"
+    DASK_FIT = "dask.fit"
+
+
+_LIST = {Operation.TEXT, Operation.FRAME}
+_READ = {*_LIST, Operation.EXPLAIN, Operation.REPORT}
+_JOIN = {Operation.MERGE, Operation.PRUNE, Operation.DASK_FIT}
+
+# The rows are the kinds of the registry; "undecided" are models of the literature in which
+# something besides the nearest box decides.
+SUPPORTED: Mapping[str, frozenset[Operation]] = {
+    "nearest": frozenset(Operation) - {Operation.CONTRIBUTIONS, Operation.MEMORY},
+    "clusters": frozenset({*_LIST, Operation.BOXES, Operation.MERGE, Operation.DASK_FIT}),
+    "additive": frozenset(Operation)
+    - {Operation.PARALLEL_COORDINATES, Operation.MEMORY, Operation.MERGE, Operation.PRUNE},
+    "neighbors": frozenset({*_READ, Operation.BOXES, Operation.MEMORY}),
+    "ensemble": frozenset(_READ),
+    "undecided": frozenset({*_LIST, Operation.BOXES}),
+}
+
+_REASONS = {
+    "nearest": "its nearest box decides",
+    "clusters": "it has clusters and no classes",
+    "additive": "its boxes add weights to the scores of classes",
+    "neighbors": "the weights of its boxes change with every sample",
+    "ensemble": "many models decide together",
+}
+_INSTEAD = {
+    Operation.MERGE: "Fit one model to all samples.",
+    Operation.PRUNE: "Fit one with fewer boxes.",
+    Operation.DASK_FIT: "Fit a sample of the rows that fits into memory.",
+}
+_PARTIAL_FIT = "Use hyperboxes.dask.partial_fit, which learns one partition after the other."
+
+
+def read_record(model: Any) -> Record:
+    """Return a fitted estimator's record, which stays as it is when learning goes on."""
+    check_is_fitted(model)
+    record: Record = model._record()
+    return record
+
+
+def decides(model: Any) -> bool:
+    """Whether the boxes of a fitted model alone give what `predict` gives."""
+    return not getattr(model, "_decided_otherwise", "")
+
+
+def is_supported(model: Any, operation: Operation) -> bool:
+    """Whether an operation takes the models of an estimator."""
+    return _find_obstacle(model, operation) is None
+
+
+def require(model: Any, operation: Operation) -> None:
+    """Raise a TypeError if an operation does not take the models of an estimator."""
+    if (obstacle := _find_obstacle(model, operation)) is not None:
+        raise TypeError(obstacle)
+
+
+def _find_obstacle(model: Any, operation: Operation) -> str | None:
+    """Return why an operation does not take a model, and what to do instead."""
+    name, entry = type(model).__name__, find_by_class(type(model))
+    if entry is None:
+        return (
+            f"{operation} takes an estimator of hyperboxes, not {name}. Of a search or another "
+            "meta-estimator, pass the fitted estimator in it."
+        )
+    if operation not in SUPPORTED[entry.kind]:
+        reason = _REASONS[entry.kind]
+    elif operation in _JOIN and entry.merge_settings is None:
+        reason = "its boxes are not merged"
+    elif operation in SUPPORTED["undecided"] | _JOIN or decides(model):
+        return None
+    else:
+        reason = model._decided_otherwise
+    instead = _advise(model, entry.kind, operation)
+    return f"{operation} is unsupported for {name}: {reason}. {instead}"
+
+
+def _advise(model: Any, kind: str, operation: Operation) -> str:
+    """Return what to do instead."""
+    if operation == Operation.DASK_FIT and hasattr(model, "partial_fit"):
+        return _PARTIAL_FIT
+    if operation in _JOIN:
+        return _INSTEAD[operation]
+    found = SUPPORTED[kind] if operation not in SUPPORTED[kind] else SUPPORTED["undecided"]
+    *names, last = [name for name in Operation if name in found - _JOIN and " " not in name]
+    return f"Use {', '.join(names)} or {last}."
