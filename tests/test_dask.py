@@ -362,9 +362,9 @@ def test_errors_of_the_whole():
 @pytest.mark.parametrize(
     ("model", "data", "message"),
     [
-        (RandomHyperboxes(), arrays(150), "RandomHyperboxes cannot be learned apart"),
-        (AdaptiveGFMM(), arrays(150), "use hyperboxes.dask.partial_fit"),
-        (LogisticRegression(), arrays(150), "Only estimators of this package"),
+        (RandomHyperboxes(), arrays(150), "dask.fit is unsupported for RandomHyperboxes"),
+        (AdaptiveGFMM(), arrays(150), "Use hyperboxes.dask.partial_fit"),
+        (LogisticRegression(), arrays(150), "dask.fit takes an estimator of hyperboxes, not LogisticRegression"),
         (ImprovedOnlineGFMM(), (X, Y), "X must be a Dask array, .* not ndarray"),
     ],
 )
