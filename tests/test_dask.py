@@ -364,7 +364,11 @@ def test_errors_of_the_whole():
     [
         (RandomHyperboxes(), arrays(150), "dask.fit is unsupported for RandomHyperboxes"),
         (AdaptiveGFMM(), arrays(150), "Use hyperboxes.dask.partial_fit"),
-        (LogisticRegression(), arrays(150), "dask.fit takes an estimator of hyperboxes, not LogisticRegression"),
+        (
+            LogisticRegression(),
+            arrays(150),
+            "dask.fit takes an estimator of hyperboxes, not LogisticRegression",
+        ),
         (ImprovedOnlineGFMM(), (X, Y), "X must be a Dask array, .* not ndarray"),
     ],
 )
