@@ -44,7 +44,7 @@ from hyperboxes._learning.calibration import cross_fit
 from hyperboxes._learning.growth_parameters import SELECTIONS, make_growth_parameters
 from hyperboxes._learning.steps import FitCallbacks, Threads
 from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
-from hyperboxes._models.calibration import Nearest, nearest_probabilities, predicted_classes
+from hyperboxes._models.calibration import ClassScores, nearest_probabilities, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import FUNCTIONS, Membership
 from hyperboxes._models.model import BoxModel
@@ -433,7 +433,7 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
             normalised.
         """
         return self._ask_classes(
-            X, X_upper, lambda best, *_: np.maximum(best, 0.0), winners_only=False
+            X, X_upper, lambda nearest: np.maximum(nearest.scores, 0.0), winners_only=False
         )
 
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
@@ -480,8 +480,9 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
 
         Boxes that have a say are marked as `used`.
         """
-        best, votes, single = self._class_scores(xl, xu, winners_only=True)
-        classes = self._winners(best, votes, single)
+        nearest = self._class_scores(xl, xu, winners_only=True)
+        best, votes, single, _ = nearest
+        classes = self._winners(nearest)
         boxes = self._find_boxes(xl, xu, classes, used)
         rows = np.arange(len(classes))
         closest, single = best[rows, classes], single[rows, classes]
@@ -494,7 +495,7 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
         self,
         X: Any,
         X_upper: Any,
-        answer: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
+        answer: Callable[[ClassScores], np.ndarray],
         *,
         winners_only: bool,
     ) -> np.ndarray:
@@ -503,18 +504,18 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
         return self._ask_boxes(
             X,
             X_upper,
-            lambda xl, xu: answer(*self._class_scores(xl, xu, winners_only=winners_only)),
+            lambda xl, xu: answer(self._class_scores(xl, xu, winners_only=winners_only)),
             len(self.classes_),
         )
 
-    def _class_scores(self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool) -> Nearest:
+    def _class_scores(self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool) -> ClassScores:
         """Return what the nearest boxes of each class say."""
         return self._model.find_nearest(xl, xu, winners_only=winners_only)
 
-    def _winners(self, *nearest: *Nearest) -> np.ndarray:
+    def _winners(self, nearest: ClassScores) -> np.ndarray:
         return predicted_classes(nearest, len(self._model.boxes))
 
-    def _probabilities(self, *nearest: *Nearest) -> np.ndarray:
+    def _probabilities(self, nearest: ClassScores) -> np.ndarray:
         boxes, calibration = self._model.boxes, self._model.calibration
         winners = predicted_classes(nearest, len(boxes))
         return nearest_probabilities(nearest, winners, boxes.labels, boxes.counts, calibration)

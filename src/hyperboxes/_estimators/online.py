@@ -119,7 +119,7 @@ class _OnlineGFMM(OnlineBoxesMixin, BaseGFMM):
         )
 
     def _find_winner(self, x: np.ndarray) -> int:
-        return int(self._winners(*self._class_scores(x, x, winners_only=True))[0])
+        return int(self._winners(self._class_scores(x, x, winners_only=True))[0])
 
     def _shuffle(self, samples: Samples) -> Samples:
         if not self.shuffle:

@@ -18,6 +18,7 @@ from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, AdaptiveState
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import (
     NEVER,
+    POWERS,
     PRIOR_WEIGHTS,
     SLOPES,
     DistanceCalibration,
@@ -265,6 +266,9 @@ def _check_times(n_learned: int, arrays: Arrays) -> None:
     )
 
 
+_N_LOSSES = [len(POWERS)] + [len(PRIOR_WEIGHTS)] * len(SLOPES)
+
+
 def _calibration_to_json(calibration: DistanceCalibration | None) -> dict[str, Any] | None:
     if calibration is None:
         return None
@@ -273,6 +277,7 @@ def _calibration_to_json(calibration: DistanceCalibration | None) -> dict[str, A
         "log_gaps": calibration.log_gaps,
         "n_gaps": calibration.n_gaps,
         "next_question": calibration.next_update,
+        "power_losses": calibration.power_losses.tolist(),
     }
 
 
@@ -286,22 +291,24 @@ def _calibration_from_json(value: dict[str, Any] | None) -> DistanceCalibration 
             "log_gaps": float(log_gaps),
             "n_gaps": float(n_gaps),
             "next_question": int(question),
-        } if len(value) == 4 and _is_table(losses) and type(question) is int:
+            "power_losses": list(powers),
+        } if len(value) == 5 and _are_losses([powers, *losses], _N_LOSSES) and type(question) is int:
             pass
         case _:
             raise ModelFileError("its probabilities are not known")
-    numbers = np.array(losses)
-    is_possible = n_gaps > 0.0 and abs(log_gaps) < _MOST * n_gaps and np.isfinite(numbers).all()
+    tables = np.array(losses), np.array(powers)
+    is_finite = all(np.isfinite(table).all() for table in tables)
+    is_possible = n_gaps > 0.0 and abs(log_gaps) < _MOST * n_gaps and is_finite
     if not (is_possible and NEVER <= question < TOO_MANY):
         raise ModelFileError("its probabilities cannot be")
-    return DistanceCalibration(numbers, log_gaps, n_gaps, question)
+    return DistanceCalibration(tables[0], log_gaps, n_gaps, question, tables[1])
 
 
-def _is_table(losses: list[Any]) -> bool:
-    """Tell whether there is a number for each pair of slope and prior weight."""
-    rows = [row for row in losses if type(row) is list and len(row) == len(PRIOR_WEIGHTS)]
-    is_full = len(rows) == len(losses) == len(SLOPES)
-    return is_full and all(type(loss) is float for row in rows for loss in row)
+def _are_losses(rows: list[Any], n_columns: list[int]) -> bool:
+    """Whether rows are lists of numbers, each of its length."""
+    return [type(row) is list and len(row) for row in rows] == n_columns and all(
+        type(loss) is float for row in rows for loss in row
+    )
 
 
 def _boxes(arrays: Arrays, n_classes: int, n_learned: int) -> BoxStore:

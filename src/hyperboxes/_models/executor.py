@@ -12,7 +12,11 @@ import numpy as np
 from scipy.special import softmax
 
 from hyperboxes._models.adaptive_state import SMALLEST_GAP, expert_weights
-from hyperboxes._models.calibration import nearest_probabilities, vote_probabilities
+from hyperboxes._models.calibration import (
+    ClassScores,
+    nearest_probabilities,
+    vote_probabilities,
+)
 from hyperboxes._models.records import (
     AdditiveBoxes,
     BoxEnsemble,
@@ -24,20 +28,6 @@ from hyperboxes._models.records import (
     sum_in_order,
     vote_table,
 )
-
-
-class ClassScores(NamedTuple):
-    """What classes are compared by, each array of shape (n_samples, n_classes).
-
-    Of nearest boxes, the score is the closeness of the class's nearest boxes, minus infinity for a
-    class without a box; `tie_counts` is how many training samples these boxes have absorbed, and
-    `oldest_singleton` the oldest of them that has absorbed a single one. Without classes, each box
-    is a class of its own. Where ties have no such rule, the last two are 0 and the number of boxes.
-    """
-
-    scores: np.ndarray
-    tie_counts: np.ndarray
-    oldest_singleton: np.ndarray
 
 
 class Evaluation(NamedTuple):
@@ -93,7 +83,11 @@ def evaluate(record: Record, lower: np.ndarray, upper: np.ndarray) -> Evaluation
 
 
 def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassScores:
-    """Return the scores of the classes for samples in data units."""
+    """Return the scores of the classes for samples in data units.
+
+    Without classes, each box is a class of its own. Where ties have no rule of their own, the last
+    three are 0, the number of boxes and 0.
+    """
     match record:
         case NearestBoxes():
             return _nearest_scores(record, lower, upper)
@@ -116,7 +110,8 @@ def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassS
                 for member in record.members:
                     row += _MemberVote.of(record, member, low, high).shares
                 row /= len(record.members)
-    return ClassScores(scores, np.zeros(scores.shape, int), np.full(scores.shape, n_boxes))
+    no_counts, no_box = np.zeros(scores.shape, int), np.full(scores.shape, n_boxes)
+    return ClassScores(scores, no_counts, no_box, np.zeros(len(scores)))
 
 
 def winners(record: Record, scores: ClassScores) -> np.ndarray:
@@ -129,7 +124,7 @@ def winners(record: Record, scores: ClassScores) -> np.ndarray:
     if isinstance(record, BoxEnsemble):
         return probabilities(record, scores, np.empty(0, int)).argmax(axis=1)
     found = np.empty(len(scores.scores), np.int64)
-    for row, (of_row, tie_counts, singletons) in enumerate(zip(*scores, strict=True)):
+    for row, (of_row, tie_counts, singletons) in enumerate(zip(*scores[:3], strict=True)):
         tied = np.flatnonzero(of_row == of_row.max())
         oldest = tied[singletons[tied].argmin()]
         if of_row.max() == 1.0 and singletons[oldest] < len(record.labels):
@@ -182,15 +177,18 @@ def _nearest_scores(record: NearestBoxes, lower: np.ndarray, upper: np.ndarray) 
     tie_counts = np.zeros(scores.shape, np.int64)
     singletons = np.full(scores.shape, n_boxes)
     boxes = np.flatnonzero(labels >= 0)
+    in_paper = record.calibration is None
+    unknown = np.zeros(len(lower)) if in_paper else np.isnan(lower).mean(axis=1)
+    is_single = (record.counts == 1) & (in_paper | ~np.isnan(record.lower).any(axis=1))
     for row, ends in enumerate(zip(lower, upper, strict=True)):
         ranks = closeness(record.distance(_scaled_gaps(record, *ends)))
         np.maximum.at(scores[row], labels[boxes], ranks[boxes])
         nearest = boxes[ranks[boxes] == scores[row, labels[boxes]]]
         np.add.at(tie_counts[row], labels[nearest], record.counts[nearest])
         if record.n_classes > 0:
-            single = nearest[record.counts[nearest] == 1]
+            single = nearest[is_single[nearest] & (unknown[row] == 0.0)]
             np.minimum.at(singletons[row], labels[single], single)
-    return ClassScores(scores, tie_counts, singletons)
+    return ClassScores(scores, tie_counts, singletons, unknown)
 
 
 def _class_labels(record: NearestBoxes) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from hyperboxes._kernels import nearest as nearest_kernels
 from hyperboxes._models.box_store import WORK_PER_CALL, AllClassTree, BoxStore, Workspace
-from hyperboxes._models.calibration import DistanceCalibration, Nearest
+from hyperboxes._models.calibration import ClassScores, DistanceCalibration
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.records import NearestBoxes, closeness
@@ -34,24 +34,38 @@ class BoxModel:
         return replace(self, boxes=boxes)
 
     @property
+    def any_singleton(self) -> bool:
+        """Whether a box of a single sample settles ties even if it or the sample lacks values.
+
+        This is the paper's rule, and that of models without a calibration.
+        """
+        return self.calibration is None
+
+    @property
     def mixed(self) -> Any:
         """What kernels are told of categories beside boxes: nothing, None."""
         return None
 
     def find_nearest(
         self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
-    ) -> Nearest:
+    ) -> ClassScores:
         """Return the nearest boxes of each class, as the kernel `nearest_per_class` finds them."""
         boxes = self.boxes
         shape = len(xl), boxes.n_classes
-        nearest = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
+        nearest = ClassScores(
+            np.empty(shape),
+            np.empty(shape, np.int64),
+            np.empty(shape, np.int64),
+            np.zeros(len(xl)) if self.any_singleton else np.isnan(xl).mean(axis=1),
+        )
         workspace = Workspace.acquire(boxes)
         arrays = AllClassTree.find(boxes, len(xl)) if winners_only else None
         search = arrays or workspace.arrays, self.membership.metric, workspace.scratch.search
         row = 0
         while row < len(xl):
+            options = winners_only, self.any_singleton, WORK_PER_CALL
             row = nearest_kernels.nearest_per_class(
-                xl, xu, row, *search, winners_only, WORK_PER_CALL, *workspace.lists, *nearest
+                xl, xu, row, *search, *options, *workspace.lists, *nearest[:3]
             )
         workspace.release(boxes)
         return nearest

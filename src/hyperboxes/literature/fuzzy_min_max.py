@@ -13,7 +13,7 @@ from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.online import _OnlineGFMM
 from hyperboxes._kernels.structs import GrowthParameters
 from hyperboxes._models.box_store import WORK_PER_CALL
-from hyperboxes._models.calibration import Nearest
+from hyperboxes._models.calibration import ClassScores
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import frozen
 from hyperboxes.literature.kernels import settle_ties
@@ -37,17 +37,20 @@ class PlaceModel(BoxModel):
 
     by_corners: bool = False
 
+    any_singleton = True
+
     def find_nearest(
         self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
-    ) -> Nearest:
+    ) -> ClassScores:
         """Return the nearest boxes of each class; where classes tie, only one of them has votes."""
-        best, votes, single = super().find_nearest(xl, xu, winners_only=winners_only)
-        tied = self.find_tied(best)
+        nearest = super().find_nearest(xl, xu, winners_only=winners_only)
+        votes, single = nearest.tie_counts, nearest.oldest_singleton
+        tied = self.find_tied(nearest.scores)
         winner = self.find_nearest_by_place(xl[tied], xu[tied])
         labels = self.boxes.labels[winner]
         votes[tied], single[tied] = 0, len(self.boxes)
         votes[tied, labels], single[tied, labels] = self.boxes.counts[winner], winner
-        return best, votes, single
+        return nearest
 
     def find_tied(self, best: np.ndarray) -> np.ndarray:
         """Return the samples to which boxes of several classes are equally near, within reach."""
@@ -200,7 +203,7 @@ class FuzzyMinMax(_OnlineGFMM):
         self, xl: np.ndarray, xu: np.ndarray, used: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         boxes, closest, is_tied = super()._decide(xl, xu, used)
-        tied = self._model.find_tied(BoxModel.find_nearest(self._model, xl, xu)[0])
+        tied = self._model.find_tied(BoxModel.find_nearest(self._model, xl, xu).scores)
         boxes[tied] = self._model.find_nearest_by_place(xl[tied], xu[tied])
         return boxes, closest, is_tied
 

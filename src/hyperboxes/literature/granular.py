@@ -310,7 +310,7 @@ class MultiGranularGFMM(BaseGFMM):
             return super().membership(X, X_upper)
 
         def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-            outputs = [level.find_nearest(xl, xu)[0] for level in self._model.levels]
+            outputs = [level.find_nearest(xl, xu).scores for level in self._model.levels]
             return np.maximum(outputs, 0.0).mean(axis=0)
 
         return self._ask_boxes(X, X_upper, answer, len(self.classes_))

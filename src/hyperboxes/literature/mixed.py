@@ -16,7 +16,7 @@ from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.online import _OnlineGFMM
 from hyperboxes._kernels.structs import UNIT, CategoryCounts, MixedMetric
 from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
-from hyperboxes._models.calibration import Nearest
+from hyperboxes._models.calibration import ClassScores
 from hyperboxes._models.categories import Categories, Column, sort_key
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.records import sum_in_order
@@ -107,11 +107,13 @@ class MixedModel(BoxModel):
             frozen(self.features), frozen(values), frozen(starts), *counted
         ), self.mixture
 
+    any_singleton = True
+
     def find_nearest(
         self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
-    ) -> Nearest:
+    ) -> ClassScores:
         """Return the nearest boxes of each class by numbers and categories."""
-        return ask_mixed(self, xl, xu)[:3]
+        return ClassScores(*ask_mixed(self, xl, xu)[:3], np.zeros(len(xl)))
 
     def shares(self, xl: np.ndarray, boxes: np.ndarray) -> np.ndarray:
         """Return the share of boxes' samples that have the categories of others.
@@ -169,7 +171,7 @@ def find_owners(categories: dict[int, Categories]) -> tuple[np.ndarray, np.ndarr
 def ask_mixed(
     model: MixedModel, xl: np.ndarray, xu: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what the best boxes of each class say of samples, as `Nearest`, and the first of them.
+    """Return what the best boxes of each class say of samples, as in `ClassScores`, and the first of them.
 
     That is, the first of those that hold most training samples.
     """

@@ -234,9 +234,9 @@ class OverlappingFuzzyMinMax(_OnlineGFMM):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         boxes, closest, is_tied = super()._decide(xl, xu, used)
         if self._model.resolution == "core":
-            best, votes, single = self._class_scores(xl, xu, winners_only=True)
-            winners = self._winners(best, votes, single)
-            boxes = FIRST_PLACE - votes[np.arange(len(winners)), winners]
+            nearest = self._class_scores(xl, xu, winners_only=True)
+            winners = self._winners(nearest)
+            boxes = FIRST_PLACE - nearest.tie_counts[np.arange(len(winners)), winners]
             used[boxes] = True
         return boxes, closest, is_tied
 

@@ -12,7 +12,7 @@ from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
 from hyperboxes._learning.online import learn_online, run_kernel
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
-from hyperboxes._models.calibration import Nearest
+from hyperboxes._models.calibration import ClassScores
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.records import closeness, sum_in_order
@@ -166,9 +166,11 @@ class OverlapModel(BoxModel):
     cores: Cores | None = None
     levels: Levels | None = None
 
+    any_singleton = True
+
     def find_nearest(
         self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
-    ) -> Nearest:
+    ) -> ClassScores:
         """Return the nearest boxes of each class, after overlaps of classes are resolved."""
         if (resolve := _RESOLVERS.get(self.resolution)) is not None:
             return resolve(self, xl, xu)
@@ -231,22 +233,22 @@ def find_overlap_degree(
 
 def in_overlap(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
     """Return which samples boxes of more than one class hold."""
-    best, _, _ = BoxModel.find_nearest(model, xl, xu)
-    return _are_held_by_several(best)
+    return _are_held_by_several(BoxModel.find_nearest(model, xl, xu).scores)
 
 
 def _are_held_by_several(best: np.ndarray) -> np.ndarray:
     return (best == 1.0).sum(axis=1) > 1
 
 
-def _compensate(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Nearest:
+def _compensate(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> ClassScores:
     """Take from classes that hold a sample together what their neurons say."""
-    best, votes, single = BoxModel.find_nearest(model, xl, xu)
+    nearest = BoxModel.find_nearest(model, xl, xu)
+    best = nearest.scores
     rows = np.flatnonzero(_are_held_by_several(best))
     if len(rows):
         taken = _find_taken(model, frozen(xl[rows]), frozen(xu[rows]))
         best[rows] = np.where(taken > 0.0, closeness(taken), best[rows])
-    return best, votes, single
+    return nearest
 
 
 def _find_taken(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
@@ -261,7 +263,7 @@ def _find_taken(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarr
     return taken
 
 
-def _ask_cores(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Nearest:
+def _ask_cores(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> ClassScores:
     """Let the nearest core decide between boxes of several classes that hold a sample.
 
     Elsewhere it is the membership that leans towards the cores.
@@ -295,7 +297,7 @@ def _lean(model: OverlapModel, xl: np.ndarray, xu: np.ndarray, cores: np.ndarray
     return np.where(degree > 0.0, degree, -least)
 
 
-def _ask_levels(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Nearest:
+def _ask_levels(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> ClassScores:
     """Let the network of the deepest region that holds a sample decide alone."""
     boxes = model.boxes
     levels = model.levels or Levels.none(xl.shape[1])
@@ -316,9 +318,9 @@ def _ask_levels(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Nearest:
             for some in _slices(len(rows), lower.size):
                 ranks = _rank_by_mean_square(xl[rows[some]], xu[rows[some]], lower, upper)
                 found = _best_of_classes(ranks, labels, places, boxes.n_classes)
-                for column, values in zip(nearest, found, strict=True):
+                for column, values in zip(nearest, found[:3], strict=True):
                     column[rows[some]] = values
-    return nearest
+    return ClassScores(*nearest, np.zeros(len(xl)))
 
 
 def _rank_by_mean_square(
@@ -336,7 +338,7 @@ def _rank_by_mean_square(
 
 def _best_of_classes(
     ranks: np.ndarray, labels: np.ndarray, places: np.ndarray, n_classes: int
-) -> Nearest:
+) -> ClassScores:
     """Return the best box of each class for each sample; the oldest one has the most votes."""
     shape = len(ranks), n_classes
     best, votes = np.full(shape, -np.inf), np.zeros(shape, np.int64)
@@ -345,7 +347,7 @@ def _best_of_classes(
         first = own[ranks[:, own].argmax(axis=1)]
         best[:, label] = ranks[np.arange(len(ranks)), first]
         votes[:, label] = FIRST_PLACE - places[first]
-    return best, votes, np.full(shape, FIRST_PLACE)
+    return ClassScores(best, votes, np.full(shape, FIRST_PLACE), np.zeros(len(ranks)))
 
 
 def _count_labels(holds: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
