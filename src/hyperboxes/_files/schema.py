@@ -292,7 +292,9 @@ def _calibration_from_json(value: dict[str, Any] | None) -> DistanceCalibration 
             "n_gaps": float(n_gaps),
             "next_question": int(question),
             "power_losses": list(powers),
-        } if len(value) == 5 and _are_losses([powers, *losses], _N_LOSSES) and type(question) is int:
+        } if (
+            len(value) == 5 and _are_losses([powers, *losses], _N_LOSSES) and type(question) is int
+        ):
             pass
         case _:
             raise ModelFileError("its probabilities are not known")

@@ -65,9 +65,10 @@ def nearest_per_class(
             for f in range(n_found):
                 box, gap, c = ids[f], gaps[f], labels[ids[f]]
                 _update_class_best(box, gap, c, counts, i, best, tie_counts, single)
-                if counts[box] == 1 and closeness(gap) == best[i, c] and single[i, c] > box:
-                    if any_single or (is_complete and _is_complete(boxes.lower[box])):
-                        single[i, c] = box
+                is_older = counts[box] == 1 and box < single[i, c]
+                if is_older and closeness(gap) == best[i, c]:
+                    may_settle = any_single or (is_complete and _is_complete(boxes.lower[box]))
+                    single[i, c] = box if may_settle else single[i, c]
             work -= n_blocks
         start += 1
     return start

@@ -7,6 +7,7 @@ import numpy as np
 from hyperboxes._kernels import adaptive
 from hyperboxes._kernels.adaptive import Settings
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, SHARPNESS, AdaptiveState
+from hyperboxes._models.calibration import neighbor_probabilities
 from hyperboxes._models.samples import frozen, slices
 
 # Over how many samples an expert is judged. This and what follows was chosen on streams that `make
@@ -55,13 +56,13 @@ def learn_adaptively(
 def ask_memory(
     xl: np.ndarray, xu: np.ndarray, memory: AdaptiveState, settings: Settings
 ) -> np.ndarray:
-    """Return the shares of the classes in the vote for each sample, as the memory numbers them."""
+    """Return the probabilities of the classes for each sample, as the memory numbers them."""
     shares = np.empty((len(xl), memory.n_labels))
     work = memory.make_workspace(settings)
     for rows in slices(len(xl), _rows_at_once(memory)):
         span = rows.start, rows.stop
         adaptive.predict(frozen(xl), frozen(xu), *span, memory.arrays, settings, work, shares)
-    return shares
+    return neighbor_probabilities(shares, memory.class_counts(), np.isnan(xl).mean(axis=1))
 
 
 def learn_row(
@@ -80,7 +81,10 @@ def learn_row(
 
 
 def ask_row(row: np.ndarray, memory: AdaptiveState, theta: float, max_boxes: int) -> list[float]:
-    """Return the shares of the classes in the vote for a table of one row."""
+    """Return the probabilities of the classes for a table of one row."""
+    if np.isnan(row).any():
+        found = ask_memory(row, row, memory, make_settings(theta, max_boxes))
+        return [float(share) for share in found[0]]
     workspace = _acquire_workspace(memory, theta, max_boxes)
     adaptive.predict(
         row, row, 0, 1, memory.arrays, workspace.settings, workspace.work, workspace.shares

@@ -76,9 +76,7 @@ def cross_fit(
     return calibration
 
 
-def _compare(
-    model: BoxModel, xl: np.ndarray, xu: np.ndarray
-) -> tuple[ClassScores, np.ndarray]:
+def _compare(model: BoxModel, xl: np.ndarray, xu: np.ndarray) -> tuple[ClassScores, np.ndarray]:
     """Return the scores of samples, and the classes predicted for them."""
     nearest = model.find_nearest(xl, xu)
     return nearest, predicted_classes(nearest, len(model.boxes))

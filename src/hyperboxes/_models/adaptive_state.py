@@ -108,6 +108,12 @@ class AdaptiveState:
             for name, array in self.arrays._asdict().items()
         }
 
+    def class_counts(self) -> np.ndarray:
+        """Return how many samples the boxes of each class have absorbed."""
+        n_boxes = len(self)
+        labels, counts = self.arrays.labels[:n_boxes], self.arrays.counts[:n_boxes]
+        return np.bincount(labels, counts, minlength=self.n_labels)
+
     def add_labels(self, n_labels: int) -> None:
         """Make room for classes that have not appeared before."""
         if n_labels == 0:

@@ -36,6 +36,10 @@ FADING = 1.0 - 1.0 / _EVERY_SAMPLE
 
 NEVER = -1
 
+# The power of the part of the features that a sample lacks, as the weight of the classes' shares
+# beside the votes of neighbors.
+_NEIGHBOR_POWER = 4
+
 # The offset of votes, so that their logarithms are finite.
 _SMALLEST_VOTE = 0.001
 
@@ -256,6 +260,23 @@ def nearest_probabilities(
     return out
 
 
+# Neighbors.
+
+
+def neighbor_probabilities(
+    votes: np.ndarray, class_counts: np.ndarray, unknown: np.ndarray
+) -> np.ndarray:
+    """Return the probabilities for votes on samples that lack a part of the features.
+
+    The less is known, the more do the classes' shares of the samples count. Each row of votes
+    sums to 1.
+    """
+    if not unknown.any():
+        return votes
+    part = unknown[:, np.newaxis] ** _NEIGHBOR_POWER
+    return (1.0 - part) * votes + part * (class_counts / class_counts.sum())
+
+
 # Ensembles.
 
 
@@ -264,28 +285,38 @@ class VoteCalibration:
     """How the votes of an ensemble become probabilities.
 
     These are ``(1 - prior_weight) * q + prior_weight * shares``, where q is in proportion to
-    ``votes ** power * shares ** share_power``.
+    ``votes ** power * shares ** share_power``. Of samples that lack a part of the features,
+    `share_power` moves towards 1 by that part: without any value, q are the shares.
     """
 
     power: float
     share_power: float
     prior_weight: float
 
-    def apply(self, log_votes: np.ndarray, shares: np.ndarray) -> np.ndarray:
-        """Return the probabilities for `log_votes`, given the classes' shares of the samples."""
-        scores = self.power * log_votes + self.share_power * np.log(shares)
+    def apply(
+        self, log_votes: np.ndarray, shares: np.ndarray, unknown: np.ndarray | float = 0.0
+    ) -> np.ndarray:
+        """Return the probabilities for `log_votes`, given the classes' shares of the samples.
+
+        `unknown` is the part of the features that each sample lacks.
+        """
+        share_power = self.share_power + (1.0 - self.share_power) * np.expand_dims(unknown, -1)
+        scores = self.power * log_votes + share_power * np.log(shares)
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
         likely = odds / odds.sum(axis=1, keepdims=True)
         return (1.0 - self.prior_weight) * likely + self.prior_weight * shares
 
 
 def vote_probabilities(
-    votes: np.ndarray, class_counts: np.ndarray, calibration: VoteCalibration | None
+    votes: np.ndarray,
+    class_counts: np.ndarray,
+    calibration: VoteCalibration | None,
+    unknown: np.ndarray | float = 0.0,
 ) -> np.ndarray:
     """Return the probabilities for the mean votes of the members; each row sums to 1."""
     if calibration is None:
         return votes
-    return calibration.apply(log_votes(votes), class_counts / class_counts.sum())
+    return calibration.apply(log_votes(votes), class_counts / class_counts.sum(), unknown)
 
 
 def log_votes(votes: np.ndarray) -> np.ndarray:

@@ -109,11 +109,11 @@ class EnsembleModel:
     def predict(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the probabilities of the classes for samples in the units of the data."""
         votes = ask(self.packed, *self.codes.encode(lower, upper), self.n_classes)
-        return self.probabilities(votes / len(self.members))
+        return self.probabilities(votes / len(self.members), np.isnan(lower).mean(axis=1))
 
-    def probabilities(self, votes: np.ndarray) -> np.ndarray:
-        """Return what probabilities votes stand for, of which each row sums to 1."""
-        return vote_probabilities(votes, self.n_samples, self.calibration)
+    def probabilities(self, votes: np.ndarray, unknown: np.ndarray | float = 0.0) -> np.ndarray:
+        """Return the probabilities for votes on samples that lack a part of the features."""
+        return vote_probabilities(votes, self.n_samples, self.calibration, unknown)
 
     def record(self) -> BoxEnsemble:
         """Return the same as a record."""

@@ -15,6 +15,7 @@ from hyperboxes._models.adaptive_state import SMALLEST_GAP, expert_weights
 from hyperboxes._models.calibration import (
     ClassScores,
     nearest_probabilities,
+    neighbor_probabilities,
     vote_probabilities,
 )
 from hyperboxes._models.records import (
@@ -85,8 +86,8 @@ def evaluate(record: Record, lower: np.ndarray, upper: np.ndarray) -> Evaluation
 def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassScores:
     """Return the scores of the classes for samples in data units.
 
-    Without classes, each box is a class of its own. Where ties have no rule of their own, the last
-    three are 0, the number of boxes and 0.
+    Without classes, each box is a class of its own. Where ties have no rule of their own, counts
+    are 0, and the oldest box is the number of boxes.
     """
     match record:
         case NearestBoxes():
@@ -111,7 +112,7 @@ def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassS
                     row += _MemberVote.of(record, member, low, high).shares
                 row /= len(record.members)
     no_counts, no_box = np.zeros(scores.shape, int), np.full(scores.shape, n_boxes)
-    return ClassScores(scores, no_counts, no_box, np.zeros(len(scores)))
+    return ClassScores(scores, no_counts, no_box, np.isnan(lower).mean(axis=1))
 
 
 def winners(record: Record, scores: ClassScores) -> np.ndarray:
@@ -119,9 +120,9 @@ def winners(record: Record, scores: ClassScores) -> np.ndarray:
 
     The classes with the best score tie. Where boxes with a membership of 1 tie that have absorbed a
     single training sample, the oldest of them decides; else the class whose tied boxes have
-    absorbed the most samples, then the first. Ensembles compare probabilities.
+    absorbed the most samples, then the first. Ensembles and neighbors compare probabilities.
     """
-    if isinstance(record, BoxEnsemble):
+    if isinstance(record, (BoxEnsemble, NeighborBoxes)):
         return probabilities(record, scores, np.empty(0, int)).argmax(axis=1)
     found = np.empty(len(scores.scores), np.int64)
     for row, (of_row, tie_counts, singletons) in enumerate(zip(*scores[:3], strict=True)):
@@ -143,9 +144,11 @@ def probabilities(record: Record, scores: ClassScores, winners: np.ndarray) -> n
         case AdditiveBoxes():
             return softmax(scores.scores, axis=1)
         case NeighborBoxes():
-            return scores.scores
+            class_counts = np.bincount(record.labels, record.counts, record.n_classes)
+            return neighbor_probabilities(scores.scores, class_counts, scores.unknown)
         case BoxEnsemble():
-            return vote_probabilities(scores.scores, record.class_counts, record.calibration)
+            of_members = record.class_counts, record.calibration
+            return vote_probabilities(scores.scores, *of_members, scores.unknown)
 
 
 def trace(record: Record, lower: np.ndarray, upper: np.ndarray) -> Trace:

@@ -171,7 +171,7 @@ def find_owners(categories: dict[int, Categories]) -> tuple[np.ndarray, np.ndarr
 def ask_mixed(
     model: MixedModel, xl: np.ndarray, xu: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what the best boxes of each class say of samples, as in `ClassScores`, and the first of them.
+    """Return the first three arrays of `ClassScores`, and the first of the best boxes.
 
     That is, the first of those that hold most training samples.
     """
