@@ -445,12 +445,14 @@ def agglo2(
 def class_membership(
     model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int, function: str = "min"
 ) -> Array:
-    """Return c_j (eq. tranferfunc) for each sample and class, 0 for a class without boxes."""
-    c = np.zeros((len(xl), n_classes))
+    """Return c_j (eq. tranferfunc) for each sample and output node, 0 for one without boxes.
+
+    There are p + 1 nodes for p classes; the first is that of the boxes without a label.
+    """
+    c = np.zeros((len(xl), 1 + n_classes))
     for s in range(len(xl)):
-        for v, w, j in zip(model.lower, model.upper, model.labels, strict=True):
-            if j == UNLABELLED:
-                continue
+        for v, w, label in zip(model.lower, model.upper, model.labels, strict=True):
+            j = 0 if label == UNLABELLED else 1 + label
             c[s, j] = max(c[s, j], membership(v, w, xl[s], xu[s], gamma, function))
     return c
 

@@ -209,6 +209,11 @@ Returns
 p : ndarray of shape (n_samples, n_classes)
     Columns in the order of ``classes_``.
 """,
+    "unlabeled_node": """
+unlabeled : bool, default=False
+    Whether the first column is that of the boxes without a label, the node c0 of the paper's
+    output layer. Prediction uses the labelled boxes alone.
+""",
     "as_in_predict": """
 Parameters
 ----------
