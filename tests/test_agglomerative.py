@@ -152,6 +152,13 @@ def test_no_two_boxes_are_left_that_can_merge(algorithm, gamma, function, simila
             assert ((v <= boxes.upper[others]) & (boxes.lower[others] <= w)).all(axis=1).any()
 
 
+@pytest.mark.parametrize(("function", "n_candidates"), [("min", 0), ("mean", 2)])
+def test_the_lemma_leaves_pairs_that_are_too_large_to_the_mean(function, n_candidates):
+    params = {"algorithm": "agglo2", "selection": "lemma", "membership_function": function}
+    model = AgglomerativeGFMM(0.5, scaling=None, **params).fit([[0.0, 0.0], [0.9, 0.0]], [0, 0])
+    assert model.n_candidates_ == n_candidates
+
+
 @pytest.mark.parametrize(("theta", "n_candidates"), [(0.9, 0), (1.0, 1)])
 @pytest.mark.parametrize("selection", ["all", "lemma", "index"])
 def test_pairs_of_similarity_zero_count_only_where_they_may_merge(selection, theta, n_candidates):

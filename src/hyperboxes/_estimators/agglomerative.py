@@ -54,7 +54,8 @@ class AgglomerativeGFMM(BaseGFMM):
     order. In AGGLO-SM only ties: of equally similar pairs the one whose boxes hold the earlier
     samples comes first, and boxes stand in the order of their first samples.
 
-    These are Algorithms 3 and 2 of [1]_, and with ``selection="lemma"`` Algorithms 8 and 7.
+    These are Algorithms 2 and 3 of [1]_, introduced in [2]_, and with ``selection="lemma"``
+    Algorithms 7 and 8.
     In AGGLO-2 a merged box takes the earlier place of the two, as in the paper's runs. Algorithm 3
     as printed leaves it at the place of the visited box: ``algorithm="agglo2-printed"``. AGGLO-SM
     leaves out pairs of similarity 0 where the lemma shows that they cannot merge, as the paper's
@@ -63,6 +64,8 @@ class AgglomerativeGFMM(BaseGFMM):
     References
     ----------
     {paper}
+    .. [2] B. Gabrys, "Agglomerative learning algorithms for general fuzzy min-max neural network",
+       Journal of VLSI Signal Processing 32, 2002.
 
     Examples
     --------

@@ -165,12 +165,14 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
 
     Notes
     -----
-    The boxes depend on the order of the samples: `shuffle`. This is Algorithm 4 of [1]_, and with
-    ``selection="lemma"`` Algorithm 6.
+    The boxes depend on the order of the samples: `shuffle`. This is Algorithm 4 of [1]_, introduced
+    in [2]_, and with ``selection="lemma"`` Algorithm 6.
 
     References
     ----------
     {paper}
+    .. [2] T. T. Khuat, F. Chen and B. Gabrys, "An improved online learning algorithm for general
+       fuzzy min-max neural network", International Joint Conference on Neural Networks, 2020.
 
     Examples
     --------
@@ -269,12 +271,14 @@ class OnlineGFMM(_OnlineGFMM):
 
     Notes
     -----
-    The boxes depend on the order of the samples: `shuffle`. This is Algorithm 1 of [1]_, and with
-    ``selection="lemma"`` Algorithm 5. Parted boxes keep touching faces, as in the paper's text.
+    The boxes depend on the order of the samples: `shuffle`. This is Algorithm 1 of [1]_, introduced
+    in [2]_, and with ``selection="lemma"`` Algorithm 5. Parted boxes keep touching faces, as in the paper's text.
 
     References
     ----------
     {paper}
+    .. [2] B. Gabrys and A. Bargiela, "General fuzzy min-max neural network for clustering and
+       classification", IEEE Transactions on Neural Networks 11(3), 2000.
 
     Examples
     --------
