@@ -25,7 +25,6 @@ from benchmarks.reproduce.learners import (
     AS_PUBLISHED,
     N_COUNTS,
     RUN,
-    Learner,
     datasets,
     halves,
     runs,
@@ -68,7 +67,7 @@ def test_halves_keep_file_order_and_split_each_class_in_its_middle():
 
 
 @pytest.mark.parametrize("learner", AS_PUBLISHED, ids=lambda learner: learner.name)
-def test_published_counts_of_balance_scale(learner: Learner):
+def test_published_counts_of_balance_scale(learner):
     """Its samples are all weights and distances from 1 to 5; the class is the heavier side."""
     scale = np.array(list(product(range(1, 6), repeat=4)))
     X, y = (scale - 1) / 4, np.sign(scale[:, 0] * scale[:, 1] - scale[:, 2] * scale[:, 3])
