@@ -272,7 +272,8 @@ class OnlineGFMM(_OnlineGFMM):
     Notes
     -----
     The boxes depend on the order of the samples: `shuffle`. This is Algorithm 1 of [1]_, introduced
-    in [2]_, and with ``selection="lemma"`` Algorithm 5. Parted boxes keep touching faces, as in the paper's text.
+    in [2]_, and with ``selection="lemma"`` Algorithm 5. Parted boxes keep touching faces, as in the
+    paper's text.
 
     References
     ----------
