@@ -213,8 +213,11 @@ def _first_text(chunk: Chunk, column: str) -> tuple[int, str]:
 
 
 def _plain(values: Any) -> Any:
+    """Return the values without a dictionary, texts as strings."""
     pa = arrow()
-    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return values.cast(pa.string()) if str(values.type) == "string_view" else values
 
 
 def _is_text(kind: Any) -> bool:
@@ -288,7 +291,7 @@ def check_memberships(model: Any, path: str) -> None:
 
 def read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
     """Return all rows of the data, and their labels (None for no label) if --target is given."""
-    table = open_table(args.data, args.sep, args.decimal)
+    table = open_table(args.data, sep=args.sep, decimal=args.decimal)
     others = [] if args.target is None else [args.target]
     reader = find_features(args, model, table, *others)
     chunk = next(table.chunks([*reader.columns, *others]), None)

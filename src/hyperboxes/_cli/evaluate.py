@@ -41,8 +41,7 @@ from hyperboxes._cli.common import (
     progress,
     with_progress,
 )
-from hyperboxes._cli.tables import Table, find_files, open_tables
-from hyperboxes._readers.quality import class_scores, overall_scores
+from hyperboxes._cli.tables import Table, find_files, open_table
 
 HELP = "compare predictions with true labels"
 EXAMPLES = """\
@@ -76,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Evaluate."""
-    table = open_tables(find_files(args.data), args.sep, args.decimal)
+    table = open_table(*find_files(args.data), sep=args.sep, decimal=args.decimal)
     model = load_model(args.model)
     check_classifier(model, args.model)
     reader = find_features(args, model, table, args.target)
@@ -250,6 +249,8 @@ class Scores:
         fold_accuracies: Sequence[float] = (),
     ) -> Self:
         """Compute the scores; balanced accuracy is the mean recall of classes that occur."""
+        from hyperboxes._readers.quality import class_scores, overall_scores
+
         names, matrix = confusion.table()
         accuracy, balanced_accuracy = overall_scores(matrix)
         return cls(

@@ -43,7 +43,7 @@ from hyperboxes._cli.common import (
     progress,
     with_progress,
 )
-from hyperboxes._cli.tables import Table, find_files, open_tables
+from hyperboxes._cli.tables import Table, find_files, open_table
 from hyperboxes._compiling import compiling
 from hyperboxes._estimators.registry import EstimatorEntry, commands
 from hyperboxes._extras import need
@@ -165,7 +165,7 @@ def run(args: argparse.Namespace) -> None:
     files = find_files(args.data)
     check_output(args.output, *files)
     learner = commands()[args.learner]
-    table = open_tables(files, args.sep, args.decimal, reread=True)
+    table = open_table(*files, sep=args.sep, decimal=args.decimal, reread=True)
     columns = _find_categorical(args, learner, table, choose_columns(args, table))
     model = _make_model(args, learner, columns)
     with _warnings_as_notes(args):

@@ -32,7 +32,7 @@ from hyperboxes._cli.common import (
     positive_integer,
     with_progress,
 )
-from hyperboxes._cli.tables import Chunk, find_files, open_tables
+from hyperboxes._cli.tables import Chunk, find_files, open_table
 
 HELP = "predict the classes of the rows of a table"
 EXAMPLES = """\
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
         check_memberships(model, args.model)
     if hasattr(model, "n_jobs"):
         model.set_params(n_jobs=args.jobs)
-    table = open_tables(files, args.sep, args.decimal)
+    table = open_table(*files, sep=args.sep, decimal=args.decimal)
     reader = find_features(args, model, table)
     kept = table.columns if args.keep else []
     _check_names([*kept, *_new_names(args, model)])

@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> None:
 
     _check_options(args)
     args.unlabeled = ""
-    table = open_table(args.data, args.sep, args.decimal)
+    table = open_table(args.data, sep=args.sep, decimal=args.decimal)
     columns = choose_columns(args, table)
     model = AdaptiveGFMM(args.theta, max_boxes=args.max_boxes)
     metrics = PrequentialMetrics()
