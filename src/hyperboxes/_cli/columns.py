@@ -254,7 +254,7 @@ class FeatureReader:
         for name, values in categories.items():
             by_text = {str(value): value for value in values}
             cells = [by_text.get(text, text) for text in frame[name]]
-            if not isinstance(values[0], str):  # other texts are unknown values
+            if not all(isinstance(value, str) for value in values):  # texts are unknown values
                 cells = [None if isinstance(cell, str) else cell for cell in cells]
             frame[name] = np.array(cells, dtype=object)
         return frame
