@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from hyperboxes._cli.common import add_features, arrow, listing, note
+from hyperboxes._cli.common import UsageError, add_columns, arrow, listing, note
 from hyperboxes._cli.tables import Chunk, Table, open_table
 from hyperboxes._extras import need
 from hyperboxes._models.categories import are_categories, looks_like_a_date
@@ -231,6 +232,7 @@ class FeatureReader:
 
     model: Any
     columns: list[str]
+    n_unknown: Counter[str] = field(default_factory=Counter)
 
     def read(self, *chunks: Chunk) -> Any:
         """Return the rows as an array or a data frame, as in the training of the model."""
@@ -254,17 +256,27 @@ class FeatureReader:
         for name, values in categories.items():
             by_text = {str(value): value for value in values}
             cells = [by_text.get(text, text) for text in frame[name]]
+            self.n_unknown[name] += sum(not (c is None or str(c) in by_text) for c in cells)
             if not all(isinstance(value, str) for value in values):  # texts are unknown values
                 cells = [None if isinstance(cell, str) else cell for cell in cells]
             frame[name] = np.array(cells, dtype=object)
         return frame
 
+    def note_unknown(self, args: argparse.Namespace) -> None:
+        """Say in how many rows a category was unknown to the model."""
+        for name, number in self.n_unknown.items():
+            if number:
+                note(
+                    args,
+                    f"Note: {name} was not seen in training in {number:,} "
+                    f"{'row' if number == 1 else 'rows'}: treated as missing",
+                )
+
 
 def add_matching(parser: argparse.ArgumentParser) -> None:
     """Add the option that matches columns by their order."""
-    add_features(
-        parser, "the columns that are the model's features, in its order; default: by their names"
-    )
+    which = "the columns that are the model's features, in its order; default: by their names"
+    add_columns(parser, "--features", which, None)
 
 
 def load_model(path: str) -> Any:
@@ -278,6 +290,13 @@ def check_classifier(model: Any, path: str) -> None:
     """Raise an error if a model has no classes."""
     if not hasattr(model, "classes_"):
         raise ValueError(f"{path} is not a classifier but a {type(model).__name__} without classes")
+
+
+def choose_target(args: argparse.Namespace, model: Any) -> None:
+    """Take the target of the training if none is given."""
+    args.target = args.target or getattr(model, "target_name_", None)
+    if args.target is None:
+        raise UsageError(f"{args.model} does not name its target: add --target COLUMN")
 
 
 def check_memberships(model: Any, path: str) -> None:

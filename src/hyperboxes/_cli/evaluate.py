@@ -13,9 +13,8 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,17 +22,20 @@ from hyperboxes._cli.columns import (
     FeatureReader,
     add_matching,
     check_classifier,
+    choose_target,
     find_features,
     load_model,
     match_spelling,
     read_target,
 )
 from hyperboxes._cli.common import (
+    TARGET_HELP,
     add_chunk_size,
-    add_files,
+    add_data,
     add_json,
     add_model,
     add_target,
+    listing,
     n_boxes,
     note,
     positive_integer,
@@ -45,9 +47,9 @@ from hyperboxes._cli.tables import Table, find_files, open_table
 
 HELP = "compare predictions with true labels"
 EXAMPLES = """\
-  hyperboxes evaluate iris.hyperboxes test.csv --target species
+  hyperboxes evaluate iris.hyperboxes test.csv
   hyperboxes evaluate iris.hyperboxes test.csv --target species --json
-  hyperboxes evaluate iris.hyperboxes train.csv --target species --cv 5
+  hyperboxes evaluate iris.hyperboxes train.csv --cv 5
 """
 
 # A confusion matrix of more classes is not printed, but it is in the JSON.
@@ -60,8 +62,8 @@ _NO_LABEL = ""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_model(parser)
-    add_files(parser)
-    add_target(parser)
+    add_data(parser, several=True)
+    add_target(parser, required=False, help_text=TARGET_HELP)
     add_matching(parser)
     parser.add_argument(
         "--cv",
@@ -78,12 +80,14 @@ def run(args: argparse.Namespace) -> None:
     table = open_table(*find_files(args.data), sep=args.sep, decimal=args.decimal)
     model = load_model(args.model)
     check_classifier(model, args.model)
+    choose_target(args, model)
     reader = find_features(args, model, table, args.target)
     scores = (_cross_validate if args.cv else _evaluate)(args, table, reader)
     if args.json:
-        print_json(scores.to_dict())
+        print_json(scores)
     else:
         _print_scores(scores)
+    reader.note_unknown(args)
 
 
 def _number_of_folds(text: str) -> int:
@@ -93,7 +97,7 @@ def _number_of_folds(text: str) -> int:
     return folds
 
 
-def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> Scores:
+def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> dict[str, Any]:
     """Compare the model's predictions with the labels."""
     model = reader.model
     confusion = Confusion(model.classes_)
@@ -103,10 +107,12 @@ def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> 
         confusion.add(model, reader.read(chunk), labels, has_label)
     if confusion.n_samples == 0:
         raise ValueError(f"{table.name} has no rows with a label")
-    return Scores.of(confusion, n_boxes(model))
+    return _find_scores(confusion, n_boxes(model))
 
 
-def _cross_validate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> Scores:
+def _cross_validate(
+    args: argparse.Namespace, table: Table, reader: FeatureReader
+) -> dict[str, Any]:
     """Train models with the parameters of the given one on all folds but one, and predict that.
 
     Rows without a label are learned by all models that can, and predicted by none.
@@ -123,7 +129,7 @@ def _cross_validate(args: argparse.Namespace, table: Table, reader: FeatureReade
             sizes.append(n_boxes(model))
             if update is not None:
                 update(len(accuracies), f"{len(accuracies)} of {args.cv} folds")
-    return Scores.of(confusion, round(np.mean(sizes)), accuracies)
+    return _find_scores(confusion, round(np.mean(sizes)), accuracies)
 
 
 def _read_all(
@@ -185,12 +191,16 @@ def _take(X: Any, rows: np.ndarray) -> Any:
 
 
 class Confusion:
-    """Counts of true and predicted classes, and of the samples that a box contains."""
+    """Counts of true and predicted classes, probabilities, and which samples a box contains."""
 
     def __init__(self, classes: np.ndarray) -> None:
         self._classes = classes
+        self._position = {str(label): i for i, label in enumerate(classes.tolist())}
         self._counts: Counter[tuple[str, str]] = Counter()
         self._is_contained: list[np.ndarray] = []
+        # The true class, by position, and the probabilities of samples of known classes.
+        self._true: list[np.ndarray] = []
+        self._proba: list[np.ndarray] = []
 
     def add(self, model: Any, X: Any, labels: np.ndarray, has_label: Any = ...) -> np.ndarray:
         """Predict samples, compare with their labels, which are texts, and return the classes."""
@@ -199,6 +209,13 @@ class Confusion:
         self._counts.update(
             zip(true.tolist(), map(str, predicted[has_label].tolist()), strict=True)
         )
+        codes = np.array([self._position.get(text, -1) for text in true.tolist()], int)
+        if hasattr(model, "predict_proba") and len(self._position) <= _MAX_COLUMNS:
+            proba = np.zeros((len(true), len(self._position)))
+            columns = [self._position[str(label)] for label in model.classes_.tolist()]
+            proba[:, columns] = model.predict_proba(X)[has_label]
+            self._proba.append(proba[codes >= 0])
+            self._true.append(codes[codes >= 0])
         if hasattr(model, "membership"):
             self._is_contained.append(model.membership(X).max(axis=1) == 1)
         return predicted
@@ -213,6 +230,25 @@ class Confusion:
         """The share of the samples that a box contains, None for models without memberships."""
         return float(np.concatenate(self._is_contained).mean()) if self._is_contained else None
 
+    def probability_scores(self) -> tuple[float | None, float | None]:
+        """Return the area under the ROC curve and the log-loss, None if there are none.
+
+        The area is the mean of those of each class against the others.
+        """
+        from sklearn.metrics import roc_auc_score
+
+        true = np.concatenate([*self._true, np.empty(0, int)])
+        if not len(true):
+            return None, None
+        proba = np.concatenate(self._proba)
+        areas = [
+            roc_auc_score(true == i, proba[:, i])
+            for i in np.unique(true).tolist()
+            if not (true == i).all()
+        ]
+        of_true = np.maximum(proba[np.arange(len(true)), true], np.finfo(float).eps)
+        return float(np.mean(areas)) if areas else None, float(-np.log(of_true).mean())
+
     def table(self) -> tuple[list[str], np.ndarray]:
         """Return the classes, and the counts with the true class in rows."""
         known = {str(label) for label in self._classes.tolist()}
@@ -224,84 +260,81 @@ class Confusion:
         return names, matrix
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Scores of a confusion matrix; a score of 0 / 0 is None.
+def _find_scores(
+    confusion: Confusion, n_boxes: int, fold_accuracies: Sequence[float] = ()
+) -> dict[str, Any]:
+    """Return the scores for JSON; a score of 0 / 0 is None.
 
-    `held` is the share of the samples that a box contains, None for models without memberships. In
-    cross-validation there is an accuracy of each fold, and `n_boxes` is their mean, rounded.
+    `held` is the share of the samples that a box contains, of models with memberships. In
+    cross-validation there is an accuracy of each fold, and `n_boxes` is the mean, rounded.
     """
+    from hyperboxes._readers.quality import class_scores, overall_scores
 
-    n_samples: int
-    n_boxes: int
-    accuracy: float
-    balanced_accuracy: float
-    by_class: dict[str, dict[str, Any]]
-    matrix: list[list[int]]
-    fold_accuracies: list[float] = field(default_factory=list)
-    held: float | None = None
-
-    @classmethod
-    def of(
-        cls,
-        confusion: Confusion,
-        n_boxes: int,
-        fold_accuracies: Sequence[float] = (),
-    ) -> Self:
-        """Compute the scores; balanced accuracy is the mean recall of classes that occur."""
-        from hyperboxes._readers.quality import class_scores, overall_scores
-
-        names, matrix = confusion.table()
-        accuracy, balanced_accuracy = overall_scores(matrix)
-        return cls(
-            n_samples=int(matrix.sum()),
-            n_boxes=n_boxes,
-            accuracy=accuracy,
-            balanced_accuracy=balanced_accuracy,
-            by_class=dict(zip(names, class_scores(matrix), strict=True)),
-            matrix=matrix.tolist(),
-            fold_accuracies=list(fold_accuracies),
-            held=confusion.contained_share,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return them for JSON."""
-        values = asdict(self)
-        if not self.fold_accuracies:
-            del values["fold_accuracies"]
-        if self.held is None:
-            del values["held"]
-        values["confusion_matrix"] = {"classes": list(self.by_class), "rows": values.pop("matrix")}
-        return values
+    names, matrix = confusion.table()
+    accuracy, balanced_accuracy = overall_scores(matrix)
+    auc, log_loss = confusion.probability_scores()
+    support = matrix.sum(axis=1)
+    scores = {
+        "n_samples": int(matrix.sum()),
+        "n_boxes": n_boxes,
+        "accuracy": accuracy,
+        "majority_class": names[support.argmax()],
+        "majority_accuracy": float(support.max() / matrix.sum()),
+        "balanced_accuracy": balanced_accuracy,
+        "auc": auc,
+        "log_loss": log_loss,
+        "fold_accuracies": list(fold_accuracies) or None,
+        "held": confusion.contained_share,
+        "by_class": dict(zip(names, class_scores(matrix), strict=True)),
+        "confusion_matrix": {"classes": names, "rows": matrix.tolist()},
+    }
+    optional = ("auc", "log_loss", "fold_accuracies", "held")
+    return {k: value for k, value in scores.items() if value is not None or k not in optional}
 
 
-def _print_scores(scores: Scores) -> None:
+def _print_scores(scores: dict[str, Any]) -> None:
     """Print the scores for people."""
-    print(f"samples            {scores.n_samples:,}")
-    print(f"boxes              {scores.n_boxes:,}{' on average' if scores.fold_accuracies else ''}")
-    print(f"accuracy           {scores.accuracy:.4f}{_spread(scores)}")
-    print(f"balanced accuracy  {scores.balanced_accuracy:.4f}")
-    if scores.held is not None:
-        print(f"held by a box      {scores.held:.4f}  (the others get the class of the nearest)")
+    folds, by_class = scores.get("fold_accuracies"), scores["by_class"]
+    spread = f"({min(folds):.4f} to {max(folds):.4f} in {len(folds)} folds)" if folds else ""
+    print(f"samples            {scores['n_samples']:,}")
+    print(f"boxes              {scores['n_boxes']:,}{' on average' if folds else ''}")
+    for title, key, remark in (
+        ("accuracy", "accuracy", spread),
+        ("majority", "majority_accuracy", f"(always predicting {scores['majority_class']})"),
+        ("balanced accuracy", "balanced_accuracy", ""),
+        ("AUC", "auc", "(the mean of the classes)" if len(by_class) > 2 else ""),
+        ("log-loss", "log_loss", ""),
+        ("held by a box", "held", "(the others get the class of the nearest)"),
+    ):
+        if key in scores:
+            print(f"{title:18} {scores[key]:.4f}  {remark}".rstrip())
     header = ("class", "precision", "recall", "F1", "samples")
     rows = [
-        (name, *(_number(v) for v in (s["precision"], s["recall"], s["f1"])), f"{s['support']:,}")
-        for name, s in scores.by_class.items()
+        (name, *(_number(s[key]) for key in ("precision", "recall", "f1")), f"{s['support']:,}")
+        for name, s in by_class.items()
     ]
     print()
     _print_table([header, *rows])
-    if len(scores.by_class) <= _MAX_COLUMNS:
-        names = list(scores.by_class)
-        counts = [(name, *map(str, row)) for name, row in zip(names, scores.matrix, strict=True)]
+    names, matrix = scores["confusion_matrix"].values()
+    if len(names) <= _MAX_COLUMNS:
+        counts = [(name, *map(str, row)) for name, row in zip(names, matrix, strict=True)]
         print("\ntrue class in rows, predicted in columns")
         _print_table([("", *names), *counts])
+    for warning in _warnings(scores):
+        print(f"\n{warning}")
 
 
-def _spread(scores: Scores) -> str:
-    if not scores.fold_accuracies:
-        return ""
-    low, high = min(scores.fold_accuracies), max(scores.fold_accuracies)
-    return f"  ({low:.4f} to {high:.4f} in {len(scores.fold_accuracies)} folds)"
+def _warnings(scores: dict[str, Any]) -> Iterator[str]:
+    """Say what makes a model useless, whatever its other scores."""
+    if scores["accuracy"] <= scores["majority_accuracy"] and len(scores["by_class"]) > 1:
+        yield (
+            "The model does not beat the majority: always predicting "
+            f"{scores['majority_class']} is right at least as often."
+        )
+    names, matrix = scores["confusion_matrix"].values()
+    predicted = np.sum(matrix, axis=0)
+    if never := [name for name, number in zip(names, predicted, strict=True) if not number]:
+        yield f"Never predicted: {listing(never)}."
 
 
 def _number(value: Any) -> str:

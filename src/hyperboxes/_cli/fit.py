@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import time
 import warnings
 from collections.abc import Iterator
@@ -28,13 +29,14 @@ from hyperboxes._cli.columns import Columns, find_boolean, find_categorical
 from hyperboxes._cli.common import (
     CHUNK_SIZE,
     UsageError,
-    add_features,
-    add_files,
+    add_columns,
+    add_data,
+    add_feature_choice,
     add_json,
+    add_output,
     add_target,
     check_model_output,
-    check_output,
-    column_names,
+    choose_output,
     listing,
     n_boxes,
     note,
@@ -50,7 +52,7 @@ from hyperboxes._extras import need
 
 HELP = "train a model on a table"
 EXAMPLES = """\
-  hyperboxes fit iris.csv --target species -o iris.hyperboxes
+  hyperboxes fit iris.csv --target species
   hyperboxes fit iris.csv --target species -o iris.hyperboxes --learner agglo-sm --theta 0.3
   hyperboxes fit iris.csv --target species -o iris.hyperboxes --learner boosted --max-boxes 20
   hyperboxes fit part-*.parquet --target fraud --drop id -o fraud.hyperboxes
@@ -64,20 +66,19 @@ ONLINE = (
     *("exclude", "compensate", "core", "mixed"),
 )
 
+# The paper's names of learners, without hyphens, where they are others.
+PAPER_NAMES = {"iolgfmm": "improved", "onlngfmm": "online"}
+
 # A column with more labels is not a class but a measurement or an identifier.
 _MAX_CLASSES = 10_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_files(parser)
+    add_data(parser, several=True)
     add_target(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="file to write")
-    which = parser.add_mutually_exclusive_group()
-    add_features(which, "columns to learn from; default: all but the target")
-    which.add_argument(
-        "--drop", type=column_names, default=[], metavar="A,B,...", help="leave these out"
-    )
+    add_output(parser, "the model", "model.hyperboxes")
+    add_feature_choice(parser)
     parser.add_argument(
         "--batch-rows",
         type=positive_integer,
@@ -92,27 +93,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_categories(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("categories")
-    group.add_argument(
+    add_columns(
+        group,
         "--categorical",
-        type=column_names,
-        default=[],
-        metavar="A,B,...",
-        help="columns of categories, though they may look like numbers; default: columns of true "
-        "and false, and of text of which at most half are numbers",
+        "columns of categories, though they may look like numbers; default: columns of true and "
+        "false, and of text of which at most half are numbers",
     )
-    group.add_argument(
-        "--numeric",
-        type=column_names,
-        default=[],
-        metavar="A,B,...",
-        help="columns of numbers, so that any other text in them is an error",
-    )
+    add_columns(group, "--numeric", "columns of numbers, so that other text in them is an error")
 
 
 def _add_learner(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("learner")
     group.add_argument(
         "--learner",
+        type=learner_name,
         choices=commands(),
         default="improved",
         help="improved, the default, learns files of any size, and its model can be updated in "
@@ -148,6 +142,19 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def learner_name(text: str) -> str:
+    """Return the name of a learner that is spelt as a class, in the paper, or in another case."""
+    names = dict(PAPER_NAMES)
+    for name, entry in commands().items():
+        names.setdefault(_letters(entry.class_name), name)
+        names[_letters(name)] = name
+    return names.get(_letters(text), text)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
 def _default_thetas() -> str:
     """Return the default of each learner that has one, without importing any."""
     thetas = {tuple(entry.commands): entry.default_theta for entry in commands().values()}
@@ -159,17 +166,19 @@ def run(args: argparse.Namespace) -> None:
     from hyperboxes import save
 
     began, compiled = time.monotonic(), compiling.seconds
-    check_model_output(args.output, "Predictions are made with hyperboxes predict")
+    if args.output is not None:
+        check_model_output(args.output, "Predictions are made with hyperboxes predict")
     if args.batch_rows is not None and args.learner not in ONLINE:
         raise UsageError(f"--learner {args.learner} needs all rows at once: leave out --batch-rows")
     files = find_files(args.data)
-    check_output(args.output, *files)
+    choose_output(args, *files)
     learner = commands()[args.learner]
     table = open_table(*files, sep=args.sep, decimal=args.decimal, reread=True)
     columns = _find_categorical(args, learner, table, choose_columns(args, table))
     model = _make_model(args, learner, columns)
     with _warnings_as_notes(args):
         n_samples = (_fit_batches if args.batch_rows else _fit)(args, model, table, columns)
+    model.target_name_ = columns.target
     save(model, args.output)
     compiled = compiling.seconds - compiled
     _print_summary(args, model, n_samples, time.monotonic() - began - compiled, compiled)

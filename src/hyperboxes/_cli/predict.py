@@ -23,7 +23,7 @@ from hyperboxes._cli.common import (
     STDIO,
     UsageError,
     add_chunk_size,
-    add_files,
+    add_data,
     add_json,
     add_model,
     check_output,
@@ -47,7 +47,7 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_model(parser)
-    add_files(parser)
+    add_data(parser, several=True)
     parser.add_argument(
         "-o",
         "--output",
@@ -95,12 +95,13 @@ def run(args: argparse.Namespace) -> None:
     wanted = list(dict.fromkeys([*kept, *reader.columns]))
     chunks = table.chunks(wanted, args.chunk_size)
     n_rows = 0
-    with open_writer(args.output, as_json=args.json) as writer:
+    with open_writer(args.output, as_json=args.json) as write:
         for chunk in with_progress(args, "Predicting", chunks):
-            writer.write(dict(_results(args, reader, chunk, kept)))
+            write(dict(_results(args, reader, chunk, kept)))
             n_rows += len(chunk)
         if n_rows == 0:
             raise ValueError(f"{table.name} has no rows")
+    reader.note_unknown(args)
 
 
 def _results(

@@ -32,11 +32,10 @@ from hyperboxes._cli.common import (
     STDIO,
     UsageError,
     add_data,
-    add_features,
+    add_feature_choice,
     add_json,
     check_model_output,
     check_output,
-    column_names,
     note,
     positive_integer,
     print_json,
@@ -68,11 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", required=True, metavar="COLUMN", help="the column of labels; may have gaps"
     )
-    which = parser.add_mutually_exclusive_group()
-    add_features(which, "columns to learn from; default: all but the target")
-    which.add_argument(
-        "--drop", type=column_names, default=[], metavar="A,B,...", help="leave these out"
-    )
+    add_feature_choice(parser)
     parser.add_argument(
         "-o", "--output", metavar="MODEL", help="save the model there (not the predictions)"
     )

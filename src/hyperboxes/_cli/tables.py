@@ -317,11 +317,11 @@ def _read_header(stream: Any, name: str, sep: str | None) -> tuple[list[str], st
         ) from error
     if not text.strip():
         raise ValueError(f"{name} is empty")
-    if re.search(r"\r(?!\n)", text):
+    plain = _without_quoted(text.encode(), marks).decode()
+    if "\r" in plain.replace("\r\n", "\n"):
         raise ValueError(
             f"{name} has lines that end with a carriage return: save it with line feeds"
         )
-    plain = _without_quoted(record, marks).decode()
     sep = sep or next((mark for mark in _SEPARATORS if mark in plain), ",")
     return next(csv.reader(io.StringIO(text, newline=""), delimiter=sep)), sep
 
