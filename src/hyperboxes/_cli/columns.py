@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,9 +23,11 @@ from hyperboxes._models.categories import are_categories, looks_like_a_date
 # Cells of features that mark a missing value, in lower case.
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "?")
 
-# Booleans as they are written, in lower case, with their numbers and their categories.
-_TRUTH = {"true": "1", "false": "0"}
-_BOOLEANS = {"true": True, "false": False}
+# Booleans as they are written, in lower case.
+BOOLEANS = {"true": True, "false": False}
+
+# Columns of categories, each with its categories by their texts; other texts stand for themselves.
+Categories = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,7 @@ class Columns:
     features: list[str]
     target: str
     unlabeled: str | None = None
-    categorical: tuple[str, ...] = ()
-    boolean: tuple[str, ...] = ()  # of these
+    categories: Categories = field(default_factory=dict)
 
     @property
     def all(self) -> list[str]:
@@ -46,7 +47,7 @@ class Columns:
     def read(self, chunk: Chunk) -> tuple[Any, np.ndarray]:
         """Return the samples as a data frame, and their labels."""
         labels = check_labels(chunk, self.target, self.unlabeled)
-        return read_frame(chunk, self.features, self.categorical, self.boolean), labels
+        return read_frame(chunk, self.features, self.categories), labels
 
 
 def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
@@ -74,48 +75,37 @@ def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
     return numbers
 
 
-def read_frame(
-    chunk: Chunk, columns: Sequence[str], categorical: Sequence[str], boolean: Sequence[str] = ()
-) -> Any:
-    """Return the columns as a data frame: categories, None where missing, and numbers.
-
-    Categories are texts, and True and False in columns that are `boolean`.
-    """
+def read_frame(chunk: Chunk, columns: Sequence[str], categories: Categories) -> Any:
+    """Return the columns as a data frame: categories, None where missing, and numbers."""
     pandas = need("pandas", "cli", "The command line")
-    numeric = [column for column in columns if column not in categorical]
+    numeric = [column for column in columns if column not in categories]
     frame = pandas.DataFrame(read_numbers(chunk, numeric), columns=numeric)
-    for column in categorical:
-        known = _BOOLEANS if column in boolean else {}
-        texts = [(text, text.lower()) for text in read_labels(chunk, column).tolist()]
-        cells = [None if lower in MISSING else known.get(lower, text) for text, lower in texts]
+    for column, known in categories.items():
+        texts = ((text, text.lower()) for text in read_labels(chunk, column).tolist())
+        cells = [
+            None if lower in MISSING else known.get(lower if known is BOOLEANS else text, text)
+            for text, lower in texts
+        ]
         frame[column] = pandas.Series(cells, dtype=object)
     return frame[list(columns)]
 
 
-def find_categorical(chunk: Chunk, columns: Sequence[str]) -> list[str]:
-    """Return the columns of Booleans, and those of text of which at most half are numbers."""
-    boolean = find_boolean(chunk, columns)
-    return [c for c in columns if c in boolean or _is_categorical(chunk, c)]
-
-
-def find_boolean(chunk: Chunk, columns: Sequence[str]) -> list[str]:
-    """Return the columns of nothing but true, false and missing values."""
-    return [column for column in columns if _is_boolean(chunk, column)]
-
-
-def _is_boolean(chunk: Chunk, column: str) -> bool:
+def is_categorical(chunk: Chunk, column: str) -> bool:
+    """Whether a column contains Booleans, or text of which at most half are numbers."""
     values = _plain(chunk.table[column])
-    if not _is_text(values.type):
-        return bool(arrow().types.is_boolean(values.type))
-    known = _distinct(values)
-    return bool(known) and known <= set(_BOOLEANS)
-
-
-def _is_categorical(chunk: Chunk, column: str) -> bool:
-    values = _plain(chunk.table[column])
+    if is_boolean(chunk, column):
+        return True
     if not _is_text(values.type) or _to_numbers(values, chunk.decimal) is not None:
         return False
     return are_categories(_distinct(values))
+
+
+def is_boolean(chunk: Chunk, column: str) -> bool:
+    """Whether a column contains nothing but true, false and missing values."""
+    values = _plain(chunk.table[column])
+    if not _is_text(values.type):
+        return bool(arrow().types.is_boolean(values.type))
+    return bool(known := _distinct(values)) and known <= set(BOOLEANS)
 
 
 def _distinct(texts: Any) -> set[str]:
@@ -198,8 +188,8 @@ def _parse(texts: Any) -> Any:
         return pc.cast(texts, pa.float64())  # the usual case, which is quick
     except pa.ArrowInvalid:
         texts = pc.utf8_lower(texts)
-        for word, number in _TRUTH.items():
-            texts = pc.if_else(pc.equal(texts, word), number, texts)
+        for word, truth in BOOLEANS.items():
+            texts = pc.if_else(pc.equal(texts, word), str(int(truth)), texts)
         missing = pc.is_in(texts, pa.array(MISSING, texts.type))
         return pc.cast(pc.if_else(missing, None, texts), pa.float64())
 
@@ -244,22 +234,21 @@ class FeatureReader:
     def _read_frame(self, chunk: Chunk) -> Any:
         """Return rows under the names of the model's features, with its values of categories."""
         names = [str(name) for name in self.model.feature_names_in_]
-        categories = getattr(self.model, "categories_", {})
         columns = dict(zip(names, self.columns, strict=True))
-        boolean = [
-            columns[name]
-            for name, values in categories.items()
+        known = {
+            name: BOOLEANS
             if all(isinstance(value, bool) for value in values)
-        ]
-        frame = read_frame(chunk, self.columns, [columns[name] for name in categories], boolean)
+            else {str(value): value for value in values}
+            for name, values in getattr(self.model, "categories_", {}).items()
+        }
+        categories = {columns[name]: values for name, values in known.items()}
+        frame = read_frame(chunk, self.columns, categories)
         frame.columns = names
-        for name, values in categories.items():
-            by_text = {str(value): value for value in values}
-            cells = [by_text.get(text, text) for text in frame[name]]
-            self.n_unknown[name] += sum(not (c is None or str(c) in by_text) for c in cells)
-            if not all(isinstance(value, str) for value in values):  # texts are unknown values
-                cells = [None if isinstance(cell, str) else cell for cell in cells]
-            frame[name] = np.array(cells, dtype=object)
+        for name, values in known.items():
+            is_unknown = frame[name].map(lambda c, v=values: isinstance(c, str) and c not in v)
+            self.n_unknown[name] += int(is_unknown.sum())
+            if not all(isinstance(value, str) for value in values.values()):
+                frame[name] = frame[name].where(~is_unknown, None)
         return frame
 
     def note_unknown(self, args: argparse.Namespace) -> None:
@@ -388,7 +377,7 @@ def match_spelling(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
         if text in known:  # large integers may be the same as floats
             return text
         try:
-            number = float({"true": "1", "false": "0"}.get(text.lower(), text))
+            number = float(BOOLEANS.get(text.lower(), text))
         except ValueError:
             return text
         return names.get(number, text)

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._cli.columns import Columns, find_boolean, find_categorical
+from hyperboxes._cli.columns import BOOLEANS, Columns, is_boolean, is_categorical
 from hyperboxes._cli.common import (
     CHUNK_SIZE,
     UsageError,
@@ -219,7 +219,7 @@ def _find_classes_and_ranges(
     """
     n_rows, classes = 0, set[str]()
     ranges = np.full((2, len(columns.features)), np.nan)
-    numeric = [j for j, name in enumerate(columns.features) if name not in columns.categorical]
+    numeric = [j for j, name in enumerate(columns.features) if name not in columns.categories]
     chunks = table.chunks(columns.all, args.batch_rows)
     for chunk in with_progress(args, "Finding classes and ranges", chunks):
         X, labels = columns.read(chunk)
@@ -284,14 +284,16 @@ def _find_categorical(
         chunk = next(table.chunks(columns.all, CHUNK_SIZE), None)
     except ValueError:  # reported where the file is learned
         return columns
-    others = [name for name in columns.features if name not in named]
-    found = [] if chunk is None else find_categorical(chunk, others)
-    categorical = [name for name in columns.features if name in {*args.categorical, *found}]
-    if not categorical:
+    if chunk is None:
         return columns
-    note(args, f"Categories: {listing(categorical)} (--numeric and --drop choose otherwise)")
-    boolean = [] if chunk is None else find_boolean(chunk, categorical)
-    return replace(columns, categorical=tuple(categorical), boolean=tuple(boolean))
+    categories = {
+        name: BOOLEANS if is_boolean(chunk, name) else {}
+        for name in columns.features
+        if name in args.categorical or (name not in named and is_categorical(chunk, name))
+    }
+    if categories:
+        note(args, f"Categories: {listing(categories)} (--numeric and --drop choose otherwise)")
+    return replace(columns, categories=categories)
 
 
 def _default_features(args: argparse.Namespace, table: Table) -> list[str]:
@@ -314,7 +316,7 @@ def _make_model(args: argparse.Namespace, learner: EstimatorEntry, columns: Colu
         "membership_function": args.membership_function,
         "max_boxes": args.max_boxes,
         "unlabeled": columns.unlabeled,
-        "categorical_features": list(columns.categorical) or None,
+        "categorical_features": list(columns.categories) or None,
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
     known = learner.estimator().get_params(deep=False)
