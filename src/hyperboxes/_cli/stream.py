@@ -300,21 +300,23 @@ def _csv_writer(stream: Any) -> Any:
 
 
 def _print_scores(args: argparse.Namespace, metrics: PrequentialMetrics, model: Any) -> None:
+    scores = metrics.scores(_n_boxes(model))
     if args.json:
-        print_json(metrics.to_dict() | {"n_boxes": _n_boxes(model)})
+        print_json(scores)
         return
     lines = [
-        f"rows                  {metrics.n_rows:,}",
-        f"accuracy              {metrics.accuracy:.4f}",
-        f"kappa                 {metrics.kappa:.4f}",
-        f"repeat the last label {metrics.repeat_accuracy:.4f}",
-        f"boxes                 {_n_boxes(model):,}",
-        f"rows per second       {metrics.speed:,.0f}",
+        f"rows                  {scores['n_rows']:,}",
+        f"of these with a label {scores['n_labels']:,}",
+        f"accuracy              {scores['accuracy']:.4f}",
+        f"kappa                 {scores['kappa']:.4f}",
+        f"repeat the last label {scores['repeat_last_label_accuracy']:.4f}",
+        f"boxes                 {scores['n_boxes']:,}",
+        f"rows per second       {scores['rows_per_second']:,.0f}",
     ]
-    if metrics.seconds_compiling > 0.0:
-        lines[-1] += f", after {metrics.seconds_compiling:.1f} s to compile, once"
-    if metrics.n_labels < metrics.n_rows:
-        lines.insert(1, f"of these with a label {metrics.n_labels:,}")
+    if scores["seconds_compiling"] > 0.0:
+        lines[-1] += f", after {scores['seconds_compiling']:.1f} s to compile, once"
+    if scores["n_labels"] == scores["n_rows"]:
+        del lines[1]
     if args.predictions == STDIO:
         note(args, "\n".join(lines))
     else:
@@ -326,7 +328,7 @@ class PrequentialMetrics:
 
     def __init__(self) -> None:
         self.n_rows = 0  # with and without a label
-        self.n_hits = self.n_repeats = 0
+        self._n_hits = self._n_repeats = 0
         self._labels: Counter[str] = Counter()
         self._predicted: Counter[str] = Counter()
         self._recent: deque[bool] = deque(maxlen=_RECENT_ROWS)
@@ -337,8 +339,8 @@ class PrequentialMetrics:
         """Count a row. An empty label means no label; an empty prediction is never right."""
         self.n_rows += 1
         if label:
-            self.n_hits += label == predicted
-            self.n_repeats += label == self._last
+            self._n_hits += label == predicted
+            self._n_repeats += label == self._last
             self._labels[label] += 1
             self._predicted[predicted] += 1
             self._recent.append(label == predicted)
@@ -349,61 +351,32 @@ class PrequentialMetrics:
         self._began, self._compiled_before = time.monotonic(), compiling.seconds
         self._n_before = self.n_rows
 
-    @property
-    def n_labels(self) -> int:
-        """Rows with a label."""
-        return self._labels.total()
-
-    @property
-    def accuracy(self) -> float:
-        """The share of right predictions."""
-        return self.n_hits / max(self.n_labels, 1)
-
-    @property
-    def recent_accuracy(self) -> float:
-        """The share of right predictions among the last rows."""
-        return sum(self._recent) / max(len(self._recent), 1)
-
-    @property
-    def repeat_accuracy(self) -> float:
-        """The accuracy of repeating the last label."""
-        return self.n_repeats / max(self.n_labels, 1)
-
-    @property
-    def kappa(self) -> float:
-        """Cohen's kappa: 0 for random predictions, 1 for no mistake."""
+    def scores(self, n_boxes: int) -> dict[str, Any]:
+        """Return the scores for JSON. The speed leaves out the time to compile."""
+        n_labels = max(self._labels.total(), 1)
+        accuracy = self._n_hits / n_labels
         products = (count * self._predicted[name] for name, count in self._labels.items())
-        by_chance = sum(products) / max(self.n_labels, 1) ** 2
-        return 0.0 if by_chance == 1.0 else (self.accuracy - by_chance) / (1.0 - by_chance)
-
-    @property
-    def seconds_compiling(self) -> float:
-        """Seconds of compilation, which a machine does once."""
-        return compiling.seconds - self._compiled_before
-
-    @property
-    def speed(self) -> float:
-        """Rows per second, not counting the time to compile."""
-        seconds = time.monotonic() - self._began - self.seconds_compiling
-        return (self.n_rows - self._n_before) / max(seconds, 1e-9)
+        by_chance = sum(products) / n_labels**2
+        kappa = 0.0 if by_chance == 1.0 else (accuracy - by_chance) / (1.0 - by_chance)
+        compiled = compiling.seconds - self._compiled_before
+        seconds = time.monotonic() - self._began - compiled
+        return {
+            "n_rows": self.n_rows,
+            "n_labels": self._labels.total(),
+            "accuracy": round(accuracy, 6),
+            "recent_accuracy": round(sum(self._recent) / max(len(self._recent), 1), 6),
+            "kappa": round(kappa, 6),
+            "repeat_last_label_accuracy": round(self._n_repeats / n_labels, 6),
+            "rows_per_second": round((self.n_rows - self._n_before) / max(seconds, 1e-9), 1),
+            "seconds_compiling": round(compiled, 3),
+            "n_boxes": n_boxes,
+        }
 
     def remark(self, n_boxes: int) -> str:
         """Return the scores in a line, for a progress bar."""
+        scores = self.scores(n_boxes)
         return (
-            f"{self.n_rows:,} rows, accuracy {self.accuracy:.1%} (last {len(self._recent):,}: "
-            f"{self.recent_accuracy:.1%}), kappa {self.kappa:.3f}, {n_boxes:,} boxes, "
-            f"{self.speed:,.0f} rows/s"
+            f"{self.n_rows:,} rows, accuracy {scores['accuracy']:.1%} (last "
+            f"{len(self._recent):,}: {scores['recent_accuracy']:.1%}), kappa "
+            f"{scores['kappa']:.3f}, {n_boxes:,} boxes, {scores['rows_per_second']:,.0f} rows/s"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the scores for JSON."""
-        return {
-            "n_rows": self.n_rows,
-            "n_labels": self.n_labels,
-            "accuracy": round(self.accuracy, 6),
-            "recent_accuracy": round(self.recent_accuracy, 6),
-            "kappa": round(self.kappa, 6),
-            "repeat_last_label_accuracy": round(self.repeat_accuracy, 6),
-            "rows_per_second": round(self.speed, 1),
-            "seconds_compiling": round(self.seconds_compiling, 3),
-        }
