@@ -98,15 +98,16 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_chunk_size(parser: Any, default: int | None = CHUNK_SIZE) -> None:
+def add_number(parser: Any, option: str, help_text: str, default: int | None = None) -> None:
+    """Add an option that takes a positive integer."""
+    if default is not None:
+        help_text += f"; default: {default}"
+    parser.add_argument(option, type=positive_integer, default=default, metavar="N", help=help_text)
+
+
+def add_chunk_size(parser: argparse.ArgumentParser) -> None:
     """Add how many rows are read at a time."""
-    parser.add_argument(
-        "--chunk-size",
-        type=positive_integer,
-        default=default,
-        metavar="ROWS",
-        help=f"read at a time; default: {CHUNK_SIZE}",
-    )
+    add_number(parser, "--chunk-size", "rows that are read at a time", CHUNK_SIZE)
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:

@@ -33,6 +33,7 @@ from hyperboxes._cli.common import (
     add_data,
     add_feature_choice,
     add_json,
+    add_number,
     add_output,
     add_target,
     check_model_output,
@@ -40,7 +41,6 @@ from hyperboxes._cli.common import (
     listing,
     n_boxes,
     note,
-    positive_integer,
     print_json,
     progress,
     with_progress,
@@ -79,11 +79,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     add_output(parser, "the model", "model.hyperboxes")
     add_feature_choice(parser)
-    parser.add_argument(
+    add_number(
+        parser,
         "--batch-rows",
-        type=positive_integer,
-        metavar="N",
-        help="learn so many rows at a time, of files larger than memory, with the online learners: "
+        "learn so many rows at a time, of files larger than memory, with the online learners: "
         + ", ".join(ONLINE),
     )
     add_json(parser, "a summary")
@@ -132,11 +131,10 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         help="whether the feature in which a row is farthest from a box decides, or the mean of "
         "all; default: mean",
     )
-    group.add_argument(
+    add_number(
+        group,
         "--max-boxes",
-        type=positive_integer,
-        metavar="N",
-        help="largest number of boxes. Of boosted: tens to read, hundreds to predict with. Of "
+        "largest number of boxes. Of boosted: tens to read, hundreds to predict with. Of "
         "adaptive, improved and online: beyond it the box that was matched longest ago is evicted. "
         "Default: 20 (boosted), 1000 (adaptive), no limit (improved, online)",
     )

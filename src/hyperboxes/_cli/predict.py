@@ -7,8 +7,7 @@ table on standard output unless -o says otherwise.
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hyperboxes._cli.columns import (
@@ -26,10 +25,10 @@ from hyperboxes._cli.common import (
     add_data,
     add_json,
     add_model,
+    add_number,
     check_output,
     is_parquet,
     open_writer,
-    positive_integer,
     with_progress,
 )
 from hyperboxes._cli.tables import Chunk, find_files, open_table
@@ -65,13 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_json(parser, "each row")
     add_matching(parser)
-    parser.add_argument(
-        "--jobs",
-        type=positive_integer,
-        default=1,
-        metavar="N",
-        help="threads that predict; default: 1",
-    )
+    add_number(parser, "--jobs", "threads that predict", 1)
     add_chunk_size(parser)
 
 
@@ -91,13 +84,12 @@ def run(args: argparse.Namespace) -> None:
     table = open_table(*files, sep=args.sep, decimal=args.decimal)
     reader = find_features(args, model, table)
     kept = table.columns if args.keep else []
-    _check_names([*kept, *_new_names(args, model)])
     wanted = list(dict.fromkeys([*kept, *reader.columns]))
     chunks = table.chunks(wanted, args.chunk_size)
     n_rows = 0
     with open_writer(args.output, as_json=args.json) as write:
         for chunk in with_progress(args, "Predicting", chunks):
-            write(dict(_results(args, reader, chunk, kept)))
+            write(_by_name(_results(args, reader, chunk, kept)))
             n_rows += len(chunk)
         if n_rows == 0:
             raise ValueError(f"{table.name} has no rows")
@@ -129,21 +121,18 @@ def _most_probable(model: Any, X: Any, proba: Any) -> Any:
     return model.classes_[proba.argmax(axis=1)]
 
 
-def _new_names(args: argparse.Namespace, model: Any) -> list[str]:
-    """Return the names of the columns that are added to the kept ones."""
-    proba = _by_class("proba", model) if args.proba else []
-    return [args.column, *proba, *(_by_class("membership", model) if args.membership else [])]
-
-
 def _by_class(title: str, model: Any) -> list[str]:
     return [f"{title}_{label}" for label in model.classes_]
 
 
-def _check_names(names: list[str]) -> None:
-    """Raise an error for two columns of one name."""
-    (name, count), *_ = Counter(names).most_common(1)
-    if count > 1:
-        raise ValueError(
-            f"The output would have two columns named {name!r}: choose another --column, or leave "
-            "out --keep"
-        )
+def _by_name(columns: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return columns by name; raise an error if two have the same."""
+    found: dict[str, Any] = {}
+    for name, values in columns:
+        if name in found:
+            raise ValueError(
+                f"The output would have two columns named {name!r}: choose another --column, or "
+                "leave out --keep"
+            )
+        found[name] = values
+    return found

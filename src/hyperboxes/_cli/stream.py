@@ -34,10 +34,10 @@ from hyperboxes._cli.common import (
     add_data,
     add_feature_choice,
     add_json,
+    add_number,
     check_model_output,
     check_output,
     note,
-    positive_integer,
     print_json,
     progress,
 )
@@ -82,19 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.05,
         help="longest side of a box, as a fraction of a feature's recent range; default: 0.05",
     )
-    parser.add_argument(
-        "--max-boxes",
-        type=positive_integer,
-        default=1000,
-        metavar="N",
-        help="largest number of boxes; default: 1000",
-    )
-    parser.add_argument(
-        "--save-every",
-        type=positive_integer,
-        metavar="N",
-        help="also save the model after every N rows; default: only at the end",
-    )
+    add_number(parser, "--max-boxes", "largest number of boxes", 1000)
+    add_number(parser, "--save-every", "also save the model after every N rows")
     parser.add_argument(
         "--resume",
         action="store_true",
@@ -197,6 +186,7 @@ def _predict_and_learn(
         # Names in the order of the file, which `predict` and the like expect.
         model.n_features_in_ = len(columns.features)
         model.feature_names_in_ = np.array(columns.features, dtype=object)
+        model.target_name_ = columns.target
     writer = None if file is None else _csv_writer(file)
     for row, label in zip(X.tolist(), read_labels(chunk, columns.target).tolist(), strict=True):
         predicted = model.predict_one(row) or ""
