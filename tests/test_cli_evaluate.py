@@ -198,11 +198,9 @@ def test_classes_of_few_rows(run, refuse, folder):
     assert "train.csv: no species has 101 rows, so there cannot be 101 folds" in refuse(*CV, "101")
 
 
-@pytest.mark.parametrize(("folds", "message"), [("1", "at least 2 folds"), ("x", "positive int")])
-def test_bad_numbers_of_folds(run, folds, message):
-    code, _, err = run(*CV, folds)
-    assert code == 2
-    assert message in err
+def test_bad_numbers_of_folds(run, refuse):
+    assert "--cv needs at least 2 folds" in refuse(*CV, "1", code=2)
+    assert "not a positive integer: 'x'" in run(*CV, "x")[2]
 
 
 def test_cross_validation_of_an_empty_file(refuse, folder):

@@ -105,11 +105,6 @@ def add_number(parser: Any, option: str, help_text: str, default: int | None = N
     parser.add_argument(option, type=positive_integer, default=default, metavar="N", help=help_text)
 
 
-def add_chunk_size(parser: argparse.ArgumentParser) -> None:
-    """Add how many rows are read at a time."""
-    add_number(parser, "--chunk-size", "rows that are read at a time", CHUNK_SIZE)
-
-
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add the model to use."""
     parser.add_argument("model", metavar="MODEL", help="a model that `hyperboxes fit` has written")

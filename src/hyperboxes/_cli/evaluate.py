@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,16 +28,17 @@ from hyperboxes._cli.columns import (
     read_target,
 )
 from hyperboxes._cli.common import (
+    CHUNK_SIZE,
     TARGET_HELP,
-    add_chunk_size,
+    UsageError,
     add_data,
     add_json,
     add_model,
+    add_number,
     add_target,
     listing,
     n_boxes,
     note,
-    positive_integer,
     print_json,
     progress,
     with_progress,
@@ -65,18 +65,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data(parser, several=True)
     add_target(parser, required=False, help_text=TARGET_HELP)
     add_matching(parser)
-    parser.add_argument(
-        "--cv",
-        type=_number_of_folds,
-        metavar="FOLDS",
-        help="cross-validate: train models like MODEL on all folds of DATA but one, predict that",
-    )
+    folds = "cross-validate: train models like MODEL on all folds of DATA but one, predict that"
+    add_number(parser, "--cv", folds)
     add_json(parser, "the scores")
-    add_chunk_size(parser)
+    add_number(parser, "--chunk-size", "rows that are read at a time", CHUNK_SIZE)
 
 
 def run(args: argparse.Namespace) -> None:
     """Evaluate."""
+    if args.cv == 1:
+        raise UsageError("--cv needs at least 2 folds")
     table = open_table(*find_files(args.data), sep=args.sep, decimal=args.decimal)
     model = load_model(args.model)
     check_classifier(model, args.model)
@@ -90,24 +88,17 @@ def run(args: argparse.Namespace) -> None:
     reader.note_unknown(args)
 
 
-def _number_of_folds(text: str) -> int:
-    folds = positive_integer(text)
-    if folds < 2:
-        raise argparse.ArgumentTypeError("there must be at least 2 folds")
-    return folds
-
-
 def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> dict[str, Any]:
     """Compare the model's predictions with the labels."""
     model = reader.model
-    confusion = Confusion(model.classes_)
+    predictions = Predictions(model.classes_)
     chunks = table.chunks([*reader.columns, args.target], args.chunk_size)
     for chunk in with_progress(args, "Evaluating", chunks):
         labels, has_label = read_target(args, model, chunk)
-        confusion.add(model, reader.read(chunk), labels, has_label)
-    if confusion.n_samples == 0:
+        predictions.add(model, reader.read(chunk), labels, has_label)
+    if len(predictions) == 0:
         raise ValueError(f"{table.name} has no rows with a label")
-    return _find_scores(confusion, n_boxes(model))
+    return _find_scores(predictions, n_boxes(model))
 
 
 def _cross_validate(
@@ -120,16 +111,16 @@ def _cross_validate(
     X, labels = _read_all(args, table, reader)
     classes, counts = np.unique(labels[labels != _NO_LABEL], return_counts=True)
     _check_counts(args, table, classes, counts)
-    confusion, accuracies, sizes = Confusion(classes), [], []
+    predictions, accuracies, sizes = Predictions(classes), [], []
     with progress(args, "Cross-validating", args.cv) as update:
         for fold in _make_folds(labels, args.cv):
             model = _fit_without(fold, reader.model, X, labels)
-            predicted = confusion.add(model, _take(X, fold), labels[fold])
+            predicted = predictions.add(model, _take(X, fold), labels[fold])
             accuracies.append(float(np.mean(predicted == labels[fold])))
             sizes.append(n_boxes(model))
             if update is not None:
                 update(len(accuracies), f"{len(accuracies)} of {args.cv} folds")
-    return _find_scores(confusion, round(np.mean(sizes)), accuracies)
+    return _find_scores(predictions, round(np.mean(sizes)), accuracies)
 
 
 def _read_all(
@@ -190,78 +181,72 @@ def _take(X: Any, rows: np.ndarray) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
-class Confusion:
-    """Counts of true and predicted classes, probabilities, and which samples a box contains."""
+class Predictions:
+    """Predictions of samples and their labels, by code: that of a class is its position."""
 
     def __init__(self, classes: np.ndarray) -> None:
         self._classes = classes
-        self._position = {str(label): i for i, label in enumerate(classes.tolist())}
-        self._counts: Counter[tuple[str, str]] = Counter()
-        self._is_contained: list[np.ndarray] = []
-        # The true class, by position, and the probabilities of samples of known classes.
-        self._true: list[np.ndarray] = []
+        self._codes = {str(label): code for code, label in enumerate(classes.tolist())}
+        self._true: list[int] = []
+        self._predicted: list[int] = []
         self._proba: list[np.ndarray] = []
+        self._is_contained: list[np.ndarray] = []
+
+    def __len__(self) -> int:
+        return len(self._true)
 
     def add(self, model: Any, X: Any, labels: np.ndarray, has_label: Any = ...) -> np.ndarray:
-        """Predict samples, compare with their labels, which are texts, and return the classes."""
+        """Predict samples, whose labels are texts, and return the classes."""
         predicted: np.ndarray = model.predict(X)
         true = match_spelling(labels[has_label], self._classes)
-        self._counts.update(
-            zip(true.tolist(), map(str, predicted[has_label].tolist()), strict=True)
-        )
-        codes = np.array([self._position.get(text, -1) for text in true.tolist()], int)
-        if hasattr(model, "predict_proba") and len(self._position) <= _MAX_COLUMNS:
-            proba = np.zeros((len(true), len(self._position)))
-            columns = [self._position[str(label)] for label in model.classes_.tolist()]
-            proba[:, columns] = model.predict_proba(X)[has_label]
-            self._proba.append(proba[codes >= 0])
-            self._true.append(codes[codes >= 0])
+        self._true += self._encode(true.tolist())
+        self._predicted += self._encode(map(str, predicted[has_label].tolist()))
+        if hasattr(model, "predict_proba") and len(self._classes) <= _MAX_COLUMNS:
+            proba = np.zeros((len(true), len(self._classes)))
+            proba[:, self._encode(map(str, model.classes_.tolist()))] = model.predict_proba(X)[
+                has_label
+            ]
+            self._proba.append(proba)
         if hasattr(model, "membership"):
             self._is_contained.append(model.membership(X).max(axis=1) == 1)
         return predicted
 
-    @property
-    def n_samples(self) -> int:
-        """The number of samples with a label."""
-        return self._counts.total()
+    def _encode(self, texts: Iterable[str]) -> list[int]:
+        """Return the codes of texts; those that are no classes get codes behind them."""
+        return [self._codes.setdefault(text, len(self._codes)) for text in texts]
 
-    @property
     def contained_share(self) -> float | None:
-        """The share of the samples that a box contains, None for models without memberships."""
+        """Return the share of samples that a box contains, None without memberships."""
         return float(np.concatenate(self._is_contained).mean()) if self._is_contained else None
 
     def probability_scores(self) -> tuple[float | None, float | None]:
-        """Return the area under the ROC curve and the log-loss, None if there are none.
+        """Return the area under the ROC curve and the log-loss of samples of known classes.
 
         The area is the mean of those of each class against the others.
         """
         from sklearn.metrics import roc_auc_score
 
-        true = np.concatenate([*self._true, np.empty(0, int)])
-        if not len(true):
+        true = np.array(self._true)
+        is_known = true < len(self._classes)
+        if not self._proba or not is_known.any():
             return None, None
-        proba = np.concatenate(self._proba)
-        areas = [
-            roc_auc_score(true == i, proba[:, i])
-            for i in np.unique(true).tolist()
-            if not (true == i).all()
-        ]
+        true, proba = true[is_known], np.concatenate(self._proba)[is_known]
         of_true = np.maximum(proba[np.arange(len(true)), true], np.finfo(float).eps)
+        classes = np.unique(true).tolist()
+        areas = [roc_auc_score(true == i, proba[:, i]) for i in classes if len(classes) > 1]
         return float(np.mean(areas)) if areas else None, float(-np.log(of_true).mean())
 
     def table(self) -> tuple[list[str], np.ndarray]:
         """Return the classes, and the counts with the true class in rows."""
-        known = {str(label) for label in self._classes.tolist()}
-        names = sorted(known | {true for true, _ in self._counts}, key=_by_number)
-        position = {name: i for i, name in enumerate(names)}
-        matrix = np.zeros((len(names), len(names)), np.int64)
-        for (true, predicted), count in self._counts.items():
-            matrix[position[true], position[predicted]] = count
-        return names, matrix
+        from sklearn.metrics import confusion_matrix
+
+        names = sorted(self._codes, key=_by_number)
+        codes = [self._codes[name] for name in names]
+        return names, confusion_matrix(self._true, self._predicted, labels=codes)
 
 
 def _find_scores(
-    confusion: Confusion, n_boxes: int, fold_accuracies: Sequence[float] = ()
+    predictions: Predictions, n_boxes: int, fold_accuracies: Sequence[float] = ()
 ) -> dict[str, Any]:
     """Return the scores for JSON; a score of 0 / 0 is None.
 
@@ -270,9 +255,9 @@ def _find_scores(
     """
     from hyperboxes._readers.quality import class_scores, overall_scores
 
-    names, matrix = confusion.table()
+    names, matrix = predictions.table()
     accuracy, balanced_accuracy = overall_scores(matrix)
-    auc, log_loss = confusion.probability_scores()
+    auc, log_loss = predictions.probability_scores()
     support = matrix.sum(axis=1)
     scores = {
         "n_samples": int(matrix.sum()),
@@ -284,7 +269,7 @@ def _find_scores(
         "auc": auc,
         "log_loss": log_loss,
         "fold_accuracies": list(fold_accuracies) or None,
-        "held": confusion.contained_share,
+        "held": predictions.contained_share(),
         "by_class": dict(zip(names, class_scores(matrix), strict=True)),
         "confusion_matrix": {"classes": names, "rows": matrix.tolist()},
     }

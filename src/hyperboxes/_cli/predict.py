@@ -19,9 +19,9 @@ from hyperboxes._cli.columns import (
     load_model,
 )
 from hyperboxes._cli.common import (
+    CHUNK_SIZE,
     STDIO,
     UsageError,
-    add_chunk_size,
     add_data,
     add_json,
     add_model,
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser, "each row")
     add_matching(parser)
     add_number(parser, "--jobs", "threads that predict", 1)
-    add_chunk_size(parser)
+    add_number(parser, "--chunk-size", "rows that are read at a time", CHUNK_SIZE)
 
 
 def run(args: argparse.Namespace) -> None:
