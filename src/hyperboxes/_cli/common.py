@@ -80,8 +80,8 @@ def print_json(value: Any) -> None:
 def add_data(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """Add the file to read, or several, and how they are written."""
     more = "; several are read one after the other; a pattern may stand for them" * several
-    nargs = {"nargs": "+"} if several else {}
-    parser.add_argument("data", metavar="DATA", help=f"{DATA_HELP}{more}", **nargs)  # type: ignore[arg-type]
+    nargs = "+" if several else None
+    parser.add_argument("data", metavar="DATA", nargs=nargs, help=f"{DATA_HELP}{more}")
     add_format(parser)
 
 
@@ -214,22 +214,18 @@ def n_boxes(model: Any) -> int:
 
 
 @contextmanager
-def progress(
-    args: argparse.Namespace, title: str, total: int | None = None
-) -> Iterator[Update | None]:
-    """Show a bar, and yield a function that updates it; None without a terminal.
+def progress(args: argparse.Namespace, title: str, total: int | None = None) -> Iterator[Update]:
+    """Show a bar in a terminal, and yield a function that updates it.
 
     Without `total` it shows activity and the number of rows done.
     """
     bar = None if args.quiet or not sys.stderr.isatty() else _make_bar(total is not None)
-    if bar is None:
-        yield None
-        return
-    with bar:
-        task = bar.add_task(title, total=total, remark="")
+    with bar or nullcontext():
+        task = bar and bar.add_task(title, total=total, remark="")
 
         def update(n_rows: int, remark: str = "") -> None:
-            bar.update(task, completed=n_rows, remark=remark or f"{n_rows:,} rows")
+            if bar:
+                bar.update(task, completed=n_rows, remark=remark or f"{n_rows:,} rows")
 
         yield update
 
@@ -243,8 +239,7 @@ def with_progress(
         for chunk in chunks:
             yield chunk
             n_rows += len(chunk)
-            if update is not None:
-                update(n_rows, "")
+            update(n_rows, "")
 
 
 def _make_bar(has_end: bool) -> Any:

@@ -480,27 +480,26 @@ def _draw_candidates(axes: Any, tried: dict[str, list[int]]) -> None:
 
 
 def _print_next_steps(args: argparse.Namespace) -> None:
-    train, test, stream, model, agglo, predicted = _files(
-        args,
-        *("train.csv", "test.csv", "stream.csv", "model.hyperboxes"),
-        *("agglo.hyperboxes", "predicted.csv"),
+    names = (
+        "train.csv",
+        "test.csv",
+        "stream.csv",
+        "model.hyperboxes",
+        "agglo.hyperboxes",
+        "predicted.csv",
     )
-    target = ["--target", TARGET]
+    train, test, stream, model, agglo, predicted = map(shlex.quote, _files(args, *names))
     commands = {
-        "Predict rows, with probabilities": (
-            ["predict", model, test, "--keep", "--proba", "-o", predicted]
-        ),
-        "Measure each rule on other rows": ["rules", model, "--data", test, *target],
-        "Write the rules as SQL": ["rules", model, "--format", "sql", "--table", "patients"],
+        "Predict rows, with probabilities": f"predict {model} {test} --keep --proba -o {predicted}",
+        "Measure each rule on other rows": f"rules {model} --data {test} --target {TARGET}",
+        "Write the rules as SQL": f"rules {model} --format sql --table patients",
         "Train with AGGLO-SM, on all features": (
-            ["fit", train, *target, "--learner", "agglo-sm", "-o", agglo]
+            f"fit {train} --target {TARGET} --learner agglo-sm -o {agglo}"
         ),
-        "Evaluate that model": ["evaluate", agglo, test],
-        "Follow the stream with fewer boxes": (
-            ["stream", stream, "--target", "state", "--max-boxes", "200"]
-        ),
-        "See all options and algorithms": ["fit", "--help"],
+        "Evaluate that model": f"evaluate {agglo} {test}",
+        "Follow the stream with fewer boxes": f"stream {stream} --target state --max-boxes 200",
+        "See all options and algorithms": "fit --help",
     }
     _title("Now try")
     for title, command in commands.items():
-        print(f"{title}:\n  {_find_program()} {shlex.join(command)}")
+        print(f"{title}:\n  {_find_program()} {command}")

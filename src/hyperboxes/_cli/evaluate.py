@@ -118,8 +118,7 @@ def _cross_validate(
             predicted = predictions.add(model, _take(X, fold), labels[fold])
             accuracies.append(float(np.mean(predicted == labels[fold])))
             sizes.append(n_boxes(model))
-            if update is not None:
-                update(len(accuracies), f"{len(accuracies)} of {args.cv} folds")
+            update(len(accuracies), f"{len(accuracies)} of {args.cv} folds")
     return _find_scores(predictions, round(np.mean(sizes)), accuracies)
 
 

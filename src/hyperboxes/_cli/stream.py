@@ -112,8 +112,7 @@ def run(args: argparse.Namespace) -> None:
             metrics.start_clock()
             for chunk in chunks:
                 _predict_and_learn(args, model, chunk, columns, metrics, file)
-                if update is not None:
-                    update(metrics.n_rows, metrics.remark(_n_boxes(model)))
+                update(metrics.n_rows, metrics.remark(_n_boxes(model)))
     except KeyboardInterrupt:
         if metrics.n_rows:
             _print_scores(args, metrics, model)
