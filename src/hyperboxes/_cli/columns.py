@@ -288,15 +288,6 @@ def choose_target(args: argparse.Namespace, model: Any) -> None:
         raise UsageError(f"{args.model} does not name its target: add --target COLUMN")
 
 
-def check_memberships(model: Any, path: str) -> None:
-    """Raise an error if a model has no memberships."""
-    if not hasattr(model, "membership"):
-        raise ValueError(
-            f"{path} is a {type(model).__name__}, which has no memberships; --proba gives "
-            "probabilities"
-        )
-
-
 def read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
     """Return all rows of the data, and their labels (None for no label) if --target is given."""
     table = open_table(args.data, sep=args.sep, decimal=args.decimal)
@@ -309,9 +300,12 @@ def read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
         return reader.read(chunk), None
     check_classifier(model, args.model)
     labels, has_label = read_target(args, model, chunk)
-    classes = to_classes(labels, model.classes_).astype(object)
-    classes[~has_label] = None
-    return reader.read(chunk), classes
+    known = {str(label): label for label in model.classes_.tolist()}
+    texts = match_spelling(labels, model.classes_).tolist()
+    classes = [
+        known.get(text, text) if has else None for text, has in zip(texts, has_label, strict=True)
+    ]
+    return reader.read(chunk), np.array(classes, dtype=object)
 
 
 def read_target(
@@ -384,10 +378,3 @@ def match_spelling(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
     texts, inverse = np.unique(labels, return_inverse=True)
     return np.array([translate(text) for text in texts.tolist()], dtype=str)[inverse]
-
-
-def to_classes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return labels as classes of the model; others remain texts."""
-    known = {str(label): label for label in classes.tolist()}
-    found = [known.get(text, text) for text in match_spelling(labels, classes).tolist()]
-    return np.array(found, classes.dtype if classes.dtype.kind == "U" else object)

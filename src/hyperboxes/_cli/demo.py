@@ -480,24 +480,22 @@ def _draw_candidates(axes: Any, tried: dict[str, list[int]]) -> None:
 
 
 def _print_next_steps(args: argparse.Namespace) -> None:
-    names = (
-        "train.csv",
-        "test.csv",
-        "stream.csv",
-        "model.hyperboxes",
-        "agglo.hyperboxes",
-        "predicted.csv",
-    )
-    train, test, stream, model, agglo, predicted = map(shlex.quote, _files(args, *names))
+    at = shlex.quote(f"{args.output}/")
     commands = {
-        "Predict rows, with probabilities": f"predict {model} {test} --keep --proba -o {predicted}",
-        "Measure each rule on other rows": f"rules {model} --data {test} --target {TARGET}",
-        "Write the rules as SQL": f"rules {model} --format sql --table patients",
-        "Train with AGGLO-SM, on all features": (
-            f"fit {train} --target {TARGET} --learner agglo-sm -o {agglo}"
+        "Predict rows, with probabilities": (
+            f"predict {at}model.hyperboxes {at}test.csv --keep --proba -o {at}predicted.csv"
         ),
-        "Evaluate that model": f"evaluate {agglo} {test}",
-        "Follow the stream with fewer boxes": f"stream {stream} --target state --max-boxes 200",
+        "Measure each rule on other rows": (
+            f"rules {at}model.hyperboxes --data {at}test.csv --target {TARGET}"
+        ),
+        "Write the rules as SQL": f"rules {at}model.hyperboxes --format sql --table patients",
+        "Train with AGGLO-SM, on all features": (
+            f"fit {at}train.csv --target {TARGET} --learner agglo-sm -o {at}agglo.hyperboxes"
+        ),
+        "Evaluate that model": f"evaluate {at}agglo.hyperboxes {at}test.csv",
+        "Follow the stream with fewer boxes": (
+            f"stream {at}stream.csv --target state --max-boxes 200"
+        ),
         "See all options and algorithms": "fit --help",
     }
     _title("Now try")

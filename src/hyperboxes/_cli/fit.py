@@ -308,9 +308,14 @@ def _default_features(args: argparse.Namespace, table: Table) -> list[str]:
 
 def _make_model(args: argparse.Namespace, learner: EstimatorEntry, columns: Columns) -> Any:
     """Return the estimator with the parameters that are given."""
+    gamma = args.gamma
+    if gamma is not None and len(gamma) not in (1, len(columns.features)):
+        raise UsageError(
+            f"--gamma has {len(gamma)} numbers, but there are {len(columns.features)} features"
+        )
     chosen = {
         "theta": args.theta,
-        "gamma": _gamma(args, columns),
+        "gamma": gamma[0] if gamma is not None and len(gamma) == 1 else gamma,
         "membership_function": args.membership_function,
         "max_boxes": args.max_boxes,
         "unlabeled": columns.unlabeled,
@@ -321,17 +326,6 @@ def _make_model(args: argparse.Namespace, learner: EstimatorEntry, columns: Colu
     if unknown := [name for name in chosen if name not in known]:
         raise UsageError(f"--learner {args.learner} has no --{unknown[0].replace('_', '-')}")
     return learner.estimator(**learner.commands[args.learner], **chosen)
-
-
-def _gamma(args: argparse.Namespace, columns: Columns) -> Any:
-    """Return a number, or one per feature."""
-    if args.gamma is None or len(args.gamma) == 1:
-        return None if args.gamma is None else args.gamma[0]
-    if len(args.gamma) != len(columns.features):
-        raise UsageError(
-            f"--gamma has {len(args.gamma)} numbers, but there are {len(columns.features)} features"
-        )
-    return args.gamma
 
 
 def _print_summary(

@@ -14,7 +14,6 @@ from hyperboxes._cli.columns import (
     FeatureReader,
     add_matching,
     check_classifier,
-    check_memberships,
     find_features,
     load_model,
 )
@@ -77,8 +76,11 @@ def run(args: argparse.Namespace) -> None:
     model = load_model(args.model)
     if args.proba or args.membership:
         check_classifier(model, args.model)
-    if args.membership:
-        check_memberships(model, args.model)
+    if args.membership and not hasattr(model, "membership"):
+        kind = type(model).__name__
+        raise ValueError(
+            f"{args.model} is a {kind}, which has no memberships; --proba gives probabilities"
+        )
     if hasattr(model, "n_jobs"):
         model.set_params(n_jobs=args.jobs)
     table = open_table(*files, sep=args.sep, decimal=args.decimal)

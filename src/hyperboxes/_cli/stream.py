@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> None:
     columns = choose_columns(args, table)
     model = AdaptiveGFMM(args.theta, max_boxes=args.max_boxes)
     metrics = PrequentialMetrics()
-    chunks = table.live_chunks(columns.all, _CHUNK_ROWS)
+    chunks = table.chunks(columns.all, _CHUNK_ROWS, live=True)
     if args.resume:
         model = _load_model(args, model, columns)
         note(args, f"Going on after {model.n_samples_seen_:,} rows with a label")

@@ -134,13 +134,14 @@ class File(ABC):
         cells = [] if chunk is None else [str(cell).strip() for cell in chunk.table[0].to_pylist()]
         return all(cell.isdecimal() for cell in cells) and len(set(cells)) == len(cells)
 
-    def chunks(self, columns: Sequence[str], size: int | None = None) -> Iterator[Chunk]:
-        """Yield some columns, `size` rows at a time or all at once."""
-        return self._chunks(self._batches(columns, min(size or _BATCH_ROWS, _BATCH_ROWS)), size)
+    def chunks(
+        self, columns: Sequence[str], size: int | None = None, *, live: bool = False
+    ) -> Iterator[Chunk]:
+        """Yield some columns, `size` rows at a time or all at once.
 
-    def live_chunks(self, columns: Sequence[str], size: int) -> Iterator[Chunk]:
-        """Yield at most `size` rows at a time; those of a CSV stream as soon as they arrive."""
-        return self.chunks(columns, size)
+        With `live`, rows of a CSV stream are yielded as soon as they arrive, at most `size`.
+        """
+        return self._chunks(self._batches(columns, min(size or _BATCH_ROWS, _BATCH_ROWS)), size)
 
     def _chunks(self, batches: Iterator[Any], size: int | None, start: int = 0) -> Iterator[Chunk]:
         """Yield chunks of `size` rows; `start` rows came before."""
@@ -165,9 +166,11 @@ class CsvFile(File):
         self._rest = stream if is_read_once else None
         super().__init__(source, names, decimal)
 
-    def live_chunks(self, columns: Sequence[str], size: int) -> Iterator[Chunk]:
-        if self._rest is None:
-            yield from self.chunks(columns, size)
+    def chunks(
+        self, columns: Sequence[str], size: int | None = None, *, live: bool = False
+    ) -> Iterator[Chunk]:
+        if self._rest is None or not live:
+            yield from super().chunks(columns, size)
             return
         start = 0
         with self._rest:
@@ -254,14 +257,12 @@ class Table:
                     f"{listing(file.columns)}"
                 )
 
-    def chunks(self, columns: Sequence[str], size: int | None = None) -> Iterator[Chunk]:
-        """Yield some columns, `size` rows at a time or each file at once."""
+    def chunks(
+        self, columns: Sequence[str], size: int | None = None, *, live: bool = False
+    ) -> Iterator[Chunk]:
+        """Yield some columns, `size` rows at a time or each file at once, as `File.chunks` does."""
         self.check(columns)
-        return chain.from_iterable(file.chunks(columns, size) for file in self._files)
-
-    def live_chunks(self, columns: Sequence[str], size: int) -> Iterator[Chunk]:
-        """Yield at most `size` rows at a time; those of a CSV stream as soon as they arrive."""
-        return chain.from_iterable(file.live_chunks(columns, size) for file in self._files)
+        return chain.from_iterable(file.chunks(columns, size, live=live) for file in self._files)
 
 
 def open_table(
