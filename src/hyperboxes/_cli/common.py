@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -298,7 +298,9 @@ def open_writer(output: str, *, as_json: bool) -> Iterator[Write]:
     if output == STDIO:
         yield text_writer(sys.stdout)
         return
-    with _open(Path(output)) as file:
+    path = Path(output)
+    is_special = path.exists() and not path.is_file()  # a pipe, a device
+    with path.open("wb") if is_special else replacing(path) as file:
         if is_parquet(output):
             with _parquet_writer(file) as write:
                 yield write
@@ -361,11 +363,6 @@ def _rows(columns: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
 def is_parquet(output: str) -> bool:
     """Whether a Parquet file is to be written."""
     return output.endswith((".parquet", ".pq"))
-
-
-def _open(path: Path) -> AbstractContextManager[Any]:
-    is_special = path.exists() and not path.is_file()  # a pipe, a device
-    return path.open("wb") if is_special else replacing(path)
 
 
 def _to_list(values: Any) -> list[Any]:

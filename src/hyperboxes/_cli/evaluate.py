@@ -110,7 +110,13 @@ def _cross_validate(
     """
     X, labels = _read_all(args, table, reader)
     classes, counts = np.unique(labels[labels != _NO_LABEL], return_counts=True)
-    _check_counts(args, table, classes, counts)
+    if counts.max(initial=0) < args.cv:
+        raise ValueError(
+            f"{table.name}: no {args.target} has {args.cv} rows, so there cannot be {args.cv} folds"
+        )
+    if (few := classes[counts < args.cv]).size:
+        few_rows = f"Note: there are fewer than {args.cv} rows of {few[0]}"
+        note(args, f"{few_rows}, so not every fold has one")
     predictions, accuracies, sizes = Predictions(classes), [], []
     with progress(args, "Cross-validating", args.cv) as update:
         for fold in _make_folds(labels, args.cv):
@@ -148,21 +154,6 @@ def _fit_without(fold: np.ndarray, like: Any, X: Any, labels: np.ndarray) -> Any
     if getattr(model, "random_state", 0) is None:
         model.set_params(random_state=0)  # the same scores each time
     return model.fit(_take(X, rows), labels[rows])
-
-
-def _check_counts(
-    args: argparse.Namespace, table: Table, classes: np.ndarray, counts: np.ndarray
-) -> None:
-    """Raise an error if there are too few rows for the folds; note a class of too few rows."""
-    if counts.max(initial=0) < args.cv:
-        raise ValueError(
-            f"{table.name}: no {args.target} has {args.cv} rows, so there cannot be {args.cv} folds"
-        )
-    if (few := classes[counts < args.cv]).size:
-        note(
-            args,
-            f"Note: there are fewer than {args.cv} rows of {few[0]}, so not every fold has one",
-        )
 
 
 def _make_folds(labels: np.ndarray, n_folds: int) -> list[np.ndarray]:

@@ -67,7 +67,7 @@ ONLINE = (
 )
 
 # The paper's names of learners, without hyphens, where they are others.
-PAPER_NAMES = {"iolgfmm": "improved", "onlngfmm": "online"}
+_PAPER_NAMES = {"iolgfmm": "improved", "onlngfmm": "online"}
 
 # A column with more labels is not a class but a measurement or an identifier.
 _MAX_CLASSES = 10_000
@@ -142,7 +142,7 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
 
 def learner_name(text: str) -> str:
     """Return the name of a learner that is spelt as a class, in the paper, or in another case."""
-    names = dict(PAPER_NAMES)
+    names = dict(_PAPER_NAMES)
     for name, entry in commands().items():
         names.setdefault(_letters(entry.class_name), name)
         names[_letters(name)] = name

@@ -226,7 +226,7 @@ def _saving(args: argparse.Namespace, model: Any, metrics: PrequentialMetrics) -
     """
     with _open_predictions(args, model, metrics) as file:
         if file is not None and not args.resume:
-            _csv_writer(file).writerow(_header(args))
+            _csv_writer(file).writerow((args.target, "prediction"))
         try:
             yield file
         except BaseException:
@@ -248,13 +248,9 @@ def _open_predictions(
         return nullcontext(sys.stdout)
     path = Path(args.predictions)
     if args.resume:
-        end = _find_end_of_learned(path, _header(args), model.n_samples_seen_, metrics)
-        os.truncate(path, end)
+        header = args.target, "prediction"
+        os.truncate(path, _find_end_of_learned(path, header, model.n_samples_seen_, metrics))
     return path.open("a" if args.resume else "w", encoding="utf-8", newline="", buffering=1)
-
-
-def _header(args: argparse.Namespace) -> tuple[str, str]:
-    return args.target, "prediction"
 
 
 def _find_end_of_learned(
