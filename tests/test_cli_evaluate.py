@@ -51,6 +51,7 @@ def test_evaluate(get):
 def test_the_target_is_that_of_the_training(get, refuse):
     get("fit", "train.csv", "--target", "species", "-o", "new")
     named = get("evaluate", "new", "test.csv", "--target", "species")
+    save(load("new"), "new")
     assert get("evaluate", "new", "test.csv") == named
     assert get("evaluate", "new", "train.csv", "--cv", 3)
     TEST.rename(columns={"species": "kind"}).to_csv("kinds.csv", index=False)

@@ -75,6 +75,7 @@ def test_it_predicts_before_it_learns(get, frame):
     assert scores["n_boxes"] == 60
     saved = load("model")
     assert saved.feature_names_in_.tolist() == ["b", "a"]
+    assert saved.target_name_ == "y"
     np.testing.assert_array_equal(saved.hyperboxes_.lower, model.hyperboxes_.lower)
 
 

@@ -93,11 +93,11 @@ def read_frame(chunk: Chunk, columns: Sequence[str], categories: Categories) -> 
 def is_categorical(chunk: Chunk, column: str) -> bool:
     """Whether a column contains Booleans, or text of which at most half are numbers."""
     values = _plain(chunk.table[column])
-    if is_boolean(chunk, column):
-        return True
-    if not _is_text(values.type) or _to_numbers(values, chunk.decimal) is not None:
-        return False
-    return are_categories(_distinct(values))
+    return is_boolean(chunk, column) or (
+        _is_text(values.type)
+        and _to_numbers(values, chunk.decimal) is None
+        and are_categories(_distinct(values))
+    )
 
 
 def is_boolean(chunk: Chunk, column: str) -> bool:
@@ -133,8 +133,7 @@ def _advice(text: str, decimal: str) -> str:
 
 def read_labels(chunk: Chunk, column: str) -> np.ndarray:
     """Return the texts of a column, empty where a cell is missing."""
-    pa = arrow()
-    pc = arrow("compute")
+    pa, pc = arrow(), arrow("compute")
     values = _plain(chunk.table[column])
     if _is_text(values.type):
         values = pc.utf8_trim_whitespace(values)
@@ -158,8 +157,7 @@ def check_labels(chunk: Chunk, target: str, unlabeled: Any) -> np.ndarray:
 
 def _to_numbers(values: Any, decimal: str) -> np.ndarray | None:
     """Return float64, or None if a cell is not a number."""
-    pa = arrow()
-    pc = arrow("compute")
+    pa, pc = arrow(), arrow("compute")
     values = _plain(values)
     if pa.types.is_temporal(values.type):
         return None
@@ -181,8 +179,7 @@ def _with_points(texts: Any, decimal: str) -> Any:
 
 def _parse(texts: Any) -> Any:
     """Return numbers; raise ArrowInvalid if a text is not one."""
-    pa = arrow()
-    pc = arrow("compute")
+    pa, pc = arrow(), arrow("compute")
     texts = pc.utf8_trim_whitespace(texts)
     try:
         return pc.cast(texts, pa.float64())  # the usual case, which is quick
@@ -197,10 +194,9 @@ def _parse(texts: Any) -> Any:
 def _first_text(chunk: Chunk, column: str) -> tuple[int, str]:
     """Return the row and the text of the first cell that is not a number."""
     values = _plain(chunk.table[column])
-    for row in range(len(values)):
-        if _to_numbers(values.slice(row, 1), chunk.decimal) is None:
-            return chunk.start + row + 1, str(values[row].as_py())
-    raise AssertionError(column)
+    cells = (_to_numbers(values.slice(row, 1), chunk.decimal) for row in range(len(values)))
+    row = next(row for row, number in enumerate(cells) if number is None)
+    return chunk.start + row + 1, str(values[row].as_py())
 
 
 def _plain(values: Any) -> Any:

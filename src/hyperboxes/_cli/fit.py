@@ -215,15 +215,11 @@ def _find_classes_and_ranges(
 
     Categories have no range: their positions lie between 0 and 1.
     """
-    n_rows, classes = 0, set[str]()
-    ranges = np.full((2, len(columns.features)), np.nan)
-    numeric = [j for j, name in enumerate(columns.features) if name not in columns.categories]
+    n_rows, classes, ranges = 0, set[str](), []
     chunks = table.chunks(columns.all, args.batch_rows)
     for chunk in with_progress(args, "Finding classes and ranges", chunks):
         X, labels = columns.read(chunk)
-        numbers = X.iloc[:, numeric].to_numpy(np.float64)
-        ranges[0, numeric] = np.fmin(ranges[0, numeric], np.fmin.reduce(numbers))
-        ranges[1, numeric] = np.fmax(ranges[1, numeric], np.fmax.reduce(numbers))
+        ranges += [X.min(numeric_only=True), X.max(numeric_only=True)]
         classes.update(set(labels.tolist()) - {columns.unlabeled})
         _check_classes(table, columns, classes)
         n_rows += len(labels)
@@ -233,7 +229,8 @@ def _find_classes_and_ranges(
         raise ValueError(
             f"{table.name}: no row has a label, every {columns.target} is {columns.unlabeled!r}"
         )
-    return n_rows, sorted(classes), ranges
+    frame = need("pandas", "cli", "The command line").DataFrame(ranges, columns=X.columns)
+    return n_rows, sorted(classes), np.array([frame.min(), frame.max()], np.float64)
 
 
 def _check_classes(table: Table, columns: Columns, classes: set[str]) -> None:
