@@ -209,22 +209,35 @@ class Predictions:
         """Return the share of samples that a box contains, None without memberships."""
         return float(np.concatenate(self._is_contained).mean()) if self._is_contained else None
 
-    def probability_scores(self) -> tuple[float | None, float | None]:
-        """Return the area under the ROC curve and the log-loss of samples of known classes.
+    def probability_scores(self) -> dict[str, Any]:
+        """Return the area under the ROC curve, log-loss and calibration, of known classes.
 
         The area is the mean of those of each class against the others.
         """
         from sklearn.metrics import roc_auc_score
 
-        true = np.array(self._true)
+        true, predicted = np.array(self._true), np.array(self._predicted)
         is_known = true < len(self._classes)
         if not self._proba or not is_known.any():
-            return None, None
+            return {}
         true, proba = true[is_known], np.concatenate(self._proba)[is_known]
-        of_true = np.maximum(proba[np.arange(len(true)), true], np.finfo(float).eps)
-        classes = np.unique(true).tolist()
+        rows, classes = np.arange(len(true)), np.unique(true).tolist()
         areas = [roc_auc_score(true == i, proba[:, i]) for i in classes if len(classes) > 1]
-        return float(np.mean(areas)) if areas else None, float(-np.log(of_true).mean())
+        of_true = np.maximum(proba[rows, true], np.finfo(float).eps)
+        of_predicted, is_right = proba[rows, predicted[is_known]], true == predicted[is_known]
+        tenths = np.minimum((10 * of_predicted).astype(int), 9)
+        calibration = [
+            {
+                "from": tenth / 10,
+                "to": (tenth + 1) / 10,
+                "n_samples": int((tenths == tenth).sum()),
+                "mean_probability": float(of_predicted[tenths == tenth].mean()),
+                "accuracy": float(is_right[tenths == tenth].mean()),
+            }
+            for tenth in np.unique(tenths).tolist()
+        ]
+        auc = {"auc": float(np.mean(areas))} if areas else {}
+        return auc | {"log_loss": float(-np.log(of_true).mean()), "calibration": calibration}
 
     def table(self) -> tuple[list[str], np.ndarray]:
         """Return the classes, and the counts with the true class in rows."""
@@ -247,24 +260,21 @@ def _find_scores(
 
     names, matrix = predictions.table()
     accuracy, balanced_accuracy = overall_scores(matrix)
-    auc, log_loss = predictions.probability_scores()
     support = matrix.sum(axis=1)
-    scores = {
+    held = predictions.contained_share()
+    return {
         "n_samples": int(matrix.sum()),
         "n_boxes": n_boxes,
         "accuracy": accuracy,
         "majority_class": names[support.argmax()],
         "majority_accuracy": float(support.max() / matrix.sum()),
         "balanced_accuracy": balanced_accuracy,
-        "auc": auc,
-        "log_loss": log_loss,
-        "fold_accuracies": list(fold_accuracies) or None,
-        "held": predictions.contained_share(),
+        **predictions.probability_scores(),
+        **({"fold_accuracies": list(fold_accuracies)} if fold_accuracies else {}),
+        **({} if held is None else {"held": held}),
         "by_class": dict(zip(names, class_scores(matrix), strict=True)),
         "confusion_matrix": {"classes": names, "rows": matrix.tolist()},
     }
-    optional = ("auc", "log_loss", "fold_accuracies", "held")
-    return {k: value for k, value in scores.items() if value is not None or k not in optional}
 
 
 def _print_scores(scores: dict[str, Any]) -> None:
@@ -295,20 +305,28 @@ def _print_scores(scores: dict[str, Any]) -> None:
         counts = [(name, *map(str, row)) for name, row in zip(names, matrix, strict=True)]
         print("\ntrue class in rows, predicted in columns")
         _print_table([("", *names), *counts])
+    if "calibration" in scores:
+        print("\nprobability of the predicted class")
+        lines = [("", "samples", "mean", "accuracy")]
+        for tenth in scores["calibration"]:
+            ends = f"{tenth['from']} to {tenth['to']}"
+            shares = _number(tenth["mean_probability"]), _number(tenth["accuracy"])
+            lines.append((ends, f"{tenth['n_samples']:,}", *shares))
+        _print_table(lines)
     for warning in _warnings(scores):
         print(f"\n{warning}")
 
 
 def _warnings(scores: dict[str, Any]) -> Iterator[str]:
     """Say what makes a model useless, whatever its other scores."""
-    if scores["accuracy"] <= scores["majority_accuracy"] and len(scores["by_class"]) > 1:
+    names, matrix = scores["confusion_matrix"].values()
+    support, predicted = np.sum(matrix, axis=1), np.sum(matrix, axis=0)
+    if scores["accuracy"] <= scores["majority_accuracy"] < 1:
         yield (
             "The model does not beat the majority: always predicting "
             f"{scores['majority_class']} is right at least as often."
         )
-    names, matrix = scores["confusion_matrix"].values()
-    predicted = np.sum(matrix, axis=0)
-    if never := [name for name, number in zip(names, predicted, strict=True) if not number]:
+    if never := [names[i] for i in np.flatnonzero((support > 0) & (predicted == 0))]:
         yield f"Never predicted: {listing(never)}."
 
 
@@ -316,7 +334,7 @@ def _number(value: Any) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _print_table(rows: list[tuple[str, ...]]) -> None:
+def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
     widths = np.array([[len(cell) for cell in row] for row in rows]).max(axis=0)
     for first, *rest in rows:
         cells = [first.ljust(widths[0])]
