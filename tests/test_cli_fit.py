@@ -213,7 +213,10 @@ def test_a_category_that_had_no_value_in_training(run, learner):
     code, out, err = run("predict", "new", "rows.csv", "--proba")
     assert code == 0
     assert len(set(out.splitlines()[1:])) == 1
-    assert "Note: k was not seen in training in 1 row: treated as missing" in err
+    assert (
+        "Note: k: rows with a category that was not seen in training (treated as missing): 1\n"
+        in err
+    )
 
 
 def test_unknown_categories_are_counted(run, tmp_path):
@@ -226,8 +229,8 @@ def test_unknown_categories_are_counted(run, tmp_path):
         ["predict", "new", "data.csv", "--chunk-size", 7],
         ["evaluate", "new", "data.csv"],
     ):
-        note = "Note: colour was not seen in training in 12 rows: treated as missing"
-        assert note in run(*argv)[2]
+        note = "Note: colour: rows with a category that was not seen in training"
+        assert f"{note} (treated as missing): 12\n" in run(*argv)[2]
         assert note not in run(*argv, "-q")[2]
 
 

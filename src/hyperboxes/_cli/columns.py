@@ -249,13 +249,9 @@ class FeatureReader:
 
     def note_unknown(self, args: argparse.Namespace) -> None:
         """Say in how many rows a category was unknown to the model."""
-        for name, number in self.n_unknown.items():
-            if number:
-                note(
-                    args,
-                    f"Note: {name} was not seen in training in {number:,} "
-                    f"{'row' if number == 1 else 'rows'}: treated as missing",
-                )
+        for name, number in (+self.n_unknown).items():
+            remark = "rows with a category that was not seen in training (treated as missing)"
+            note(args, f"Note: {name}: {remark}: {number:,}")
 
 
 def add_matching(parser: argparse.ArgumentParser) -> None:

@@ -254,7 +254,11 @@ def _warnings_as_notes(args: argparse.Namespace) -> Iterator[None]:
 def choose_columns(args: argparse.Namespace, table: Table) -> Columns:
     """Return the features and the target, all of which are in the table."""
     table.check([args.target, *args.drop, *(args.features or [])])
-    features = args.features or _default_features(args, table)
+    features = args.features or [c for c in table.columns if c not in (args.target, *args.drop)]
+    if not args.features and (index := [c for c in features if c in table.index_columns]):
+        remark = f"Left out, since it is an index of the rows: {listing(index)}"
+        note(args, f"{remark} (--features chooses otherwise)")
+        features = [c for c in features if c not in index]
     if args.target in features:
         raise ValueError(f"{args.target} is the target, so it cannot be a feature")
     if not features:
@@ -289,18 +293,6 @@ def _find_categorical(
     if categories:
         note(args, f"Categories: {listing(categories)} (--numeric and --drop choose otherwise)")
     return replace(columns, categories=categories)
-
-
-def _default_features(args: argparse.Namespace, table: Table) -> list[str]:
-    """Return all columns but the target, those of --drop, and an index."""
-    dropped = {args.target, *args.drop}
-    if index := [name for name in table.index_columns if name not in dropped]:
-        note(
-            args,
-            f"Left out, since it is an index of the rows: {listing(index)} (--features chooses "
-            "otherwise)",
-        )
-    return [name for name in table.columns if name not in {*dropped, *index}]
 
 
 def _make_model(args: argparse.Namespace, learner: EstimatorEntry, columns: Columns) -> Any:
