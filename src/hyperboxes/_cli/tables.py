@@ -104,6 +104,9 @@ def is_stream(path: str) -> bool:
 class File(ABC):
     """A table in one file; `decimal` is what separates the digits of numbers in text."""
 
+    # The columns that pandas has marked as an index of the rows.
+    _pandas_index: Sequence[str] = ()
+
     def __init__(self, source: Source, columns: Sequence[str], decimal: str) -> None:
         self.name = source.name
         self.columns = [column.strip() for column in columns]
@@ -116,15 +119,11 @@ class File(ABC):
     @property
     def index_columns(self) -> list[str]:
         """The columns that number or name the rows: an index that was written with the data."""
-        found = [name for name in self.columns if self._is_index(name)]
+        found = [c for c in self.columns if _PARQUET_INDEX.fullmatch(c) or c in self._pandas_index]
         first = self.columns[0]
         if first in _NO_NAME and first not in found and self._numbers_rows(first):
             found.insert(0, first)
         return found
-
-    def _is_index(self, column: str) -> bool:
-        """Return whether the file itself marks a column as an index."""
-        return _PARQUET_INDEX.fullmatch(column) is not None
 
     def _numbers_rows(self, column: str) -> bool:
         """Return whether a column contains whole numbers, each once, if it can be read ahead."""
@@ -217,10 +216,10 @@ class ParquetFile(File):
             schema = file.schema_arrow
         super().__init__(source, schema.names, decimal)
         self._as_written = dict(zip(self.columns, schema.names, strict=True))
-        self._pandas_index = (schema.pandas_metadata or {}).get("index_columns", [])
-
-    def _is_index(self, column: str) -> bool:
-        return super()._is_index(column) or self._as_written[column] in self._pandas_index
+        index = (schema.pandas_metadata or {}).get("index_columns", [])
+        self._pandas_index = [
+            name for name, written in self._as_written.items() if written in index
+        ]
 
     def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
         names = [self._as_written[column] for column in columns]
