@@ -64,8 +64,9 @@ def test_the_target_is_that_of_the_training(get, refuse):
     TEST.rename(columns={"species": "kind"}).to_csv("kinds.csv", index=False)
     assert get("evaluate", "new", "kinds.csv", "--target", "kind") == named
     assert "kinds.csv has no column 'species'" in refuse("evaluate", "new", "kinds.csv")
-    message = refuse("evaluate", "model.hyperboxes", "test.csv", code=2)
-    assert "model.hyperboxes does not name its target: add --target COLUMN" in message
+    for command in ("evaluate", "report"):
+        message = refuse(command, "model.hyperboxes", "test.csv", code=2)
+        assert "model.hyperboxes does not name its target: add --target COLUMN" in message
 
 
 def test_useless_models_are_called_so(get):
