@@ -276,7 +276,7 @@ def _calibration_to_json(calibration: DistanceCalibration | None) -> dict[str, A
         "losses": calibration.losses.tolist(),
         "log_gaps": calibration.log_gaps,
         "n_gaps": calibration.n_gaps,
-        "next_question": calibration.next_update,
+        "next_update": calibration.next_update,
         "power_losses": calibration.power_losses.tolist(),
     }
 
@@ -290,7 +290,7 @@ def _calibration_from_json(value: dict[str, Any] | None) -> DistanceCalibration 
             "losses": list(losses),
             "log_gaps": float(log_gaps),
             "n_gaps": float(n_gaps),
-            "next_question": int(question),
+            "next_update": int(question),
             "power_losses": list(powers),
         } if (
             len(value) == 5 and _are_losses([powers, *losses], _N_LOSSES) and type(question) is int
