@@ -64,6 +64,7 @@ def test_the_builders_build_files_that_load():
         (with_calibration(losses=[[1.0] * 4 + [1]] * 11), "probabilities are not known"),
         (with_calibration(losses=[[1.0] * 4 + [float("nan")]] * 11), "not a finite number"),
         (with_calibration(losses=5), "probabilities are not known"),
+        (with_calibration(power_losses=[1.0] * 6), "probabilities are not known"),
         (with_calibration(losses=[5] * 11), "probabilities are not known"),
         (with_calibration(more=5), "probabilities are not known"),
         (with_calibration(log_gaps=1), "probabilities are not known"),

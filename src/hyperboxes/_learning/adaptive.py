@@ -62,7 +62,7 @@ def ask_memory(
     for rows in slices(len(xl), _rows_at_once(memory)):
         span = rows.start, rows.stop
         adaptive.predict(frozen(xl), frozen(xu), *span, memory.arrays, settings, work, shares)
-    return neighbor_probabilities(shares, memory.class_counts(), np.isnan(xl).mean(axis=1))
+    return neighbor_probabilities(shares, memory.class_counts(), memory.unknown_part(xl))
 
 
 def learn_row(

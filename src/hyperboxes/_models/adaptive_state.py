@@ -19,6 +19,7 @@ from hyperboxes._kernels.adaptive import (
 from hyperboxes._kernels.simd import LANES
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import NeighborBoxes
+from hyperboxes._models.samples import known_features, unknown_part
 
 # How long ago a box may have been confirmed to have a say, in samples; the last horizon has no end.
 # Chosen, with how many neighbours vote, on streams that `make bench-streams` names.
@@ -113,6 +114,10 @@ class AdaptiveState:
         n_boxes = len(self)
         labels, counts = self.arrays.labels[:n_boxes], self.arrays.counts[:n_boxes]
         return np.bincount(labels, counts, minlength=self.n_labels)
+
+    def unknown_part(self, xl: np.ndarray) -> np.ndarray:
+        """Return the part of the boxes' features in which each sample has no value."""
+        return unknown_part(xl, known_features(self.arrays.lower[:, : len(self)].T))
 
     def add_labels(self, n_labels: int) -> None:
         """Make room for classes that have not appeared before."""

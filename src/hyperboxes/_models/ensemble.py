@@ -109,7 +109,7 @@ class EnsembleModel:
     def predict(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the probabilities of the classes for samples in the units of the data."""
         votes = ask(self.packed, *self.codes.encode(lower, upper), self.n_classes)
-        return self.probabilities(votes / len(self.members), np.isnan(lower).mean(axis=1))
+        return self.probabilities(votes / len(self.members), self.codes.unknown_part(lower))
 
     def probabilities(self, votes: np.ndarray, unknown: np.ndarray | float = 0.0) -> np.ndarray:
         """Return the probabilities for votes on samples that lack a part of the features."""

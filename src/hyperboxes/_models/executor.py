@@ -29,6 +29,7 @@ from hyperboxes._models.records import (
     sum_in_order,
     vote_table,
 )
+from hyperboxes._models.samples import known_features, unknown_part
 
 
 class Evaluation(NamedTuple):
@@ -112,7 +113,18 @@ def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassS
                     row += _MemberVote.of(record, member, low, high).shares
                 row /= len(record.members)
     no_counts, no_box = np.zeros(scores.shape, int), np.full(scores.shape, n_boxes)
-    return ClassScores(scores, no_counts, no_box, np.isnan(lower).mean(axis=1))
+    return ClassScores(scores, no_counts, no_box, _unknown_part(record, lower))
+
+
+def _unknown_part(record: Record, lower: np.ndarray) -> np.ndarray:
+    """Return the part of the features in which each sample has no value."""
+    match record:
+        case NeighborBoxes():
+            return unknown_part(lower, known_features(record.lower))
+        case BoxEnsemble():
+            return record.quantizer.unknown_part(lower)
+        case _:
+            return np.zeros(len(lower))
 
 
 def winners(record: Record, scores: ClassScores) -> np.ndarray:
@@ -180,18 +192,18 @@ def _nearest_scores(record: NearestBoxes, lower: np.ndarray, upper: np.ndarray) 
     tie_counts = np.zeros(scores.shape, np.int64)
     singletons = np.full(scores.shape, n_boxes)
     boxes = np.flatnonzero(labels >= 0)
-    in_paper = record.calibration is None
-    unknown = np.zeros(len(lower)) if in_paper else np.isnan(lower).mean(axis=1)
-    is_single = (record.counts == 1) & (in_paper | ~np.isnan(record.lower).any(axis=1))
+    compared = known_features(record.lower) & (record.calibration is not None)
     for row, ends in enumerate(zip(lower, upper, strict=True)):
         ranks = closeness(record.distance(_scaled_gaps(record, *ends)))
         np.maximum.at(scores[row], labels[boxes], ranks[boxes])
         nearest = boxes[ranks[boxes] == scores[row, labels[boxes]]]
         np.add.at(tie_counts[row], labels[nearest], record.counts[nearest])
         if record.n_classes > 0:
-            single = nearest[is_single[nearest] & (unknown[row] == 0.0)]
+            differs = np.isnan(record.lower[nearest]) != np.isnan(ends[0])
+            may_settle = ~differs[:, compared].any(axis=1)
+            single = nearest[(record.counts[nearest] == 1) & may_settle]
             np.minimum.at(singletons[row], labels[single], single)
-    return ClassScores(scores, tie_counts, singletons, unknown)
+    return ClassScores(scores, tie_counts, singletons, unknown_part(lower, compared))
 
 
 def _class_labels(record: NearestBoxes) -> np.ndarray:

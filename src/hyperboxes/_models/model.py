@@ -14,7 +14,7 @@ from hyperboxes._models.calibration import ClassScores, DistanceCalibration
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.records import NearestBoxes, closeness
-from hyperboxes._models.samples import MinMaxScale
+from hyperboxes._models.samples import MinMaxScale, known_features, unknown_part
 
 
 @dataclass(eq=False)
@@ -53,18 +53,19 @@ class BoxModel:
         """Return the nearest boxes of each class, as the kernel `nearest_per_class` finds them."""
         boxes = self.boxes
         shape = len(xl), boxes.n_classes
+        compared = known_features(boxes.lower) & (not self.any_singleton)
         nearest = ClassScores(
             np.empty(shape),
             np.empty(shape, np.int64),
             np.empty(shape, np.int64),
-            np.zeros(len(xl)) if self.any_singleton else np.isnan(xl).mean(axis=1),
+            unknown_part(xl, compared),
         )
         workspace = Workspace.acquire(boxes)
         arrays = AllClassTree.find(boxes, len(xl)) if winners_only else None
         search = arrays or workspace.arrays, self.membership.metric, workspace.scratch.search
         row = 0
         while row < len(xl):
-            options = winners_only, self.any_singleton, WORK_PER_CALL
+            options = winners_only, compared, WORK_PER_CALL
             row = nearest_kernels.nearest_per_class(
                 xl, xu, row, *search, *options, *workspace.lists, *nearest[:3]
             )

@@ -9,7 +9,7 @@ import numpy as np
 
 from hyperboxes._kernels import quantize
 from hyperboxes._kernels.quantize import MISSING
-from hyperboxes._models.samples import MinMaxScale, frozen
+from hyperboxes._models.samples import MinMaxScale, frozen, unknown_part
 
 # How values are spread over the codes: by their place in the range, by how many are smaller, or
 # half by each.
@@ -79,6 +79,10 @@ class Codes:
             low, high = low.copy(), high.copy()
             low[missing], high[missing] = self.n_bins, 0
         return low, high
+
+    def unknown_part(self, lower: np.ndarray) -> np.ndarray:
+        """Return the part of the features with several codes in which each sample has no value."""
+        return unknown_part(lower, np.isfinite(self.thresholds).any(axis=1))
 
     def _encode(self, values: np.ndarray) -> np.ndarray:
         codes = np.empty(values.shape[::-1], np.uint8)

@@ -138,3 +138,14 @@ class Samples(Intervals):
     def in_order(self, places: slice) -> Rows:
         """Return the rows that are learned at these places."""
         return places if self.order is None else self.order[places]
+
+
+def known_features(boxes: np.ndarray) -> np.ndarray:
+    """Return in which features any of some boxes, given by their lower ends, has values."""
+    is_known = ~np.isnan(boxes[:1]).all(axis=0)
+    return is_known if is_known.all() else ~np.isnan(boxes).all(axis=0)
+
+
+def unknown_part(lower: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """Return the part of some features in which each sample has no value."""
+    return np.isnan(lower[:, features]).sum(axis=1) / max(np.count_nonzero(features), 1)
