@@ -3,12 +3,21 @@
 from itertools import combinations, product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperboxes._readers.counterfactuals import fewest_changes
+from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, explain
+from hyperboxes._readers import counterfactuals
 
 nan = float("nan")
+
+
+def fewest_changes(*args):
+    """Return the changed sample of a search, which must be complete."""
+    found = counterfactuals.fewest_changes(*args)
+    assert found.is_complete
+    return found.values
 
 
 def linear(weights, threshold):
@@ -90,3 +99,37 @@ def test_against_all_changes(weights, threshold, seed):
     assert number == best[0]  # in a sum, the largest steps are the best
     if number == 1:
         assert (np.abs(changed - sample) * scale).sum() == best[1]
+
+
+@pytest.mark.parametrize("sums_up", [False, True])
+def test_the_work_of_a_search_is_limited(sums_up):
+    """Without the limit it is cubic in the number of features."""
+    n_features, n_tried = 300, []
+
+    def margin(samples):
+        n_tried.append(len(samples))
+        is_far = samples.sum(axis=1) > 250 if sums_up else samples[:, -20:].all(axis=1)
+        return np.where(is_far, 1.0, samples.sum(axis=1) / n_features - 1)
+
+    options, sample = [np.array([1.0])] * n_features, np.zeros(n_features)
+    found = counterfactuals.fewest_changes(
+        margin, sample, options, np.ones(n_features), np.ones((1, n_features)), 100 * n_features
+    )
+    assert not found.is_complete
+    assert sum(n_tried) * n_features * 100 <= counterfactuals._MAX_COMPARISONS
+    assert found.values.sum() == (251 if sums_up else 20)
+
+
+@pytest.mark.parametrize("cls", [ImprovedOnlineGFMM, BoostedHyperboxes])
+def test_explanations_say_that_a_search_has_ended_early(cls, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(100, 60))
+    model = cls(random_state=0).fit(X, X[:, 0] + X[:, 1] > 0)
+    complete = explain(model, X[:1])[0]
+    assert complete.is_search_complete
+    assert "limit of work" not in str(complete)
+    monkeypatch.setattr(counterfactuals, "_MAX_COMPARISONS", 1)
+    explanation = explain(model, X[:1])[0]
+    assert not explanation.is_search_complete
+    assert "The search has ended at its limit of work." in str(explanation).replace("\n    ", " ")
+    assert explanation.to_dict()["is_search_complete"] is False
+    assert "limit of work" in explanation._repr_html_()

@@ -14,14 +14,14 @@ from tests.learners import every_function, models_and_samples
 def test_the_change_flips_the_prediction(case):
     model, _, xl, xu = case
     for row, explanation in enumerate(explain(model, xl, X_upper=xu)):
-        change = explanation.change
+        change = explanation.counterfactual
         if change is None:
             continue
         assert change.prediction != explanation.prediction
         assert model.predict([change.lower], X_upper=[change.upper])[0] == change.prediction
         code = model.classes_.tolist().index(change.prediction)
-        membership = model.membership([change.lower], X_upper=[change.upper])[0, code]
-        assert membership == change.membership
+        probability = model.predict_proba([change.lower], X_upper=[change.upper])[0, code]
+        assert probability == change.probability
         same = np.setdiff1d(np.arange(xl.shape[1]), change.features)
         np.testing.assert_array_equal(change.lower[same], xl[row, same])
         np.testing.assert_array_equal(change.upper[same], xu[row, same])
@@ -37,7 +37,7 @@ def test_changes_are_sparse(function):
     model = ImprovedOnlineGFMM(membership_function=function)
     model.fit(data.data[::2], data.target[::2])
     explanations = explain(model, data.data[1:61:2])
-    sizes = [len(explanation.change.features) for explanation in explanations]
+    sizes = [len(explanation.counterfactual.features) for explanation in explanations]
     assert np.mean(sizes) < 4  # of 30
 
 
@@ -53,7 +53,7 @@ def test_the_deciding_feature_separates_the_boxes(case):
         assert not competing.fraction[j] <= winning.fraction[j]
         assert explanation.separation()[j] > 0
         assert explanation.features_by_weight()[0] == j
-        if explanation.membership_function == "mean" and winning.membership > 0:
+        if model.membership_function == "mean" and winning.membership > 0:
             difference = winning.membership - competing.membership
             assert explanation.separation().mean() == pytest.approx(difference, abs=1e-9)
             assert explanation.separation()[j] == explanation.separation().max()
@@ -66,7 +66,7 @@ def test_where_no_change_is_found_it_is_said_so():
     for value in (0.25, 0.5):
         explanation = explain(model, [[value]])[0]
         flips = model.predict(np.linspace(-1, 2, 301)[:, None]) != explanation.prediction
-        assert (explanation.change is None) == (not flips.any())
+        assert (explanation.counterfactual is None) == (not flips.any())
         assert ("No change to values of other boxes" in str(explanation)) == (not flips.any())
 
 
@@ -76,4 +76,4 @@ def test_models_may_go_on_learning():
     )
     explanation = explain(model, [[3.0]])[0]
     model.partial_fit([[3.5], [4.0]], ["high", "high"])
-    assert explanation.change.lower.tolist() == [8]
+    assert explanation.counterfactual.lower.tolist() == [8]

@@ -33,40 +33,43 @@ def test_shares_add_up_to_probabilities(stream):
     model, X, _ = stream
     explanations = explain(model, X[-60:])
     np.testing.assert_array_equal(explanations.predictions, model.predict(X[-60:]))
-    labels = model.hyperboxes_.labels
-    sums = [np.bincount(labels, shares, minlength=2) for shares in explanations.shares]
+    sums = [sum(box.contributions for box in explanation.boxes) for explanation in explanations]
     np.testing.assert_allclose(sums, model.predict_proba(X[-60:]), atol=1e-9)
 
 
 def test_recent_boxes_outvote_old_ones(stream):
     model, X, _ = stream
     explanations = explain(model, X[:60])
-    told = [e for e in explanations if "The more recent box" in str(e)]
+    told = [e for e in explanations if e.competing and e.winning.age + 100 < e.competing.age]
     assert told
     explanation = told[0]
-    assert explanation.winner.age < explanation.rival.age
-    assert explanation.winner.share > explanation.rival.share
-    assert explanation.winner.label == explanation.prediction != explanation.rival.label
-    text = str(explanation)
-    assert f"outvoted box {explanation.rival.box} (" in text
-    assert "Most trusted: the " in text
-    assert f"box {explanation.boxes[0].box} " in text
+    boxes = [explanation.winning, explanation.competing]
+    assert boxes[0].label == explanation.prediction != boxes[1].label
+    text = explanation.to_text(max_boxes=None)
+    for box in boxes:
+        assert box.age == model.box_ages_[box.index]
+        assert f"box {box.index}, {box.age} sample" in text
+    best = model.horizon_scores_.max()
+    assert explanation.notes[0].startswith("The expert with the largest weight takes the ")
+    assert f"{best:.0%} of its recent predictions" in explanation.notes[0]
+    assert explanation.counterfactual is None
+    assert "change" not in text
     assert len(explanations[:3]) == 3
 
 
 def test_one_class_agrees():
     model = AdaptiveGFMM().fit([[0.0], [1.0], [2.0]], ["a", "a", "a"])
     explanation = explain(model, [[1.0]])[0]
-    assert explanation.rival is None
-    assert "All boxes that voted agree, box 1 first (confirmed 1 sample ago)" in str(explanation)
+    assert explanation.competing is None
+    assert "box 1, 1 sample ago:" in str(explanation)
 
 
 def test_it_is_plain_for_other_programs(stream):
     model, X, _ = stream
     explanation = explain(model, X[-1:], class_names=["falls", "rises"])[0].to_dict()
     assert json.loads(json.dumps(explanation)) == explanation
-    assert explanation["probabilities"].keys() == {"falls", "rises"}
-    assert sum(box["share"] for box in explanation["boxes"]) == pytest.approx(1.0)
+    assert [of_class["name"] for of_class in explanation["classes"]] == ["falls", "rises"]
+    assert sum(sum(box["contributions"]) for box in explanation["boxes"]) == pytest.approx(1.0)
 
 
 def test_rules_can_be_read(stream):
@@ -94,4 +97,4 @@ def test_the_command_line_explains(stream, get, tmp_path):
     (tmp_path / "rows.csv").write_text("x0,x1,x2\n" + ",".join(map(str, X[1])) + "\n")
     assert load(tmp_path / "memory").n_samples_seen_ == 700
     text = get("explain", "memory", "rows.csv")
-    assert "of the votes (" in text
+    assert "The expert with the largest weight" in text

@@ -50,14 +50,14 @@ def test_boxes_and_votes_are_the_models(stream):
     )
     assert [sample["isHeld"] for sample in data["samples"]] == held.all(axis=2).any(axis=1).tolist()
     for sample, explanation in zip(data["samples"], explanations, strict=True):
-        assert NAMES[sample["predicted"]] == explanation.prediction_name
-        assert_allclose(sample["memberships"], list(explanation.probabilities.values()), atol=1e-6)
-        told = [(box.box, box.share) for box in explanation.boxes]
+        assert NAMES[sample["predicted"]] == explanation.class_name
+        assert_allclose(sample["memberships"], explanation.probabilities, atol=1e-6)
+        told = [(box.index, box.membership) for box in explanation.boxes]
         assert [box for box, _ in sample["voters"]] == [box for box, _ in told[:10]]
         assert_allclose(sum(share for _, share in sample["voters"]) + sample["rest"], 1, atol=1e-4)
         assert sample["nVoters"] == len(told)
-        text = " ".join([sample["why"], sample["tie"]])
-        assert text == " ".join(str(explanation).splitlines()[:3])
+        assert sample["why"] == str(explanation).splitlines()[0]
+        assert sample["tie"] == explanation.notes[0]
     assert "does not add up such votes" in data["editing"]["reason"]
 
 
@@ -99,11 +99,12 @@ def test_a_memory_in_the_browser(show, stream):
         window = show(model, X, y, class_names=NAMES, width=width)
         assert window.evaluate("return document.documentElement.scrollWidth") <= width
         window.write("#sample-row", "4")
-        assert window.text("#sample-why") == " ".join(str(explanation).splitlines()[:3])
+        why = [str(explanation).splitlines()[0], *explanation.notes]
+        assert window.text("#sample-why") == " ".join(why)
         boxes = window.texts("#voter-table tbody th")
-        assert boxes[:3] == [f"box {box.box}" for box in explanation.boxes[:3]]
+        assert boxes[:3] == [f"box {box.index}" for box in explanation.boxes[:3]]
         shares = window.texts("#voter-table [data-name=Share]")
-        assert shares[0] == f"{100 * explanation.boxes[0].share:.1f}%"
+        assert shares[0] == f"{100 * explanation.boxes[0].membership:.1f}%"
         assert not window.find("#edit").is_displayed()
         assert "does not add up such votes" in window.text("#edit-refusal")
     window.choose("#rule-sort", "confirmed")

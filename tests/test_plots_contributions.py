@@ -37,7 +37,7 @@ def test_contributions_add_up_to_the_scores(max_boxes):
     display = ContributionsDisplay.from_estimator(model, X[[70]], max_boxes=None)
     explanation = explain(model, X[[70]])[0]
     np.testing.assert_allclose(display.scores, explanation.scores)
-    assert display.boxes.tolist() == [box.index for box in explanation.votes]
+    assert display.boxes.tolist() == [box.index for box in explanation.boxes]
     rows = [display.intercept, *display.contributions, display.scores]
     expected = [length for row in rows for length in row if length]
     np.testing.assert_allclose(bar_lengths(display.ax_), expected)

@@ -46,11 +46,11 @@ def test_votes_add_up_to_the_scores(case):
         assert_allclose(total, sample["scores"], atol=1e-4)
         assert_allclose(sample["scores"], explanation.scores, atol=1e-6)
         assert_allclose(sample["memberships"], explanation.probabilities, atol=1e-6)
-        assert sample["nHeld"] == len(explanation.votes)
+        assert sample["nHeld"] == len(explanation.boxes)
         change = str(explanation).split("\n\n")[-1].replace("\n    ", " ").replace("->", "→")
         assert sample["change"].replace("\xa0", " ") == change
         told = [held["conditions"] for held in sample["held"]]
-        assert told == [explanation.conditions(vote) for vote in explanation.votes[:30]]
+        assert told == [explanation.conditions(vote) for vote in explanation.boxes[:30]]
 
 
 def test_rules_are_those_of_the_model(case):

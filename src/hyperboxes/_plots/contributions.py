@@ -144,12 +144,14 @@ class ContributionsDisplay(Display):
             )
         sample = check_one_sample(model, X, "X")
         explanation = explain(model, mark_validated(sample))[0]
-        found = explanation.votes
+        found = explanation.boxes
         display = cls(
             boxes=np.array([box.index for box in found], int),
-            contributions=np.array([box.weights for box in found]).reshape(-1, len(model.classes_)),
+            contributions=np.array([box.contributions for box in found]).reshape(
+                -1, len(model.classes_)
+            ),
             conditions=[explanation.conditions(box) for box in found],
-            intercept=explanation.intercept,
+            intercept=explanation.baseline,
             probabilities=explanation.probabilities,
             classes=explanation.classes,
         )

@@ -8,6 +8,7 @@ model tells them apart, which compares them after scaling.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ import numpy as np
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.samples import MinMaxScale
-from hyperboxes._readers.fitted import read_scale
+from hyperboxes._readers.fitted import name_features, read_scale
 from hyperboxes._readers.text import MOST_SHOWN, category_text, set_text
 
 # Beyond so many decimals, or digits before the point, numbers are written with an exponent.
@@ -249,6 +250,56 @@ class Rounding:
         if not is_tiny and abs(number) < 10**_MOST_DIGITS:
             return f"{number:.{decimals}f}"
         return f"{number:e}" if number else "0"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How the bounds of boxes are written: the names of the features, and decimals.
+
+    Bounds lie somewhere between values of training samples, so they have only as many decimals as
+    tell apart some hundredths of a feature's range.
+    """
+
+    names: list[str]
+    decimals: list[int]
+    categories: Mapping[int, Categories]
+
+    @classmethod
+    def of(cls, model: Any, feature_names: Any = None) -> Self:
+        """Take what an ensemble knows of its features."""
+        spans = (model.data_max_ - model.data_min_).tolist()
+        decimals = [max(0, math.ceil(2.5 - math.log10(s))) if s > 0 else 2 for s in spans]
+        return cls(name_features(model, feature_names), decimals, known_categories(model))
+
+    def number(self, feature: int, value: float) -> str:
+        """Write a value of a sample."""
+        if feature in self.categories:
+            return category_text(self.categories[feature], value)
+        return f"{value:.6g}"
+
+    def conditions(self, features: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> list[str]:
+        """Write the bounds of a box, but for those beyond which nothing lies."""
+        return [f"{self.names[j]} {text}" for j, text in self.listed(features, lower, upper)]
+
+    def listed(
+        self, features: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    ) -> list[tuple[int, str]]:
+        """Return the same as pairs of a feature and what comes after its name."""
+        ends = zip(features.tolist(), lower.tolist(), upper.tolist(), strict=True)
+        return [
+            (j, self.interval(j, low, high))
+            for j, low, high in ends
+            if math.isfinite(low) or math.isfinite(high)
+        ]
+
+    def interval(self, feature: int, low: float, high: float) -> str:
+        """Write the bounds of a box in a feature."""
+        if feature in self.categories:
+            return set_text(self.categories[feature], low, high)
+        ends = [f"{end:.{self.decimals[feature]}f}" for end in (low, high)]
+        if not math.isfinite(low):
+            return f"<= {ends[1]}"
+        return f"{ends[0]} to {ends[1]}" if math.isfinite(high) else f">= {ends[0]}"
 
 
 def _ranges(scale: MinMaxScale) -> np.ndarray:

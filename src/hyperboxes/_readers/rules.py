@@ -14,7 +14,6 @@ from hyperboxes._estimators.random import RandomHyperboxes
 from hyperboxes._estimators.registry import find_by_class, resolve
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes, WeightedHyperboxes
-from hyperboxes._readers.ensembles import Bounds
 from hyperboxes._readers.fitted import (
     check_integer,
     classes_or_clusters,
@@ -28,7 +27,7 @@ from hyperboxes._readers.fitted import (
     set_text,
 )
 from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules
-from hyperboxes._readers.rounding import Rounding
+from hyperboxes._readers.rounding import Bounds, Rounding
 
 # Bounds are written in full. They are short numbers, for the learner has chosen them so, and a
 # sample satisfies a rule if and only if the box holds it.

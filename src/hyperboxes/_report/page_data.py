@@ -16,9 +16,8 @@ from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, expert_weights
 from hyperboxes._models.hyperboxes import Hyperboxes, WeightedHyperboxes
 from hyperboxes._readers import explanation_text as words
-from hyperboxes._readers.ensembles import Bounds, EnsembleExplanation, SpeakingBox
-from hyperboxes._readers.explain import VoteExplanation, VoteExplanations, explain
-from hyperboxes._readers.explanation import Change, Explanation
+from hyperboxes._readers.explain import Explanations, explain
+from hyperboxes._readers.explanation import ExplainedBox, Explanation
 from hyperboxes._readers.explanation_text import ARROW
 from hyperboxes._readers.fitted import (
     encode_labels,
@@ -30,9 +29,8 @@ from hyperboxes._readers.fitted import (
     read_scale,
     set_text,
 )
-from hyperboxes._readers.memories import MemoryExplanation, MemoryExplanations
 from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules, rows_between
-from hyperboxes._readers.rounding import Rounding
+from hyperboxes._readers.rounding import Bounds, Rounding
 from hyperboxes._readers.rules import measure_ensemble, number_text, vote_list
 
 
@@ -109,12 +107,12 @@ class Contents(BoundedResults):
         """Choose what to show of the answers of a model."""
         model, samples, explanations, told = answers
         boxes = model.hyperboxes_
-        used = np.union1d(explanations.winning, explanations.competing)
+        used = np.array(sorted({box.index for e in explanations for box in e.boxes}), int)
         return cls(
             **told,
             boxes=boxes,
             explanations=list(explanations),
-            shown_boxes=choose_boxes(boxes.counts, used[used >= 0], max_rules),
+            shown_boxes=choose_boxes(boxes.counts, used, max_rules),
             quality=Quality.measure(model, samples),
             ends=learned_range(model),
             needed=find_short_rules(model, samples, *learned_range(model)),
@@ -240,7 +238,7 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "nBoxes": len(contents.boxes),
         "uncertain": _UNCERTAIN,
         "noChange": words.NO_CHANGE,
-        "roleOfDeciding": words.name_of_deciding(read_membership(contents.model).function),
+        "roleOfDeciding": words.name_of_deciding(is_mean=read_membership(contents.model).is_mean),
         "boxes": list_boxes(contents),
         "samples": _samples(contents),
     }
@@ -303,7 +301,7 @@ def _samples(contents: Contents) -> list[dict[str, Any]]:
     return [
         told
         | _explained(explanation, place, *ends[:, i])
-        | {"change": _change(explanation.change), "isShared": _is_shared(explanation)}
+        | {"change": _change(explanation), "isShared": _is_shared(explanation)}
         for i, (told, explanation) in enumerate(
             zip(contents.told_samples(), contents.explanations, strict=True)
         )
@@ -312,7 +310,7 @@ def _samples(contents: Contents) -> list[dict[str, Any]]:
 
 def _is_shared(explanation: Explanation) -> bool:
     """Whether boxes of several classes contain a sample."""
-    return int((explanation.memberships == 1.0).sum()) > 1
+    return int((explanation.scores == 1.0).sum()) > 1
 
 
 def _ends_of(contents: Contents) -> np.ndarray:
@@ -329,8 +327,8 @@ def _explained(
     competing = explanation.competing
     values = {
         "lower": plain(lower),
-        "memberships": plain(np.round(explanation.memberships, _MEMBERSHIP_DECIMALS)),
-        "winning": place[explanation.winning.index],
+        "memberships": plain(np.round(explanation.scores, _MEMBERSHIP_DECIMALS)),
+        "winning": place[explanation.boxes[0].index],
         "competing": None if competing is None else place[competing.index],
         "deciding": explanation.deciding,
         "worst": explanation.worst,
@@ -342,15 +340,16 @@ def _explained(
     return values if is_point else values | {"upper": plain(upper)}
 
 
-def _change(change: Change | None) -> dict[str, Any] | None:
+def _change(explanation: Explanation) -> dict[str, Any] | None:
     """Return which features change to what, in their order, and what that gives."""
+    change = explanation.counterfactual
     if change is None:
         return None
     ends = np.stack([change.lower, change.upper])[:, change.features]
     return {
         "features": change.features.tolist(),
         "ends": [plain(pair) for pair in ends.T],
-        "title": words.title_of_change(change),
+        "title": words.change_title(explanation),
     }
 
 
@@ -380,7 +379,7 @@ class VoteContents(Results):
     """All that a page on boxes that vote is made from."""
 
     boxes: WeightedHyperboxes
-    explanations: VoteExplanations
+    explanations: Explanations
     values: np.ndarray
 
     @classmethod
@@ -388,7 +387,7 @@ class VoteContents(Results):
         """Choose what to show of the answers of a model."""
         model, samples, explanations, told = answers
         boxes = model.hyperboxes_
-        used = {vote.index for sample in explanations for vote in sample.votes[:_MOST_VOTES]}
+        used = {vote.index for sample in explanations for vote in sample.boxes[:_MOST_VOTES]}
         needed = np.array(sorted(used), int)
         return cls(
             **told,
@@ -466,31 +465,33 @@ def _vote_samples(contents: VoteContents) -> list[dict[str, Any]]:
     ]
 
 
-def _explained_votes(explanation: VoteExplanation, place: dict[int, int]) -> dict[str, Any]:
+def _explained_votes(explanation: Explanation, place: dict[int, int]) -> dict[str, Any]:
     """Return an explanation; boxes are named by their place among those shown."""
-    told, rest = explanation.votes[:_MOST_VOTES], explanation.votes[_MOST_VOTES:]
-    total = np.sum([vote.weights for vote in rest], axis=0) if rest else np.zeros(0)
+    told, rest = explanation.boxes[:_MOST_VOTES], explanation.boxes[_MOST_VOTES:]
+    total = np.sum([vote.contributions for vote in rest], axis=0) if rest else np.zeros(0)
     return {
         "memberships": rounded(explanation.probabilities),
         "scores": rounded(explanation.scores),
-        "nHeld": len(explanation.votes),
+        "nHeld": len(explanation.boxes),
         "held": [
             {"box": place[vote.index], "conditions": explanation.conditions(vote)} for vote in told
         ],
         "rest": rounded(total),
-        "why": words.headline_of_votes(explanation),
+        "why": words.headline(explanation),
         "tie": "",
         "moves": _moves(explanation),
-        "change": words.change(explanation).replace(ARROW, " \N{RIGHTWARDS ARROW} "),
+        "change": " ".join(words.change_lines(explanation, None)).replace(
+            ARROW, " \N{RIGHTWARDS ARROW} "
+        ),
     }
 
 
-def _moves(explanation: VoteExplanation) -> list[list[Any]]:
+def _moves(explanation: Explanation) -> list[list[Any]]:
     """Return which features change to what for another prediction."""
-    change = explanation.change
+    change = explanation.counterfactual
     if change is None:
         return []
-    return [[j, float(change.values[j])] for j in change.features.tolist()]
+    return [[j, float(change.lower[j])] for j in change.features.tolist()]
 
 
 def describe_importances(contents: Results, rest: str = "are not used") -> str:
@@ -635,7 +636,7 @@ _UNCERTAIN_NEIGHBORS = 0.2
 class MemoryContents(BoundedResults):
     """All that a page on a memory that adapts is made from."""
 
-    explanations: MemoryExplanations
+    explanations: Explanations
     samples: GivenSamples
 
     @classmethod
@@ -643,7 +644,7 @@ class MemoryContents(BoundedResults):
         """Choose what to show of the answers of a model."""
         model, samples, explanations, told = answers
         boxes = model.hyperboxes_
-        voters = {voter.box for sample in explanations for voter in sample.boxes[:_MOST_VOTERS]}
+        voters = {voter.index for sample in explanations for voter in sample.boxes[:_MOST_VOTERS]}
         by_weight = np.argsort(-model.feature_weights_, kind="stable")
         return cls(
             **told,
@@ -704,16 +705,17 @@ def _neighbor_samples(
     return samples
 
 
-def _told(explanation: MemoryExplanation, place: dict[int, int]) -> dict[str, Any]:
+def _told(explanation: Explanation, place: dict[int, int]) -> dict[str, Any]:
     """Return an explanation; boxes are named by their place among those shown."""
-    first, verdict, trusted, *_ = str(explanation).splitlines()
     voters = explanation.boxes
     return {
-        "why": f"{first} {verdict}",
-        "tie": trusted,
-        "voters": [[place[box.box], round(box.share, _DECIMALS)] for box in voters[:_MOST_VOTERS]],
+        "why": words.headline(explanation),
+        "tie": explanation.notes[0],
+        "voters": [
+            [place[box.index], round(box.membership, _DECIMALS)] for box in voters[:_MOST_VOTERS]
+        ],
         "nVoters": len(voters),
-        "rest": round(sum(box.share for box in voters[_MOST_VOTERS:]), _DECIMALS),
+        "rest": round(sum(box.membership for box in voters[_MOST_VOTERS:]), _DECIMALS),
     }
 
 
@@ -771,7 +773,7 @@ class EnsembleContents(Results):
     Boxes are numbered through all members; `first_boxes` has the number of each member's first.
     """
 
-    explanations: list[EnsembleExplanation]
+    explanations: list[Explanation]
     probabilities: np.ndarray
     first_boxes: np.ndarray
     bounds: Bounds
@@ -781,7 +783,7 @@ class EnsembleContents(Results):
         """Choose what to show of the answers of a model."""
         members, explanations = answers.model.members_, list(answers.explanations)
         first_boxes = np.cumsum([0, *(len(boxes) for boxes in members)])
-        used = {first_boxes[box.member] + box.box for e in explanations for box in loudest(e)}
+        used = {first_boxes[box.member] + box.index for e in explanations for box in loudest(e)}
         counts = np.concatenate([boxes.counts for boxes in members])
         return cls(
             **answers.told,
@@ -794,7 +796,7 @@ class EnsembleContents(Results):
         )
 
 
-def loudest(explanation: EnsembleExplanation) -> list[SpeakingBox]:
+def loudest(explanation: Explanation) -> list[ExplainedBox]:
     """Return the boxes that a page tells of a sample."""
     return explanation.boxes[:_MOST_BOXES]
 
@@ -849,9 +851,9 @@ def _ensemble_samples(contents: EnsembleContents) -> list[dict[str, Any]]:
         {
             **told,
             "memberships": probabilities,
-            "rival": _find_rival(explanation, contents.model.classes_),
+            "rival": explanation._rival if contents.n_classes > 1 else -1,
             "boxes": [
-                [place[int(contents.first_boxes[box.member]) + box.box], round(box.share, 6)]
+                [place[int(contents.first_boxes[box.member]) + box.index], round(box.membership, 6)]
                 for box in loudest(explanation)
             ],
             **_explained_by_members(explanation),
@@ -860,24 +862,21 @@ def _ensemble_samples(contents: EnsembleContents) -> list[dict[str, Any]]:
     ]
 
 
-def _find_rival(explanation: EnsembleExplanation, classes: np.ndarray) -> int:
-    """Return the code of the runner-up, -1 if there is none."""
-    return -1 if explanation.rival is None else int(np.searchsorted(classes, explanation.rival))
-
-
-def _explained_by_members(explanation: EnsembleExplanation) -> dict[str, Any]:
+def _explained_by_members(explanation: Explanation) -> dict[str, Any]:
     """Return what is said of a sample beside the boxes."""
-    contributions = explanation.contributions
+    contributions = explanation.feature_contributions
+    assert contributions is not None
     order = np.argsort(-np.abs(contributions), kind="stable")
     order = order[contributions[order] != 0]
     shown, rest = order[:_MOST_ENSEMBLE_FEATURES].tolist(), order[_MOST_ENSEMBLE_FEATURES:]
     return {
         "features": [
-            [j, explanation.value_text(j), round(float(contributions[j]), 6)] for j in shown
+            [j, words.sample_value(explanation, j), round(float(contributions[j]), 6)]
+            for j in shown
         ],
         "nMore": len(rest),
         "rest": round(float(contributions[rest].sum()), 6),
-        "isHeld": any(box.distance == 0 for box in explanation.boxes),
-        "why": explanation.headline(),
+        "isHeld": any(box.holds_sample for box in explanation.boxes),
+        "why": explanation.notes[0],
         "tie": "",
     }
