@@ -13,7 +13,7 @@ import numpy as np
 
 from hyperboxes._models import executor
 from hyperboxes._models.categories import Categories
-from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.hyperboxes import Hyperboxes, is_closed
 from hyperboxes._models.records import AdditiveBoxes, NearestBoxes, closeness
 from hyperboxes._readers.rounding import Rounding
 
@@ -227,8 +227,7 @@ def change_additive(
     record: AdditiveBoxes, categories: Mapping[int, Categories], sample: np.ndarray, code: int
 ) -> Found:
     """Search a change after which an additive model predicts another class than that of a code."""
-    bounded = np.isfinite(record.lower) | np.isfinite(record.upper) | ~record.missing
-    used = np.flatnonzero(bounded.any(axis=0))
+    used = np.flatnonzero(is_closed(record.lower, record.upper, record.missing).any(axis=0))
     options = [
         np.unique(categories[j].positions) if j in categories else _values_beyond(record, j)
         for j in used.tolist()

@@ -19,7 +19,7 @@ from hyperboxes._models.records import (
 )
 from hyperboxes._readers import explanation_html
 from hyperboxes._readers.explanation import ExplainedBox, ExplainedModel, Explanation
-from hyperboxes._readers.fitted import read_fitted
+from hyperboxes._readers.fitted import FittedModel, read_fitted
 
 
 def explain(
@@ -80,7 +80,14 @@ def explain(
     """
     names = {"feature_names": feature_names, "class_names": class_names}
     fitted = read_fitted(model, Operation.EXPLAIN, **names)
-    lower, upper = fitted.encode(X, X_upper)
+    return explain_encoded(fitted, *fitted.encode(X, X_upper))
+
+
+def explain_encoded(
+    fitted: FittedModel, lower: np.ndarray, upper: np.ndarray | None = None
+) -> Explanations:
+    """Explain samples that are checked, with positions for categories; points have no `upper`."""
+    upper = lower if upper is None else upper
     predictions, probabilities = (
         fitted.call(method, lower, upper) for method in ("predict", "predict_proba")
     )
