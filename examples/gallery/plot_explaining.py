@@ -49,8 +49,9 @@ plt.show()
 # %%
 # Which boxes are to blame?
 # -------------------------
-# `apply` returns the box that decides for each sample. Boxes that hold few samples are wrong more often, but some
-# mistakes are made by boxes that hold many: such a box is no proof that the model is right.
+# `apply` returns the box that decides for each sample. Boxes that hold few samples are wrong more
+# often, but some mistakes are made by boxes that hold many: such a box is no proof that the model
+# is right.
 
 counts = model.hyperboxes_.counts[model.apply(X_test)]
 right = explanations.predictions == y_test

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MOST_FEATURES = 12
 _MOST_SAMPLES = 20
-_MOST_BOXES = 30
+_MOST_BOXES = 12
 _MOST_CLASSES = 5
 
 # They differ for people with any kind of colour vision, on light and dark pages.

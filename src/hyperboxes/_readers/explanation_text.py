@@ -32,7 +32,7 @@ _BETWEEN = "  "
 
 NO_CHANGE = "No change to values of other boxes was found that gives another class."
 _NO_CHANGE_OF_SUM = "No change of its values was found after which the prediction differs."
-_ENDED_EARLY = "The search has ended at its limit of work."
+ENDED_EARLY = "The search has ended at its limit of work."
 
 # Where the box that decides lies.
 PLACES = {
@@ -247,7 +247,7 @@ def change_lines(explanation: Explanation, max_features: int | None) -> list[str
             steps.append(_features(len(found.features) - len(steps), "more"))
         texts = [f"{change_title(explanation)} {', '.join(steps)}."]
     if not explanation.is_search_complete:
-        texts.append(_ENDED_EARLY)
+        texts.append(ENDED_EARLY)
     return [*lines, " ".join(texts)]
 
 

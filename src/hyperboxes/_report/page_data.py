@@ -448,7 +448,7 @@ def _explain_duel(
             "title": texts.change_title(explanation),
         },
         "isShared": int((explanation.scores == 1.0).sum()) > 1,
-    }
+    } | ({} if explanation.is_search_complete else {"searchNote": texts.ENDED_EARLY})
 
 
 def _explain_ensemble(explanation: Explanation) -> dict[str, Any]:
