@@ -61,7 +61,8 @@ def test_samples_are_transformed_and_names_are_those_of_the_input(learner):
     assert explanations.predictions.tolist() == pipeline.predict(rows).tolist()
     bare = explain(pipeline[-1], pipeline[:-1].transform(rows), feature_names=NAMES)
     for told, expected in zip(explanations, bare, strict=True):
-        assert told.to_dict() == expected.to_dict()
+        notes = [*expected.notes, UNITS]
+        assert told.to_dict() == {**expected.to_dict(), "notes": notes}
         assert str(told) == f"{expected}\n{UNITS}"
     assert not hasattr(pipeline[-1], "_read_from")  # the step itself is left alone
     assert not hasattr(pipeline[-1], "feature_names_in_")
@@ -204,7 +205,7 @@ READERS = {
 def test_what_is_no_fitted_pipeline_of_ours_is_refused(name):
     with pytest.raises(NotFittedError):
         READERS[name](make_pipeline(StandardScaler(), ImprovedOnlineGFMM()))
-    message = f"{name} needs a model made of boxes, but DecisionTreeClassifier has no hyperboxes_"
+    message = f"{name} (needs a model made of boxes|takes an estimator of hyperboxes)"
     with pytest.raises(TypeError, match=message):
         READERS[name](fit(StandardScaler(), DecisionTreeClassifier()))
     with pytest.raises(TypeError, match="last step, and that of this one does nothing"):
