@@ -67,7 +67,7 @@ def test_the_page_tells_whom_the_memory_trusts(stream):
     text = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", page)))
     assert f"Boxes {len(model.hyperboxes_)} of at most 40" in text
     assert "Samples learned 100" in text
-    rows = re.findall(r"<tr><th scope=\"row\">(?:the last|all that).*?</tr>", page)
+    rows = re.findall(r"<tr><th scope=\"row\">(?:the last|all boxes).*?</tr>", page)
     numbers = [re.findall(r"<td[^>]*>([\d,]+)%?</td>", row) for row in rows]
     scores = np.round(100 * model.horizon_scores_)
     assert np.array(numbers, float)[:, 1:5].tolist() == scores.tolist()
@@ -107,8 +107,8 @@ def test_a_memory_in_the_browser(show, stream):
         assert shares[0] == f"{100 * explanation.boxes[0].membership:.1f}%"
         assert not window.find("#edit").is_displayed()
         assert "does not add up such votes" in window.text("#edit-refusal")
-    window.choose("#rule-sort", "confirmed")
-    ages = window.texts("#rule-table [data-name=Confirmed]")
+    window.choose("#rule-sort", "matched")
+    ages = window.texts("#rule-table [data-name=Matched]")
     oldest = int(model.box_ages_.max())
     assert ages[0] == f"{oldest} samples ago"
     window.choose("#sample-kind", "in no box")

@@ -407,7 +407,7 @@ def test_an_ensemble_is_shown(show):
     window.write("#sample-row", "42")
     said = explain(model, X[41:42], class_names=NAMES)[0]
     loudest = said.boxes[0]
-    first = window.texts("#speaking-table tbody tr:first-child td")[:2]
+    first = window.texts("#share-table tbody tr:first-child td")[:2]
     assert first == [f"{loudest.member}.{loudest.index}", loudest.class_name]
     most = np.abs(said.feature_contributions).argmax()
-    assert window.texts("#speaking-features tbody tr:first-child td")[0] == X.columns[most]
+    assert window.texts("#share-features tbody tr:first-child td")[0] == X.columns[most]

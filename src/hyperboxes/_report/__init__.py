@@ -28,14 +28,13 @@ def export_html(
     to search and sort, and explains the prediction for any sample shown, with pictures. It
     needs nothing but a browser: no network, no other files.
 
-    Of boxes that vote (`BoostedHyperboxes`) it also shows the importances of the features, and of
-    each sample what each box adds to the scores. Of a memory (`AdaptiveGFMM`) it shows whom the
-    model trusts, and of each sample which boxes voted and when they were confirmed; of ensembles
-    (`RandomHyperboxes`) the importances, and of each sample what each feature speaks for, and which
-    boxes spoke the loudest.
+    For `BoostedHyperboxes` it also shows the importances of the features, and for each sample what
+    each box adds to the scores. For `AdaptiveGFMM` it shows the weights of the experts, and for
+    each sample the boxes that voted and when they were last matched; for `RandomHyperboxes` the
+    importances, and for each sample what features and boxes contribute.
 
-    The values of a sample can be changed in the page, which predicts as the model does, but for
-    `AdaptiveGFMM`, ensembles, and models in which something else than the nearest box decides.
+    Values of a sample can be changed in the page, which predicts as the model does, except for
+    `AdaptiveGFMM` and `RandomHyperboxes`.
 
     Parameters
     ----------

@@ -67,8 +67,7 @@ def describe(report: Report) -> dict[str, Any]:
             }
             if not np.isnan(estimator.oob_score_):
                 facts["Out of bag"] = (
-                    f"{estimator.oob_score_:.1%} of the training samples are right by the members "
-                    "that had not drawn them"
+                    f"{estimator.oob_score_:.1%} of the training samples are right out of bag"
                 )
             about["weights"] = _bars(report, estimator.feature_importances_, "do not help")
     return about | {"facts": _facts(report, facts)}
@@ -140,7 +139,7 @@ def _experts(record: NeighborBoxes) -> dict[str, Any]:
     shares = expert_weights(record.expert_scores)
     shades = np.ceil(_SHADES * shares / shares.max()).astype(int)
     names = [f"the last {horizon} samples" for horizon in record.horizons[:-1]]
-    rows = zip([*names, "all that is remembered"], record.horizons, strict=True)
+    rows = zip([*names, "all boxes"], record.horizons, strict=True)
     return {
         "neighbors": [f"{k} nearest" if k > 1 else "the nearest" for k in record.neighbors],
         "horizons": [
