@@ -204,7 +204,7 @@ READERS = {
 def test_what_is_no_fitted_pipeline_of_ours_is_refused(name):
     with pytest.raises(NotFittedError):
         READERS[name](make_pipeline(StandardScaler(), ImprovedOnlineGFMM()))
-    message = f"{name} needs a model made of boxes, but DecisionTreeClassifier has no hyperboxes_"
+    message = f"^{name} takes an estimator of hyperboxes, not DecisionTreeClassifier"
     with pytest.raises(TypeError, match=message):
         READERS[name](fit(StandardScaler(), DecisionTreeClassifier()))
     with pytest.raises(TypeError, match="last step, and that of this one does nothing"):

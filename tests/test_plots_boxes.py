@@ -358,7 +358,11 @@ def test_all_features_shown_have_regions():
         ({"features": [1, 1]}, ValueError, "one feature or two different ones"),
         ({"features": [1.5]}, TypeError, "by its name or its index"),
         ({"y": [0]}, ValueError, "X is needed too"),
-        ({"X": [[1.0, 2.0]]}, ValueError, "Samples have 2 features, but the model has 4"),
+        (
+            {"X": [[1.0, 2.0]]},
+            ValueError,
+            "X has 2 features, but ImprovedOnlineGFMM is expecting 4",
+        ),
         ({"X": np.ones((2, 4)), "y": [0]}, ValueError, "y has 1 labels, but X has 2 samples"),
         ({"X": np.ones((1, 4)), "y": [7]}, ValueError, r"not fitted with: \[7\]"),
         ({"X": np.ones((1, 4)), "features": 1}, ValueError, "y is needed too"),

@@ -45,33 +45,36 @@ def test_models_must_be_fitted_and_made_of_boxes(name):
     read = {**READERS, **READERS_OF_CLASSIFIERS}[name]
     with pytest.raises(NotFittedError):
         read(ImprovedOnlineGFMM())
-    message = f"{name} needs a model made of boxes, but DecisionTreeClassifier has no hyperboxes_"
+    message = f"^{name} takes an estimator of hyperboxes, not DecisionTreeClassifier"
     with pytest.raises(TypeError, match=message):
         read(DecisionTreeClassifier().fit(X, Y))
 
 
 @pytest.mark.parametrize("name", READERS_OF_CLASSIFIERS)
 def test_some_need_a_classifier(name):
-    with pytest.raises(TypeError, match=f"{name} needs a fitted classifier; HyperboxClustering"):
+    with pytest.raises(
+        TypeError,
+        match=f"^{name} is unsupported for HyperboxClustering: it has clusters and no classes",
+    ):
         READERS_OF_CLASSIFIERS[name](HyperboxClustering().fit(X))
 
 
-NOT_FOR_VOTES = {
+NOT_FOR_ADDITIVE = {
     "ParallelCoordinatesDisplay": READERS_OF_CLASSIFIERS["ParallelCoordinatesDisplay"],
     "merge": lambda model: merge([model, model]),
     "prune": lambda model: prune(model, X, Y),
 }
 
 
-@pytest.mark.parametrize("name", NOT_FOR_VOTES)
-def test_boxes_that_vote_are_refused_where_they_would_be_misread(name):
+@pytest.mark.parametrize("name", NOT_FOR_ADDITIVE)
+def test_additive_boxes_are_unsupported_where_the_nearest_box_decides(name):
     model = BoostedHyperboxes(3, random_state=0).fit(X, Y)
     message = (
-        f"^{name} is for boxes that cover samples of a class; those of BoostedHyperboxes vote. "
-        "(Read them with export_text|Votes hold only together: fit one)"
+        f"^{name} is unsupported for BoostedHyperboxes: its boxes add weights to the scores of "
+        "classes. (Use export_text|Fit one)"
     )
     with pytest.raises(TypeError, match=message):
-        NOT_FOR_VOTES[name](model)
+        NOT_FOR_ADDITIVE[name](model)
 
 
 def test_boxes_that_vote_do_not_grow_in_a_stream():

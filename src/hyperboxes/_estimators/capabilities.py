@@ -12,7 +12,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.registry import find_by_class
-from hyperboxes._models.records import Record
+from hyperboxes._models.records import NearestBoxes, Record
 
 
 class Operation(StrEnum):
@@ -74,6 +74,12 @@ def read_record(model: Any) -> Record:
     return record
 
 
+def check_labels(record: NearestBoxes) -> None:
+    """Raise a ValueError if no box has a class."""
+    if not (record.labels >= 0).any():
+        raise ValueError("No box has a label yet, so there is no class to predict.")
+
+
 def decides(model: Any) -> bool:
     """Whether the boxes of a fitted model alone give what `predict` gives."""
     return not getattr(model, "_decided_otherwise", "")
@@ -95,13 +101,13 @@ def _find_obstacle(model: Any, operation: Operation) -> str | None:
     name, entry = type(model).__name__, find_by_class(type(model))
     if entry is None:
         return (
-            f"{operation} takes an estimator of hyperboxes, not {name}. Of a search or another "
-            "meta-estimator, pass the fitted estimator in it."
+            f"{operation} takes an estimator of hyperboxes, not {name}. Of a meta-estimator, pass "
+            "the fitted estimator in it, such as search.best_estimator_ or pipeline[-1]."
         )
     if operation not in SUPPORTED[entry.kind]:
         reason = _REASONS[entry.kind]
     elif operation in _JOIN and entry.merge_settings is None:
-        reason = "its boxes are not merged"
+        reason = "its boxes are neither merged nor pruned"
     elif operation in SUPPORTED["undecided"] | _JOIN or decides(model):
         return None
     else:
@@ -117,5 +123,5 @@ def _advise(model: Any, kind: str, operation: Operation) -> str:
     if operation in _JOIN:
         return _INSTEAD[operation]
     found = SUPPORTED[kind] if operation not in SUPPORTED[kind] else SUPPORTED["undecided"]
-    *names, last = [name for name in Operation if name in found - _JOIN and " " not in name]
+    *names, last = [name for name in Operation if name in found - _JOIN and name.isidentifier()]
     return f"Use {', '.join(names)} or {last}."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from hyperboxes._estimators.refusals import refuse_memory
+from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._estimators.validation import mark_validated
 from hyperboxes._extras import need
 from hyperboxes._plots.common import Display, check_one_sample
@@ -21,7 +21,7 @@ from hyperboxes._plots.styles import (
     text_colour,
 )
 from hyperboxes._readers.explain import explain
-from hyperboxes._readers.fitted import check_integer, is_voting, read_any_boxes, read_pipeline
+from hyperboxes._readers.fitted import check_integer, read_fitted, read_pipeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,15 +134,7 @@ class ContributionsDisplay(Display):
         """
         need("matplotlib", "plot", cls.__name__)
         model, X, _ = read_pipeline(model, X)
-        read_any_boxes(model, cls.__name__)
-        refuse_memory(model, cls.__name__, "explain lists the boxes that decide, with their ages.")
-        if not is_voting(model):
-            raise TypeError(
-                f"{cls.__name__} needs boxes with weights, as those of BoostedHyperboxes; "
-                f"{type(model).__name__} predicts by the nearest box. ParallelCoordinatesDisplay "
-                "shows a sample and the boxes near it."
-            )
-        sample = check_one_sample(model, X, "X")
+        sample = check_one_sample(read_fitted(model, Operation.CONTRIBUTIONS), X, "X")
         explanation = explain(model, mark_validated(sample))[0]
         found = explanation.votes
         display = cls(

@@ -4,325 +4,42 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._estimators.random import RandomHyperboxes
+from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._estimators.registry import find_by_class, resolve
 from hyperboxes._extras import need
-from hyperboxes._models.hyperboxes import Hyperboxes, WeightedHyperboxes
-from hyperboxes._readers.ensembles import Bounds
-from hyperboxes._readers.fitted import (
-    check_integer,
-    classes_or_clusters,
-    describe_units,
-    learned_range,
-    name_classes,
-    name_features,
-    name_no_label,
-    read_any_boxes,
-    read_pipeline,
+from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble
+from hyperboxes._readers.fitted import FittedModel, check_integer, read_fitted
+from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules
+from hyperboxes._readers.rounding import Decimals, Rounding
+from hyperboxes._readers.text import (
+    align,
+    condition_text,
+    half_open_text,
+    number_text,
     set_text,
 )
-from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules
-from hyperboxes._readers.rounding import Rounding
-
-# Bounds are written in full. They are short numbers, for the learner has chosen them so, and a
-# sample satisfies a rule if and only if the box holds it.
 
 _INDENT = "    "
+_BETWEEN_CELLS = "    "
 
-# Of more votes in a rule the smallest are left out; `export_frame` has them.
-_MOST_VOTES = 5
+# The number of rules of an ensemble, which has thousands, unless the caller says how many.
+_MOST_RULES = 20
+
+# Of more weights in a rule the smallest are left out; `export_frame` has them.
+_MOST_WEIGHTS = 5
 
 # Values are written with so many digits, more where a condition depends on them.
 _DIGITS = 4
-
-
-def write_votes(
-    model: Any,
-    features: list[str],
-    classes: list[str],
-    quality: Quality,
-    max_rules: int | None,
-    width: int,
-) -> str:
-    """Write the rules, those of each class by vote, and what scores start with."""
-    boxes = model.hyperboxes_
-    votes = boxes.weights[np.arange(len(boxes)), boxes.labels]
-    largest = np.argsort(-votes, kind="stable")[:max_rules]
-    order = largest[np.lexsort((largest, -votes[largest], boxes.labels[largest]))]
-    summary = [
-        *_summary_of_votes(len(boxes), model.intercept_, classes, width),
-        describe_units(model),
-    ]
-    paragraphs = ["\n".join(filter(None, summary))]
-    for label in np.unique(boxes.labels[order]):
-        rules = [
-            _rule(model, box, features, classes, quality)
-            for box in order[boxes.labels[order] == label]
-        ]
-        paragraphs.append("\n".join(line for rule in rules for line in wrap_parts(rule, width)))
-    if len(order) < len(boxes):
-        n_more = len(boxes) - len(order)
-        paragraphs.append(f"{count_boxes(n_more, 'more ')}: left out (max_rules={len(order)}).")
-    return "\n\n".join(paragraphs)
-
-
-def tabulate_votes(
-    boxes: WeightedHyperboxes, features: list[str], classes: list[str]
-) -> dict[str, np.ndarray]:
-    """Return the columns that boxes that vote have beside those of all boxes."""
-    if len(set(classes)) < len(classes):
-        raise ValueError("Two classes have the same name: pass class_names that tell them apart.")
-    of_class = boxes.class_counts[np.arange(len(boxes)), boxes.labels]
-    columns = {"training precision": of_class / boxes.counts}
-    for label, name in enumerate(classes):
-        columns[f"vote for {name}"] = boxes.weights[:, label]
-    for label, name in enumerate(classes):
-        columns[f"held of {name}"] = boxes.class_counts[:, label]
-    for j, name in enumerate(features):
-        columns[f"{name} missing"] = boxes.missing[:, j]
-    return columns
-
-
-def _summary_of_votes(
-    n_boxes: int, intercept: np.ndarray, classes: list[str], width: int
-) -> Iterator[str]:
-    yield f"{count_boxes(n_boxes)} that vote. The class with the largest score wins."
-    starts = vote_list(intercept, classes) or ["0 for every class"]
-    yield from wrap_parts(["Scores start with", *_joined(starts, ",", ".")], width)
-    yield "Each box adds its votes to the scores of the samples that it holds."
-
-
-def _rule(
-    model: Any, box: int, features: list[str], classes: list[str], quality: Quality
-) -> list[str]:
-    """Return the parts of a rule, between which there may be a new line."""
-    boxes = model.hyperboxes_
-    conditions = [condition_text(model, box, j, features[j]) for j in _constrained(boxes, box)]
-    votes = vote_list(boxes.weights[box], classes, _MOST_VOTES)
-    return [
-        f"box {box} ",
-        *_joined(conditions, " and", ":"),
-        *_joined(votes, ",", ""),
-        f"({', '.join(_facts(boxes, box, classes, quality))})",
-    ]
-
-
-def _constrained(boxes: WeightedHyperboxes, box: int) -> np.ndarray:
-    return np.flatnonzero(boxes.constrains[box])
-
-
-def condition_text(model: Any, box: int, feature: int, name: str) -> str:
-    """Write which values of a feature a box holds."""
-    boxes, categories = model.hyperboxes_, known_categories(model)
-    ends = boxes.lower[box, feature], boxes.upper[box, feature]
-    if feature in categories and np.isfinite(ends).any():
-        text = f"{name} {set_text(categories[feature], *ends)}"
-    else:
-        text = interval_text(name, *ends)
-    return f"({text} or missing)" if boxes.missing[box, feature] else text
-
-
-def interval_text(name: str, low: float, high: float) -> str:
-    """Write what a condition says of known values; lower ends are the next number above."""
-    below, last = number_text(np.nextafter(low, -np.inf)), number_text(high)
-    return {
-        (False, False): f"{name} is not missing",
-        (True, False): f"{name} > {below}",
-        (False, True): f"{name} <= {last}",
-        (True, True): f"{below} < {name} <= {last}",
-    }[bool(np.isfinite(low)), bool(np.isfinite(high))]
-
-
-def vote_list(scores: np.ndarray, classes: list[str], most: int | None = None) -> list[str]:
-    """Write the votes that are not 0, the largest first; of more than some, those that weigh most.
-
-    One more than that is no reason to leave it out.
-    """
-    by_size = np.argsort(-np.abs(scores), kind="stable")
-    by_size = by_size[: np.count_nonzero(scores)]
-    shown = by_size if most is None or len(by_size) <= most + 1 else by_size[:most]
-    order = shown[np.lexsort((shown, -scores[shown]))]
-    votes = [f"{vote_text(scores[label])} for {classes[label]}" for label in order]
-    n_smaller = len(by_size) - len(shown)
-    return [*votes, f"{n_smaller} smaller votes"] if n_smaller else votes
-
-
-def _facts(
-    boxes: WeightedHyperboxes, box: int, classes: list[str], quality: Quality
-) -> Iterator[str]:
-    count, label = boxes.counts[box], boxes.labels[box]
-    yield f"holds {count} sample{'' if count == 1 else 's'}"
-    yield f"{_percent(boxes.class_counts[box, label], count)} {classes[label]}"
-    for name, shares in quality.measured().items():
-        yield f"{name} {'-' if np.isnan(shares[box]) else f'{shares[box]:.1%}'}"
-
-
-def number_text(value: float) -> str:
-    """Write a number with as few digits as tell it from all others."""
-    return repr(float(value) + 0.0).removesuffix(".0")  # no "-0"
-
-
-def value_text(value: float, low: float, high: float) -> str:
-    """Write a value with digits enough to see that it lies between two others."""
-    texts = (f"{value:.{digits}g}" for digits in range(_DIGITS, 17))
-    return number_text(next((float(text) for text in texts if low <= float(text) <= high), value))
-
-
-def first_beyond(value: float) -> str:
-    """Write a value that is the first beyond a short one: "above 710"."""
-    sides = {
-        "": value,
-        "above ": np.nextafter(value, -np.inf),
-        "below ": np.nextafter(value, np.inf),
-    }
-    texts = [f"{side}{number_text(number)}" for side, number in sides.items()]
-    return min(texts, key=lambda text: len(text.split()[-1]))
-
-
-def vote_text(value: float) -> str:
-    """Write a vote with two decimals, or two digits if it is small."""
-    return f"{value:+.2f}" if abs(value) >= 0.1 else f"{value:+.2g}"
-
-
-def _percent(part: int, whole: int) -> str:
-    """Write a share so that 0 % is none and 100 % all."""
-    if 0 < part < whole:
-        share = 100 * part / whole
-        return "< 1 %" if share < 1 else "> 99 %" if share > 99 else f"{share:.0f} %"
-    return "100 %" if part else "0 %"
-
-
-def count_boxes(number: int, more: str = "") -> str:
-    """Write how many boxes there are."""
-    return f"{number} {more}box{'' if number == 1 else 'es'}"
-
-
-def _joined(parts: list[str], between: str, end: str) -> list[str]:
-    """Append what stands between parts to each, but for the last, which gets the end."""
-    return [f"{part}{between}" for part in parts[:-1]] + [f"{part}{end}" for part in parts[-1:]]
-
-
-def _broken(part: str, width: int) -> list[str]:
-    """Return a part, or if no line has room for it its pieces: a set of many categories."""
-    if len(part) + len(_INDENT) <= width or "{" not in part:
-        return [part]
-    pieces = part.split(", ")
-    return [f"{piece}," for piece in pieces[:-1]] + pieces[-1:]
-
-
-def wrap_parts(parts: list[str], width: int) -> Iterator[str]:
-    """Yield lines of parts, as many on each as fit; names are never broken."""
-    line, *rest = [word for part in parts for word in _broken(part, width)]
-    for part in rest:
-        if len(line) + 1 + len(part) <= width:
-            line = f"{line} {part}"
-        else:
-            yield line.rstrip()
-            line = _INDENT + part
-    yield line
-
-
-# So many boxes are written unless the caller says how many: an ensemble has thousands.
-_MOST_RULES = 20
-
-
-def write_ensemble(
-    model: Any, feature_names: Any, class_names: Any, samples: Any, max_rules: int | None
-) -> str:
-    """Write the boxes of the most samples as rules, with how good they are on given samples."""
-    bounds, classes = Bounds.of(model, feature_names), name_classes(model, class_names)
-    members = model.members_
-    counts = np.concatenate([boxes.counts for boxes in members])
-    places = [(m, b) for m, boxes in enumerate(members) for b in range(len(boxes))]
-    order = np.argsort(-counts, kind="stable")[: max_rules or _MOST_RULES].tolist()
-    quality = measure_ensemble(model, members, samples)
-    paragraphs = [
-        f"{len(members)} members with {len(counts):,} boxes, from {model.n_samples_:,} training "
-        "samples. They vote:\nno rule decides alone. The boxes that hold the most samples:"
-    ]
-    for place in order:
-        member, box = places[place]
-        boxes, features = members[member], model.estimators_features_[member]
-        name = classes[boxes.labels[box]]
-        header = f"member {member}, box {box}  {name}  {counts[place]} samples"
-        if quality.coverage is not None:
-            header += f"  coverage {quality.coverage[place]:.1%}"
-        if quality.precision is not None and not np.isnan(quality.precision[place]):
-            header += f"  precision {quality.precision[place]:.1%}"
-        conditions = bounds.conditions(features, boxes.lower[box], boxes.upper[box])
-        lines = [f"    {text}" for text in conditions or ["always"]]
-        paragraphs.append("\n".join([header, *lines]))
-    if len(order) < len(counts):
-        paragraphs.append(
-            f"{len(counts) - len(order):,} more boxes: left out (max_rules={len(order)})."
-        )
-    return "\n\n".join(paragraphs)
-
-
-def tabulate_ensemble(
-    model: Any, features: list[str], class_names: Any, samples: GivenSamples | None
-) -> dict[str, Any]:
-    """Return the columns of a table of all boxes; bounds are NaN in features not drawn."""
-    members = model.members_
-    classes = model.classes_
-    if class_names is not None:
-        classes = np.array(name_classes(model, class_names), object)
-    labels = np.concatenate([boxes.labels for boxes in members])
-    sizes = [len(boxes) for boxes in members]
-    columns: dict[str, Any] = {
-        "member": np.repeat(np.arange(len(members)), sizes),
-        "box of the member": np.concatenate([np.arange(size) for size in sizes]),
-        "class": classes[labels],
-        "support": np.concatenate([boxes.counts for boxes in members]),
-        **measure_ensemble(model, members, samples).measured(),
-    }
-    ends = np.full((2, len(labels), len(features)), np.nan)
-    start = 0
-    for boxes, known in zip(members, model.estimators_features_, strict=True):
-        rows = slice(start, start + len(boxes))
-        ends[0, rows, known], ends[1, rows, known] = boxes.lower.T, boxes.upper.T
-        start += len(boxes)
-    for j, name in enumerate(features):
-        columns[f"{name} lower"], columns[f"{name} upper"] = ends[0, :, j], ends[1, :, j]
-    return columns
-
-
-def measure_ensemble(
-    model: Any, members: list[Hyperboxes], samples: GivenSamples | None
-) -> Quality:
-    """Measure which share of samples each box holds, and how many of them are of its class."""
-    if samples is None:
-        return Quality()
-    coverage, precision = [], []
-    for boxes, features in zip(members, model.estimators_features_, strict=True):
-        held = np.ones((len(boxes), len(samples)), bool)
-        for j, feature in enumerate(features):
-            lower, upper = samples.lower[:, feature], samples.upper[:, feature]
-            held &= ~(lower < boxes.lower[:, j, None]) & ~(upper > boxes.upper[:, j, None])
-        coverage.append(held.mean(axis=1))
-        if samples.codes is not None:
-            held &= samples.codes >= 0
-            right = (held & (samples.codes == boxes.labels[:, None])).sum(axis=1)
-            n_held = held.sum(axis=1)
-            precision.append(
-                np.divide(right, n_held, out=np.full(len(boxes), np.nan), where=n_held > 0)
-            )
-    return Quality(np.concatenate(coverage), np.concatenate(precision) if precision else None)
-
-
-# Rules are in the units of the data. What they say of samples is what the boxes' bounds say.
 
 _SHORT = (
     "Rules have only the conditions that keep given samples of other classes out\n"
     "(found greedily; all_conditions=True writes all)."
 )
-_BETWEEN_CELLS = "    "
 
 
 class RuleNotes:
@@ -466,56 +183,57 @@ def export_text(
     check_integer("max_rules", max_rules, 1)
     check_integer("decimals", decimals, 0)
     check_integer("width", width, 1, optional=False)
-    model, X, X_upper = read_pipeline(model, X, X_upper)
-    if isinstance(model, RandomHyperboxes):
-        check_is_fitted(model)
-        samples = GivenSamples.check(model, X, y, X_upper)
-        return write_ensemble(model, feature_names, class_names, samples, max_rules)
-    boxes = read_any_boxes(model, "export_text")
-    features = name_features(model, feature_names)
-    samples = GivenSamples.check(model, X, y, X_upper)
-    if isinstance(boxes, WeightedHyperboxes):
-        if decimals is not None:
-            raise ValueError("Bounds of boxes that vote are written in full: leave out decimals.")
-        quality = Quality.measure_votes(model, samples)
-        classes = name_classes(model, class_names)
-        return write_votes(model, features, classes, quality, max_rules, width)
-    classes = [*name_classes(model, class_names), f"({name_no_label(model)})"]  # -1: the last
-    quality = Quality.measure(model, samples)
+    fitted = read_fitted(
+        model, Operation.TEXT, feature_names=feature_names, class_names=class_names
+    )
+    samples = GivenSamples.check(fitted, X, y, X_upper)
+    quality = Quality.measure(fitted, samples)
+    match fitted.record:
+        case AdditiveBoxes() as record:
+            if decimals is not None:
+                raise ValueError(
+                    "Bounds of additive boxes are written in full: leave out decimals."
+                )
+            return _write_additive(fitted, record, quality, max_rules, width)
+        case BoxEnsemble():
+            return _write_members(fitted, quality, max_rules or _MOST_RULES)
+    boxes = fitted.hyperboxes
     order = np.argsort(-boxes.counts, kind="stable")[:max_rules]
     values = () if samples is None else (samples.lower, samples.upper)
-    rounding = Rounding.of(model, *values, decimals=decimals)
-    ends = (None, None) if all_bounds else learned_range(model)
-    rules = [list(conditions(boxes, box, rounding, *ends)) for box in order]
-    n_held = boxes.counts.sum()
-    n_forgotten = getattr(model, "n_samples_seen_", n_held) - n_held
-    summary = _summary(boxes, n_forgotten, all_bounds, samples, quality)
-    notes = RuleNotes.of(model)
-    for more in (describe_units(model), notes.summary()):
-        summary += f"\n{textwrap.fill(more, width)}" if more else ""
+    rounding = Rounding.of(fitted, *values, decimals=decimals)
+    rules = list_rules(fitted, rounding, order, all_bounds)
     left_out = [0] * len(rules)
-    is_short = not all_conditions and ends[0] is not None
-    if is_short and _has_labels(samples):
-        summary += f"\n{_SHORT}"
-        needed = find_short_rules(model, samples, *ends)
-        short = [_only(rule, needed[box]) for rule, box in zip(rules, order, strict=True)]
+    notes = RuleNotes.of(fitted.estimator)
+    summary = [*_summary(fitted, all_bounds, samples, quality)]
+    summary += [textwrap.fill(more, width) for more in (fitted.units, notes.summary()) if more]
+    if not (all_conditions or all_bounds) and samples is not None and samples.codes is not None:
+        summary.append(_SHORT)
+        short = _shorten(rules, find_short_rules(fitted, samples), order)
         left_out = [len(rule) - len(few) for rule, few in zip(rules, short, strict=True)]
         rules = short
-    headers = _headers(boxes, order, classes, quality)
+    classes = [*fitted.class_names, f"({fitted.no_label})"]  # -1: the last
+    wrap = textwrap.TextWrapper(width, initial_indent=_INDENT, subsequent_indent=2 * _INDENT)
     lines = [
         [
             line
-            for text in notes.lines(box, rounding, features, classes)
-            for line in textwrap.wrap(
-                text, width, initial_indent=_INDENT, subsequent_indent=2 * _INDENT
-            )
+            for text in notes.lines(box, rounding, fitted.feature_names, classes)
+            for line in wrap.wrap(text)
         ]
         for box in order.tolist()
     ]
-    paragraphs = [summary, *_paragraphs(headers, rules, left_out, lines, features, width)]
+    paragraphs = _paragraphs(
+        _headers(boxes, order, classes, quality),
+        rules,
+        left_out,
+        lines,
+        fitted.feature_names,
+        width,
+    )
+    parts = ["\n".join(summary), *paragraphs]
     if len(order) < len(boxes):
-        paragraphs.append(_left_out(boxes, order))
-    return "\n\n".join(paragraphs)
+        n_more = len(boxes) - len(order), boxes.counts.sum() - boxes.counts[order].sum()
+        parts.append(f"{_boxes_and_samples(*n_more, 'more ')}: left out (max_rules={len(order)}).")
+    return "\n\n".join(parts)
 
 
 def export_frame(
@@ -584,115 +302,85 @@ def export_frame(
     ['high']
     """
     pandas = need("pandas", "pandas", "export_frame")
-    model, X, X_upper = read_pipeline(model, X, X_upper)
-    if isinstance(model, RandomHyperboxes):
-        check_is_fitted(model)
-        samples = GivenSamples.check(model, X, y, X_upper)
-        features = name_features(model, feature_names)
-        frame = pandas.DataFrame(tabulate_ensemble(model, features, class_names, samples))
-        return frame.rename_axis("box")
-    boxes = read_any_boxes(model, "export_frame")
-    features = name_features(model, feature_names)
-    samples = GivenSamples.check(model, X, y, X_upper)
-    columns = {"class": _box_classes(model, class_names), "support": boxes.counts}
-    if isinstance(boxes, WeightedHyperboxes):
-        columns |= Quality.measure_votes(model, samples).measured()
-        columns |= tabulate_votes(boxes, features, name_classes(model, class_names))
-    else:
-        columns |= Quality.measure(model, samples).measured()
-        if _has_labels(samples):
-            columns["short rule"] = _short_rules(model, samples, features)
-        columns |= RuleNotes.of(model).columns(features)
-    for j, name in enumerate(features):
-        columns[f"{name} lower"] = boxes.lower[:, j]
-        columns[f"{name} upper"] = boxes.upper[:, j]
-    return pandas.DataFrame(columns, index=pandas.RangeIndex(len(boxes), name="box"))
-
-
-def _short_rules(model: Any, samples: GivenSamples, features: list[str]) -> np.ndarray:
-    """Return for each box the conditions that it needs, in words."""
-    boxes, ends = model.hyperboxes_, learned_range(model)
-    rounding = Rounding.of(model, samples.lower, samples.upper)
-    texts = np.full(len(boxes), "", dtype=object)
-    for box, needed in enumerate(find_short_rules(model, samples, *ends)):
-        rule = _only(list(conditions(boxes, box, rounding, *ends)), needed)
-        texts[box] = " and ".join(f"{features[j]} {text}" for j, text in rule) or "always"
-    return texts
-
-
-def _box_classes(model: Any, class_names: Any) -> np.ndarray:
-    """Return the class of each box, None for none."""
-    labels = model.hyperboxes_.labels
-    classes = classes_or_clusters(model)
+    fitted = read_fitted(
+        model, Operation.FRAME, feature_names=feature_names, class_names=class_names
+    )
+    samples = GivenSamples.check(fitted, X, y, X_upper)
+    classes = fitted.labels
     if class_names is not None:
-        classes = np.array(name_classes(model, class_names), dtype=object)
-    if (labels >= 0).all():
-        return classes[labels]
-    of_boxes = np.full(len(labels), None, dtype=object)
-    of_boxes[labels >= 0] = classes[labels[labels >= 0]]
-    return of_boxes
+        classes = np.array(fitted.class_names, dtype=object)
+    quality = Quality.measure(fitted, samples).measured()
+    match fitted.record:
+        case AdditiveBoxes() as record:
+            columns = _columns_of_boxes(fitted.hyperboxes, classes) | quality
+            columns |= _columns_of_weights(record, fitted)
+        case BoxEnsemble():
+            columns = _columns_of_members(fitted.estimator, classes, quality)
+        case _:
+            columns = _columns_of_boxes(fitted.hyperboxes, classes) | quality
+            if samples is not None and samples.codes is not None:
+                columns["short rule"] = _short_rules(fitted, samples)
+            columns |= RuleNotes.of(fitted.estimator).columns(fitted.feature_names)
+    lower, upper = columns.pop("lower"), columns.pop("upper")
+    for j, name in enumerate(fitted.feature_names):
+        columns[f"{name} lower"], columns[f"{name} upper"] = lower[:, j], upper[:, j]
+    return pandas.DataFrame(columns, index=pandas.RangeIndex(len(lower), name="box"))
 
 
-def conditions(
-    boxes: Hyperboxes,
-    box: int,
-    rounding: Rounding,
-    smallest: np.ndarray | None,
-    largest: np.ndarray | None,
-) -> Iterator[tuple[int, str]]:
-    """Yield features that the box constrains, and how."""
-    for j, (low, high) in enumerate(zip(boxes.lower[box], boxes.upper[box], strict=True)):
-        from_start = smallest is not None and low <= smallest[j]
-        to_end = largest is not None and high >= largest[j]
-        if np.isnan(low) or (from_start and to_end):
-            continue
-        if j in rounding.categories:
-            yield j, set_text(rounding.categories[j], low, high)
-            continue
-        first, last = rounding.low(j, low, high), rounding.high(j, low, high)
-        if first == last:
-            yield j, f"= {first}"
-        elif from_start or to_end:
-            yield j, f"<= {last}" if from_start else f">= {first}"
-        else:
-            yield j, f"{first} to {last}"
+# Rules of nearest boxes and neighbors
 
 
-def _has_labels(samples: GivenSamples | None) -> TypeGuard[GivenSamples]:
-    return samples is not None and samples.codes is not None
+def list_rules(
+    fitted: FittedModel, rounding: Rounding, chosen: np.ndarray, all_bounds: bool = False
+) -> list[list[tuple[int, str]]]:
+    """Return the conditions of some boxes, as pairs of a feature and a text."""
+    boxes = fitted.hyperboxes
+    smallest, largest = (-np.inf, np.inf) if all_bounds else fitted.learned_range
+    rules = []
+    for low, high in zip(boxes.lower[chosen], boxes.upper[chosen], strict=True):
+        from_start, to_end = low <= smallest, high >= largest
+        features = np.flatnonzero(~(np.isnan(low) | (from_start & to_end))).tolist()
+        ends = {j: {"from_start": bool(from_start[j]), "to_end": bool(to_end[j])} for j in features}
+        rules.append(
+            [(j, condition_text(rounding, j, low[j], high[j], **ends[j])) for j in features]
+        )
+    return rules
 
 
-def _only(rule: list[tuple[int, str]], needed: np.ndarray) -> list[tuple[int, str]]:
-    """Return some conditions of a rule, in their order."""
-    return [(j, text) for j, text in rule if j in needed]
+def _shorten(
+    rules: list[list[tuple[int, str]]], needed: list[np.ndarray], chosen: np.ndarray
+) -> list[list[tuple[int, str]]]:
+    """Return the conditions on the features that are needed."""
+    return [
+        [(j, text) for j, text in rule if j in needed[box]]
+        for rule, box in zip(rules, chosen, strict=True)
+    ]
+
+
+def _short_rules(fitted: FittedModel, samples: GivenSamples) -> np.ndarray:
+    """Return the conditions that each box needs as a text."""
+    chosen = np.arange(len(fitted.hyperboxes))
+    rounding = Rounding.of(fitted, samples.lower, samples.upper)
+    rules = list_rules(fitted, rounding, chosen)
+    names = fitted.feature_names
+    texts = [
+        " and ".join(f"{names[j]} {text}" for j, text in rule) or "always"
+        for rule in _shorten(rules, find_short_rules(fitted, samples), chosen)
+    ]
+    return np.array(texts, dtype=object)
 
 
 def _summary(
-    boxes: Hyperboxes,
-    n_forgotten: int,
-    all_bounds: bool,
-    samples: GivenSamples | None,
-    quality: Quality,
-) -> str:
-    lines = [f"{_boxes_and_samples(len(boxes), boxes.counts.sum())}."]
-    if n_forgotten:
-        lines.append(f"Boxes of {n_forgotten} other samples were forgotten.")
-    if quality.held is not None and samples is not None:
-        lines.append(f"They hold {quality.held:.1%} of the {len(samples)} samples given.")
-    elif samples is not None:
-        lines.append(
-            f"Coverage is the share of the {len(samples)} samples given that a box decides."
-        )
+    fitted: FittedModel, all_bounds: bool, samples: GivenSamples | None, quality: Quality
+) -> Iterator[str]:
+    counts = fitted.hyperboxes.counts
+    yield f"{_boxes_and_samples(len(counts), counts.sum())}."
+    if n_evicted := getattr(fitted.estimator, "n_samples_seen_", counts.sum()) - counts.sum():
+        yield f"Boxes of {n_evicted} other samples were forgotten."
+    if samples is not None:
+        yield f"They hold {quality.contained:.1%} of the {len(samples)} samples given."
     if not all_bounds:
-        lines.append("Bounds at an end of the samples' range are left out.")
-    return "\n".join(lines)
-
-
-def _left_out(boxes: Hyperboxes, order: np.ndarray) -> str:
-    rest = _boxes_and_samples(
-        len(boxes) - len(order), boxes.counts.sum() - boxes.counts[order].sum(), more="more "
-    )
-    return f"{rest}: left out (max_rules={len(order)})."
+        yield "Bounds at an end of the samples' range are left out."
 
 
 def _boxes_and_samples(n_boxes: int, n_samples: int, more: str = "") -> str:
@@ -706,21 +394,18 @@ def _headers(
     boxes: Hyperboxes, order: np.ndarray, classes: list[str], quality: Quality
 ) -> list[str]:
     """Return the first lines of the rules, aligned."""
-    supports = _aligned([str(boxes.counts[box]) for box in order], ">")
-    columns = [
-        _aligned([f"box {box}" for box in order]),
-        _aligned([classes[boxes.labels[box]] for box in order]),
-        _aligned([f"{support} sample{'' if int(support) == 1 else 's'}" for support in supports]),
-    ]
-    for name, shares in quality.measured().items():
-        texts = ["-" if np.isnan(share) else f"{share:.1%}" for share in shares[order]]
-        columns.append([f"{name} {text}" for text in _aligned(texts, ">")])
-    return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
+    rows = []
+    for box, count in zip(order.tolist(), boxes.counts[order].tolist(), strict=True):
+        cells = [f"box {box}", f"  {classes[boxes.labels[box]]}", "  ", str(count)]
+        cells.append(" sample" if count == 1 else " samples")
+        for name, shares in quality.measured().items():
+            cells += [f"  {name} ", _share_text(shares[box])]
+        rows.append(cells)
+    return align(rows, "<<<><" + "<>" * len(quality.measured()), "") if rows else []
 
 
-def _aligned(texts: list[str], side: str = "<") -> list[str]:
-    width = max(map(len, texts), default=0)
-    return [f"{text:{side}{width}}" for text in texts]
+def _share_text(share: float) -> str:
+    return "-" if np.isnan(share) else f"{share:.1%}"
 
 
 def _paragraphs(
@@ -746,3 +431,231 @@ def _paragraphs(
             conditions_left = f"{n_more} {'more ' if body else ''}condition{'s' * (n_more > 1)}"
             body.append(f"{_INDENT}({conditions_left} left out)")
         yield "\n".join([header, *(body or [f"{_INDENT}always"]), *of_rule])
+
+
+# Rules of additive boxes. Bounds are written in full. They are short numbers, because boosting
+# chooses them so, and a sample satisfies a rule if and only if the box contains it.
+
+
+def _write_additive(
+    fitted: FittedModel,
+    record: AdditiveBoxes,
+    quality: Quality,
+    max_rules: int | None,
+    width: int,
+) -> str:
+    """Write the rules, those of each class by weight, and what scores start with."""
+    labels, classes = record.labels, fitted.class_names
+    weights = record.weights[np.arange(len(labels)), labels]
+    largest = np.argsort(-weights, kind="stable")[:max_rules]
+    order = largest[np.lexsort((largest, -weights[largest], labels[largest]))]
+    starts = vote_list(record.intercept, classes) or ["0 for every class"]
+    summary = [
+        f"{count_boxes(len(labels))} that vote. The class with the largest score wins.",
+        *wrap_parts(["Scores start with", *_joined(starts, ",", ".")], width),
+        "Each box adds its votes to the scores of the samples that it holds.",
+        *([fitted.units] if fitted.units else []),
+    ]
+    paragraphs = ["\n".join(summary)]
+    for label in np.unique(labels[order]):
+        rules = [
+            _weighted_rule(fitted, record, box, quality) for box in order[labels[order] == label]
+        ]
+        paragraphs.append("\n".join(line for rule in rules for line in wrap_parts(rule, width)))
+    if len(order) < len(labels):
+        n_more = len(labels) - len(order)
+        paragraphs.append(f"{count_boxes(n_more, 'more ')}: left out (max_rules={len(order)}).")
+    return "\n\n".join(paragraphs)
+
+
+def _weighted_rule(
+    fitted: FittedModel, record: AdditiveBoxes, box: int, quality: Quality
+) -> list[str]:
+    """Return the parts of a rule, between which there may be a new line."""
+    classes, count, label = fitted.class_names, record.counts[box], record.labels[box]
+    features = np.flatnonzero(record.constrains[box]).tolist()
+    facts = [
+        f"holds {count} sample{'' if count == 1 else 's'}",
+        f"{_percent(record.class_counts[box, label], count)} {classes[label]}",
+        *(f"{name} {_share_text(shares[box])}" for name, shares in quality.measured().items()),
+    ]
+    return [
+        f"box {box} ",
+        *_joined([_open_condition(fitted, record, box, j) for j in features], " and", ":"),
+        *_joined(vote_list(record.weights[box], classes, _MOST_WEIGHTS), ",", ""),
+        f"({', '.join(facts)})",
+    ]
+
+
+def _open_condition(fitted: FittedModel, record: AdditiveBoxes, box: int, feature: int) -> str:
+    """Write which values of a feature a box contains."""
+    name, ends = (
+        fitted.feature_names[feature],
+        (record.lower[box, feature], record.upper[box, feature]),
+    )
+    if feature in fitted.categories and np.isfinite(ends).any():
+        text = f"{name} {set_text(fitted.categories[feature], *ends)}"
+    else:
+        text = half_open_text(name, *ends)
+    return f"({text} or missing)" if record.missing[box, feature] else text
+
+
+# Rules of ensembles
+
+
+def _write_members(fitted: FittedModel, quality: Quality, max_rules: int) -> str:
+    """Write the boxes with the most samples as rules."""
+    members, drawn = fitted.estimator.members_, fitted.estimator.estimators_features_
+    counts = np.concatenate([boxes.counts for boxes in members])
+    positions = [(m, b) for m, boxes in enumerate(members) for b in range(len(boxes))]
+    order = np.argsort(-counts, kind="stable")[:max_rules].tolist()
+    decimals = Decimals.of(fitted)
+    paragraphs = [
+        f"{len(members)} members with {len(counts):,} boxes, from "
+        f"{fitted.estimator.n_samples_:,} training samples. They vote:\n"
+        "no rule decides alone. The boxes that hold the most samples:"
+    ]
+    for position in order:
+        member, box = positions[position]
+        boxes = members[member]
+        header = [f"member {member}, box {box}", fitted.class_names[boxes.labels[box]]]
+        header.append(f"{counts[position]} samples")
+        for name, shares in quality.measured().items():
+            if not np.isnan(shares[position]):
+                header.append(f"{name} {shares[position]:.1%}")
+        ends = zip(drawn[member].tolist(), boxes.lower[box], boxes.upper[box], strict=True)
+        conditions = [
+            f"{_INDENT}{fitted.feature_names[j]} {condition_text(decimals, j, low, high)}"
+            for j, low, high in ends
+            if np.isfinite([low, high]).any()
+        ]
+        paragraphs.append("\n".join(["  ".join(header), *(conditions or [f"{_INDENT}always"])]))
+    if n_more := len(counts) - len(order):
+        paragraphs.append(f"{n_more:,} more boxes: left out (max_rules={len(order)}).")
+    return "\n\n".join(paragraphs)
+
+
+# Columns of frames; "lower" and "upper" have all features
+
+
+def _columns_of_boxes(boxes: Hyperboxes, classes: np.ndarray) -> dict[str, Any]:
+    """Return the columns that all single models have; the class is None without a label."""
+    has_label = boxes.labels >= 0
+    named = classes[boxes.labels[has_label]]
+    if not has_label.all():
+        named, labelled = np.full(len(boxes), None), named
+        named[has_label] = labelled
+    return {"class": named, "support": boxes.counts, "lower": boxes.lower, "upper": boxes.upper}
+
+
+def _columns_of_weights(record: AdditiveBoxes, fitted: FittedModel) -> dict[str, np.ndarray]:
+    """Return the columns of additive boxes besides."""
+    classes = fitted.class_names
+    if len(set(classes)) < len(classes):
+        raise ValueError("Two classes have the same name: pass class_names that tell them apart.")
+    of_class = record.class_counts[np.arange(len(record.labels)), record.labels]
+    return {
+        "training precision": of_class / record.counts,
+        **{f"vote for {name}": record.weights[:, k] for k, name in enumerate(classes)},
+        **{f"held of {name}": record.class_counts[:, k] for k, name in enumerate(classes)},
+        **{f"{name} missing": record.missing[:, j] for j, name in enumerate(fitted.feature_names)},
+    }
+
+
+def _columns_of_members(
+    ensemble: Any, classes: np.ndarray, quality: dict[str, np.ndarray]
+) -> dict[str, Any]:
+    """Return the columns of an ensemble; bounds are NaN in features that a member lacks."""
+    members = ensemble.members_
+    sizes = [len(boxes) for boxes in members]
+    lower, upper = np.full((2, sum(sizes), ensemble.n_features_in_), np.nan)
+    starts = np.cumsum([0, *sizes])
+    for start, boxes, features in zip(starts, members, ensemble.estimators_features_, strict=False):
+        lower[start : start + len(boxes), features] = boxes.lower
+        upper[start : start + len(boxes), features] = boxes.upper
+    return {
+        "member": np.repeat(np.arange(len(members)), sizes),
+        "box of the member": np.concatenate([np.arange(size) for size in sizes]),
+        "class": classes[np.concatenate([boxes.labels for boxes in members])],
+        "support": np.concatenate([boxes.counts for boxes in members]),
+        **quality,
+        "lower": lower,
+        "upper": upper,
+    }
+
+
+# Words
+
+
+def vote_list(scores: np.ndarray, classes: list[str], most: int | None = None) -> list[str]:
+    """Write the votes that are not 0, the largest first; of more than some, those that weigh most.
+
+    One more than that is no reason to leave it out.
+    """
+    by_size = np.argsort(-np.abs(scores), kind="stable")
+    by_size = by_size[: np.count_nonzero(scores)]
+    shown = by_size if most is None or len(by_size) <= most + 1 else by_size[:most]
+    order = shown[np.lexsort((shown, -scores[shown]))]
+    votes = [f"{vote_text(scores[label])} for {classes[label]}" for label in order]
+    n_smaller = len(by_size) - len(shown)
+    return [*votes, f"{n_smaller} smaller votes"] if n_smaller else votes
+
+
+def value_text(value: float, low: float, high: float) -> str:
+    """Write a value with digits enough to see that it lies between two others."""
+    texts = (f"{value:.{digits}g}" for digits in range(_DIGITS, 17))
+    return number_text(next((float(text) for text in texts if low <= float(text) <= high), value))
+
+
+def first_beyond(value: float) -> str:
+    """Write a value that is the first beyond a short one: "above 710"."""
+    sides = {
+        "": value,
+        "above ": np.nextafter(value, -np.inf),
+        "below ": np.nextafter(value, np.inf),
+    }
+    texts = [f"{side}{number_text(number)}" for side, number in sides.items()]
+    return min(texts, key=lambda text: len(text.split()[-1]))
+
+
+def vote_text(value: float) -> str:
+    """Write a vote with two decimals, or two digits if it is small."""
+    return f"{value:+.2f}" if abs(value) >= 0.1 else f"{value:+.2g}"
+
+
+def _percent(part: int, whole: int) -> str:
+    """Write a share so that 0 % is none and 100 % all."""
+    if 0 < part < whole:
+        share = 100 * part / whole
+        return "< 1 %" if share < 1 else "> 99 %" if share > 99 else f"{share:.0f} %"
+    return "100 %" if part else "0 %"
+
+
+def count_boxes(number: int, more: str = "") -> str:
+    """Write how many boxes there are."""
+    return f"{number} {more}box{'' if number == 1 else 'es'}"
+
+
+def _joined(parts: list[str], between: str, end: str) -> list[str]:
+    """Append what stands between parts to each, but for the last, which gets the end."""
+    return [f"{part}{between}" for part in parts[:-1]] + [f"{part}{end}" for part in parts[-1:]]
+
+
+def _broken(part: str, width: int) -> list[str]:
+    """Return a part, or if no line has room for it its pieces: a set of many categories."""
+    if len(part) + len(_INDENT) <= width or "{" not in part:
+        return [part]
+    pieces = part.split(", ")
+    return [f"{piece}," for piece in pieces[:-1]] + pieces[-1:]
+
+
+def wrap_parts(parts: list[str], width: int) -> Iterator[str]:
+    """Yield lines of parts, as many on each as fit; names are never broken."""
+    line, *rest = [word for part in parts for word in _broken(part, width)]
+    for part in rest:
+        if len(line) + 1 + len(part) <= width:
+            line = f"{line} {part}"
+        else:
+            yield line.rstrip()
+            line = _INDENT + part
+    yield line

@@ -1,8 +1,8 @@
-"""A fitted model as SQL: every row's class, or the crisp part, that of the box that holds a row.
+"""A fitted model as SQL: every row's class, or the crisp part, that of the box that contains a row.
 
-The crisp part is written here. Where boxes of several classes hold a row it settles the tie as
+The crisp part is written here. Where boxes of several classes contain a row, it settles the tie as
 `predict` does. Most boxes share no point with one of another class, so their order does not matter;
-the others are asked last.
+the others come last.
 """
 
 from __future__ import annotations
@@ -12,19 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._readers.fitted import (
-    is_voting,
-    name_classes,
-    name_features,
-    read_any_boxes,
-    read_classifier,
-    read_membership,
-    read_scale,
-    split_pipeline,
-)
+from hyperboxes._estimators.capabilities import Operation, check_labels
+from hyperboxes._models.records import AdditiveBoxes, NearestBoxes
+from hyperboxes._readers.fitted import FittedModel, check_feature_names, read_fitted
 from hyperboxes._readers.quality import rows_between
-from hyperboxes._readers.sql_additive import write_votes_sql
+from hyperboxes._readers.sql_additive import write_additive_sql
 from hyperboxes._readers.sql_nearest import write_nearest_sql
 from hyperboxes._readers.sql_text import (
     CLOSING_QUOTES,
@@ -128,46 +120,41 @@ def export_sql(
     """
     if quote not in CLOSING_QUOTES:
         raise ValueError(f"quote must be one of {', '.join(CLOSING_QUOTES)}, got {quote!r}.")
-    steps, model = split_pipeline(model)
-    read_any_boxes(model, "export_sql")
-    names = name_features(steps[0] if steps else model, column_names, "column_names")
-    columns = write_steps_sql(steps, [identifier(name, quote) for name in names])
-    categories = CategoryWriter(model, quote)
-    if is_voting(model):
-        if default is not None:
-            raise ValueError("Boxes that vote give every row a class: leave out default.")
-        labels = _labels(model, class_names, quote)
-        expression = write_votes_sql(model, columns, labels, nullable, categories)
-    elif nearest:
-        _check_options_of_nearest(default, nullable, quote)
-        _check_labels(read_classifier(model, "export_sql"))
-        labels = _labels(model, class_names, quote)
-        columns = [
-            categories.place(column, j) if j in categories else column
-            for j, column in enumerate(columns)
-        ]
-        expression = write_nearest_sql(model, columns, labels)
-    else:
-        expression = _write_covers(model, columns, class_names, default, nullable, quote)
+    operation = Operation.SQL if nearest else Operation.CRISP_SQL
+    fitted = read_fitted(model, operation, class_names=class_names)
+    columns = _write_columns(fitted, column_names, quote)
+    labels = fitted.labels.tolist() if class_names is None else fitted.class_names
+    classes = [literal(label, quote) for label in labels]
+    categories = CategoryWriter(fitted.categories, quote)
+    record = fitted.record
+    match record:
+        case AdditiveBoxes():
+            if default is not None:
+                raise ValueError("Additive boxes give every row a class: leave out default.")
+            expression = write_additive_sql(record, columns, classes, nullable, categories)
+        case NearestBoxes():
+            check_labels(record)
+            if nearest:
+                _check_options_of_nearest(default, nullable, quote)
+                positions = categories.positions(columns)
+                expression = write_nearest_sql(record, positions, classes)
+            else:
+                if nullable is None:
+                    nullable = bool(np.isnan(record.lower).any())
+                writer = _CrispWriter(fitted, record, columns, classes, categories)
+                expression = writer.expression(literal(default, quote), nullable)
+        case _:
+            raise AssertionError(record.kind)
     return expression if table is None else _query(expression, table, quote)
 
 
-def _write_covers(
-    model: Any,
-    columns: list[str],
-    class_names: Any,
-    default: Any,
-    nullable: bool | None,
-    quote: str,
-) -> str:
-    """Return the expression for boxes that cover samples."""
-    boxes = read_classifier(model, "export_sql")
-    _check_labels(boxes)
-    if nullable is None:
-        nullable = bool(np.isnan(boxes.lower).any())
-    categories = CategoryWriter(model, quote)
-    writer = _Writer(model, columns, _labels(model, class_names, quote), categories)
-    return writer.expression(literal(default, quote), nullable)
+def _write_columns(model: FittedModel, names: Any, quote: str) -> list[str]:
+    """Return the columns of the features as SQL, after the steps of a Pipeline."""
+    first = model.steps[0] if model.steps else model.estimator
+    if names is None:
+        names = getattr(first, "feature_names_in_", None)
+    names = check_feature_names(names, first.n_features_in_, "column_names")
+    return write_steps_sql(model.steps, [identifier(name, quote) for name in names])
 
 
 def _check_options_of_nearest(default: Any, nullable: bool | None, quote: str) -> None:
@@ -183,17 +170,6 @@ def _check_options_of_nearest(default: Any, nullable: bool | None, quote: str) -
         )
 
 
-def _check_labels(boxes: Hyperboxes) -> None:
-    if not (boxes.labels >= 0).any():
-        raise ValueError("No box has a label, so there is no class to give.")
-
-
-def _labels(model: Any, class_names: Any, quote: str) -> list[str]:
-    """Return the labels, or the names in their place, as literals."""
-    labels = model.classes_.tolist() if class_names is None else name_classes(model, class_names)
-    return [literal(label, quote) for label in labels]
-
-
 def _query(expression: str, table: str | Sequence[str], quote: str) -> str:
     """Return a query for all columns of a table and the class."""
     parts = [table] if isinstance(table, str) else list(table)
@@ -203,18 +179,22 @@ def _query(expression: str, table: str | Sequence[str], quote: str) -> str:
     return f"SELECT t.*, {expression} AS {identifier('prediction', quote)} FROM {source} t"
 
 
-class _Writer:
+class _CrispWriter:
     """Writes the expression for the labelled boxes of a model, in the order of `self.lower`."""
 
     def __init__(
-        self, model: Any, columns: list[str], classes: list[str], categories: CategoryWriter
+        self,
+        fitted: FittedModel,
+        record: NearestBoxes,
+        columns: list[str],
+        classes: list[str],
+        categories: CategoryWriter,
     ) -> None:
-        boxes = model.hyperboxes_
-        self.categories = categories
+        boxes = fitted.hyperboxes
+        self.columns, self.classes, self.categories = columns, classes, categories
         labelled = np.flatnonzero(boxes.labels >= 0)
-        self.columns, self.classes = columns, classes
         self.lower, self.upper = _written_bounds(
-            model, boxes.lower[labelled], boxes.upper[labelled]
+            record, boxes.lower[labelled], boxes.upper[labelled]
         )
         self.labels, self.counts = boxes.labels[labelled], boxes.counts[labelled]
 
@@ -237,8 +217,8 @@ class _Writer:
     def _whens_of_complete_rows(self) -> Iterator[str]:
         """Yield the cases of a row without NULL.
 
-        First boxes that share no point with another class: if one holds the row, only its class
-        does. Then, as `predict` has it, boxes of a single sample by age, and those of several.
+        First boxes that share no point with another class: if one contains the row, it has that
+        class. Then, as in `predict`, boxes of a single sample by age, and those of several.
         """
         by_support = np.argsort(-self.counts, kind="stable")
         contested = self._find_contested()
@@ -249,8 +229,8 @@ class _Writer:
         for box in first.tolist():
             yield self._when(box, self.classes[self.labels[box]])
         rest = by_support[(contested & ~single)[by_support]]
-        for place, box in enumerate(rest):
-            yield self._when(box, self._verdict(box, rest[place + 1 :]))
+        for i, box in enumerate(rest):
+            yield self._when(box, self._decide(box, rest[i + 1 :]))
 
     def _whens_of_incomplete_rows(self) -> Iterator[str]:
         """Yield the cases of any row: with NULL, any box may share it with any other."""
@@ -262,8 +242,8 @@ class _Writer:
             for label in np.unique(self.labels[several])
         }
         for label, conditions in first_largest(scores):
-            holds = chain([f"{scores[label]} > 0", *conditions], " AND ")
-            yield f"WHEN {holds} THEN {self.classes[label]}"
+            is_largest = chain([f"{scores[label]} > 0", *conditions], " AND ")
+            yield f"WHEN {is_largest} THEN {self.classes[label]}"
 
     def _find_contested(self) -> np.ndarray:
         """Return which boxes share a point with a box of another class."""
@@ -280,11 +260,11 @@ class _Writer:
         met = rows_between(self.lower[boxes], self.upper[boxes], self.lower[box], self.upper[box])
         return boxes[met]
 
-    def _verdict(self, box: int, others: np.ndarray) -> str:
-        """Return the class of a row that a box holds, and none of the boxes asked before.
+    def _decide(self, box: int, others: np.ndarray) -> str:
+        """Return the class of a row that a box contains, and none of those before it.
 
-        It is that of the box, unless others that may hold the row add up to more. Boxes of which
-        any two share a point all share one, so it is enough to look at pairs.
+        It is that of the box, unless others that may contain the row add up to more. Boxes of
+        which any two share a point all share one, so it is enough to look at pairs.
         """
         own, count = self.labels[box], self.counts[box]
         others = self._meeting(others, box)
@@ -303,7 +283,7 @@ class _Writer:
         return indented(case(whens, self.classes[last]))
 
     def _score(self, boxes: Iterable[int], *, start: int = 0, nullable: bool = False) -> str:
-        """Return the sum of the samples of those boxes that hold the row, and a number."""
+        """Return the number of samples of those boxes that contain the row, plus `start`."""
         terms = [
             f"CASE WHEN {self._condition(box, nullable)} THEN {self.counts[box]} ELSE 0 END"
             for box in boxes
@@ -314,7 +294,7 @@ class _Writer:
         return f"WHEN {self._condition(box, nullable)} THEN {result}"
 
     def _condition(self, box: int, nullable: bool) -> str:
-        """Return whether a box holds the row."""
+        """Return whether a box contains the row."""
         bounds = zip(self.columns, self.lower[box].tolist(), self.upper[box].tolist(), strict=True)
         conditions = []
         for j, (column, low, high) in enumerate(bounds):
@@ -330,21 +310,21 @@ class _Writer:
 
 
 def _written_bounds(
-    model: Any, lower: np.ndarray, upper: np.ndarray
+    record: NearestBoxes, lower: np.ndarray, upper: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds as they are where they have few digits, else the outermost numbers inside.
 
-    Inside, that is, for a row that the box holds in all other features. Bounds of many digits need
-    not be the numbers of the training samples, which may lie outside by a rounding error that
+    Inside, that is, for a row that the box contains in all other features. Bounds of many digits
+    need not be the numbers of the training samples, which may lie outside by a rounding error that
     scaling takes away.
     """
-    scale, membership = read_scale(model), read_membership(model)
+    scale, gamma = record.scale, record.gamma
     v, w = scale.transform(lower), scale.transform(upper)
 
     def outside_by(gap: np.ndarray) -> np.ndarray:
-        return membership.degree_alone(gap) < 1.0  # rounding included
+        return record.degree_alone(gap) < 1.0  # rounding included
 
-    far = scale.span * 2.0**-40 * len(membership.gamma) / np.minimum(membership.gamma, 1.0)
+    far = scale.span * 2.0**-40 * len(gamma) / np.minimum(gamma, 1.0)
     first = _outermost(lower, lower - far, lambda x: outside_by(v - scale.transform(x)))
     last = _outermost(upper, upper + far, lambda x: outside_by(scale.transform(x) - w))
     short = [_is_short(*column) for column in zip(lower.T, upper.T, scale.span, strict=True)]

@@ -1,18 +1,17 @@
-"""Boxes that vote as an SQL expression that gives every row its class.
+"""An additive model as an SQL expression that gives every row its class.
 
-The innermost query asks each box whether it holds the row, the next ones add up the votes of each
-class in the order in which `predict` does, so that every sum is the same to the last bit, and the
+The innermost query finds the boxes that contain the row, the next ones add up their weights for
+each class in the order of `predict`, so that every sum is the same to the last bit, and the
 outermost compares the sums.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from hyperboxes._models.hyperboxes import WeightedHyperboxes
+from hyperboxes._models.records import AdditiveBoxes
 from hyperboxes._readers.sql_text import (
     CategoryWriter,
     case,
@@ -26,23 +25,22 @@ from hyperboxes._readers.sql_text import (
 _MOST_IN_A_SUM = 200
 
 
-def write_votes_sql(
-    model: Any,
+def write_additive_sql(
+    record: AdditiveBoxes,
     columns: list[str],
     classes: list[str],
     nullable: bool | None,
     categories: CategoryWriter,
 ) -> str:
     """Return the expression; columns and classes are written as SQL has them."""
-    boxes = model.hyperboxes_
-    if len(boxes) == 0:
-        return classes[int(model.intercept_.argmax())]
-    names = _Names(columns)
-    queries = _Queries(boxes, names, categories)
-    inner = queries.holding(columns, nullable is not False)
-    scores = {label: double(start) for label, start in enumerate(model.intercept_.tolist())}
-    for start in range(0, len(boxes), _MOST_IN_A_SUM):
-        inner = queries.adding(inner, scores, range(start, min(start + _MOST_IN_A_SUM, len(boxes))))
+    n_boxes = len(record.labels)
+    if n_boxes == 0:
+        return classes[int(record.intercept.argmax())]
+    queries = _Queries(record, _Names(columns), categories)
+    inner = queries.containing(columns, nullable is not False)
+    scores = {label: double(start) for label, start in enumerate(record.intercept.tolist())}
+    for start in range(0, n_boxes, _MOST_IN_A_SUM):
+        inner = queries.adding(inner, scores, range(start, min(start + _MOST_IN_A_SUM, n_boxes)))
     *cases, (last, _) = first_largest(scores)
     whens = [f"WHEN {chain(largest, ' AND ')} THEN {classes[label]}" for label, largest in cases]
     answer = case(whens, classes[last]) if whens else classes[last]
@@ -59,32 +57,30 @@ class _Names:
             self.tag += "_"
 
     def box(self, box: int) -> str:
-        """Name what says whether a box holds the row."""
+        """Name the column of whether a box contains the row."""
         return f"box{self.tag}{box}"
 
-    def score(self, label: int, place: int) -> str:
+    def score(self, label: int, start: int) -> str:
         """Name the score of a class, of which there are several if there are many boxes."""
-        return f"score{self.tag}{label}_{place}" if place else f"score{self.tag}{label}"
+        return f"score{self.tag}{label}_{start}" if start else f"score{self.tag}{label}"
 
 
 class _Queries:
     """The queries within the expression."""
 
-    def __init__(
-        self, boxes: WeightedHyperboxes, names: _Names, categories: CategoryWriter
-    ) -> None:
+    def __init__(self, boxes: AdditiveBoxes, names: _Names, categories: CategoryWriter) -> None:
         self.boxes, self.names, self.categories = boxes, names, categories
 
-    def holding(self, columns: list[str], nullable: bool) -> str:
-        """Return the query that says with 1 and 0 which boxes hold the row."""
+    def containing(self, columns: list[str], nullable: bool) -> str:
+        """Return the query of which boxes contain the row, as 1 and 0."""
         lines = []
-        for box in range(len(self.boxes)):
-            holds = chain(list(self._conditions(box, columns, nullable)) or ["1 = 1"], " AND ")
-            lines.append(f"  CASE WHEN {holds} THEN 1 ELSE 0 END AS {self.names.box(box)}")
+        for box in range(len(self.boxes.labels)):
+            contains = chain(list(self._conditions(box, columns, nullable)) or ["1 = 1"], " AND ")
+            lines.append(f"  CASE WHEN {contains} THEN 1 ELSE 0 END AS {self.names.box(box)}")
         return _subquery("SELECT", lines, "", "boxes")
 
     def _conditions(self, box: int, columns: list[str], nullable: bool) -> Iterator[str]:
-        """Yield the conditions of a box. None holds for NULL unless it says so."""
+        """Yield the conditions of a box; NULL satisfies those that include missing values."""
         boxes = self.boxes
         for j in np.flatnonzero(boxes.constrains[box]).tolist():
             low, high = boxes.lower[box, j], boxes.upper[box, j]
@@ -102,14 +98,14 @@ class _Queries:
             yield f"({columns[j]} IS NULL OR {condition})" if or_missing else condition
 
     def adding(self, inner: str, scores: dict[int, str], boxes: range) -> str:
-        """Return the query that adds the votes of some boxes, and name the sums in `scores`."""
+        """Return the query that adds the weights of some boxes, and name the sums in `scores`."""
         lines = []
         for label, score in scores.items():
-            votes = self.boxes.weights[boxes.start : boxes.stop, label].tolist()
+            weights = self.boxes.weights[boxes.start : boxes.stop, label].tolist()
             terms = [
-                f"{self.names.box(box)} * {double(vote)}"
-                for box, vote in zip(boxes, votes, strict=True)
-                if vote
+                f"{self.names.box(box)} * {double(weight)}"
+                for box, weight in zip(boxes, weights, strict=True)
+                if weight
             ]
             if terms or boxes.start == 0:
                 scores[label] = self.names.score(label, boxes.start)

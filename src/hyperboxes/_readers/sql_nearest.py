@@ -6,13 +6,10 @@ order of additions of the model, so that doubles give the very numbers of `predi
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from hyperboxes._models.samples import MinMaxScale
-from hyperboxes._readers.fitted import read_learned_bounds, read_membership, read_scale
-from hyperboxes._readers.sql_text import double
+from hyperboxes._models.records import NearestBoxes
+from hyperboxes._readers.sql_text import double, double_or_null
 
 # Additions in one expression: databases bound how deep one is, and the order must be kept.
 _MOST_TERMS = 50
@@ -20,46 +17,41 @@ _MOST_TERMS = 50
 PREFIX = "hyperbox_"
 
 
-def write_nearest_sql(model: Any, columns: list[str], classes: list[str]) -> str:
-    """Return the expression for boxes that cover samples; a NULL is a missing value."""
+def write_nearest_sql(record: NearestBoxes, columns: list[str], classes: list[str]) -> str:
+    """Return the expression for the class of the nearest box; NULL is a missing value."""
     rank, label = _names(["rank", "label"]).split(", ")
     single = f"{PREFIX}rank = 1 AND {PREFIX}n = 1"
-    oldest = f"MIN(CASE WHEN {single} THEN {PREFIX}box ELSE {len(model.hyperboxes_)} END)"
+    oldest = f"MIN(CASE WHEN {single} THEN {PREFIX}box ELSE {len(record.labels)} END)"
     return (
-        f"(WITH {_write_boxes(model)}\n"
+        f"(WITH {_write_boxes(record)}\n"
         f"  SELECT {_choose_class(classes)}\n"
-        f"  FROM {_write_ranks(model, columns)} {PREFIX}ranks\n"
+        f"  FROM {_write_ranks(record, columns)} {PREFIX}ranks\n"
         f"  GROUP BY {rank}, {label}\n"
         f"  ORDER BY {rank} DESC, {oldest}, SUM({PREFIX}n) DESC, {label} LIMIT 1)"
     )
 
 
-def _write_boxes(model: Any) -> str:
+def _write_boxes(record: NearestBoxes) -> str:
     """Return the table of the boxes that have a label, in the units of the model."""
-    boxes = model.hyperboxes_
-    chosen = np.flatnonzero(boxes.labels >= 0)
-    facts = np.column_stack([chosen, boxes.labels[chosen], boxes.counts[chosen]])
-    numbers = np.hstack([bounds[chosen] for bounds in read_learned_bounds(model)])
-    n_features = numbers.shape[1] // 2
-    ends = [f"{end}{j}" for end in "vw" for j in range(n_features)]
+    chosen = np.flatnonzero(record.labels >= 0)
+    facts = np.column_stack([chosen, record.labels[chosen], record.counts[chosen]])
+    numbers = np.hstack([record.lower[chosen], record.upper[chosen]])
+    ends = [f"{end}{j}" for end in "vw" for j in range(len(record.gamma))]
     rows = [
-        f"({', '.join(map(str, whole))}, {_numbers(of_box)})"
-        for whole, of_box in zip(facts.tolist(), numbers, strict=True)
+        f"({', '.join([*map(str, whole), *map(double_or_null, of_box)])})"
+        for whole, of_box in zip(facts.tolist(), numbers.tolist(), strict=True)
     ]
     listed = ",\n    ".join(rows)
     columns = _names(["box", "label", "n", *ends])
     return f"{PREFIX}boxes ({columns}) AS (VALUES\n    {listed})"
 
 
-def _write_ranks(model: Any, columns: list[str]) -> str:
-    """Return what gives the rank of each box, the largest for the nearest."""
-    scale, membership = read_scale(model), read_membership(model)
-    gaps = [
-        _write_gap(j, column, scale, float(membership.gamma[j])) for j, column in enumerate(columns)
-    ]
+def _write_ranks(record: NearestBoxes, columns: list[str]) -> str:
+    """Return the query of the rank of each box, the largest for the nearest."""
+    gaps = [_write_gap(record, j, column) for j, column in enumerate(columns)]
     facts = _names(["box", "label", "n"])
     source = f"(SELECT {facts}, {', '.join(gaps)} FROM {PREFIX}boxes) {PREFIX}gaps"
-    combine = _mean if membership.is_mean else _find_largest
+    combine = _mean if record.is_mean else _find_largest
     source = combine(len(columns), facts, source)
     distance = f"{PREFIX}distance"
     closeness = f"CASE WHEN {distance} < 1 THEN 1 - {distance} ELSE -{distance} END AS {PREFIX}rank"
@@ -67,7 +59,7 @@ def _write_ranks(model: Any, columns: list[str]) -> str:
 
 
 def _choose_class(classes: list[str]) -> str:
-    """Return what says the class of a label."""
+    """Return the class of a label."""
     choices = " ".join(f"WHEN {code} THEN {name}" for code, name in enumerate(classes))
     return f"CASE {PREFIX}label {choices} END"
 
@@ -77,26 +69,21 @@ def _names(columns: list[str]) -> str:
     return ", ".join(PREFIX + column for column in columns)
 
 
-def _numbers(values: np.ndarray) -> str:
-    return ", ".join(
-        "CAST(NULL AS DOUBLE PRECISION)" if value != value else double(value)
-        for value in values.tolist()
+def _write_gap(record: NearestBoxes, j: int, column: str) -> str:
+    """Return the weighted gap in a feature; 0 if row or box lack it."""
+    low, span, gamma = (
+        double(float(values[j])) for values in (record.scale.low, record.scale.span, record.gamma)
     )
-
-
-def _write_gap(j: int, column: str, scale: MinMaxScale, gamma: float) -> str:
-    """Return what a feature adds; nothing if row or box do not know it."""
-    x = f"({column} - {double(float(scale.low[j]))}) / {double(float(scale.span[j]))}"
+    x = f"({column} - {low}) / {span}"
     v, w = f"{PREFIX}v{j}", f"{PREFIX}w{j}"
-    slope = double(gamma)
     return (
-        f"CASE WHEN {x} > {w} THEN ({x} - {w}) * {slope} "
-        f"WHEN {x} < {v} THEN ({v} - {x}) * {slope} ELSE 0.0e0 END AS {PREFIX}g{j}"
+        f"CASE WHEN {x} > {w} THEN ({x} - {w}) * {gamma} "
+        f"WHEN {x} < {v} THEN ({v} - {x}) * {gamma} ELSE 0.0e0 END AS {PREFIX}g{j}"
     )
 
 
 def _mean(n_features: int, facts: str, source: str) -> str:
-    """Return the mean gap and where it comes from; sums are added up in the order of features."""
+    """Return the mean gap and its source; sums are added up in the order of features."""
     gaps = [f"{PREFIX}g{j}" for j in range(n_features)]
     near_gaps = [f"CASE WHEN {gap} < 1 THEN {gap} ELSE 1.0e0 END" for gap in gaps]
     terms = {"near": near_gaps, "far": gaps}
@@ -108,7 +95,7 @@ def _mean(n_features: int, facts: str, source: str) -> str:
 
 
 def _add_up(terms: dict[str, list[str]], columns: list[str], facts: str, source: str) -> str:
-    """Return what has the sums of terms by name, added up in their order; they use the columns."""
+    """Return a query of the sums of terms by name, added up in their order."""
     sums = dict.fromkeys(terms, "0.0e0")
     for start in range(0, len(columns), _MOST_TERMS):
         part = slice(start, start + _MOST_TERMS)
@@ -122,7 +109,7 @@ def _add_up(terms: dict[str, list[str]], columns: list[str], facts: str, source:
 
 
 def _find_largest(n_features: int, facts: str, source: str) -> str:
-    """Return the largest gap and where it comes from: in rounds, the larger of two each."""
+    """Return the largest gap and its source: in rounds, the larger of two each."""
     gaps = [f"{PREFIX}g{j}" for j in range(n_features)]
     level = 0
     while len(gaps) > 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from hyperboxes._estimators.categorical import known_categories
+from hyperboxes._models.categories import Categories
 
 # Databases bound the depth of expressions, and a chain of sums is as deep as it is long.
 _MOST_IN_A_CHAIN = 50
@@ -21,8 +21,8 @@ CLOSING_QUOTES = {'"': '"', "`": "`", "[": "]"}
 def first_largest(scores: dict[int, str]) -> Iterator[tuple[int, list[str]]]:
     """Yield labels, and what must hold for one to have the largest score if none before has it."""
     labels = sorted(scores)
-    for place, label in enumerate(labels, start=1):
-        yield label, [f"{scores[label]} >= {scores[other]}" for other in labels[place:]]
+    for i, label in enumerate(labels, start=1):
+        yield label, [f"{scores[label]} >= {scores[other]}" for other in labels[i:]]
 
 
 def case(whens: Iterable[str], default: str) -> str:
@@ -76,38 +76,51 @@ def double(value: float) -> str:
     return digits if "e" in digits else f"{digits}e0"
 
 
+NULL = "CAST(NULL AS DOUBLE PRECISION)"
+
+
+def double_or_null(value: float) -> str:
+    """Return a literal, NULL for NaN."""
+    return NULL if np.isnan(value) else double(value)
+
+
 @dataclass(frozen=True)
 class CategoryWriter:
-    """Writes what a model knows of its categorical features; its values stand in quotes."""
+    """Writes conditions on the columns of categorical features, whose values stand in quotes."""
 
-    model: Any
+    categories: Mapping[int, Categories]
     quote: str
 
     def __contains__(self, feature: int) -> bool:
-        return feature in known_categories(self.model)
+        return feature in self.categories
 
-    def place(self, column: str, feature: int) -> str:
-        """Return the number that stands for a category; NULL if it is not known."""
-        known = known_categories(self.model)[feature]
+    def positions(self, columns: list[str]) -> list[str]:
+        """Return columns with encoded positions in place of categories, NULL if unknown."""
+        return [
+            self._position(column, self.categories[j]) if j in self else column
+            for j, column in enumerate(columns)
+        ]
+
+    def _position(self, column: str, known: Categories) -> str:
         whens = " ".join(
-            f"WHEN {literal(value, self.quote)} THEN {double(place)}"
-            for value, place in zip(known.values, known.positions.tolist(), strict=True)
+            f"WHEN {literal(value, self.quote)} THEN {double(position)}"
+            for value, position in zip(known.values, known.positions.tolist(), strict=True)
         )
-        return f"(CASE {column} {whens} END)" if whens else "CAST(NULL AS DOUBLE PRECISION)"
+        return f"(CASE {column} {whens} END)" if whens else NULL
 
     def is_known(self, column: str, feature: int) -> str:
-        """Return whether the model knows a category: else it is like NULL."""
-        return self._among(column, list(known_categories(self.model)[feature].values))
+        """Return whether a category is known: the others are as good as NULL."""
+        return self._among(column, list(self.categories[feature].values))
 
     def is_contained(
         self, column: str, feature: int, low: float, high: float, or_missing: bool
     ) -> str:
-        """Return whether a category is one of those that a box holds, or like NULL."""
-        known = known_categories(self.model)[feature]
-        held = known.values_between(low, high)
+        """Return whether a category is one of those in a box, or NULL or unknown."""
+        known = self.categories[feature]
+        contained = known.values_between(low, high)
         if not or_missing:
-            return self._among(column, held)
-        others = [value for value in known.values if value not in held]
+            return self._among(column, contained)
+        others = [value for value in known.values if value not in contained]
         if not others:
             return "1 = 1"
         return f"({column} IS NULL OR NOT {self._among(column, others)})"
@@ -123,7 +136,7 @@ class CategoryWriter:
 # the very numbers.
 
 
-def write_steps_sql(steps: list[Any], columns: list[str]) -> list[str]:
+def write_steps_sql(steps: Sequence[Any], columns: list[str]) -> list[str]:
     """Return the expressions for the model's features, of those for the columns of the table."""
     for step in steps:
         write = _WRITERS.get(type(step))
