@@ -57,7 +57,8 @@ def export_sql(
     model : estimator
         A fitted classifier, or a fitted Pipeline that ends in one. Its other steps are written as
         well, so that the SQL takes the columns of the Pipeline's input: StandardScaler,
-        MinMaxScaler, MaxAbsScaler, RobustScaler and SimpleImputer, others are refused.
+        MinMaxScaler, MaxAbsScaler, RobustScaler and SimpleImputer; others are unsupported. The SQL
+        computes in double precision, as a Pipeline does with samples of float64, not of float32.
     table : str or sequence of str, default=None
         A table, or its schema and name, to write a whole query: all columns of the table and the
         class as "prediction". None: write the expression only, ``CASE ... END``.
@@ -114,15 +115,15 @@ def export_sql(
     >>> names = ["age", "weight"]
     >>> print(export_sql(model, table="patients", column_names=names, nearest=False))
     SELECT t.*, CASE
-      WHEN "age" BETWEEN 1.0e0 AND 2.0e0 AND "weight" BETWEEN 20.0e0 AND 30.0e0 THEN 'low'
-      WHEN "age" = 9.0e0 AND "weight" = 80.0e0 THEN 'high'
+      WHEN t."age" BETWEEN 1.0e0 AND 2.0e0 AND t."weight" BETWEEN 20.0e0 AND 30.0e0 THEN 'low'
+      WHEN t."age" = 9.0e0 AND t."weight" = 80.0e0 THEN 'high'
     END AS "prediction" FROM "patients" t
     """
     if quote not in CLOSING_QUOTES:
         raise ValueError(f"quote must be one of {', '.join(CLOSING_QUOTES)}, got {quote!r}.")
     operation = Operation.SQL if nearest else Operation.CRISP_SQL
     fitted = read_fitted(model, operation, class_names=class_names)
-    columns = _write_columns(fitted, column_names, quote)
+    columns = _write_columns(fitted, column_names, quote, "" if table is None else "t.")
     labels = fitted.labels.tolist() if class_names is None else fitted.class_names
     classes = [literal(label, quote) for label in labels]
     categories = CategoryWriter(fitted.categories, quote)
@@ -148,13 +149,14 @@ def export_sql(
     return expression if table is None else _query(expression, table, quote)
 
 
-def _write_columns(model: FittedModel, names: Any, quote: str) -> list[str]:
+def _write_columns(fitted: FittedModel, names: Any, quote: str, source: str) -> list[str]:
     """Return the columns of the features as SQL, after the steps of a Pipeline."""
-    first = model.steps[0] if model.steps else model.estimator
+    first = fitted.steps[0] if fitted.steps else fitted.estimator
     if names is None:
         names = getattr(first, "feature_names_in_", None)
     names = check_feature_names(names, first.n_features_in_, "column_names")
-    return write_steps_sql(model.steps, [identifier(name, quote) for name in names])
+    columns = [f"{source}{identifier(name, quote)}" for name in names]
+    return write_steps_sql(fitted.steps, columns)
 
 
 def _check_options_of_nearest(default: Any, nullable: bool | None, quote: str) -> None:

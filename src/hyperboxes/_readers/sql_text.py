@@ -53,6 +53,13 @@ def identifier(name: str, quote: str) -> str:
     return f"{quote}{name.replace(closing, 2 * closing)}{closing}"
 
 
+def unused_name(name: str, columns: list[str]) -> str:
+    """Return a name, with underscores until it is no part of any column."""
+    while any(name in column.lower() for column in columns):
+        name += "_"
+    return name
+
+
 def literal(value: Any, quote: str) -> str:
     """Return a label as SQL."""
     value = value.item() if isinstance(value, np.generic) else value
@@ -63,8 +70,6 @@ def literal(value: Any, quote: str) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        if not np.isfinite(value):
-            raise ValueError(f"SQL has no literal for the default {value}: pass another one.")
         return double(value)
     text = str(value).replace("'", "''")
     return f"'{text.replace(chr(92), 2 * chr(92)) if quote == '`' else text}'"
@@ -72,6 +77,8 @@ def literal(value: Any, quote: str) -> str:
 
 def double(value: float) -> str:
     """Return a literal of double precision: with an exponent, as the standard has it."""
+    if not np.isfinite(value):
+        raise ValueError(f"SQL has no literal for the number {value}: pass a finite one.")
     digits = repr(value + 0.0)  # no negative zero
     return digits if "e" in digits else f"{digits}e0"
 
@@ -160,11 +167,11 @@ def _is_plain(step: Any) -> bool:
 
 
 def _apply(columns: list[str], operator: str, numbers: np.ndarray | None) -> list[str]:
-    """Return columns with a number each; None: they stay as they are."""
+    """Return columns with a number each, NULL for NaN; None: they stay as they are."""
     if numbers is None:
         return columns
     pairs = zip(columns, np.asarray(numbers, np.float64).tolist(), strict=True)
-    return [f"({column} {operator} {double(number)})" for column, number in pairs]
+    return [f"({column} {operator} {double_or_null(number)})" for column, number in pairs]
 
 
 def _scale(step: Any, columns: list[str]) -> list[str]:
