@@ -9,7 +9,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 from sklearn.datasets import make_moons
 
-from hyperboxes import BoostedHyperboxes, BoxesDisplay, HyperboxClustering
+from hyperboxes import AdaptiveGFMM, BoostedHyperboxes, BoxesDisplay, HyperboxClustering
 from tests.boosted import known_model
 from tests.figures import assert_legible, iris, iris_arrays, legend_names, letters, outlines
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, every_function
@@ -385,3 +385,12 @@ def test_names_need_a_model_with_names():
     model = ImprovedOnlineGFMM().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(ValueError, match="fitted without feature names"):
         BoxesDisplay.from_estimator(model, features="a")
+
+
+def test_a_cut_through_the_boxes_of_an_adaptive_model():
+    X, y = iris_arrays()
+    model = AdaptiveGFMM().fit(X, y)
+    near = BoxesDisplay.from_estimator(model, at=[NAN, NAN, 1.4, 0.2], regions=False).nearness
+    labels = model.hyperboxes_.labels
+    assert near.max() == 1.0
+    assert near[labels == 0].min() > near[labels == 2].max()
