@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hyperboxes._estimators.base import NUMBERS
-from hyperboxes._estimators.capabilities import Operation, decides, read_record, require
+from hyperboxes._estimators.capabilities import Operation, read_record, require
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.validation import check_upper, mark_validated, validate_samples
 from hyperboxes._models.categories import Categories
@@ -50,8 +50,6 @@ class FittedModel:
         Whether features have names by the data, the Pipeline or the caller, and not x0, x1, ...
     categories : mapping of int to Categories
         The values of the features that have categories; samples have their positions.
-    decides : bool
-        Whether the record alone gives what `predict` gives.
     steps : tuple
         The steps of a Pipeline that transform samples before the estimator takes them.
     """
@@ -63,7 +61,6 @@ class FittedModel:
     class_names: list[str]
     has_names: bool
     categories: Mapping[int, Categories]
-    decides: bool
     steps: tuple[Any, ...] = ()
 
     @property
@@ -175,7 +172,6 @@ def read_fitted(
         _class_names(estimator, classes, class_names),
         names is not None,
         known_categories(estimator),
-        decides(estimator),
         tuple(steps),
     )
 

@@ -249,10 +249,11 @@ class Rounding:
 
 
 @dataclass(frozen=True)
-class Decimals:
-    """As many decimals in each feature as tell apart some hundredths of its range.
+class Bounds:
+    """How the bounds of an ensemble's boxes are written: with few decimals.
 
-    That suits bounds of ensembles, which lie somewhere between values of training samples.
+    They lie somewhere between values of training samples, so they have only as many decimals as
+    tell apart some hundredths of a feature's range.
     """
 
     decimals: list[int]
@@ -260,7 +261,7 @@ class Decimals:
 
     @classmethod
     def of(cls, fitted: FittedModel) -> Self:
-        """Return the decimals for a model."""
+        """Return how the bounds of a model are written."""
         spans = (fitted.scale.high - fitted.scale.low).tolist()
         decimals = [max(0, math.ceil(2.5 - math.log10(s))) if s > 0 else 2 for s in spans]
         return cls(decimals, fitted.categories)

@@ -15,7 +15,7 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble
 from hyperboxes._readers.fitted import FittedModel, check_integer, read_fitted
 from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules
-from hyperboxes._readers.rounding import Decimals, Rounding
+from hyperboxes._readers.rounding import Bounds, Rounding
 from hyperboxes._readers.text import (
     align,
     condition_text,
@@ -25,7 +25,7 @@ from hyperboxes._readers.text import (
 )
 
 _INDENT = "    "
-_BETWEEN_CELLS = "    "
+_BETWEEN = "    "
 
 # The number of rules of an ensemble, which has thousands, unless the caller says how many.
 _MOST_RULES = 20
@@ -43,9 +43,9 @@ _SHORT = (
 
 
 class RuleNotes:
-    """What a listing says of boxes besides their rules: nothing in most models.
+    """Notes on boxes besides their rules: none for most models.
 
-    The registry names classes derived from it for models of the literature.
+    The registry names derived classes for models of the literature.
     """
 
     @staticmethod
@@ -87,69 +87,68 @@ def export_text(
 ) -> str:
     """Write the boxes of a fitted model as rules, those with the largest support first.
 
-    Each box is a rule: a sample whose values satisfy all conditions lies in the box. Conditions
-    include their ends. A feature that the box does not know (NaN bounds) has no condition; a box
-    without any holds "always".
+    Each box is a rule: it contains a sample whose values satisfy all conditions. Conditions include
+    their ends. A feature without bounds in a box (NaN) has no condition; a rule without conditions
+    is "always" true.
 
-    Boxes that vote (`BoostedHyperboxes`) are sorted by class, those with the largest votes first,
-    and their bounds are written in full: a sample satisfies a rule if and only if the box holds it,
-    and a missing value does only where the rule says so.
+    Rules of a `BoostedHyperboxes` are sorted by class, those with the largest weights first. Their
+    bounds are written in full: a box contains a sample if and only if it satisfies the rule. A
+    missing value satisfies the conditions with "or missing".
+
+    Rules of a `RandomHyperboxes` are those of all members. Their bounds lie between values of
+    training samples and have few decimals.
 
     For models of :mod:`hyperboxes.literature` in which something besides the nearest box decides,
-    the text says what: rules name where boxes of another class contain samples as well
-    (`OverlappingFuzzyMinMax`), and how many of their samples have each category (`MixedGFMM`).
-
-    The boxes of ensembles (`RandomHyperboxes`) are those of all members, and the largest 20 are
-    written unless `max_rules` says otherwise. Their bounds lie between values of training samples,
-    and have as many decimals as tell apart some hundredths of a feature's range.
+    notes state where boxes of another class overlap a box (`OverlappingFuzzyMinMax`) and how many
+    of its samples have each category (`MixedGFMM`).
 
     Parameters
     ----------
     model : estimator
-        A fitted model, or a fitted Pipeline that ends in one: samples are then those that the
-        Pipeline takes, names those that its steps give, and values as transformed.
+        A fitted model, or a fitted Pipeline that ends in one. Samples are then inputs of the
+        Pipeline, and rules have its names and transformed values.
     X : array-like of shape (n_samples, n_features), default=None
         Samples on which to measure the coverage of each rule: the share of the samples that the
-        box holds. A missing value (NaN) satisfies any condition. Like `predict`, this compares
-        what scaling makes of values and bounds, so rounding errors do not matter.
+        box contains. A missing value (NaN) satisfies any condition. Values and bounds are compared
+        after scaling, as in `predict`, so rounding errors do not matter.
     y : array-like of shape (n_samples,), default=None
-        Their labels, to measure the precision as well: the share of the samples held, of those
-        that have a label, whose class is the box's.
+        Their labels, to measure the precision as well: of the samples with a label in the box, the
+        share whose class is the box's.
     X_upper : array-like of shape (n_samples, n_features), default=None
-        The upper ends of interval samples. A box holds them if it holds all of the interval. Not
-        for boxes that vote.
+        The upper ends of interval samples, which a box contains as a whole or not. Not for
+        `BoostedHyperboxes`.
     feature_names : array-like of shape (n_features,), default=None
         Names of the features. None: those of the training data, or x0, x1, ...
     class_names : array-like of shape (n_classes,), default=None
         Names of the classes, in the order of ``classes_``. None: the labels.
     max_rules : int, default=None
-        How many rules to write at most; a last line tells how many are left out. None: all. Of
-        boxes that vote, those with the largest votes are written.
+        The number of rules to write at most; a last line counts the others. None: all, or 20 for
+        a `RandomHyperboxes`. For a `BoostedHyperboxes`, those with the largest weights are written.
     decimals : int, default=None
-        How many decimals numbers have. None: as few as keep the rules true. Bounds of up to six
-        digits are written in full. Others are rounded outwards, but not as far as a bound of
-        another box or a value of `X`: of these samples, those satisfy a condition that the box
-        holds in that feature, and no others. Not for boxes that vote.
+        The number of decimals. None: as few as keep the rules true. Bounds of up to six digits are
+        written in full. Others are rounded outwards, but not as far as a bound of another box or a
+        value of `X`: the same samples satisfy the condition as written. Not for
+        `BoostedHyperboxes`.
     all_bounds : bool, default=False
-        Whether to write bounds at an end of the range of the training data, too. They are left out
-        because they separate no samples that the model has seen: a box from the smallest value
-        to 3 becomes "<= 3". But a box ends at its bounds, and holds no values beyond the range.
-        Boxes that vote end where their rules say.
+        Whether to write also bounds at an end of the range of the training data. They are left out
+        because they separate no training samples: a box from the smallest value to 3 becomes
+        "<= 3". But a box ends at its bounds, and contains no values beyond the range. Without
+        effect for `BoostedHyperboxes`.
     all_conditions : bool, default=False
-        Whether to write all conditions, even if `X` and `y` are given. Else a rule then has only
-        those that it takes to keep out the samples of other classes, and says how many more there
-        are. They are found greedily, so fewer may do. `all_bounds` writes all conditions, too.
-        Boxes that vote have few conditions: all of them are written.
+        Whether to write all conditions even if `X` and `y` are given. If not, a rule has only those
+        that keep out the samples of other classes, and the number of the others. They are found
+        greedily, so fewer may do. `all_bounds` writes all conditions as well. Without effect for
+        `BoostedHyperboxes`.
     width : int, default=79
-        How long lines may be. Conditions stand side by side as far as they fit.
+        The length of lines. Conditions stand side by side as far as they fit.
 
     Returns
     -------
     text : str
-        One paragraph per box: its index in ``hyperboxes_``, its class, its support (how many
-        training samples it has absorbed), coverage and precision, and the conditions; the bounds
-        in full are in `export_frame`. Of boxes that vote: what each adds to the score of a class,
-        how many training samples it holds, and how many of them are of that class.
+        One paragraph per box: its index in ``hyperboxes_``, its class, its support (the number of
+        training samples that it has absorbed), coverage and precision, and the conditions; for a
+        `BoostedHyperboxes` its weights, the number of training samples that it contains, and the
+        share of its class among them. `export_frame` has bounds in full.
 
     See Also
     --------
@@ -197,43 +196,15 @@ def export_text(
             return _write_additive(fitted, record, quality, max_rules, width)
         case BoxEnsemble():
             return _write_members(fitted, quality, max_rules or _MOST_RULES)
-    boxes = fitted.hyperboxes
-    order = np.argsort(-boxes.counts, kind="stable")[:max_rules]
-    values = () if samples is None else (samples.lower, samples.upper)
-    rounding = Rounding.of(fitted, *values, decimals=decimals)
-    rules = list_rules(fitted, rounding, order, all_bounds)
-    left_out = [0] * len(rules)
-    notes = RuleNotes.of(fitted.estimator)
-    summary = [*_summary(fitted, all_bounds, samples, quality)]
-    summary += [textwrap.fill(more, width) for more in (fitted.units, notes.summary()) if more]
-    if not (all_conditions or all_bounds) and samples is not None and samples.codes is not None:
-        summary.append(_SHORT)
-        short = _shorten(rules, find_short_rules(fitted, samples), order)
-        left_out = [len(rule) - len(few) for rule, few in zip(rules, short, strict=True)]
-        rules = short
-    classes = [*fitted.class_names, f"({fitted.no_label})"]  # -1: the last
-    wrap = textwrap.TextWrapper(width, initial_indent=_INDENT, subsequent_indent=2 * _INDENT)
-    lines = [
-        [
-            line
-            for text in notes.lines(box, rounding, fitted.feature_names, classes)
-            for line in wrap.wrap(text)
-        ]
-        for box in order.tolist()
-    ]
-    paragraphs = _paragraphs(
-        _headers(boxes, order, classes, quality),
-        rules,
-        left_out,
-        lines,
-        fitted.feature_names,
-        width,
-    )
-    parts = ["\n".join(summary), *paragraphs]
-    if len(order) < len(boxes):
-        n_more = len(boxes) - len(order), boxes.counts.sum() - boxes.counts[order].sum()
-        parts.append(f"{_boxes_and_samples(*n_more, 'more ')}: left out (max_rules={len(order)}).")
-    return "\n\n".join(parts)
+        case _:
+            values = () if samples is None else (samples.lower, samples.upper)
+            rounding = Rounding.of(fitted, *values, decimals=decimals)
+            short_rules = None
+            if samples is not None and samples.codes is not None and not all_conditions:
+                short_rules = None if all_bounds else find_short_rules(fitted, samples)
+            return _write_boxes(
+                fitted, samples, quality, rounding, short_rules, max_rules, all_bounds, width
+            )
 
 
 def export_frame(
@@ -250,8 +221,8 @@ def export_frame(
     Parameters
     ----------
     model : estimator
-        A fitted model, or a fitted Pipeline that ends in one: samples are then those that the
-        Pipeline takes, names those that its steps give, and values as transformed.
+        A fitted model, or a fitted Pipeline that ends in one. Samples are then inputs of the
+        Pipeline, and the table has its names and transformed values.
     X, y, X_upper : array-like, default=None
         Samples on which to measure coverage and precision, as in `export_text`.
     feature_names : array-like of shape (n_features,), default=None
@@ -264,21 +235,21 @@ def export_frame(
     frame : pandas.DataFrame
         The index, named "box", is that of ``hyperboxes_``. Columns are "class" (None for a box
         without a label, or of noise), "support", "coverage" if `X` is given, "precision" if `y` is
-        (NaN for boxes that hold none of the samples that have a label), and with it "short rule",
-        the conditions of `export_text` that keep out samples of other classes; for each feature
-        "<name> lower" and "<name> upper", the exact bounds, NaN where the box does not know the
-        feature. For `OverlappingFuzzyMinMax`, "overlaps" has the indices of the boxes of other
-        classes that a box overlaps; for `MixedGFMM`, "<name> counts" has how many of a box's
-        samples have each category.
+        (NaN for boxes that contain no sample with a label), and with it "short rule", the
+        conditions of `export_text` that keep out samples of other classes; for each feature
+        "<name> lower" and "<name> upper", the exact bounds, NaN where the box has none. For
+        `OverlappingFuzzyMinMax`, "overlaps" has the indices of the boxes of other classes that a
+        box overlaps; for `MixedGFMM`, "<name> counts" has the number of a box's samples in each
+        category.
 
-        Of boxes that vote, "class" is the one that a box votes for most, and "support" counts the
-        training samples that it holds. There are also "training precision", the share of these that
-        are of that class; for each class "vote for <name>" and "held of <name>", the vote and the
-        training samples; and for each feature "<name> missing", whether the box holds samples that
-        lack it. Bounds are infinite where it is open.
+        For a `BoostedHyperboxes`, "class" is that with the largest weight, and "support" counts the
+        training samples that the box contains. There are also "training precision", the share of
+        that class among them; for each class "vote for <name>" and "held of <name>", the weight and
+        the training samples; and for each feature "<name> missing", whether the box contains
+        samples that lack it. Bounds are infinite where the box is open.
 
-        Of ensembles there are "member" and "box of the member" beside; bounds are NaN in features
-        that the member does not know, and infinite where nothing lies beyond.
+        For a `RandomHyperboxes` there are also "member" and "box of the member". Bounds are NaN in
+        features that the member lacks, and infinite where nothing lies beyond.
 
     See Also
     --------
@@ -330,6 +301,51 @@ def export_frame(
 # Rules of nearest boxes and neighbors
 
 
+def _write_boxes(
+    fitted: FittedModel,
+    samples: GivenSamples | None,
+    quality: Quality,
+    rounding: Rounding,
+    short_rules: list[np.ndarray] | None,
+    max_rules: int | None,
+    all_bounds: bool,
+    width: int,
+) -> str:
+    """Write the rules, those with the most samples first."""
+    counts, names = fitted.hyperboxes.counts, fitted.feature_names
+    classes = [*fitted.class_names, f"({fitted.no_label})"]  # -1: the last
+    order = np.argsort(-counts, kind="stable")[:max_rules]
+    rules = list_rules(fitted, rounding, order, all_bounds)
+    shown = rules if short_rules is None else _shorten(rules, short_rules, order)
+    notes = RuleNotes.of(fitted.estimator)
+    summary = [f"{_boxes_and_samples(len(counts), counts.sum())}."]
+    if n_evicted := getattr(fitted.estimator, "n_samples_seen_", counts.sum()) - counts.sum():
+        summary.append(f"Boxes of {n_evicted} other samples were forgotten.")
+    if samples is not None:
+        summary.append(f"They hold {quality.contained:.1%} of the {len(samples)} samples given.")
+    if not all_bounds:
+        summary.append("Bounds at an end of the samples' range are left out.")
+    summary += [textwrap.fill(more, width) for more in (fitted.units, notes.summary()) if more]
+    if short_rules is not None:
+        summary.append(_SHORT)
+    paragraphs = ["\n".join(summary)]
+    headers = _headers(fitted.hyperboxes, order, classes, quality)
+    wrap = textwrap.TextWrapper(width, initial_indent=_INDENT, subsequent_indent=2 * _INDENT)
+    tables = _in_columns(shown, names, width)
+    for box, header, lines, rule, few in zip(order, headers, tables, rules, shown, strict=True):
+        if n_more := len(rule) - len(few):
+            left_out = f"{n_more} {'more ' if lines else ''}condition{'s' * (n_more > 1)}"
+            lines.append(f"{_INDENT}({left_out} left out)")
+        lines = [header, *(lines or [f"{_INDENT}always"])]
+        for note in notes.lines(int(box), rounding, names, classes):
+            lines += wrap.wrap(note)
+        paragraphs.append("\n".join(lines))
+    if len(order) < len(counts):
+        more = len(counts) - len(order), counts.sum() - counts[order].sum(), "more "
+        paragraphs.append(f"{_boxes_and_samples(*more)}: left out (max_rules={len(order)}).")
+    return "\n\n".join(paragraphs)
+
+
 def list_rules(
     fitted: FittedModel, rounding: Rounding, chosen: np.ndarray, all_bounds: bool = False
 ) -> list[list[tuple[int, str]]]:
@@ -339,11 +355,12 @@ def list_rules(
     rules = []
     for low, high in zip(boxes.lower[chosen], boxes.upper[chosen], strict=True):
         from_start, to_end = low <= smallest, high >= largest
-        features = np.flatnonzero(~(np.isnan(low) | (from_start & to_end))).tolist()
-        ends = {j: {"from_start": bool(from_start[j]), "to_end": bool(to_end[j])} for j in features}
-        rules.append(
-            [(j, condition_text(rounding, j, low[j], high[j], **ends[j])) for j in features]
-        )
+        is_bounded = ~(np.isnan(low) | (from_start & to_end))
+        rule = []
+        for j in np.flatnonzero(is_bounded).tolist():
+            at = {"from_start": bool(from_start[j]), "to_end": bool(to_end[j])}
+            rule.append((j, condition_text(rounding, j, low[j], high[j], **at)))
+        rules.append(rule)
     return rules
 
 
@@ -359,28 +376,14 @@ def _shorten(
 
 def _short_rules(fitted: FittedModel, samples: GivenSamples) -> np.ndarray:
     """Return the conditions that each box needs as a text."""
-    chosen = np.arange(len(fitted.hyperboxes))
+    chosen, names = np.arange(len(fitted.hyperboxes)), fitted.feature_names
     rounding = Rounding.of(fitted, samples.lower, samples.upper)
     rules = list_rules(fitted, rounding, chosen)
-    names = fitted.feature_names
     texts = [
         " and ".join(f"{names[j]} {text}" for j, text in rule) or "always"
         for rule in _shorten(rules, find_short_rules(fitted, samples), chosen)
     ]
     return np.array(texts, dtype=object)
-
-
-def _summary(
-    fitted: FittedModel, all_bounds: bool, samples: GivenSamples | None, quality: Quality
-) -> Iterator[str]:
-    counts = fitted.hyperboxes.counts
-    yield f"{_boxes_and_samples(len(counts), counts.sum())}."
-    if n_evicted := getattr(fitted.estimator, "n_samples_seen_", counts.sum()) - counts.sum():
-        yield f"Boxes of {n_evicted} other samples were forgotten."
-    if samples is not None:
-        yield f"They hold {quality.contained:.1%} of the {len(samples)} samples given."
-    if not all_bounds:
-        yield "Bounds at an end of the samples' range are left out."
 
 
 def _boxes_and_samples(n_boxes: int, n_samples: int, more: str = "") -> str:
@@ -408,29 +411,21 @@ def _share_text(share: float) -> str:
     return "-" if np.isnan(share) else f"{share:.1%}"
 
 
-def _paragraphs(
-    headers: list[str],
-    rules: list[list[tuple[int, str]]],
-    left_out: list[int],
-    notes: list[list[str]],
-    features: list[str],
-    width: int,
-) -> Iterator[str]:
-    """Yield the rules with their conditions in columns, the same for all."""
-    conditions = [condition for rule in rules for condition in rule]
-    name_width = max((len(features[j]) for j, _ in conditions), default=0)
-    text_width = max((len(text) for _, text in conditions), default=0)
-    cell = name_width + 2 + text_width
-    per_line = (width - len(_INDENT) + len(_BETWEEN_CELLS)) // (cell + len(_BETWEEN_CELLS))
-    parts = zip(headers, rules, left_out, notes, strict=True)
-    for header, rule, n_more, of_rule in parts:
-        cells = [f"{features[j]:{name_width}}  {text:{text_width}}" for j, text in rule]
-        lines = [cells[i : i + max(per_line, 1)] for i in range(0, len(cells), max(per_line, 1))]
-        body = [_INDENT + _BETWEEN_CELLS.join(line).rstrip() for line in lines]
-        if n_more:
-            conditions_left = f"{n_more} {'more ' if body else ''}condition{'s' * (n_more > 1)}"
-            body.append(f"{_INDENT}({conditions_left} left out)")
-        yield "\n".join([header, *(body or [f"{_INDENT}always"]), *of_rule])
+def _in_columns(
+    rules: list[list[tuple[int, str]]], names: list[str], width: int
+) -> list[list[str]]:
+    """Return the lines of each rule, with conditions in columns, the same for all."""
+    rows = [[names[j], text] for rule in rules for j, text in rule]
+    cells = iter(align(rows) if rows else [])
+    lengths = [max(map(len, column), default=0) for column in zip(*rows, strict=True)]
+    cell = sum(lengths) + 2
+    per_line = max((width - len(_INDENT) + len(_BETWEEN)) // (cell + len(_BETWEEN)), 1)
+    tables = []
+    for rule in rules:
+        texts = [f"{next(cells):{cell}}" for _ in rule]
+        lines = [texts[i : i + per_line] for i in range(0, len(texts), per_line)]
+        tables.append([_INDENT + _BETWEEN.join(line).rstrip() for line in lines])
+    return tables
 
 
 # Rules of additive boxes. Bounds are written in full. They are short numbers, because boosting
@@ -509,7 +504,7 @@ def _write_members(fitted: FittedModel, quality: Quality, max_rules: int) -> str
     counts = np.concatenate([boxes.counts for boxes in members])
     positions = [(m, b) for m, boxes in enumerate(members) for b in range(len(boxes))]
     order = np.argsort(-counts, kind="stable")[:max_rules].tolist()
-    decimals = Decimals.of(fitted)
+    bounds = Bounds.of(fitted)
     paragraphs = [
         f"{len(members)} members with {len(counts):,} boxes, from "
         f"{fitted.estimator.n_samples_:,} training samples. They vote:\n"
@@ -525,7 +520,7 @@ def _write_members(fitted: FittedModel, quality: Quality, max_rules: int) -> str
                 header.append(f"{name} {shares[position]:.1%}")
         ends = zip(drawn[member].tolist(), boxes.lower[box], boxes.upper[box], strict=True)
         conditions = [
-            f"{_INDENT}{fitted.feature_names[j]} {condition_text(decimals, j, low, high)}"
+            f"{_INDENT}{fitted.feature_names[j]} {condition_text(bounds, j, low, high)}"
             for j, low, high in ends
             if np.isfinite([low, high]).any()
         ]

@@ -45,47 +45,45 @@ def export_sql(
 ) -> str:
     """Write the boxes of a fitted classifier as SQL that gives the class of each row.
 
-    Every row gets the answer of `predict`, to the last bit. With ``nearest=False`` only those do
-    that a box holds (the membership is 1), ties between classes included, and others get `default`:
-    that is the crisp part of the model, in SQL that any database understands.
+    Every row gets the class of `predict`, to the last bit. With ``nearest=False``, rows in a box
+    (membership 1) do, also where classes tie, and others get `default`: that is the crisp part of
+    the model, in SQL that any database understands.
 
-    Boxes that vote (`BoostedHyperboxes`) give every row a class, that of `predict`: votes are added
-    up in the same order.
+    A `BoostedHyperboxes` has no crisp part: every row gets the class of `predict`.
 
     Parameters
     ----------
     model : estimator
         A fitted classifier, or a fitted Pipeline that ends in one. Its other steps are written as
-        well, so that the SQL takes the columns of the Pipeline's input: StandardScaler,
+        well, so that the columns are those of the Pipeline's input: StandardScaler,
         MinMaxScaler, MaxAbsScaler, RobustScaler and SimpleImputer; others are unsupported. The SQL
         computes in double precision, as a Pipeline does with samples of float64, not of float32.
     table : str or sequence of str, default=None
-        A table, or its schema and name, to write a whole query: all columns of the table and the
-        class as "prediction". None: write the expression only, ``CASE ... END``.
+        A table, or its schema and name, to write a whole query: all columns of the table, named
+        ``t``, and the class as "prediction". None: write the expression only, ``CASE ... END``.
     column_names : array-like of shape (n_features,), default=None
         The database's columns of the features, of a Pipeline those of its input. None: the names in
         the training data, or x0, x1, ...
     class_names : array-like of shape (n_classes,), default=None
         Strings to give in place of the labels, in the order of ``classes_``.
     default : str, bool, int or float, default=None
-        With ``nearest=False``: what to give where no box holds the row. None: NULL. Not for boxes
-        that vote.
+        With ``nearest=False``: the value of rows in no box. None: NULL. Not for
+        `BoostedHyperboxes`.
     nullable : bool, default=None
-        With ``nearest=False``: whether columns may be NULL, for a value that is missing. If True,
-        it places no constraint, as NaN in `predict`; the SQL is more than twice as long. If False,
-        columns must not be NULL. None: True if the model has boxes that do not know a feature, for
-        these come from missing values; otherwise False, and rows with NULL get `default`. Boxes
-        that vote say of each condition whether it holds for a missing value, and NULL is one
-        unless False is given.
+        With ``nearest=False``: whether columns may be NULL, for a missing value. If True, NULL
+        satisfies any condition, as NaN in `predict`; the SQL is more than twice as long. If False,
+        columns must not be NULL. None: True if boxes lack bounds in a feature, because their
+        samples lacked values; otherwise False, and rows with NULL get `default`. For a
+        `BoostedHyperboxes`, NULL is a missing value unless False is given.
     quote : {'"', "`", "["}, default='"'
-        How identifiers are quoted: as in the standard, in MySQL (in which case backslashes in
-        labels are doubled, too), or in SQL Server. The last two need ``nearest=False``, or boxes
-        that vote.
+        How identifiers are quoted: as in the standard, in MySQL (where backslashes in labels are
+        doubled as well), or in SQL Server. The last two need ``nearest=False`` or a
+        `BoostedHyperboxes`.
     nearest : bool, default=True
-        Whether rows that no box holds get the class of the nearest box. Each row is then compared
-        with every box, which takes longer, and NULL is a missing value always. It needs a database
-        with common table expressions of VALUES, as PostgreSQL, SQLite and DuckDB have; tested are
-        the last two. Boxes that vote answer every row anyway.
+        Whether rows in no box get the class of the nearest box. Each row is then compared with
+        every box, which takes longer, and NULL is always a missing value. It needs a database with
+        common table expressions of VALUES, as PostgreSQL, SQLite and DuckDB have; tested are the
+        last two. Without effect for `BoostedHyperboxes`.
 
     Returns
     -------
@@ -99,13 +97,12 @@ def export_sql(
 
     Notes
     -----
-    Numbers are double precision literals. In the crisp part, where all bounds of a feature are
-    numbers of few digits, as people type them, they are written so; since the model compares after
-    scaling to [0, 1], answers may then differ for values that are within a rounding error of a
-    bound, but are not that bound. Otherwise the outermost numbers are written that the model takes
-    as inside, and answers are the same to the last bit. With ``membership_function="mean"``
-    rounding errors of several features add up: a row that is off by one in more than one feature
-    has a membership of a rounding error less than 1, and here it is inside.
+    Numbers are double precision literals. In the crisp part, bounds are written as they are where
+    all bounds of a feature have few digits. The model compares after scaling to [0, 1], so results
+    may differ for values within a rounding error of such a bound. Otherwise the outermost numbers
+    are written that are inside for the model, and results are the same to the last bit. With
+    ``membership_function="mean"``, rounding errors of several features add up: a row that is off by
+    one in more than one feature has a membership a rounding error below 1, and here it is inside.
 
     Examples
     --------
