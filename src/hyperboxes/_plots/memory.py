@@ -24,7 +24,7 @@ from hyperboxes._plots.styles import (
     size_in_points,
     text_colour,
 )
-from hyperboxes._readers.fitted import check_integer, read_pipeline
+from hyperboxes._readers.fitted import check_integer, split_pipeline, transform_samples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,7 +143,7 @@ class MemoryDisplay(PanelsDisplay):
             The display, drawn. Its `model` is fitted to the stream, if there is one.
         """
         need("matplotlib", "plot", cls.__name__)
-        model, X, _ = read_pipeline(model, X)
+        steps, model = split_pipeline(model)
         if not isinstance(model, AdaptiveGFMM):
             raise TypeError(
                 f"{cls.__name__} needs an AdaptiveGFMM, whose boxes have ages; got "
@@ -156,7 +156,7 @@ class MemoryDisplay(PanelsDisplay):
             check_is_fitted(model)
         else:
             model = clone(model)
-            stream = _run_stream(model, X, y, batch_size)
+            stream = _run_stream(model, transform_samples(steps, X), y, batch_size)
         display = cls(
             ages=model.box_ages_,
             labels=model.hyperboxes_.labels,

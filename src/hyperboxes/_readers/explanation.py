@@ -22,8 +22,9 @@ from hyperboxes._models.records import (
 )
 from hyperboxes._readers import explanation_html, explanation_text
 from hyperboxes._readers.counterfactuals import Found, change_additive, change_nearest
-from hyperboxes._readers.fitted import FittedModel, category_value, check_integer, json_value
+from hyperboxes._readers.fitted import FittedModel, check_integer
 from hyperboxes._readers.rounding import Bounds, Rounding
+from hyperboxes._readers.text import category_value, json_value
 
 # What rounding errors may make of no difference between memberships.
 _NOISE = 1e-9
@@ -137,12 +138,11 @@ class ExplainedModel:
         """Copy what may change when the estimator goes on learning."""
         match fitted.record:
             case BoxEnsemble():
-                bounds = Bounds.of(fitted.estimator, fitted.feature_names)
-                return cls(fitted, None, bounds)
+                return cls(fitted, None, Bounds.of(fitted))
             case AdditiveBoxes():
                 return cls(fitted, fitted.hyperboxes, None)
             case _:
-                return cls(fitted, fitted.hyperboxes, Rounding.of(fitted.estimator))
+                return cls(fitted, fitted.hyperboxes, Rounding.of(fitted))
 
     @property
     def n_boxes(self) -> int:

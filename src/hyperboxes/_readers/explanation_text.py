@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hyperboxes._readers.fitted import MOST_SHOWN, category_text, set_text
 from hyperboxes._readers.rules import (
     count_boxes,
     first_beyond,
-    interval_text,
     value_text,
     wrap_parts,
 )
-from hyperboxes._readers.text import align
+from hyperboxes._readers.text import (
+    MOST_SHOWN,
+    align,
+    category_text,
+    half_open_text,
+    set_text,
+)
 
 if TYPE_CHECKING:
     from hyperboxes._readers.explanation import ExplainedBox, Explanation
@@ -174,7 +178,7 @@ def condition(explanation: Explanation, box: ExplainedBox, j: int) -> str:
     if np.isnan(value):
         return f"{name} missing"
     if categories is None:
-        return interval_text(f"{name} = {value_text(value, low, high)}", low, high)
+        return half_open_text(f"{name} = {value_text(value, low, high)}", low, high)
     text = category_text(categories, value)
     if len(categories.values_between(low, high)) in (1, len(categories.values)):
         return f"{name} = {text}"

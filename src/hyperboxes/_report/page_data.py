@@ -22,10 +22,10 @@ from hyperboxes._models.records import (
 from hyperboxes._readers import explanation_text as texts
 from hyperboxes._readers.explain import explain_encoded
 from hyperboxes._readers.explanation import ExplainedBox, Explanation
-from hyperboxes._readers.fitted import FittedModel, set_text
+from hyperboxes._readers.fitted import FittedModel
 from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules
 from hyperboxes._readers.rounding import Bounds, Rounding
-from hyperboxes._readers.rules import measure_ensemble, number_text
+from hyperboxes._readers.text import condition_text, number_text, set_text
 
 _DECIMALS = 6
 _MEMBERSHIP_DECIMALS = 9
@@ -98,7 +98,7 @@ class Report:
             predicted,
             rows,
             explanations,
-            _measure(fitted, samples),
+            Quality.measure(fitted, samples),
             choose_boxes(_box_weights(fitted.record), np.unique(listed).astype(int), max_rules),
         )
 
@@ -115,7 +115,7 @@ class Report:
     @cached_property
     def rounding(self) -> Rounding:
         """How numbers are written."""
-        return Rounding.of(self.fitted.estimator, self.samples.lower, self.samples.upper)
+        return Rounding.of(self.fitted, self.samples.lower, self.samples.upper)
 
     @property
     def shown(self) -> tuple[np.ndarray, np.ndarray]:
@@ -157,16 +157,6 @@ def _box_weights(record: Record) -> np.ndarray:
             return np.concatenate([member.counts for member in record.members])
         case _:
             return record.counts
-
-
-def _measure(fitted: FittedModel, samples: GivenSamples) -> Quality:
-    match fitted.record:
-        case AdditiveBoxes():
-            return Quality.measure_votes(fitted.estimator, samples)
-        case BoxEnsemble():
-            return measure_ensemble(fitted.estimator, fitted.estimator.members_, samples)
-        case _:
-            return Quality.measure(fitted.estimator, samples)
 
 
 def choose_samples(true: np.ndarray, predicted: np.ndarray, most: int | None) -> np.ndarray:
@@ -320,8 +310,7 @@ def _bounds(report: Report) -> dict[str, Any]:
         needed = [_by_weight(record)[:_MAX_FIRST]] * len(shown)
         own = {"age": record.age[shown].tolist()}
     else:
-        ends = report.fitted.learned_range
-        short_rules = find_short_rules(report.fitted.estimator, report.samples, *ends)
+        short_rules = find_short_rules(report.fitted, report.samples)
         needed, own = [short_rules[box].tolist() for box in shown], {}
     return {"needed": needed, "lower": lower, "upper": upper, **own}
 
@@ -355,14 +344,20 @@ def _after_name(fitted: FittedModel, record: AdditiveBoxes, box: int, feature: i
 
 def _members_boxes(fitted: FittedModel, record: BoxEnsemble, shown: np.ndarray) -> dict[str, Any]:
     """Return the names of boxes, by member and number, and their conditions."""
-    first, bounds = _first_boxes(record), Bounds.of(fitted.estimator, fitted.feature_names)
+    first, bounds = _first_boxes(record), Bounds.of(fitted)
     names, conditions = [], []
     for number in shown.tolist():
         owner = int(np.searchsorted(first, number, side="right")) - 1
         box, boxes = number - int(first[owner]), fitted.estimator.members_[owner]
-        features = record.members[owner].features
+        features = record.members[owner].features.tolist()
         names.append(f"{owner}.{box}")
-        conditions.append(bounds.listed(features, boxes.lower[box], boxes.upper[box]))
+        conditions.append(
+            [
+                (j, condition_text(bounds, j, low, high))
+                for j, low, high in zip(features, boxes.lower[box], boxes.upper[box], strict=True)
+                if np.isfinite([low, high]).any()
+            ]
+        )
     return {"name": names, "conditions": conditions}
 
 

@@ -169,7 +169,7 @@ def describe_scores(report: Report) -> dict[str, Any]:
         ("majority", support.max() / n_known, f"the accuracy of always saying {most_frequent}"),
         ("balanced accuracy", balanced_accuracy, "the mean of the classes' recalls"),
     ]
-    held = report.quality.held
+    held = report.quality.contained
     if held is not None and not isinstance(report.fitted.record, AdditiveBoxes):
         cards.append(("held by boxes", held, "of the samples lie in a box, the others near one"))
     n_left_out = len(report.true) - n_known
