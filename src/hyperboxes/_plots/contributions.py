@@ -21,7 +21,7 @@ from hyperboxes._plots.styles import (
     text_colour,
 )
 from hyperboxes._readers.explain import explain
-from hyperboxes._readers.fitted import check_integer, read_fitted, read_pipeline
+from hyperboxes._readers.fitted import check_integer, read_fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,13 +133,14 @@ class ContributionsDisplay(Display):
             The display, drawn.
         """
         need("matplotlib", "plot", cls.__name__)
-        model, X, _ = read_pipeline(model, X)
-        sample = check_one_sample(read_fitted(model, Operation.CONTRIBUTIONS), X, "X")
-        explanation = explain(model, mark_validated(sample))[0]
+        fitted = read_fitted(model, Operation.CONTRIBUTIONS)
+        sample = mark_validated(check_one_sample(fitted, X, "X"))
+        names = fitted.feature_names
+        explanation = explain(fitted.estimator, sample, feature_names=names)[0]
         found = explanation.votes
         display = cls(
             boxes=np.array([box.index for box in found], int),
-            contributions=np.array([box.weights for box in found]).reshape(-1, len(model.classes_)),
+            contributions=np.array([box.weights for box in found]).reshape(-1, len(fitted.labels)),
             conditions=[explanation.conditions(box) for box in found],
             intercept=explanation.intercept,
             probabilities=explanation.probabilities,

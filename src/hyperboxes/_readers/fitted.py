@@ -120,7 +120,7 @@ class FittedModel:
             raise ValueError("A Pipeline transforms points, not intervals: leave out X_upper.")
         if X_upper is not None and isinstance(self.record, AdditiveBoxes):
             raise ValueError(f"{self.name} takes no interval samples: no X_upper.")
-        X = _transform(self.steps, X)
+        X = transform(self.steps, X)
         options = {**NUMBERS, "order": order}
         lower: np.ndarray = validate_samples(self.estimator, X, reset=False, **options)
         return lower, check_upper(self.estimator, lower, X_upper)
@@ -271,7 +271,7 @@ def read_pipeline(model: Any, X: Any = None, X_upper: Any = None) -> tuple[Any, 
     steps, last = split_pipeline(model)
     last = copy(last)
     last._read_from = _Steps(_names_after(steps), [type(step).__name__ for step in steps])
-    return last, None if X is None else _transform(steps, X), None
+    return last, None if X is None else transform(steps, X), None
 
 
 def split_pipeline(model: Any) -> tuple[list[Any], Any]:
@@ -296,11 +296,11 @@ def _flatten(steps: Iterable[Any]) -> list[Any]:
     return flat
 
 
-def _transform(steps: Sequence[Any], X: Any) -> Any:
+def transform(steps: Sequence[Any], X: Any) -> Any:
     """Return samples as the steps make them; a single one may be given as a row."""
     if not hasattr(X, "columns") and np.ndim(X) == 1:
         with ignoring_missing_names():
-            return _transform(steps, np.atleast_2d(X))
+            return transform(steps, np.atleast_2d(X))
     for step in steps:
         X = step.transform(X)
     return X
