@@ -113,7 +113,7 @@ class FittedModel:
             raise ValueError("A Pipeline transforms points, not intervals: leave out X_upper.")
         if X_upper is not None and isinstance(self.record, AdditiveBoxes):
             raise ValueError(f"{self.name} takes no interval samples: no X_upper.")
-        X = transform_samples(self.steps, X)
+        X = transform(self.steps, X)
         options = {**NUMBERS, "order": order}
         lower: np.ndarray = validate_samples(self.estimator, X, reset=False, **options)
         return lower, check_upper(self.estimator, lower, X_upper)
@@ -245,11 +245,11 @@ def _flatten(steps: Iterable[Any]) -> list[Any]:
     return flat
 
 
-def transform_samples(steps: Sequence[Any], X: Any) -> Any:
+def transform(steps: Sequence[Any], X: Any) -> Any:
     """Return samples as the steps make them; a single one may be given as a row."""
     if not hasattr(X, "columns") and np.ndim(X) == 1:
         with ignoring_missing_names():
-            return transform_samples(steps, np.atleast_2d(X))
+            return transform(steps, np.atleast_2d(X))
     for step in steps:
         X = step.transform(X)
     return X

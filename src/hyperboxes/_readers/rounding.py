@@ -266,6 +266,17 @@ class Bounds:
         decimals = [max(0, math.ceil(2.5 - math.log10(s))) if s > 0 else 2 for s in spans]
         return cls(decimals, fitted.categories)
 
+    def listed(
+        self, features: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    ) -> list[tuple[int, str]]:
+        """Return the conditions of a box, as pairs of a feature and a text."""
+        ends = zip(features.tolist(), lower.tolist(), upper.tolist(), strict=True)
+        return [
+            (j, condition_text(self, j, low, high))
+            for j, low, high in ends
+            if math.isfinite(low) or math.isfinite(high)
+        ]
+
     def low(self, feature: int, low: float, high: float) -> str:
         """Write the lower end of an interval."""
         return f"{low:.{self.decimals[feature]}f}"

@@ -518,11 +518,9 @@ def _write_members(fitted: FittedModel, quality: Quality, max_rules: int) -> str
         for name, shares in quality.measured().items():
             if not np.isnan(shares[position]):
                 header.append(f"{name} {shares[position]:.1%}")
-        ends = zip(drawn[member].tolist(), boxes.lower[box], boxes.upper[box], strict=True)
         conditions = [
-            f"{_INDENT}{fitted.feature_names[j]} {condition_text(bounds, j, low, high)}"
-            for j, low, high in ends
-            if np.isfinite([low, high]).any()
+            f"{_INDENT}{fitted.feature_names[j]} {text}"
+            for j, text in bounds.listed(drawn[member], boxes.lower[box], boxes.upper[box])
         ]
         paragraphs.append("\n".join(["  ".join(header), *(conditions or [f"{_INDENT}always"])]))
     if n_more := len(counts) - len(order):

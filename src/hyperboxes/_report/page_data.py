@@ -25,7 +25,7 @@ from hyperboxes._readers.explanation import ExplainedBox, Explanation
 from hyperboxes._readers.fitted import FittedModel
 from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules
 from hyperboxes._readers.rounding import Bounds, Rounding
-from hyperboxes._readers.text import condition_text, number_text, set_text
+from hyperboxes._readers.text import number_text, set_text
 
 _DECIMALS = 6
 _MEMBERSHIP_DECIMALS = 9
@@ -349,15 +349,9 @@ def _members_boxes(fitted: FittedModel, record: BoxEnsemble, shown: np.ndarray) 
     for number in shown.tolist():
         owner = int(np.searchsorted(first, number, side="right")) - 1
         box, boxes = number - int(first[owner]), fitted.estimator.members_[owner]
-        features = record.members[owner].features.tolist()
+        features = record.members[owner].features
         names.append(f"{owner}.{box}")
-        conditions.append(
-            [
-                (j, condition_text(bounds, j, low, high))
-                for j, low, high in zip(features, boxes.lower[box], boxes.upper[box], strict=True)
-                if np.isfinite([low, high]).any()
-            ]
-        )
+        conditions.append(bounds.listed(features, boxes.lower[box], boxes.upper[box]))
     return {"name": names, "conditions": conditions}
 
 
