@@ -234,7 +234,7 @@ def _list_constants(record: NearestBoxes) -> dict[str, np.ndarray]:
         "n_features": np.array(float(n_features)),
         "infinity": np.array(np.inf),
         "minus_infinity": np.array(-np.inf),
-        "nobody": np.array(0),
+        "no_row": np.array(0),
         "one_class": np.array(1),
     }
 
