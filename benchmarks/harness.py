@@ -9,7 +9,6 @@ import json
 import os
 import platform
 import resource
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -122,39 +121,10 @@ def turn(
     return result, durations
 
 
-def in_fresh_process(statement: str, setup: str = "", **environment: str) -> float:
-    """Return the seconds that a statement takes in a Python process of its own."""
-    lines = [
-        "import time",
-        setup,
-        "start = time.perf_counter()",
-        statement,
-        "print(time.perf_counter() - start)",
-    ]
-    return _run(lines, environment)
-
-
 def call_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a module's function in a Python process of its own."""
     with ProcessPoolExecutor(1, get_context("spawn")) as process:
         return process.submit(function, *arguments).result()
-
-
-def peak_memory(statement: str, setup: str = "") -> float:
-    """Return the megabytes that a Python process of its own takes at most for a statement."""
-    peak = "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024"
-    return _run(["import resource", setup, statement, f"print({peak})"], {})
-
-
-def _run(lines: list[str], environment: dict[str, str]) -> float:
-    process = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines)],
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return float(process.stdout)
 
 
 # --- Memory ---------------------------------------------------------------------------------------

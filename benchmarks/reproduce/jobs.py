@@ -93,8 +93,9 @@ def run(cells: Iterable[Cell], store: Store, jobs: int, title: str) -> list[str]
     """
     missing = sorted((cell for cell in cells if cell not in store), key=lambda cell: -cell.seconds)
     tasks = (delayed(_try)(cell) for cell in missing)
-    left, guess = len(missing), sum(cell.seconds for cell in missing)
-    work, failures, latest = guess, [], time.time()
+    guess = sum(cell.seconds for cell in missing)
+    left, work = len(missing), guess
+    failures, latest = [], time.time()
     for cell, result, seconds in Parallel(jobs, return_as="generator_unordered", batch_size=1)(
         tasks
     ):
@@ -102,7 +103,7 @@ def run(cells: Iterable[Cell], store: Store, jobs: int, title: str) -> list[str]
             failures.append(f"{cell.key}: {result}")
         else:
             store.add(cell, result, seconds)
-        left, work = left - 1, work - cell.seconds
+        left, work = left - 1, max(work - cell.seconds, 0.0)
         if time.time() - latest >= PAUSE or not left:
             latest = time.time()
             n_done = len(missing) - left
