@@ -38,15 +38,6 @@ def calibrate_votes(
 
 
 @contextmanager
-def merging_at_once(n_models: int) -> Iterator[None]:
-    """Have `merge` merge so many models at once in its tree."""
-    from hyperboxes._estimators import merge
-
-    with patch.object(merge, "AT_ONCE", n_models):
-        yield
-
-
-@contextmanager
 def adaptive_settings(changes: dict[str, Any]) -> Iterator[type[AdaptiveGFMM]]:
     """Have `AdaptiveGFMM` learn with other settings than its own."""
     from hyperboxes._learning import adaptive

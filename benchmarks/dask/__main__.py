@@ -33,7 +33,6 @@ from benchmarks.dask.running import (
     warm_up,
 )
 from benchmarks.harness import command, machine, progress, table
-from benchmarks.internals import merging_at_once
 from hyperboxes import ImprovedOnlineGFMM, merge
 
 # Tasks, by their names in Dask.
@@ -155,24 +154,6 @@ def bench_cold(options: argparse.Namespace, model: Any) -> None:
     print(table(("cold workers", "first fit, s", "second"), rows), end="\n\n")
 
 
-def bench_merging(options: argparse.Namespace, model: Any) -> None:
-    """Merge many models, in trees and at once."""
-    n_parts, rows = 64, options.partition // 20
-    test = draw(TEST_SEED, N_TEST, 8)
-    models = [alike(model).fit(*draw(number, rows, 8)) for number in range(n_parts)]
-    print(f"{n_parts} models of {rows:,} samples\n")
-    found = []
-    for at_once in (2, 4, 8, n_parts):
-        progress(f"merging {at_once} at once")
-        start = time.perf_counter()
-        with merging_at_once(at_once):
-            merged = merge(models)
-        seconds = time.perf_counter() - start
-        cells = f"{merged.score(*test):.4f}", f"{len(merged.hyperboxes_):,}"
-        found.append((str(at_once), f"{seconds:.1f}", *cells))
-    print(table(("merged at once", "seconds", "accuracy", "boxes"), found), end="\n\n")
-
-
 def alike(model: Any) -> Any:
     """Return a model whose scaling is the same for all partitions, so that they can be merged."""
     return clone(model).set_params(scaling=[[-1.0] * 8, [2.0] * 8], calibrate=False)
@@ -207,7 +188,6 @@ SECTIONS = {
     "covertype": bench_covertype,
     "memory": bench_memory,
     "cold": bench_cold,
-    "merging": bench_merging,
     "many": bench_many,
 }
 
