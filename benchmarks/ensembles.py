@@ -25,21 +25,16 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.metrics import f1_score
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from benchmarks.data import all_sets, draw, in_file_order, load, paper_sets
 from benchmarks.harness import Kept, command, machine, medians, progress, table
 from benchmarks.internals import calibrate_votes
-from benchmarks.probabilities import log_loss
+from benchmarks.probabilities import Answers, Scores, cross_validate
 from hyperboxes import ImprovedOnlineGFMM, RandomHyperboxes, merge
 
 LARGE = ("ijcnn1", "moving_squares", "shuttle", "skin_segmentation")
 N_MEMBERS = 100
-
-# Probabilities of the test samples by contender.
-Answers = Iterator[tuple[str, np.ndarray]]
-# Accuracy and log-loss of each fold, by contender.
-Scores = dict[str, list[tuple[float, float]]]
 
 
 def published(n_features: int, seed: int = 0) -> RandomHyperboxes:
@@ -81,17 +76,6 @@ def calibrated(forest: Any, y: np.ndarray, X_test: np.ndarray) -> np.ndarray:
     return calibrate(forest.predict_proba(X_test))
 
 
-def score(X: np.ndarray, y: np.ndarray, repeats: int) -> Scores:
-    """Return the scores of all contenders on the same folds, each with another seed."""
-    folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=repeats, random_state=0)
-    found: Scores = {}
-    for seed, (train, test) in enumerate(folds.split(X, y)):
-        for name, p in answer(X[train], y[train], X[test], seed):
-            accuracy = float(np.mean(p.argmax(axis=1) == y[test]))
-            found.setdefault(name, []).append((accuracy, log_loss(p, y[test])))
-    return found
-
-
 def sets(folder: Path) -> dict[str, tuple[str, Callable[[], Any]]]:
     """Return all sets by name: what they were used for, and how they are read."""
     uses = cycle(["the paper's, for choosing", "the paper's, for confirming"])
@@ -116,7 +100,7 @@ def print_scores(kept: dict[str, Scores], uses: dict[str, str]) -> None:
         rows = []
         for who in kept[names[0]]:
             theirs = np.array([means[name][who] for name in names])
-            accuracy, loss = theirs.mean(axis=0)
+            accuracy, loss, _ = theirs.mean(axis=0)
             ahead = (np.sum(ours[:, 0] > theirs[:, 0]), np.sum(ours[:, 1] < theirs[:, 1]))
             rows.append([who, f"{accuracy:.4f}", f"{loss:.4f}", *(f"{n}" for n in ahead)])
         n_folds = {len(scores) for name in names for scores in kept[name].values()}
@@ -252,7 +236,7 @@ def main() -> None:
             continue
         progress(name)
         X, y = draw(*read(), options.most)
-        kept[name] = score(X, np.unique(y, return_inverse=True)[1], options.repeats)
+        kept[name] = cross_validate(X, y, options.repeats, answer)
     found = {name: kept[name] for name in known if name in kept}
     print_scores(found, {name: use for name, (use, _) in known.items()})
 

@@ -24,16 +24,7 @@ from scipy.stats import studentized_range
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from benchmarks.data import draw, generated
-from benchmarks.harness import (
-    ROOT,
-    command,
-    machine,
-    markdown,
-    progress,
-    seconds,
-    write,
-    write_csv,
-)
+from benchmarks.harness import ROOT, command, machine, markdown, progress, seconds, write, write_csv
 from benchmarks.reproduce.experiments import BASELINES, guess
 from benchmarks.reproduce.jobs import Cell, Result, Store, run
 from benchmarks.reproduce.learners import Peer, count_boxes, datasets
@@ -114,7 +105,6 @@ def parse() -> argparse.Namespace:
     add("--repeats", type=int, default=5, help="of 2-fold validation")
     add("--most", type=int, help="samples of a set, drawn at random")
     add("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
-    add("--limit", type=float, help="seconds after which to show what is finished")
     add("--results", type=Path, default=KEPT / "results", metavar="DIR", help="of the tables")
     options = parser.parse_args()
     if options.quick:
@@ -145,10 +135,9 @@ def compare(options: argparse.Namespace) -> list[str]:
         for theta in CONTENDERS[name].thetas
     ]
     store = Store(KEPT / "family.jsonl", str(source))
-    stop = time.perf_counter() + (options.limit or np.inf)
     for dataset in options.sets:
         part = [cell for cell in cells if cell.dataset == dataset and cell not in store]
-        if part and time.perf_counter() < stop:
+        if part:
             for failure in run(part, store, options.jobs, dataset):
                 progress(f"FAILED {failure}")
     unfinished = {cell.dataset for cell in cells if cell not in store}

@@ -11,7 +11,7 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +20,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from joblib import Parallel, delayed
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -119,6 +121,17 @@ def turn(
         result = function()
         durations.append(clock() - start)
     return result, durations
+
+
+def in_processes(
+    function: Callable[..., Any], tasks: dict[str, tuple[Any, ...]], jobs: int = -1
+) -> Iterator[tuple[str, Any]]:
+    """Call a function with the arguments of each task, and yield names and results in order."""
+    calls = (delayed(function)(*arguments) for arguments in tasks.values())
+    results = Parallel(jobs, return_as="generator")(calls)
+    for name, result in zip(tasks, results, strict=True):
+        progress(name)
+        yield name, result
 
 
 def call_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Any:

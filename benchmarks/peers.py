@@ -234,7 +234,6 @@ def data_sets(names: tuple[str, ...], folder: Path) -> Iterator[Split]:
 def main() -> None:
     """Run the benchmark from the command line."""
     parser = command("bench-peers", __doc__, quick="the first set of each learner only")
-    parser.add_argument("--theta", type=float, help="largest side of a box, for all learners")
     names = [learner.name for learner in LEARNERS]
     parser.add_argument("--only", nargs="+", choices=names, default=names, help="some learners")
     options = parser.parse_args()
@@ -245,7 +244,7 @@ def main() -> None:
         for learner in LEARNERS
         if learner.name in options.only
         for data in data_sets(learner.sets[: 1 if options.quick else None], options.data)
-        for theta in ((options.theta,) if options.theta else learner.thetas)
+        for theta in learner.thetas
     ]
     times, boxes = zip(*comparisons, strict=True)
     header = (

@@ -8,12 +8,10 @@ process had, of which Python and its packages take some 200 MB.
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from sklearn.base import clone
 
@@ -28,7 +26,6 @@ from benchmarks.dask.running import (
     draw,
     fit_alone,
     fit_on_workers,
-    fit_twice,
     generated,
     warm_up,
 )
@@ -56,8 +53,6 @@ def main() -> None:
     add("--partition", type=int, default=50_000, help="samples of a partition")
     add("--most", type=int, default=400_000, help="training samples of covertype")
     add("--theta", type=float, default=0.5)
-    add("--min-box-samples", type=int, default=1)
-    add("--repairs", type=int, default=1, help="passes to learn what was lost")
     add(
         "--workers",
         type=int,
@@ -96,14 +91,10 @@ def bench_covertype(options: argparse.Namespace, model: Any) -> None:
 def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> None:
     """Print fits in one process and on workers side by side."""
     runs: dict[int, Measured] = {}
-    how = {"min_box_samples": options.min_box_samples, "n_repairs": options.repairs}
     for n in options.workers or (0, 1, 2):
         progress(f"{data.name}, {title(n)}")
-        runs[n] = fit_on_workers(data, model, n, **how) if n else fit_alone(data, model)
-    print(f"{data.name}, {data.n_parts} partitions, theta {model.theta}, boxes of at least")
-    print(
-        f"{options.min_box_samples} samples, {options.repairs} repairs, {N_TEST:,} test samples\n"
-    )
+        runs[n] = fit_on_workers(data, model, n) if n else fit_alone(data, model)
+    print(f"{data.name}, {data.n_parts} partitions, theta {model.theta}, {N_TEST:,} test samples\n")
     rows = (
         [
             *(title(n), f"{run.seconds:.1f}", f"{run.accuracy:.4f}", f"{run.n_boxes:,}"),
@@ -127,31 +118,6 @@ def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> None:
 def title(n_workers: int) -> str:
     """Return the title of a row."""
     return {0: "one process", 1: "1 worker"}.get(n_workers, f"{n_workers} workers")
-
-
-def bench_memory(options: argparse.Namespace, model: Any) -> None:
-    """Print what the client takes as the partitions multiply."""
-    rows = []
-    for n_parts in (4, 16, 64):
-        progress(f"memory, {n_parts} partitions")
-        data = generated(n_parts * options.partition // 10, 8, n_parts, APART)
-        run = fit_on_workers(data, model, 2)
-        rows.append((f"{data.n_samples:,}", f"{run.client_mb:.0f}", f"{run.n_boxes:,}"))
-    print(table(("samples", "MB, client", "boxes of the model"), rows), end="\n\n")
-
-
-def bench_cold(options: argparse.Namespace, model: Any) -> None:
-    """Print what the first fit takes where nothing has been compiled."""
-    rows = []
-    for n_workers in (1, 2):
-        progress(f"cold, {n_workers} workers")
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            patch.dict(os.environ, {"NUMBA_CACHE_DIR": folder}),
-        ):
-            first, second = fit_twice(n_workers)
-        rows.append((str(n_workers), f"{first:.1f}", f"{second:.2f}"))
-    print(table(("cold workers", "first fit, s", "second"), rows), end="\n\n")
 
 
 def alike(model: Any) -> Any:
@@ -186,8 +152,6 @@ SECTIONS = {
     "apart": bench_apart,
     "overlapping": bench_overlapping,
     "covertype": bench_covertype,
-    "memory": bench_memory,
-    "cold": bench_cold,
     "many": bench_many,
 }
 
