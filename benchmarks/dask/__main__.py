@@ -32,17 +32,6 @@ from benchmarks.dask.running import (
 from benchmarks.harness import command, machine, progress, table
 from hyperboxes import ImprovedOnlineGFMM, merge
 
-# Tasks, by their names in Dask.
-KINDS = (
-    "read",
-    "look_at_partition",
-    "learn_partition",
-    "merge_partitions",
-    "learn_lost",
-    "repair",
-    "finish",
-)
-
 
 def main() -> None:
     """Run the benchmark from the command line."""
@@ -104,15 +93,16 @@ def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> None:
     )
     header = ("", "seconds", "accuracy", "boxes", "MB, client", "MB, worker")
     print(table(header, rows), end="\n\n")
+    kinds = list(dict.fromkeys(kind for run in runs.values() for kind in run.spent))
     shares = []
     for n, run in runs.items():
         total = run.spent.total() + run.fetching
-        spent = [*(run.spent[kind] for kind in KINDS), run.fetching]
+        spent = [*(run.spent[kind] for kind in kinds), run.fetching]
         if n:
             cells = (f"{seconds:.1f} s, {seconds / total:.0%}" for seconds in spent)
             shares.append([title(n), *cells, f"{total:.1f} s"])
     if shares:
-        print(table(("processor time", *KINDS, "fetching", "in all"), shares), end="\n\n")
+        print(table(("processor time", *kinds, "fetching", "in all"), shares), end="\n\n")
 
 
 def title(n_workers: int) -> str:
