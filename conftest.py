@@ -2,9 +2,15 @@
 
 import hashlib
 import os
+from functools import wraps
 from pathlib import Path
 
 import hypothesis
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 ROOT = Path(__file__).parent
 
@@ -22,9 +28,30 @@ def _kernel_cache() -> str:
     return str(ROOT / ".numba_cache" / digest.hexdigest()[:12])
 
 
+def _compile_each_kernel_once() -> None:
+    """Have a process wait for a kernel that another one compiles, and load it from the cache."""
+    from numba.core.dispatcher import Dispatcher  # reads the cache folder when it is imported
+
+    compile_or_load = Dispatcher.compile
+
+    @wraps(compile_or_load)
+    def wait_and_compile(self, signature):
+        folder = self._cache.cache_path
+        if folder is None:
+            return compile_or_load(self, signature)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with Path(folder, f"{self.py_func.__qualname__}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return compile_or_load(self, signature)
+
+    Dispatcher.compile = wait_and_compile
+
+
 os.environ.setdefault("NUMBA_CACHE_DIR", _kernel_cache())
 os.environ.setdefault("MPLBACKEND", "agg")
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # lets scikit-learn run all of its checks
+if fcntl is not None:
+    _compile_each_kernel_once()
 
 # The first example of a run may compile kernels, and others may use the machine: nothing is timed.
 # CI tries the same examples each time, others try new ones; `--hypothesis-profile thorough` tries

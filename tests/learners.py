@@ -32,6 +32,19 @@ VARIANTS = {
     "improved, printed": (ImprovedOnlineGFMM, {"overlap": "printed"}),
 }
 
+# All estimators of nearest boxes, to be cloned; a new one is added here.
+ESTIMATORS = {
+    "online": OnlineGFMM(),
+    "improved": ImprovedOnlineGFMM(),
+    "improved, paper": ImprovedOnlineGFMM(overlap="paper"),
+    "agglo2": AgglomerativeGFMM(algorithm="agglo2"),
+    "agglo-sm": AgglomerativeGFMM(),
+    "fmnn": literature.FuzzyMinMax(shuffle=False),
+    "rfmnn": literature.FuzzyMinMax("rfmnn", shuffle=False),
+    "exclude": OverlappingFuzzyMinMax(),
+}
+every_estimator = pytest.mark.parametrize("learner", ESTIMATORS.values(), ids=ESTIMATORS)
+
 every_online_learner = pytest.mark.parametrize("cls", ONLINE_LEARNERS, ids=["online", "improved"])
 every_learner = pytest.mark.parametrize(
     "cls", LEARNERS, ids=["online", "improved", "agglo-sm", "agglo2"]

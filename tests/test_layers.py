@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -51,17 +52,20 @@ def layer_of(module: str) -> str:
     return module.split("/")[0].removesuffix(".py")
 
 
-def find_imports(module: str) -> Iterator[Import]:
+@cache
+def find_imports(module: str) -> list[Import]:
     """List all imports of a module, also those inside functions.
 
     The version does not count: it stands in `__init__.py`, where tools look for it, and needs
     nothing else.
     """
     tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        for name in imported_names(node, tree):
-            if name != "hyperboxes.__version__":
-                yield Import(file_of(name), at_top=node in tree.body)
+    return [
+        Import(file_of(name), at_top=node in tree.body)
+        for node in ast.walk(tree)
+        for name in imported_names(node, tree)
+        if name != "hyperboxes.__version__"
+    ]
 
 
 def imported_names(node: ast.AST, tree: ast.Module) -> Iterator[str]:

@@ -14,7 +14,7 @@ import hyperboxes
 from hyperboxes import literature
 from hyperboxes.literature.files import _LEVELS
 from tests import reference
-from tests import reference_contentious as slow
+from tests import reference_overlapping as slow
 from tests.learners import as_reference, assert_equals_the_paper, assert_same, learn
 from tests.strategies import few_examples, problems, without_gaps
 
