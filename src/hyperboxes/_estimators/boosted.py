@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, TakesCategories
+from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.validation import unchanged_on_error, validate_samples
 from hyperboxes._kernels import additive
 from hyperboxes._learning.bins import in_batches
@@ -35,7 +35,7 @@ _MOST_TO_READ = 100
 
 
 @shared_docs
-class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
+class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     """A few boxes that vote, found one after the other by boosting.
 
     A model is a list of boxes, each with conditions on a few features, and an intercept for each
@@ -180,7 +180,7 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            X, y = self._validate(X, y, sample_weight)
+            X, _, y = self._validate_samples(X, y, None, sample_weight=sample_weight)
             classes, training = self._weigh(X, y, sample_weight)
             settings, n_bags = self._settings(len(classes))
             random = check_random_state(self.random_state)
@@ -188,20 +188,14 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
         self._take(model, classes, len(training.X))
         return self
 
-    def _validate(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
-        X, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **_NUMBERS)
-        check_classification_targets(y)
-        return X, y
-
-    def _validate_part(
-        self, X: Any, y: Any, X_upper: Any
+    def _validate_samples(
+        self, X: Any, y: Any, X_upper: Any, *, sample_weight: Any = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return samples, which have no upper ends of their own, and labels for learning apart."""
+        """Return samples, which are points, as lower and upper ends, and labels."""
         if X_upper is not None:
             raise ValueError("BoostedHyperboxes takes no intervals: leave X_upper out.")
-        if y is None:
-            raise ValueError("BoostedHyperboxes needs labels: y is missing.")
-        X, y = self._validate(X, y, None)
+        X, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **_NUMBERS)
+        check_classification_targets(y)
         return X, X, y
 
     def _take(self, model: VotingModel, classes: np.ndarray, n_samples: int) -> None:
@@ -274,11 +268,7 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
         """Return the accuracy of `predict` on the given samples.
 
         {tested}
-
-        Returns
-        -------
-        score : float
-            Mean accuracy.
+        {accuracy}
         """
         return float(super().score(X, y, sample_weight))
 
@@ -360,6 +350,12 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
                 threads,
             )
         return scores
+
+    @property
+    def categories_(self) -> dict[Any, list[Any]]:
+        """The values of each categorical feature, by its name or index."""
+        check_is_fitted(self)
+        return list_categories(self)
 
     def _record(self) -> AdditiveBoxes:
         """Return the fitted model as a record."""

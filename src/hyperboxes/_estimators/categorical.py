@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._models.categories import (
     Categories,
@@ -31,28 +30,13 @@ _TEXT = ("str", "utf8", "large_string")
 CATEGORICAL_FEATURES = ["array-like", StrOptions({FROM_DTYPE}), None]
 
 
-class TakesCategories:
-    """Part of estimators that take tables with categories."""
-
-    @property
-    def categories_(self) -> dict[Any, list[Any]]:
-        """The values of each categorical feature, by its name or index."""
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        return {
-            j if names is None else str(names[j]): list(categories.values)
-            for j, categories in known_categories(self).items()
-        }
-
-    def _place_categories(self, columns: dict[int, Column]) -> dict[int, Categories]:
-        """Return the categories after those of more columns are learned."""
-        learned = dict(known_categories(self))
-        for j, column in columns.items():
-            known = learned.get(j)
-            learned[j] = (
-                learn_categories(column) if known is None else add_categories(known, column)
-            )
-        return learned
+def list_categories(estimator: Any) -> dict[Any, list[Any]]:
+    """Return the values of each categorical feature, by its name or index."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return {
+        j if names is None else str(names[j]): list(categories.values)
+        for j, categories in known_categories(estimator).items()
+    }
 
 
 class CodedValues(NamedTuple):
@@ -223,8 +207,20 @@ def learn_positions(
             _check_type(estimator, j, values, known)
         column = Column(values, codes, labels, classes.tolist(), weights)
         columns[j] = column.without_unweighted()
-    estimator._categories = estimator._place_categories(columns)
+    update = getattr(estimator, "_update_categories", _update_categories)
+    estimator._categories = update(known_categories(estimator), columns)
     return look_up(estimator, coded)
+
+
+def _update_categories(
+    known: dict[int, Categories], columns: dict[int, Column]
+) -> dict[int, Categories]:
+    """Return the categories of each feature after those of more columns are learned."""
+    learned = {
+        j: add_categories(known[j], column) if j in known else learn_categories(column)
+        for j, column in columns.items()
+    }
+    return known | learned
 
 
 def _check_type(estimator: Any, j: int, values: list[Any], known: Categories) -> None:

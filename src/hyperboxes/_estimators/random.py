@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
@@ -18,11 +19,16 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
-from hyperboxes._estimators.base import NUMBERS, BaseGFMM, IntervalClassifierMixin
-from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, TakesCategories
+from hyperboxes._estimators.base import BoxClassifier
+from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.registry import find_by_class
-from hyperboxes._estimators.validation import check_upper, unchanged_on_error, validate_samples
+from hyperboxes._estimators.validation import (
+    NUMBERS,
+    check_upper,
+    unchanged_on_error,
+    validate_samples,
+)
 from hyperboxes._learning.ensemble import (
     CodedSamples,
     FeatureSampling,
@@ -36,14 +42,13 @@ from hyperboxes._learning.ensemble import (
     learn_member,
     replicate_by_weight,
 )
-from hyperboxes._learning.steps import FitCallbacks, Threads
+from hyperboxes._learning.steps import Threads
 from hyperboxes._models.calibration import fit_vote_calibration
 from hyperboxes._models.ensemble import EnsembleModel, VoteSettings
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.model import BoxModel
 from hyperboxes._models.quantizer import SCALINGS, Codes
 from hyperboxes._models.records import BoxEnsemble
-from hyperboxes._models.samples import Samples, slices
+from hyperboxes._models.samples import slices
 
 
 def find_learners(estimator: Any, share: float) -> list[MemberLearner]:
@@ -62,7 +67,7 @@ def find_learners(estimator: Any, share: float) -> list[MemberLearner]:
         _check(learner)
     return [
         MemberLearner(
-            partial(_learn_with, learner),
+            learner._learn,
             learner.membership_function,
             share,
             isinstance(learner, AgglomerativeGFMM),
@@ -74,7 +79,7 @@ def find_learners(estimator: Any, share: float) -> list[MemberLearner]:
 def _check(learner: Any) -> None:
     """Refuse what cannot be a member."""
     entry = find_by_class(type(learner))
-    if not isinstance(learner, BaseGFMM) or (entry and not entry.merge_settings):
+    if not isinstance(learner, BoxClassifier) or (entry and not entry.merge_settings):
         raise TypeError(
             "Members are learners whose boxes cover samples, such as ImprovedOnlineGFMM, "
             f"not {type(learner).__name__}. For other learners use scikit-learn's "
@@ -88,11 +93,6 @@ def _check(learner: Any) -> None:
         )
     if learner.unlabeled is not None:
         raise ValueError("All samples of an ensemble need a label: unlabeled must be None.")
-
-
-def _learn_with(learner: BaseGFMM, samples: Samples, model: BoxModel) -> None:
-    """Learn boxes as a learner does, in the order of the samples."""
-    learner._learn(samples, model, FitCallbacks(None, samples, None, dict))
 
 
 # Samples that are asked about at a time: their codes and votes stay in the processor's cache.
@@ -121,7 +121,7 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 
 @shared_docs
-class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
+class RandomHyperboxes(ClassifierMixin, BaseEstimator):
     """Many models of boxes, each on random samples and features, that vote.
 
     Each member draws some of the samples of every class and some of the features, and learns boxes
@@ -501,6 +501,21 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         with Threads(n_jobs) as threads:
             answers = threads.map(answer, slices(len(lower), _rows_at_once(len(lower), n_jobs)))
             return np.concatenate(list(answers))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
+        """Return the accuracy of `predict` on the given samples.
+
+        {tested}
+        {interval_ends}
+        {accuracy}
+        """
+        return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
+
+    @property
+    def categories_(self) -> dict[Any, list[Any]]:
+        """The values of each categorical feature, by its name or index."""
+        check_is_fitted(self)
+        return list_categories(self)
 
     def _record(self) -> BoxEnsemble:
         """Return the fitted model as a record."""

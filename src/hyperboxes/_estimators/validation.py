@@ -9,6 +9,7 @@ from datetime import date, time, timedelta
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_array,
@@ -88,6 +89,9 @@ def _known_cells(values: Any) -> Iterator[tuple[int, Any]]:
 # What scikit-learn's MinMaxScaler may leave beyond [0, 1], and more.
 _ROUNDING = 1e-12
 
+# The arguments of scikit-learn's validation for samples.
+NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+
 # Larger values have no place in a running variance.
 HUGE = 1e150
 
@@ -108,6 +112,15 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+
+
+# What validation and `fit` set besides the model.
+_DATA_ATTRIBUTES = ("n_features_in_", "feature_names_in_", "classes_", "_categories")
+
+
+def data_attributes(estimator: Any) -> dict[str, Any]:
+    """Return what an estimator has of its training data, besides the model."""
+    return {name: vars(estimator)[name] for name in _DATA_ATTRIBUTES if name in vars(estimator)}
 
 
 class ValidatedArray(np.ndarray):
@@ -276,6 +289,14 @@ def check_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
     return X_upper
 
 
+def check_training_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
+    """Return the upper ends of training samples, after checks of both ends."""
+    upper = check_upper(estimator, X, X_upper)
+    if estimator.scaling is None:
+        check_unit_range(estimator, X, upper)
+    return upper
+
+
 def check_gamma(gamma: Any, n_features: int) -> np.ndarray:
     """Return `gamma` as one positive number per feature."""
     vector = check_array(
@@ -402,6 +423,15 @@ def check_no_none(labels: np.ndarray) -> None:
             "y holds None. If these samples have no label, put a value of its own in its place, "
             "such as '' or -1, and name that: unlabeled=''."
         )
+
+
+def find_classes(y: np.ndarray, unlabeled: Any) -> np.ndarray:
+    """Return the sorted labels of training samples, after checks."""
+    _, labels = find_labels(y, unlabeled)
+    check_any_label(labels, unlabeled)
+    check_no_none(labels)
+    check_classification_targets(labels)
+    return np.unique(labels)
 
 
 def check_any_label(labels: np.ndarray, unlabeled: Any) -> None:

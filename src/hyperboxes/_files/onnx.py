@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
-from hyperboxes._estimators.base import BaseGFMM
+from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.refusals import refuse_memory, refuse_undecided
@@ -168,7 +168,7 @@ def _graph(model: Any) -> tuple[str, dict[str, np.ndarray]]:
         text = onnx_additive.write_graph(model, _label_type(labels))
         return text, {**onnx_additive.list_constants(model), "labels": labels}
     refuse_memory(model, "to_onnx")
-    if not isinstance(model, BaseGFMM):
+    if not isinstance(model, BoxClassifier):
         raise TypeError(
             f"to_onnx takes a fitted learner of hyperboxes, not {type(model).__name__}. Of a "
             "pipeline or a search take the model in it, such as pipeline[-1]."
@@ -183,7 +183,7 @@ def _graph(model: Any) -> tuple[str, dict[str, np.ndarray]]:
     return text, {name: value for name, value in constants.items() if name in named}
 
 
-def _text(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
+def _text(model: BoxClassifier, constants: dict[str, np.ndarray]) -> str:
     """Fill in the graph's sizes and types."""
     n_features, n_classes = model.n_features_in_, len(model.classes_)
     answers = {"winner": "int64[n_rows]", "membership": f"double[n_rows, {n_classes}]"}
@@ -198,7 +198,7 @@ def _text(model: BaseGFMM, constants: dict[str, np.ndarray]) -> str:
     )
 
 
-def _gaps(model: BaseGFMM, constants: dict[str, np.ndarray]) -> Gaps:
+def _gaps(model: BoxClassifier, constants: dict[str, np.ndarray]) -> Gaps:
     """Return what writes loops over the features."""
     return Gaps(
         n_boxes=constants["n_boxes"][0],
@@ -215,7 +215,7 @@ def _label_type(labels: np.ndarray) -> str:
     return label_types.get(labels.dtype.kind) or float_types[labels.dtype.itemsize]
 
 
-def _constants(model: BaseGFMM) -> dict[str, np.ndarray]:
+def _constants(model: BoxClassifier) -> dict[str, np.ndarray]:
     """Return all that graphs refer to by name, with the labelled boxes sorted by class."""
     lower, upper, labels, counts = model._model.boxes.rows
     order = np.argsort(labels, kind="stable")
@@ -271,7 +271,7 @@ def _labels(classes: np.ndarray) -> np.ndarray:
     )
 
 
-def _metadata(model: BaseGFMM | BoostedHyperboxes) -> dict[str, str]:
+def _metadata(model: BoxClassifier | BoostedHyperboxes) -> dict[str, str]:
     """Return what users of the graph may want to know."""
     metadata = {
         "estimator": type(model).__name__,

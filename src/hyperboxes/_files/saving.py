@@ -343,9 +343,10 @@ def _restore(model: Any, kind: ModelSchema, header: dict[str, Any], arrays: Arra
     n_classes = 0
     if "classes" in arrays:
         classes = arrays["classes"]
-        fitted["classes_"] = classes.astype(
-            object if header["classes_are_objects"] else classes.dtype
-        )
+        if not hasattr(type(model), "classes_"):  # a property of `_model`
+            fitted["classes_"] = classes.astype(
+                object if header["classes_are_objects"] else classes.dtype
+            )
         n_classes = len(classes)
     vars(model).update(fitted, **kind.restore(header, arrays, n_classes))
     return model

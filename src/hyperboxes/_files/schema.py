@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from hyperboxes._estimators.adaptive import AdaptiveModel
 from hyperboxes._estimators.streaming import StreamClasses
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._kernels.adaptive import N_BINS, Memory
@@ -340,10 +341,10 @@ class Memories(ModelSchema):
     }
 
     def read_header(self, model: Any) -> dict[str, Any]:
-        return {"n_learned": model._memory.n_learned}
+        return {"n_learned": model._model.state.n_learned}
 
     def read_arrays(self, model: Any) -> Arrays:
-        memory, places = model._memory, model._labels.positions
+        memory, places = model._model.state, model._model.labels.positions
         arrays = memory.kept()
         del arrays["counters"], arrays["order"]
         for name in ("lower", "upper"):
@@ -412,7 +413,7 @@ class Memories(ModelSchema):
         classes = arrays["classes"]
         classes = classes.astype(object if header["classes_are_objects"] else classes.dtype)
         labels = StreamClasses(classes, classes[places].tolist())
-        return {"_memory": AdaptiveState.of_arrays(Memory(**own)), "_labels": labels}
+        return {"_model": AdaptiveModel(AdaptiveState.of_arrays(Memory(**own)), labels)}
 
 
 def _check_appeared(arrays: Arrays, n_classes: int) -> None:

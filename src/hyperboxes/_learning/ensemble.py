@@ -23,6 +23,7 @@ from hyperboxes._kernels.ensemble import (
     take_shuffled,
 )
 from hyperboxes._kernels.quantize import hash_rows
+from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import fit_vote_calibration, log_votes
 from hyperboxes._models.ensemble import VoteSettings, add_up, make_room, pack
@@ -136,7 +137,7 @@ class MemberLearner(NamedTuple):
     those that are equal are one: else many would stay that meet one of another class.
     """
 
-    learn: Callable[[Samples, BoxModel], None]
+    learn: Callable[[Samples, BoxModel, FitCallbacks], None]
     membership_function: str
     share: float
     merges: bool
@@ -259,7 +260,8 @@ def _learn_boxes(
     membership = Membership(np.ones(n_features), learner.membership_function)
     boxes = BoxStore(n_features, samples.n_classes, room=len(rows))
     model = BoxModel(boxes, None, membership)
-    learner.learn(replace(drawn, counts=counts), model)
+    drawn = replace(drawn, counts=counts)
+    learner.learn(drawn, model, FitCallbacks.none(drawn))
     boxes = model.boxes
     if boxes.labels.min() < 0 or not np.bincount(boxes.labels, minlength=samples.n_classes).all():
         raise ValueError("A member has no box of some class: its learner cannot be one.")

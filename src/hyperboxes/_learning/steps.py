@@ -19,7 +19,7 @@ _N_STEPS = 100
 
 
 class FitCallbacks:
-    """The steps of one fit, told to the estimator's callbacks if it has any.
+    """The callbacks of an estimator, if it has any, between the steps of a fit.
 
     `snapshot` returns the fitted attributes of an estimator that ends learning here.
     """
@@ -37,6 +37,11 @@ class FitCallbacks:
         if samples.upper is not samples.lower:
             self._data["metadata"] = {"X_upper": samples.upper}
 
+    @classmethod
+    def none(cls, samples: Intervals) -> Self:
+        """Return no callbacks, for fits that are a part of another."""
+        return cls(None, samples, None, dict)
+
     @property
     def is_watched(self) -> bool:
         """Whether any callback listens."""
@@ -47,25 +52,28 @@ class FitCallbacks:
         """Return how many samples to learn in a step: all if nobody watches."""
         return -(-n_samples // _N_STEPS) if self.is_watched else n_samples
 
-    def run(self, step: Callable[[], bool], n_steps: int | None = None) -> None:
-        """Call `step` until it returns True, and tell the callbacks after each time.
+    def run(self, *passes: Callable[[], bool], n_steps: int | None = None) -> None:
+        """Call each pass until it returns True, one pass after the other, with callbacks between.
 
         A callback may end the fit early; the model then is what it has learned so far. `n_steps`
-        is how often `step` will be called, where that is known.
+        is the number of calls, where that is known.
         """
         if not self.is_watched:
-            while not step():
-                pass
+            for step in passes:
+                while not step():
+                    pass
             return
         estimator = self._estimator
         context = estimator._init_callback_context(max_subtasks=n_steps)
         context.call_on_fit_task_begin(estimator=estimator, **self._data)
-        done = False
-        while not done:
-            task = context.subcontext(task_name="step")
-            task.call_on_fit_task_begin(estimator=estimator, **self._data)
-            done = step()
-            done |= self._end(task)
+        is_ended = False
+        for step in passes:
+            is_done = False
+            while not (is_done or is_ended):
+                task = context.subcontext(task_name="step")
+                task.call_on_fit_task_begin(estimator=estimator, **self._data)
+                is_done = step()
+                is_ended = self._end(task)
         self._end(context)
 
     def _end(self, context: Any) -> bool:

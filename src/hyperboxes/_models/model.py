@@ -9,7 +9,7 @@ import numpy as np
 
 from hyperboxes._kernels import nearest as nearest_kernels
 from hyperboxes._models.box_store import WORK_PER_CALL, AllClassTree, BoxStore, Workspace
-from hyperboxes._models.calibration import DistanceCalibration, Nearest
+from hyperboxes._models.calibration import DistanceCalibration, Nearest, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
 from hyperboxes._models.records import NearestBoxes, closeness
@@ -18,10 +18,10 @@ from hyperboxes._models.samples import MinMaxScale
 
 @dataclass(eq=False)
 class BoxModel:
-    """The boxes in the learner's units, the scale that leads there, and the membership function.
+    """The boxes in the learner's units, their scale, membership function and calibration.
 
-    Learners write into it: `boxes` is replaced by those that start with every sample. What
-    probabilities memberships stand for is None where they were not learned.
+    Learning writes into it, and may replace `boxes`. `calibration` is None if probabilities are not
+    calibrated.
     """
 
     boxes: BoxStore
@@ -33,9 +33,14 @@ class BoxModel:
         """Return a model that differs in its boxes."""
         return replace(self, boxes=boxes)
 
+    def resume_calibration(self) -> None:
+        """Continue the calibration, if there is one, with the sample that is learned next."""
+        if self.calibration is not None:
+            self.calibration = self.calibration.resumed(self.boxes.n_seen)
+
     @property
     def mixed(self) -> Any:
-        """What kernels are told of categories beside boxes: nothing, None."""
+        """What kernels take for categories that boxes count: None."""
         return None
 
     def find_nearest(
@@ -56,8 +61,58 @@ class BoxModel:
         workspace.release(boxes)
         return nearest
 
-    def take_in(self, xl: np.ndarray, xu: np.ndarray, joined: np.ndarray) -> None:
-        """Keep what there is to keep of samples beside boxes; `joined` is that of the kernel."""
+    def classify(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+        """Return the predicted class of each sample."""
+        return predicted_classes(self.find_nearest(xl, xu, winners_only=True), len(self.boxes))
+
+    def find_boxes(
+        self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray
+    ) -> np.ndarray:
+        """Return the nearest box of a label for each sample, of equals the largest, then oldest.
+
+        All that are equally near are marked as `used`.
+        """
+        boxes = self.boxes
+        found, ids, gaps = np.empty(len(xl), np.int64), *boxes.make_lists()
+        search = boxes.arrays, self.membership.metric, boxes.make_search(), WORK_PER_CALL
+        row = 0
+        while row < len(xl):
+            row = nearest_kernels.nearest_boxes(
+                xl, xu, labels, row, *search, ids, gaps, found, used
+            )
+        return found
+
+    def deciding_boxes(
+        self, xl: np.ndarray, xu: np.ndarray, used: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the box that decides for each sample, its closeness, and whether others tie.
+
+        All boxes that are equally near are marked as `used`.
+        """
+        best, tie_counts, single = nearest = self.find_nearest(xl, xu, winners_only=True)
+        classes = predicted_classes(nearest, len(self.boxes))
+        boxes = self.find_boxes(xl, xu, classes, used)
+        rows = np.arange(len(classes))
+        closest, single = best[rows, classes], single[rows, classes]
+        several = (best == closest[:, None]).sum(axis=1) > 1
+        is_single = several & (closest == 1.0) & (single < len(self.boxes))
+        is_tied = several | (tie_counts[rows, classes] > self.boxes.counts[boxes])
+        return np.where(is_single, single, boxes), closest, is_tied
+
+    def are_contained(self, xl: np.ndarray, xu: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return which samples a box of their class contains, as learning compares them."""
+        boxes = self.boxes
+        is_contained = np.empty(len(xl), np.bool_)
+        # The kernel counts, and other threads may search the same boxes.
+        arrays = boxes.arrays._replace(counters=boxes.arrays.counters.copy())
+        search = arrays, self.membership.metric, boxes.make_search(), WORK_PER_CALL, is_contained
+        row = 0
+        while row < len(xl):
+            row = nearest_kernels.find_contained(xl, xu, y, row, *search)
+        return is_contained
+
+    def update(self, xl: np.ndarray, xu: np.ndarray, joined: np.ndarray) -> None:
+        """Update what a model has besides boxes by samples; `joined` is that of the kernel."""
 
     def closeness(self, xl: np.ndarray, xu: np.ndarray, boxes: np.ndarray) -> np.ndarray:
         """Rank some boxes for samples in the learner's units, as prediction does.

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_array
 
-from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._estimators.validation import ValidatedArray, validate_samples
+from hyperboxes._estimators.validation import NUMBERS, ValidatedArray, validate_samples
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._plots.categories import category_limits, spread_on_axes

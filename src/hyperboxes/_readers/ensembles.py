@@ -9,9 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._estimators.validation import check_upper, validate_samples
+from hyperboxes._estimators.validation import NUMBERS, check_upper, validate_samples
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.ensemble import EnsembleModel
 from hyperboxes._models.records import EnsembleMember, vote_table

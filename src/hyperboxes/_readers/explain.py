@@ -12,11 +12,10 @@ import numpy as np
 from scipy.special import softmax
 
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
-from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.boosted import BoostedHyperboxes
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.random import RandomHyperboxes
-from hyperboxes._estimators.validation import check_upper, mark_validated, validate_samples
+from hyperboxes._estimators.validation import NUMBERS, check_upper, mark_validated, validate_samples
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import WeightedHyperboxes
 from hyperboxes._readers import explanation_html, explanation_text

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._estimators.base import NUMBERS
-from hyperboxes._estimators.validation import check_upper, validate_samples
+from hyperboxes._estimators.validation import NUMBERS, check_upper, validate_samples
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, SMALLEST_GAP, expert_weights
 from hyperboxes._readers.fitted import describe_units, json_value, name_classes, name_features
 from hyperboxes._readers.rounding import Rounding

@@ -8,8 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._estimators.base import NUMBERS
-from hyperboxes._estimators.validation import check_upper, validate_samples
+from hyperboxes._estimators.validation import NUMBERS, check_upper, validate_samples
 from hyperboxes._readers.fitted import encode_labels, is_voting, read_scale
 
 

@@ -259,7 +259,9 @@ class Reader(NamedTuple):
             return np.empty((0, self.n_features)), np.empty(0, np.int32)
         try:
             X = with_positions(X, self.categories)
-            X, _, y = copy.copy(self.unfitted)._validate_part(X, y, None)
+            if y is None:
+                raise ValueError("BoostedHyperboxes needs labels: y is missing.")
+            X, _, y = copy.copy(self.unfitted)._validate_samples(X, y, None)
         except (TypeError, ValueError) as error:
             raise type(error)(f"Partition {number}: {error}") from error
         return X, np.searchsorted(self.classes, y).astype(np.int32)
