@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -20,7 +21,7 @@ from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_catego
 from hyperboxes._estimators.validation import unchanged_on_error, validate_samples
 from hyperboxes._kernels import additive
 from hyperboxes._learning.bins import in_batches
-from hyperboxes._learning.boosting import BoostingRun, Settings, Training, VotingModel, fit_boosted
+from hyperboxes._learning.boosting import BoostingRun, Settings, Training, fit_boosted
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.hyperboxes import WeightedHyperboxes, list_conditions
 from hyperboxes._models.records import AdditiveBoxes
@@ -132,9 +133,8 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
 
     classes_: np.ndarray
     n_features_in_: int
-    hyperboxes_: WeightedHyperboxes
-    intercept_: np.ndarray
-    feature_importances_: np.ndarray
+    _model: AdditiveBoxes
+    _runs: list[BoostingRun]
 
     def __init__(
         self,
@@ -184,8 +184,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             classes, training = self._weigh(X, y, sample_weight)
             settings, n_bags = self._settings(len(classes))
             random = check_random_state(self.random_state)
-            model = fit_boosted(training, settings, n_bags, random, effective_n_jobs(self.n_jobs))
-        self._take(model, classes, len(training.X))
+            n_jobs = effective_n_jobs(self.n_jobs)
+            model, runs = fit_boosted(training, settings, n_bags, random, n_jobs)
+        self.__dict__.update(classes_=classes, _model=model, _runs=runs)
         return self
 
     def _validate_samples(
@@ -197,14 +198,6 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         X, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **_NUMBERS)
         check_classification_targets(y)
         return X, X, y
-
-    def _take(self, model: VotingModel, classes: np.ndarray, n_samples: int) -> None:
-        """Become the model that was learned from so many samples."""
-        self.classes_ = classes
-        self.hyperboxes_ = model.boxes
-        self.intercept_ = model.intercepts
-        self.feature_importances_ = _importances(model.boxes, n_samples)
-        self._courses = model.courses
 
     def _weigh(
         self, X: np.ndarray, y: np.ndarray, sample_weight: Any
@@ -321,25 +314,24 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             Columns in the order of ``classes_``.
         """
         check_is_fitted(self)
-        if not hasattr(self, "_courses"):
+        if not hasattr(self, "_runs"):
             raise ValueError("A loaded model has no stages: fit it anew to see them.")
         X = validate_samples(self, X, reset=False, **_NUMBERS)
-        held = [_contained(X, course) for course in self._courses]
-        for stage in range(1, 1 + max(len(course.path.votes) for course in self._courses)):
+        contained = [_are_contained(X, run) for run in self._runs]
+        for stage in range(1, 1 + max(len(run.path.votes) for run in self._runs)):
             scores = np.zeros((len(X), len(self.classes_)))
-            for course, inside in zip(self._courses, held, strict=True):
-                path = course.path
+            for (_, path), inside in zip(self._runs, contained, strict=True):
                 at = min(stage, len(path.votes))
                 scores += path.intercepts[at] + inside[:, path.places_at(at)] @ path.votes_at(at)
-            yield softmax(scores / len(self._courses), axis=1)
+            yield softmax(scores / len(self._runs), axis=1)
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Return the intercepts plus the votes of the boxes that hold each sample."""
+        """Return the intercepts plus the weights of the boxes that contain each sample."""
         check_is_fitted(self)
         X = validate_samples(self, X, reset=False, **_NUMBERS)
-        boxes = self.hyperboxes_
+        boxes = self._model
         conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing)
-        scores = np.tile(self.intercept_, (len(X), 1))
+        scores = np.tile(boxes.intercept, (len(X), 1))
         n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
         with Threads(n_jobs) as threads:
             in_batches(
@@ -357,20 +349,31 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return list_categories(self)
 
+    @property
+    def hyperboxes_(self) -> WeightedHyperboxes:
+        """The boxes in the order found, in data units."""
+        check_is_fitted(self)
+        names = (field.name for field in fields(WeightedHyperboxes))
+        return WeightedHyperboxes(**{name: getattr(self._model, name) for name in names})
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The scores of a sample that no box contains."""
+        check_is_fitted(self)
+        return self._model.intercept
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much of the scores' spread over the training samples is due to each feature."""
+        check_is_fitted(self)
+        return self._model.feature_importances
+
     def _record(self) -> AdditiveBoxes:
         """Return the fitted model as a record."""
-        boxes = self.hyperboxes_
-        return AdditiveBoxes(
-            lower=boxes.lower,
-            upper=boxes.upper,
-            missing=boxes.missing,
-            weights=boxes.weights,
-            intercept=self.intercept_,
-            labels=boxes.labels,
-            counts=boxes.counts,
-            class_counts=boxes.class_counts,
-            feature_importances=self.feature_importances_,
-        )
+        return self._model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -378,20 +381,8 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _contained(X: np.ndarray, course: BoostingRun) -> np.ndarray:
-    """Return which boxes of a course hold which samples, as numbers."""
-    inside = np.zeros((len(X), len(course.path.boxes)))
-    additive.add_votes(X, course.conditions, np.eye(inside.shape[1]), 0, len(X), inside)
+def _are_contained(X: np.ndarray, run: BoostingRun) -> np.ndarray:
+    """Return which boxes of a run contain which samples, as numbers."""
+    inside = np.zeros((len(X), len(run.path.boxes)))
+    additive.add_votes(X, run.conditions, np.eye(inside.shape[1]), 0, len(X), inside)
     return inside
-
-
-def _importances(boxes: WeightedHyperboxes, n_samples: int) -> np.ndarray:
-    """Return how much of the scores' spread over the training samples is due to each feature.
-
-    The spread of a box's votes is shared evenly among the features that it constrains.
-    """
-    share = boxes.counts / n_samples
-    spread = np.abs(boxes.weights).sum(axis=1) * np.sqrt(share * (1.0 - share))
-    constrains = boxes.constrains
-    total = (spread / np.maximum(constrains.sum(axis=1), 1)) @ constrains
-    return total / total.sum() if total.any() else total

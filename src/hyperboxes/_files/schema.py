@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import fields
 from types import NoneType
 from typing import Any, ClassVar, Literal
 
@@ -26,11 +25,10 @@ from hyperboxes._models.calibration import (
 )
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.ensemble import EnsembleModel, VoteSettings
-from hyperboxes._models.hyperboxes import WeightedHyperboxes
 from hyperboxes._models.membership import FUNCTIONS, Membership
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.quantizer import MOST_LEVELS, Codes
-from hyperboxes._models.records import EnsembleMember
+from hyperboxes._models.records import AdditiveBoxes, EnsembleMember
 from hyperboxes._models.samples import MinMaxScale
 
 # A kind says it all in one place, and `saving` does what is the same for all. The entry of a
@@ -594,7 +592,8 @@ def _split(own: Arrays) -> Iterator[EnsembleMember]:
         place["end"] += n_ends
 
 
-_OF_BOXES = tuple(field.name for field in fields(WeightedHyperboxes))
+# The fields of records that files call otherwise.
+_FIELDS = {"importances": "feature_importances"}
 
 
 class Votes(ModelSchema):
@@ -613,9 +612,7 @@ class Votes(ModelSchema):
         return {}
 
     def read_arrays(self, model: Any) -> Arrays:
-        arrays = {name: getattr(model.hyperboxes_, name) for name in _OF_BOXES}
-        arrays |= {"intercept": model.intercept_, "importances": model.feature_importances_}
-        return arrays
+        return {name: getattr(model._model, _FIELDS.get(name, name)) for name in self.arrays}
 
     def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
         lower, upper, labels = (arrays[name] for name in ("lower", "upper", "labels"))
@@ -641,9 +638,7 @@ class Votes(ModelSchema):
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
         own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
         return {
-            "hyperboxes_": WeightedHyperboxes(**{name: own[name] for name in _OF_BOXES}),
-            "intercept_": own["intercept"],
-            "feature_importances_": own["importances"],
+            "_model": AdditiveBoxes(**{_FIELDS.get(name, name): own[name] for name in self.arrays})
         }
 
 

@@ -18,7 +18,8 @@ from hyperboxes._kernels.structs import Conditions
 from hyperboxes._learning.bins import Bins, in_batches
 from hyperboxes._learning.cells import LocalSamples, SampleStore
 from hyperboxes._learning.steps import Threads
-from hyperboxes._models.hyperboxes import WeightedHyperboxes, list_conditions
+from hyperboxes._models.hyperboxes import is_closed, list_conditions
+from hyperboxes._models.records import AdditiveBoxes
 
 # What is searched, how votes are corrected and when it ends is described in `docs/boosted.md`;
 # `tests/reference_boosting.py` is the same in slow NumPy.
@@ -487,17 +488,13 @@ class BoostingRun(NamedTuple):
     path: BoostingHistory
 
 
-class VotingModel(NamedTuple):
-    """What was learned: the average of some courses as one list of boxes."""
-
-    boxes: WeightedHyperboxes
-    intercepts: np.ndarray
-    courses: list[BoostingRun]
+# A model, the average of its runs as one list of boxes, and these runs.
+BoostedModel = tuple[AdditiveBoxes, list[BoostingRun]]
 
 
 def fit_boosted(
     training: Training, settings: Settings, n_bags: int, random: np.random.RandomState, n_jobs: int
-) -> VotingModel:
+) -> BoostedModel:
     """Boost boxes `n_bags` times and average the scores."""
     with Threads(n_jobs) as threads:
         X, labels, weights, n_classes = training
@@ -505,7 +502,7 @@ def fit_boosted(
         unequal = None if (weights == weights[0]).all() else weights
         bins = Bins.learn(X, unequal, slice(None) if rows is None else rows, threads)
         population = gather(bins.encode(X, threads), bins, labels, weights, rows, threads)
-        return boost(population, bins, n_classes, settings, n_bags, random, threads)
+        return boost(population, bins, n_classes, settings, n_bags, random, threads, len(X))
 
 
 def boost(
@@ -516,19 +513,42 @@ def boost(
     n_bags: int,
     random: np.random.RandomState,
     threads: Threads,
-) -> VotingModel:
-    """Boost boxes of samples that are in bins."""
+    n_samples: int,
+) -> BoostedModel:
+    """Boost boxes of samples that are in bins; `n_samples` is how many there are."""
     paths = [Booster(population, n_classes, settings, random, threads).run() for _ in range(n_bags)]
     boxes, table = join(paths)
-    table = signed(table)
+    weights = signed(table)
     class_counts = population.everyone.count_classes(boxes, n_classes)
     lower, upper, missing = in_data_units(boxes, bins)
-    labels, counts = table.argmax(axis=1), class_counts.sum(axis=1)
-    return VotingModel(
-        WeightedHyperboxes(lower, upper, labels, counts, table, missing, class_counts),
-        signed(np.mean([path.intercepts[-1] for path in paths], axis=0)),
-        [BoostingRun(list_conditions(*in_data_units(path.boxes, bins)), path) for path in paths],
+    counts = class_counts.sum(axis=1)
+    model = AdditiveBoxes(
+        lower=lower,
+        upper=upper,
+        missing=missing,
+        weights=weights,
+        intercept=signed(np.mean([path.intercepts[-1] for path in paths], axis=0)),
+        labels=weights.argmax(axis=1),
+        counts=counts,
+        class_counts=class_counts,
+        feature_importances=_importances(
+            weights, is_closed(lower, upper, missing), counts / n_samples
+        ),
     )
+    return model, [
+        BoostingRun(list_conditions(*in_data_units(path.boxes, bins)), path) for path in paths
+    ]
+
+
+def _importances(weights: np.ndarray, constrains: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return how much of the scores' spread over the training samples is due to each feature.
+
+    The spread of a box's weights is shared evenly among the features that it constrains. `share` is
+    the share of the samples in each box.
+    """
+    spread = np.abs(weights).sum(axis=1) * np.sqrt(share * (1.0 - share))
+    total = (spread / np.maximum(constrains.sum(axis=1), 1)) @ constrains
+    return total / total.sum() if total.any() else total
 
 
 def draw_rows(n_samples: int, random: np.random.RandomState) -> np.ndarray | None:
