@@ -44,8 +44,7 @@ from hyperboxes._learning.steps import FitCallbacks, Threads
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import nearest_probabilities, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.membership import FUNCTIONS, Membership
-from hyperboxes._models.model import BoxModel
+from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership
 from hyperboxes._models.records import NearestBoxes
 from hyperboxes._models.samples import Intervals, MinMaxScale, Samples, slices
 
@@ -75,6 +74,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     gamma: Any
     selection: str
     scaling: Any
+    random_state: Any
     n_jobs: int | None
 
     # Estimators that lack one of these parameters behave as if it had this value.
@@ -82,7 +82,6 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     max_boxes: int | None = None
     calibrate: bool = False
     shuffle: bool = False
-    random_state: Any = None
     unlabeled: Any = None
 
     # What decides in `predict` where it is not the nearest box alone, as a clause.

@@ -43,7 +43,7 @@ from hyperboxes._learning.ensemble import (
     replicate_by_weight,
 )
 from hyperboxes._learning.steps import Threads
-from hyperboxes._models.calibration import fit_vote_calibration
+from hyperboxes._models.calibration import fit_vote_calibration, vote_probabilities
 from hyperboxes._models.ensemble import EnsembleModel, VoteSettings
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.quantizer import SCALINGS, Codes
@@ -261,10 +261,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
 
     classes_: np.ndarray
     n_features_in_: int
-    oob_score_: float
     oob_decision_function_: np.ndarray
-    feature_importances_: np.ndarray
-
     _model: EnsembleModel
 
     def __init__(
@@ -331,11 +328,14 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
             if self.weighted_features or len(samplings) > 1:
                 pilots = samplings, samples, learners[0], learn, random
                 sampling = choose_feature_sampling(*pilots, is_weighted=self.weighted_features)
-            members, asked = collect(learn(samples, learners, self.n_estimators, sampling), samples)
-            self.classes_ = classes
-            n_by_class = np.bincount(samples.y, samples.counted)
-            out_of_bag = self._take_in(members, asked, n_by_class, codes)
-            self.oob_decision_function_ = out_of_bag.by_sample(copies.rows, len(lower))
+            learned, votes = collect(learn(samples, learners, self.n_estimators, sampling), samples)
+            class_counts = np.bincount(samples.y, samples.counted)
+            model, out_of_bag = self._make_model(learned, votes, class_counts, codes)
+        self.__dict__.update(
+            classes_=classes,
+            oob_decision_function_=out_of_bag.by_sample(copies.rows, len(lower)),
+            _model=model,
+        )
         return self
 
     def _validate(self, X: Any, y: Any, X_upper: Any, sample_weight: Any) -> tuple[np.ndarray, ...]:
@@ -424,21 +424,39 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
     def _voting(self, n_bins: int) -> VoteSettings:
         return VoteSettings(n_bins, float(self.temperature))
 
-    def _take_in(
-        self, learned: list[FittedMember], asked: OutOfBag, n_by_class: np.ndarray, codes: Codes
-    ) -> OutOfBag:
-        """Keep the members, and return what their votes out of bag stand for."""
+    def _make_model(
+        self, learned: list[FittedMember], votes: OutOfBag, class_counts: np.ndarray, codes: Codes
+    ) -> tuple[EnsembleModel, OutOfBag]:
+        """Return the model, and the probabilities out of bag."""
         calibration = None
-        if self.calibrate and len(asked.y) and len(n_by_class) > 1:
-            shares = n_by_class / n_by_class.sum()
-            calibration = fit_vote_calibration(asked.values, asked.y, shares, asked.weights)
-        members = [member for member, _ in learned]
-        voting = self._voting(codes.n_bins)
-        self._model = EnsembleModel(codes, members, voting, n_by_class, calibration)
-        answers = asked._replace(values=self._model.probabilities(asked.values))
-        self.oob_score_ = answers.score()
-        self.feature_importances_ = find_importances(learned, self.n_features_in_)
-        return answers
+        if self.calibrate and len(votes.y) and len(class_counts) > 1:
+            shares = class_counts / class_counts.sum()
+            calibration = fit_vote_calibration(votes.values, votes.y, shares, votes.weights)
+        probabilities = votes._replace(
+            values=vote_probabilities(votes.values, class_counts, calibration)
+        )
+        model = EnsembleModel(
+            codes,
+            [member for member, _ in learned],
+            self._voting(codes.n_bins),
+            class_counts,
+            calibration,
+            find_importances(learned, self.n_features_in_),
+            probabilities.score(),
+        )
+        return model, probabilities
+
+    @property
+    def oob_score_(self) -> float:
+        """The accuracy on training samples, by the members that had not drawn them."""
+        check_is_fitted(self)
+        return self._model.oob_score
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much members lose without each feature, as shares of all."""
+        check_is_fitted(self)
+        return self._model.feature_importances
 
     @property
     def members_(self) -> list[Hyperboxes]:

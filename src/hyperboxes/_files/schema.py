@@ -25,8 +25,7 @@ from hyperboxes._models.calibration import (
 )
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.ensemble import EnsembleModel, VoteSettings
-from hyperboxes._models.membership import FUNCTIONS, Membership
-from hyperboxes._models.model import BoxModel
+from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership
 from hyperboxes._models.quantizer import MOST_LEVELS, Codes
 from hyperboxes._models.records import AdditiveBoxes, EnsembleMember
 from hyperboxes._models.samples import MinMaxScale
@@ -544,9 +543,9 @@ class Ensembles(ModelSchema):
                 VoteSettings(codes.n_bins, header["temperature"]),
                 own["n_samples"],
                 None if numbers is None else VoteCalibration(*numbers),
+                own["importances"],
+                math.nan if score is None else score,
             ),
-            "oob_score_": math.nan if score is None else score,
-            "feature_importances_": own["importances"],
         }
 
 

@@ -27,8 +27,7 @@ from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import fit_vote_calibration, log_votes
 from hyperboxes._models.ensemble import VoteSettings, add_up, make_room, pack
-from hyperboxes._models.membership import Membership
-from hyperboxes._models.model import BoxModel
+from hyperboxes._models.model import BoxModel, Membership
 from hyperboxes._models.records import EnsembleMember
 from hyperboxes._models.samples import Samples
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from hyperboxes._estimators.validation import mark_validated
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.membership import Membership
+from hyperboxes._models.model import Membership
 from hyperboxes._models.samples import MinMaxScale
 from hyperboxes._readers import explanation_html as explanation_html_readers
 from hyperboxes._readers import explanation_text

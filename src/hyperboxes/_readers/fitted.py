@@ -22,7 +22,7 @@ from hyperboxes._estimators.refusals import refuse_ensemble, refuse_undecided, r
 from hyperboxes._estimators.validation import NUMBERS, check_upper, mark_validated, validate_samples
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import Hyperboxes, WeightedHyperboxes
-from hyperboxes._models.membership import Membership
+from hyperboxes._models.model import Membership
 from hyperboxes._models.records import AdditiveBoxes, NearestBoxes, Record
 from hyperboxes._models.samples import MinMaxScale
 from hyperboxes._readers.text import MOST_SHOWN as MOST_SHOWN

@@ -12,7 +12,7 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, check_random_state, check_scalar
 
 from hyperboxes._estimators.boosted import BoostedHyperboxes
@@ -284,7 +284,7 @@ def partial_fit(
     learner = copy.deepcopy(model)
     vars(learner).pop(_CALLBACKS, None)
     categories: dict[int, Categories] = {}
-    if hasattr(model, "_validate_part") and not hasattr(model, "_model"):
+    if hasattr(model, "_validate_samples") and not hasattr(model, "_model"):
         survey = _survey(engine, model, partitions)
         _set_ranges(learner, survey)
         categories = survey.categories
@@ -322,7 +322,7 @@ def _prepared(model: Any, survey: Survey) -> Any:
     """Return what learns each partition: it knows all ranges, and leaves calibration to the end."""
     unfitted = _bare(model)
     _set_ranges(unfitted, survey)
-    if hasattr(unfitted, "calibrate"):
+    if is_classifier(unfitted):
         unfitted.calibrate = False
         check_any_label(survey.classes, model.unlabeled)
     trial = _bare(model)  # says now what each partition would say of the parameters
