@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels import agglomerative
-from hyperboxes._kernels import agglomerative as agglomerative_kernels
 from hyperboxes._kernels.structs import CLOSED, LONGEST, GrowthParameters, MergeLog
 from hyperboxes._learning.growth_parameters import tracks_free_regions
 from hyperboxes._learning.steps import FitCallbacks
@@ -78,7 +77,7 @@ class AggloSM:
         self._rule = growth
         self._search_rule = growth._replace(floor=max(growth.floor, lemma_floor))
         n_partners = LONG_LIST if growth.exhaustive else SHORTLIST
-        self._queue = agglomerative_kernels.make_queue(n_boxes, n_partners)
+        self._queue = agglomerative.make_queue(n_boxes, n_partners)
         self._log = MergeLog(
             np.zeros(1, np.int64),
             np.empty(n_boxes),
@@ -94,7 +93,7 @@ class AggloSM:
         boxes = self._boxes
         boxes.rebuild_if_sparse()
         state = boxes.learnable, self._queue, self._log, self._search_rule, boxes.make_scratch()
-        return agglomerative_kernels.merge_best_pairs(*state, *self._switches, work)
+        return agglomerative.merge_best_pairs(*state, *self._switches, work)
 
     def count(self, samples: Samples) -> None:
         """Set the candidates to those that the paper's algorithm would have tried.
