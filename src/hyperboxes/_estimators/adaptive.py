@@ -1,4 +1,4 @@
-"""`AdaptiveGFMM`: a bounded memory of boxes that follows a stream's drift."""
+"""`AdaptiveGFMM`: a limited number of boxes that follow the concept drift of a stream."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class AdaptiveModel(NamedTuple):
 
 @shared_docs
 class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
-    """A bounded memory of boxes that follows drift: for streams without end.
+    """A classifier with a limited number of boxes that follows concept drift in endless streams.
 
-    Each sample joins a near and recent box of its class, or becomes a box. When there are too many,
-    the box that was confirmed longest ago goes. To predict, the nearest boxes of several horizons
-    (those confirmed in the last 32, 128 or 512 samples, and all) vote, and horizons that have been
-    right of late count for more: after a sudden change the recent boxes outvote the old ones, in
-    quiet times all of them speak. Features are scaled by their recent spread, and weighted by what
-    they have told about the classes of late.
+    Each sample joins a near and recent box of its class, or becomes a box. Beyond `max_boxes`, the
+    box that was matched longest ago is evicted. To predict, the nearest boxes of several horizons
+    (those matched by the last 32, 128 or 512 samples, and all) vote, and horizons that were right
+    recently have larger weights. After a sudden change recent boxes outvote the old ones; without
+    drift all of them count. Features are scaled by their recent spread, and weighted by how well
+    they have recently separated the classes.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         Maximum side of a box, as a fraction of each feature's recent range (that of a uniform
         distribution with the same standard deviation). Larger boxes are fewer and read better.
     max_boxes : int, default=1000
-        How many boxes are remembered. More take more time and, where the world does not change,
-        predict a little better.
+        The maximum number of boxes. More boxes take more time and, without concept drift, predict
+        slightly better.
 
     Attributes
     ----------
@@ -68,10 +68,10 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
     box_ages_ : ndarray of int, shape (n_boxes,)
         How many samples were learned since each box was last confirmed.
     horizon_scores_ : ndarray of shape (4, 4)
-        How often the experts were right of late: a row for each horizon (32, 128, 512, all), a
+        How often the experts were right recently: a row for each horizon (32, 128, 512, all), a
         column for each number of neighbours (1, 3, 7, 15).
     feature_weights_ : ndarray of shape (n_features,)
-        What each feature weighs in distances: 1 for the one that tells most about the classes, at
+        The weight of each feature in distances: 1 for the one that separates the classes best, at
         least 0.1.
     data_min_, data_max_ : ndarray of shape (n_features,)
         The recent range of each feature, of which `theta` is a fraction.
@@ -86,12 +86,12 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    ImprovedOnlineGFMM : Learns sample by sample, too, and forgets nothing unless it has a budget.
+    ImprovedOnlineGFMM : Learns sample by sample, and evicts boxes only with `max_boxes`.
 
     Notes
     -----
-    Samples are learned in their order, by `fit`, too: the last ones count most. Any division into
-    batches gives the very same model. :doc:`/algorithms` has the definition.
+    `fit` learns the samples in their order as well: the last ones count most. Any division into
+    batches gives the same model. :doc:`/algorithms` has the definition.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((2000, 2))
     >>> y = X[:, 0] > X[:, 1]
-    >>> y[1000:] = ~y[1000:]  # the world is turned upside down
+    >>> y[1000:] = ~y[1000:]  # a sudden drift
     >>> model = AdaptiveGFMM().partial_fit(X[:1000], y[:1000])
     >>> model.partial_fit(X[1000:1200], y[1000:1200]).score(X[1200:], y[1200:]) > 0.9
     True
@@ -208,7 +208,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         learn_row(row, code, self._model.state, self.theta, self.max_boxes)
 
     def _add_features(self, n_features: int) -> None:
-        """Add features, of which nothing is known yet."""
+        """Add features, whose values are missing so far."""
         if hasattr(self, "_model"):
             self._model.state.add_features(n_features)
         self.n_features_in_ += n_features
@@ -275,13 +275,13 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
 
     @property
     def horizon_scores_(self) -> np.ndarray:
-        """How often the experts were right of late, by horizon and number of neighbours."""
+        """How often the experts were right recently, by horizon and number of neighbours."""
         check_is_fitted(self)
         return self._model.state.scores.copy()
 
     @property
     def feature_weights_(self) -> np.ndarray:
-        """What each feature weighs in distances."""
+        """The weight of each feature in distances."""
         check_is_fitted(self)
         return self._model.state.arrays.weight.copy()
 

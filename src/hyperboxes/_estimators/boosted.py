@@ -1,4 +1,4 @@
-"""`BoostedHyperboxes`: a few short boxes that vote, found by boosting."""
+"""`BoostedHyperboxes`: a few short boxes with weights, found by boosting."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _MOST_TO_READ = 100
 
 @shared_docs
 class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
-    """A few boxes that vote, found one after the other by boosting.
+    """A few boxes with weights that add up to scores, found one after the other by boosting.
 
     A model is a list of boxes, each with conditions on a few features, and an intercept for each
-    class. A sample's score for a class is the intercept plus the votes of the boxes that hold the
-    sample; scores become probabilities by softmax. Tens of boxes make a model to read, hundreds one
-    to predict with.
+    class. A sample's score for a class is the intercept plus the weights of the boxes that contain
+    the sample; scores become probabilities by softmax. Tens of boxes make a model to read, hundreds
+    one to predict with.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     def _weigh(
         self, X: np.ndarray, y: np.ndarray, sample_weight: Any
     ) -> tuple[np.ndarray, Training]:
-        """Return the classes, and the samples that count for anything."""
+        """Return the classes, and the samples of positive weight."""
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         counts = weights > 0
         if not counts.all():

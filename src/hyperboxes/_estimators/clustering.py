@@ -127,13 +127,13 @@ class HyperboxClustering(BoxClustering):
 
     {attributes}
     labels_ : ndarray of shape (n_samples,)
-        What `predict` says of the samples of `fit`. `partial_fit` does not tell it; ask `predict`.
+        The clusters of the samples of `fit`, as `predict` returns them; not set by `partial_fit`.
     n_clusters_ : int
         How many clusters there are.
 
     See Also
     --------
-    ImprovedOnlineGFMM : A classifier, which takes samples without a label too.
+    ImprovedOnlineGFMM : A classifier, which accepts samples without a label.
     hyperboxes.literature.FuzzyMinMaxClustering : Simpson's clustering, in which each box is a
         cluster.
 
@@ -251,10 +251,10 @@ def _find_clusters(
     boxes = model.boxes
     joined = clusters.Clusters(np.arange(len(boxes)), np.full(len(boxes), -1))
     ids, _ = boxes.make_lists()
-    asked = model.membership.metric, boxes.make_search(), max_gap, min_samples, exhaustive
+    search = model.membership.metric, boxes.make_search(), max_gap, min_samples, exhaustive
     start = 0
     while start < len(boxes):
-        start = clusters.join(boxes.arrays, start, *asked, joined, ids, WORK_PER_CALL)
+        start = clusters.join(boxes.arrays, start, *search, joined, ids, WORK_PER_CALL)
     found = np.empty(len(boxes), np.int64)
     clusters.number(boxes.counts, min_samples, joined, found)
     return found

@@ -137,7 +137,7 @@ class OnlineMixin(_Mixed):
 
     @property
     def box_ages_(self) -> np.ndarray:
-        """How many samples were learned since each box was last confirmed: took one in."""
+        """How many samples were learned since each box was last matched by one."""
         check_is_fitted(self)
         boxes = self._model.boxes
         return boxes.n_seen - 1 - boxes.confirmed
@@ -206,7 +206,7 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
     """Improved online learning of a general fuzzy min-max network (IOL-GFMM).
 
     Each sample is absorbed by the box of its class with the largest membership that can grow to
-    hold it without a side longer than `theta` and without overlapping a box of another class. If
+    contain it without a side longer than `theta` and without overlapping a box of another class. If
     there is none, the sample becomes a new box. Boxes never shrink, so every training sample stays
     in a box of its class.
 
@@ -306,9 +306,9 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
     """Original online learning of a general fuzzy min-max network (Onln-GFMM).
 
     Each sample is absorbed by the box of its class with the largest membership that can grow to
-    hold it without a side longer than `theta`; if there is none, it becomes a new box. A grown box
-    may overlap boxes of other classes: it is then parted from each of them, oldest first, in the
-    dimension where they overlap least. Such a contraction may push training samples out of the
+    contain it without a side longer than `theta`; if there is none, it becomes a new box. A grown
+    box may overlap boxes of other classes: it is then parted from each of them, oldest first, in
+    the dimension where they overlap least. Such a contraction may push training samples out of the
     box they were absorbed by.
 
     {parameters}

@@ -52,7 +52,7 @@ from hyperboxes._models.samples import slices
 
 
 def find_learners(estimator: Any, share: float) -> list[MemberLearner]:
-    """Return the ways to learn a member, which are taken in turn and draw a share of samples."""
+    """Return the learners of members, which take turns and draw a share of the samples."""
     learners = estimator
     if learners is None:
         learners = [
@@ -77,7 +77,7 @@ def find_learners(estimator: Any, share: float) -> list[MemberLearner]:
 
 
 def _check(learner: Any) -> None:
-    """Refuse what cannot be a member."""
+    """Check that an estimator can learn members."""
     entry = find_by_class(type(learner))
     if not isinstance(learner, BoxClassifier) or (entry and not entry.merge_settings):
         raise TypeError(
@@ -95,7 +95,7 @@ def _check(learner: Any) -> None:
         raise ValueError("All samples of an ensemble need a label: unlabeled must be None.")
 
 
-# Samples that are asked about at a time: their codes and votes stay in the processor's cache.
+# Samples that are predicted at a time: their codes and votes stay in the processor's cache.
 _ROWS_AT_ONCE = 1024
 
 # The largest code: more are no more accurate, and with these, hardly a distance takes more than a
@@ -104,7 +104,7 @@ _MOST_LEVELS = 63
 _FEW_LEVELS = 31
 _USUAL_SUM = 600
 
-# Distances are sums of codes and must fit into 16 bits; fewer levels would tell too little apart.
+# Distances are sums of codes and must fit into 16 bits; fewer levels would be too coarse.
 _LARGEST_SUM = 2**16 - 1
 _FEWEST_LEVELS = 16
 
@@ -125,10 +125,10 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
     """Many models of boxes, each on random samples and features, that vote.
 
     Each member draws some of the samples of every class and some of the features, and learns boxes
-    from them. Asked about a sample, it gives each class a share of its vote by how far the nearest
-    box of the class is. Votes are averaged and turned into probabilities by what members said of
-    samples that they had not drawn. It is the random forest of this family: more accurate than a
-    single model, and not to be read box by box.
+    from them. For a sample, it gives each class a share of its vote by the distance of the nearest
+    box of the class. Votes are averaged and calibrated to probabilities on out-of-bag samples. It
+    is the random forest of this family: more accurate than a single model, and not meant to be
+    read box by box.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         more than 5,000 in proportion to the square root: 4,000 of 20,000.
     max_features : int, float, (int, int), "auto", "sqrt" or None, default="auto"
         How many features a member draws: a number, a share, the square root, all (None); or a
-        number that is drawn, too, between two. "auto": between the square root and twice that, or
+        number that is drawn between two. "auto": between the square root and twice that, or
         below the square root, whichever does better in a trial on at most 1,250 samples.
     weighted_features : bool, default=True
         Whether features that help are drawn more often, by what they are worth to the members of
@@ -175,7 +175,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         The labels.
     members_ : list of Hyperboxes
         The boxes of each member, in data units, over the features that it drew. Ends are infinite
-        where nothing lies beyond. Made anew each time it is asked for.
+        where nothing lies beyond. Computed at each access.
     estimators_features_ : list of ndarray
         The features that each member drew, as numbers of columns.
     n_boxes_, n_samples_ : int
@@ -184,8 +184,8 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
     data_min_, data_max_ : ndarray of shape (n_features,)
         The range of each feature in the training samples.
     oob_score_ : float
-        The accuracy on training samples, each asked of the members that had not drawn it; those
-        with a weight count by it.
+        The accuracy on training samples, each predicted by the members that had not drawn it,
+        weighted by the sample weights.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         The probabilities of training samples by those members; NaN for samples that all have drawn
         or that weigh nothing. With weights above 1, the mean of a sample's copies.
@@ -549,7 +549,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
 
 
 def _rows_at_once(n_rows: int, n_jobs: int) -> int:
-    """Return how many rows to ask about at a time, such that all threads have as much to do."""
+    """Return how many rows to predict at a time, so that all threads have equal work."""
     n_rounds = -(-n_rows // (n_jobs * _ROWS_AT_ONCE))
     return -(-n_rows // (n_jobs * n_rounds))
 

@@ -31,7 +31,7 @@ class StreamClasses:
         return cls(np.empty(0), [])
 
     def with_labels(self, labels: np.ndarray, classes: Any = None) -> StreamClasses:
-        """Return the state once these labels have appeared, and other classes are known of."""
+        """Return the classes after these labels have appeared; `classes` are announced only."""
         known = self.classes
         for more in (labels, classes):
             if more is not None:
@@ -75,8 +75,8 @@ def _is_text(labels: np.ndarray) -> bool:
 
 
 # Labels of streams often stay the same for some time (the weather, prices). The data of a stream
-# are called sorted if its label changes so many times more rarely than it would in random order,
-# and not before so many samples: small batches of one class are fine.
+# are called sorted if its label changes _RARELY times less often than in random order, and not
+# before _ENOUGH samples: small batches of one class are fine.
 _RARELY = 20
 _ENOUGH = 500
 
@@ -88,12 +88,12 @@ class SortedLabelsCheck:
         self._counts = np.zeros(n_classes, np.int64)
         self._n_changes = 0
         self._last = -1
-        self._is_told = False
+        self._has_warned = False
 
     def add(self, y: np.ndarray) -> None:
-        """Take in the labels of some samples, those that have one; warn once if they are sorted."""
+        """Count the labels of some samples; warn once if the stream is sorted by class."""
         y = y[y >= 0]
-        if self._is_told or len(y) == 0:
+        if self._has_warned or len(y) == 0:
             return
         self._counts += np.bincount(y, minlength=len(self._counts))
         self._n_changes += int((y[1:] != y[:-1]).sum()) + (self._last not in (-1, y[0]))
@@ -101,7 +101,7 @@ class SortedLabelsCheck:
         n = int(self._counts.sum())
         expected = n - float(self._counts @ self._counts) / n
         if n >= _ENOUGH and self._n_changes * _RARELY < expected:
-            self._is_told = True
+            self._has_warned = True
             warnings.warn(
                 f"Labels come in long runs: over {n:,} samples the label changed "
                 f"{self._n_changes:,} times; in random order it would have some {expected:,.0f} "

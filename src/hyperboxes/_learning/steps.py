@@ -1,7 +1,7 @@
 """Steps of learning: callbacks between slices of work, and threads that share the work.
 
-A thread that waits for the others would take Python away from them each time that it looks, so the
-calling thread works, too.
+The calling thread works as well: if it only waited, it would take the interpreter's lock from the
+others each time it looks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from hyperboxes._models.samples import Intervals
 
-# Enough steps for a smooth bar, few enough that callbacks cost nothing beside learning.
+# Enough steps for a smooth bar, and few enough that callbacks take no time compared with learning.
 _N_STEPS = 100
 
 
@@ -44,12 +44,12 @@ class FitCallbacks:
 
     @property
     def is_watched(self) -> bool:
-        """Whether any callback listens."""
+        """Whether the estimator has callbacks."""
         names = ("_skl_callbacks", "_parent_callback_ctx")
         return any(hasattr(self._estimator, name) for name in names)
 
     def step_size(self, n_samples: int) -> int:
-        """Return how many samples to learn in a step: all if nobody watches."""
+        """Return how many samples to learn in a step: all if there are no callbacks."""
         return -(-n_samples // _N_STEPS) if self.is_watched else n_samples
 
     def run(self, *passes: Callable[[], bool], n_steps: int | None = None) -> None:
@@ -83,14 +83,12 @@ class FitCallbacks:
         return stop
 
 
-# If it only waited, it would take Python away from those that work, each time that it looks.
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class Threads:
-    """So many threads, to be closed after use; a single one is that which asks."""
+    """A number of threads, including the calling one, to be closed after use."""
 
     def __init__(self, n_jobs: int) -> None:
         self._others = ThreadPoolExecutor(n_jobs - 1) if n_jobs > 1 else None
