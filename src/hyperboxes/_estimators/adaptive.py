@@ -160,9 +160,8 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
             check_not_huge(self, X, upper)
             labels = StreamClasses.none() if is_first else self._model.labels
             labels = labels.with_labels(y, classes)
-        state = AdaptiveState(X.shape[1]) if is_first else self._model.state
-        self._set_model(state, labels)
-        learn_adaptively(X, upper, labels.encode(y), state, self._settings())
+        self._set_model(AdaptiveState(X.shape[1]) if is_first else self._model.state, labels)
+        learn_adaptively(X, upper, labels.encode(y), self._model.state, self._settings())
         return self
 
     def learn_one(self, x: Any, y: Any) -> None:
@@ -214,9 +213,8 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         self.n_features_in_ += n_features
 
     def _set_model(self, state: AdaptiveState, labels: StreamClasses) -> None:
-        """Set the model, with room for labels that are new."""
-        state.add_labels(len(labels.appeared) - state.n_labels)
-        self._model = AdaptiveModel(state, labels)
+        """Set the model, with room for labels that are new, in a single step."""
+        self._model = AdaptiveModel(state.with_labels(len(labels.appeared)), labels)
 
     def _settings(self) -> Settings:
         return make_settings(self.theta, self.max_boxes)

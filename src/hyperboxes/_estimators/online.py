@@ -44,15 +44,15 @@ _MAX_BOXES = {"max_boxes": [Interval(Integral, 1, None, closed="left"), None]}
 _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
 
 
-# What the methods of the mixin are mixed into, for type checkers.
+# The base of the mixin for type checkers only: estimators name it themselves.
 if TYPE_CHECKING:
-    _Mixed = BoxClassifier
+    _Base = BoxClassifier
 else:
-    _Mixed = object
+    _Base = object
 
 
 @shared_docs
-class OnlineMixin(_Mixed):
+class OnlineMixin(_Base):
     """Updates classifiers with more samples: `partial_fit`, and `learn_one` for single ones."""
 
     _label_runs: SortedLabelsCheck

@@ -108,12 +108,13 @@ class AdaptiveState:
             for name, array in self.arrays._asdict().items()
         }
 
-    def add_labels(self, n_labels: int) -> None:
-        """Make room for classes that have not appeared before."""
-        if n_labels == 0:
-            return
-        room = ((0, 0), (0, 0), (0, n_labels))
-        self.arrays = self.arrays._replace(histograms=np.pad(self.arrays.histograms, room))
+    def with_labels(self, n_labels: int) -> AdaptiveState:
+        """Return the state with room for so many classes; other arrays are shared."""
+        if n_labels == self.n_labels:
+            return self
+        room = ((0, 0), (0, 0), (0, n_labels - self.n_labels))
+        histograms = np.pad(self.arrays.histograms, room)
+        return self.of_arrays(self.arrays._replace(histograms=histograms))
 
     def add_features(self, n_features: int) -> None:
         """Make room for features of which nothing is known yet."""
