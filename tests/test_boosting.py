@@ -127,7 +127,7 @@ def test_models_equal_the_reference(
     model._settings = lambda _: (how, 1)
     random = np.random.RandomState(0)
     with mock.patch.object(boosting_learning, "MAX_SEARCHED", max_searched):
-        path = model.fit(X, y, weights)._courses[0].path
+        path = model.fit(X, y, weights)._runs[0].path
         rows = boosting_learning.draw_rows(len(X), random)
     expected = reference.Booster(X, y, weights, how, n_classes, random, rows).run()
     stages = [path.places_at(stage) for stage in range(1, len(path.votes) + 1)]
@@ -262,14 +262,14 @@ def test_no_two_boxes_are_equal_and_none_is_without_conditions_or_votes(max_boxe
 def test_equal_boxes_of_a_path_are_joined():
     X = np.repeat([0.0, 1.0], 50)[:, np.newaxis]
     model = BoostedHyperboxes(MANY, random_state=0).fit(X, X[:, 0])
-    assert len(model._courses[0].path.boxes) > 2
+    assert len(model._runs[0].path.boxes) > 2
     assert len(model.hyperboxes_) == 2
 
 
 def test_ends_change_once_another_box_explains_a_part():
     X, y = noisy(300)
     model = BoostedHyperboxes(6, random_state=0).fit(X, y)
-    path = model._courses[0].path
+    path = model._runs[0].path
     assert len(path.boxes) > len(path.votes) == len(model.hyperboxes_) == 6
     for stage in range(2, 7):
         before, after = path.places_at(stage - 1), path.places_at(stage)

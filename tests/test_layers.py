@@ -208,7 +208,7 @@ def is_documented_kind(member: object) -> bool:
 
 # Modules that still use private attributes of estimators. Remove them here, add none.
 USES_PRIVATE = {
-    "_files/schema.py",
+    "_files/saving.py",
     "_readers/ensembles.py",
     "_readers/explain.py",
     "_readers/explanation.py",

@@ -12,7 +12,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from hyperboxes._kernels import additive, boosting
-from hyperboxes._kernels import boosting as boosting_kernels
 from hyperboxes._learning.bins import in_batches
 from hyperboxes._learning.steps import Threads
 
@@ -99,7 +98,7 @@ class SampleStore(Protocol):
 class LocalSamples(NamedTuple):
     """All samples in this process. Boxes are found on those in some places, None for all."""
 
-    samples: boosting_kernels.Samples
+    samples: boosting.Samples
     places: np.ndarray | None
     threads: Threads
 
@@ -122,7 +121,7 @@ class LocalCells(Cells):
 
     def __init__(
         self,
-        samples: boosting_kernels.Samples,
+        samples: boosting.Samples,
         places: np.ndarray | None,
         threads: Threads,
         n_classes: int,
@@ -151,9 +150,7 @@ class LocalCells(Cells):
         return masses
 
 
-def find_contained(
-    samples: boosting_kernels.Samples, box: boosting.Box, threads: Threads
-) -> np.ndarray:
+def find_contained(samples: boosting.Samples, box: boosting.Box, threads: Threads) -> np.ndarray:
     """Return which samples a box holds."""
     held = np.empty(len(samples.labels), np.bool_)
 

@@ -207,13 +207,13 @@ def boost_partitions(
         classes, training = fitted._weigh(drawn.X, survey.classes[drawn.labels], None)
         settings, n_bags = fitted._settings(len(classes))
         n_jobs = effective_n_jobs(model.n_jobs)
-        found = boosting_learning.fit_boosted(training, settings, n_bags, random, n_jobs)
+        found, runs = boosting_learning.fit_boosted(training, settings, n_bags, random, n_jobs)
     else:
         rows = boosting_learning.draw_rows(n_samples, random)
         assert rows is not None
         drawn = _draw(engine, reader, partitions, _by_partition(rows, lengths))
-        found = _boost(engine, reader, partitions, fitted, drawn, random)
-    fitted._take(found, survey.classes, n_samples)
+        found, runs = _boost(engine, reader, partitions, fitted, drawn, random)
+    vars(fitted).update(classes_=survey.classes, _model=found, _runs=runs)
     return fitted
 
 
@@ -259,7 +259,7 @@ class Reader(NamedTuple):
             return np.empty((0, self.n_features)), np.empty(0, np.int32)
         try:
             X = with_positions(X, self.categories)
-            X, _, y = copy.copy(self.unfitted)._validate_part(X, y, None)
+            X, _, y = copy.copy(self.unfitted)._validate_samples(X, y, None)
         except (TypeError, ValueError) as error:
             raise type(error)(f"Partition {number}: {error}") from error
         return X, np.searchsorted(self.classes, y).astype(np.int32)
@@ -317,7 +317,7 @@ def _boost(
     model: Any,
     drawn: Subsample,
     random: np.random.RandomState,
-) -> boosting_learning.VotingModel:
+) -> boosting_learning.BoostedModel:
     """Boost boxes of drawn samples, whose votes are fitted to all."""
     n_classes, counts = len(reader.classes), drawn.class_counts
     settings, n_bags = model._settings(n_classes)
@@ -342,7 +342,7 @@ def _boost(
         population = TrainingSets(searched, everyone, unit)
         try:
             return boosting_learning.boost(
-                population, bins, n_classes, settings, n_bags, random, threads
+                population, bins, n_classes, settings, n_bags, random, threads, int(counts.sum())
             )
         finally:
             everyone.let_go()
