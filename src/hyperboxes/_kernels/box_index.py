@@ -229,7 +229,10 @@ def _build_tree(order, start, stop, fill, boxes, centres, keys, free_regions):
                     ends[block, j, HIGH, lane] = upper[box, j]
                 set_free_region(block, lane, index.free_regions, box, free_regions)
             continue
-        n_pieces = _partition(order, start, stop, fill**level, centres, keys, cuts)
+        unit = 1  # `fill**level`, which Numba would compile a function of its own for
+        for _ in range(level):
+            unit *= fill
+        n_pieces = _partition(order, start, stop, unit, centres, keys, cuts)
         for lane in range(n_pieces):
             child = _new_block(level - 1, boxes)
             links[block, lane] = child

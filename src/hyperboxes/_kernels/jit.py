@@ -33,7 +33,7 @@ from hyperboxes._compiling import watch_compiling
 # The first call of a kernel may compile for a while; a notice says so.
 watch_compiling()
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 _NOT_FROM_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 # The releases of Numba that `numba_pipeline.py` is tested with. Others compile in twice the time.
