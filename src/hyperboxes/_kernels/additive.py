@@ -11,7 +11,7 @@ from collections import namedtuple
 import numpy as np
 
 from hyperboxes._kernels.boosting import ONE, n_used
-from hyperboxes._kernels.jit import forceinline, kernel, pass_by_pointer
+from hyperboxes._kernels.jit import check_index, forceinline, kernel, pass_by_pointer
 from hyperboxes._kernels.quantize import MISSING
 
 _LONGEST_STEP = 1.0
@@ -123,7 +123,8 @@ def make_sweep(cells):
     return Sweep(
         np.empty((n_cells, n_classes)),
         np.empty(n_cells, np.int64),
-        *np.empty((2, n_classes)),
+        np.empty(n_classes),
+        np.empty(n_classes),
         np.empty((n_classes, 2), np.int64),
     )
 
@@ -248,6 +249,7 @@ def add_votes(X, conditions, votes, start, stop, scores):
         for box in range(votes.shape[0]):
             is_contained = True
             for place in range(conditions.starts[box], conditions.starts[box + 1]):
+                check_index(conditions.feature[place], X.shape[1])
                 value = X[row, conditions.feature[place]]
                 if value != value:
                     is_contained = conditions.missing[place]

@@ -74,8 +74,11 @@ def draw_samples(samples, cells, unit, seed, share, other_share):
     rows, shares = np.empty((2, n_rows), np.uint32), np.empty((2, n_rows), np.uint8)
     n_searched, n_others, total = _draw(samples, unit, seed, share, other_share, rows, shares)
     scale = math.ldexp(1.0, _SUM_BITS - ONE_BITS - math.frexp(float(total))[1])
-    drawn = (rows[0, :n_searched], shares[0]), (rows[1, :n_others], shares[1])
-    return Subsample(*(_view(samples, cells, *some, scale) for some in drawn), scale)
+    return Subsample(
+        _view(samples, cells, rows[0, :n_searched], shares[0], scale),
+        _view(samples, cells, rows[1, :n_others], shares[1], scale),
+        scale,
+    )
 
 
 def _view(samples, cells, rows, shares, scale):

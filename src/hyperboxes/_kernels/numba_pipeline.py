@@ -173,11 +173,12 @@ def _remembering(context: Any) -> Iterator[None]:
             sizes[id(kind)] = kind, find_size(kind)
         return sizes[id(kind)][1]
 
-    types.Function.get_call_type, context.get_abi_sizeof = get_call_type, get_abi_sizeof
+    kind: Any = types.Function
+    kind.get_call_type, context.get_abi_sizeof = get_call_type, get_abi_sizeof
     try:
         yield
     finally:
-        types.Function.get_call_type, context.get_abi_sizeof = find_type, find_size
+        kind.get_call_type, context.get_abi_sizeof = find_type, find_size
 
 
 class _Compiler(CompilerBase):

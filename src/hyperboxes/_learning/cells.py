@@ -156,7 +156,7 @@ class LocalCells(Cells):
 
 
 def split_names(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Number the regions after a box has cut them: its samples move from those that have others.
+    """Return new numbers of regions that a box cuts: its samples leave regions that have others.
 
     `seen[region]` is whether a region has samples outside the box, and inside. Returns the old
     region of each new one, the numbers of what is outside and inside each region, one after the
