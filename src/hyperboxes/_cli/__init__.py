@@ -17,7 +17,17 @@ from hyperboxes import __version__
 from hyperboxes._cli.common import UsageError
 from hyperboxes._compiling import compiling
 
-COMMANDS = ("fit", "predict", "evaluate", "rules", "explain", "report", "stream", "demo")
+COMMANDS = (
+    "fit",
+    "predict",
+    "evaluate",
+    "rules",
+    "explain",
+    "report",
+    "stream",
+    "demo",
+    "compile",
+)
 
 # The exit codes of programs ended by Ctrl-C or a closed pipe.
 _INTERRUPTED = 130
