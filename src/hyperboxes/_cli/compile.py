@@ -19,7 +19,7 @@ from hyperboxes._cli.common import note
 
 HELP = "compile ahead, for images and clusters"
 EXAMPLES = """\
-  hyperboxes compile
+  hyperboxes compile --quiet
   NUMBA_CACHE_DIR=/opt/hyperboxes hyperboxes compile --all
 """
 

@@ -10,6 +10,7 @@ built when enough was asked about the boxes as they are.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -322,7 +323,7 @@ class BoxStore:
 
     def _with_empty_regions(self, index: structs.Index) -> structs.Index:
         """Return an index with arrays of the same types as if free regions were in use."""
-        bitmaps = make_bitmaps(self.lower[:0], self.upper[:0], 0, self._n_classes, 0)
+        bitmaps = _no_bitmaps(self._lower.shape[1], self._n_classes)
         return index._replace(free_regions=index.ends[:0], bitmaps=bitmaps)
 
     def _new_bitmaps(self, old: structs.Bitmaps | None, n_walks: int) -> structs.Bitmaps:
@@ -503,6 +504,13 @@ class _KeptRegions(NamedTuple):
 def _grown_capacity(n_boxes: int) -> float:
     """Return how many times as many boxes to make room for."""
     return 2.0 if n_boxes < _FEW_BOXES else _GROWTH
+
+
+@lru_cache
+def _no_bitmaps(n_features: int, n_classes: int) -> structs.Bitmaps:
+    """Return bitmaps of no boxes, which no kernel changes."""
+    nothing = np.empty((0, n_features))
+    return make_bitmaps(nothing, nothing, 0, n_classes, 0)
 
 
 def _has_regions(index: structs.Index) -> bool:
