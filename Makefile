@@ -14,9 +14,10 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum 
 
 PYTEST := -m pytest --numprocesses logical --dist loadfile
 BENCHMARKS := $(addprefix bench-, defaults peers scale order probabilities imbalance ensembles mixed readable boosted streams dask family)
+ON_KERNELS := $(foreach name,adaptive agglomerative bitmaps boosting ensembles fences geometry index joint mixed online prediction ranking rooms saving saving_votes wrong_files,tests/test_$(name).py)
 ON_PAPER_SETS := $(addprefix bench-, missing labels merging membership pruning)
 
-.PHONY: demo test test-oldest dist lint format docs $(BENCHMARKS) $(ON_PAPER_SETS) bench-gate reproduce reproduce-quick clean
+.PHONY: demo test test-bounds test-oldest dist lint format docs $(BENCHMARKS) $(ON_PAPER_SETS) bench-gate reproduce reproduce-quick clean
 
 # Compiles into the default cache, for the commands that the demo prints to try.
 demo: export NUMBA_CACHE_DIR :=
@@ -31,6 +32,11 @@ test: lint
 test-oldest: export NUMBA_CACHE_DIR := $(NUMBA_CACHE_DIR)-oldest
 test-oldest: $(VENV)-oldest/.test
 	$(VENV)-oldest/bin/python $(PYTEST) $(ARGS)
+
+# The tests of kernels, with every index checked where it is used, in a kernel cache of their own.
+test-bounds: export HYPERBOXES_CHECK_BOUNDS := 1
+test-bounds: $(VENV)/.dev
+	$(BIN)/python $(PYTEST) $(ON_KERNELS) $(ARGS)
 
 # Wheel and sdist, checked, and tested without the checkout; ARGS replaces the suite.
 dist: $(VENV)/.release
