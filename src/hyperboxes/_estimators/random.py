@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
@@ -22,7 +22,12 @@ from hyperboxes._estimators.base import NUMBERS, BaseGFMM, IntervalClassifierMix
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, TakesCategories
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.registry import find_by_class
-from hyperboxes._estimators.validation import check_upper, unchanged_on_error, validate_samples
+from hyperboxes._estimators.validation import (
+    check_upper,
+    check_weights,
+    unchanged_on_error,
+    validate_samples,
+)
 from hyperboxes._learning.ensemble import (
     CodedSamples,
     FeatureSampling,
@@ -343,8 +348,7 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         lower, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **NUMBERS)
         upper = check_upper(self, lower, X_upper)
         check_classification_targets(y)
-        kind = {"dtype": np.float64, "ensure_non_negative": True}
-        return lower, upper, y, _check_sample_weight(sample_weight, lower, **kind)
+        return lower, upper, y, check_weights(sample_weight, lower)
 
     def _share(self, weights: np.ndarray) -> float:
         """Return which share of the samples members draw."""
