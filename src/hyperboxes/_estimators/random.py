@@ -35,6 +35,7 @@ from hyperboxes._learning.ensemble import (
     MemberLearner,
     MemberResult,
     OutOfBag,
+    canonical_order,
     choose_feature_sampling,
     collect,
     find_importances,
@@ -312,7 +313,8 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights: a sample with a weight of 2 counts as the sample twice, of which a member may
             draw one, both or none; one with 0.5 is there for half of the members, one with 0 for
-            none. They need not sum up to 1, but to some number of samples.
+            none. They need not sum up to 1, but to some number of samples. The order of the
+            samples does not matter.
 
         Returns
         -------
@@ -326,10 +328,11 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
             samplings = self._samplings(lower.shape[1])
             n_bins = _find_levels(max(sampling.most for sampling in samplings))
             codes = Codes.learn(lower, upper, self.scaling, n_bins, weights)
-            copies = replicate_by_weight(weights)
+            ends = codes.encode(lower, upper)
+            order = canonical_order(*ends, np.unique(y, return_inverse=True)[1], weights)
+            copies = replicate_by_weight(weights, order)
             classes, labels = np.unique(y[copies.rows], return_inverse=True)
-            coded = copies.of(*codes.encode(lower, upper))
-            samples = CodedSamples(*coded, labels, len(classes), copies.weights)
+            samples = CodedSamples(*copies.of(*ends), labels, len(classes), copies.weights)
             random = check_random_state(self.random_state)
             learn = partial(self._learn, voting=self._voting(n_bins), random=random)
             sampling = samplings[0]
