@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import hypothesis
@@ -25,6 +26,25 @@ def _kernel_cache() -> str:
 os.environ.setdefault("NUMBA_CACHE_DIR", _kernel_cache())
 os.environ.setdefault("MPLBACKEND", "agg")
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # lets scikit-learn run all of its checks
+
+# Files that run only where a package or a module of newer releases is installed: `make test-oldest`
+# goes without.
+NEEDED_BY = {
+    "dask": ["src/hyperboxes/dask/*", "tests/test_dask*.py", "docs/dask.md"],
+    "river": [
+        "src/hyperboxes/river.py",
+        "tests/test_river.py",
+        "docs/river.md",
+        "docs/streams.md",
+    ],
+    "sklearn.callback": ["tests/test_progress.py", "docs/streams.md"],
+}
+collect_ignore_glob = [
+    pattern
+    for module, patterns in NEEDED_BY.items()
+    if find_spec(module) is None
+    for pattern in patterns
+]
 
 # The first example of a run may compile kernels, and others may use the machine: nothing is timed.
 # CI tries the same examples each time, others try new ones; `--hypothesis-profile thorough` tries

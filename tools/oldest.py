@@ -1,7 +1,7 @@
 """Print the lower bounds that pyproject.toml declares, as constraints for pip.
 
 `make test-oldest` installs them, so that the bounds are those that were tested. Usage:
-`python tools/oldest.py test > constraints.txt` for the core dependencies and the extra `test`.
+`python tools/oldest.py test-core > constraints.txt` for the core dependencies and an extra.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
-OWN_EXTRAS = re.compile(r"hyperboxes\[([a-z,]+)\]")
+OWN_EXTRAS = re.compile(r"hyperboxes\[([a-z,-]+)\]")
 AT_LEAST = re.compile(r"([A-Za-z0-9._-]+)>=([0-9.]+)")
 
 
