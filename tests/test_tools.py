@@ -52,3 +52,11 @@ def test_package_changelog_and_citation_name_the_same_release():
     assert find("CITATION.cff", r"^version: (\S+)\ndate-released: (\S+)$") == latest
     if "dev" not in hyperboxes.__version__:
         assert hyperboxes.__version__ == latest[0]
+
+
+def test_workflow_tests_the_declared_pythons():
+    declared = re.findall(
+        r"Language :: Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    )
+    (tested,) = find(".github/workflows/tests.yml", r"^        python: \[(.*)\]$")
+    assert re.findall(r"[\d.]+", tested) == declared
