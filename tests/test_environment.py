@@ -6,7 +6,12 @@ import pytest
 
 from hyperboxes import ImprovedOnlineGFMM, _extras
 
-REQUIREMENTS = ["numpy>=1.26", "scikit-learn>=1.6", "rich>=14.1; extra == 'progress'"]
+REQUIREMENTS = [
+    "numpy>=1.26",
+    "scikit-learn>=1.6",
+    "rich>=14.1; extra == 'progress'",
+    "rich>=15; extra == 'other'",
+]
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ def extras():
     """Return the extra that each target installs, its own or that of the target it needs."""
     found, waiting = {}, {}
     for target, prerequisites in RULES:
+        prerequisites = prerequisites.replace("$(OLDEST)", "test-core")
         if extra := re.search(r"\$\(VENV\)(?:-oldest)?/\.([\w-]+)", prerequisites):
             found.setdefault(target, extra[1])
         elif target in RUN_BY:
@@ -52,7 +53,7 @@ def installed_by(extra):
     """Return the modules that the package and an extra install, without what these bring along."""
     requirements = [*PROJECT["dependencies"], *needs(PROJECT, extra)]
     names = [re.match(r"[\w-]+", each)[0].replace("-", "_") for each in requirements]
-    return {MODULES.get(name, name) for name in names}
+    return {MODULES.get(name, name) for name in names} | {"llvmlite"}  # a part of Numba
 
 
 def source_of(path):

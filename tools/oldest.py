@@ -16,7 +16,7 @@ AT_LEAST = re.compile(r"([A-Za-z0-9._-]+)>=([0-9.]+)")
 
 
 def oldest(project: dict, extra: str) -> dict[str, str]:
-    """Return the lowest version allowed of each package that the extra needs.
+    """Return the lowest version of each package that the core and an extra allow.
 
     Raises
     ------
@@ -30,9 +30,13 @@ def oldest(project: dict, extra: str) -> dict[str, str]:
         if bound is None:
             raise ValueError(f"{requirement!r} in pyproject.toml must be of the form name>=version")
         name, version = bound.groups()
-        if versions.setdefault(name, version) != version:
-            raise ValueError(f"pyproject.toml has two lower bounds for {name}; keep one")
+        versions[name.lower()] = max(version, versions.get(name.lower(), "0"), key=numbers)
     return versions
+
+
+def numbers(version: str) -> list[int]:
+    """Return the parts of a version as numbers."""
+    return [int(part) for part in version.split(".")]
 
 
 def needs(project: dict, extra: str) -> Iterator[str]:

@@ -32,13 +32,18 @@ def check_core() -> None:
 
 @cache
 def _oldest_releases(*, extras: bool = True) -> dict[str, str]:
-    """Return the oldest supported release of each dependency; none in a plain checkout."""
+    """Return the oldest supported release of each dependency; none in a plain checkout.
+
+    Where an extra needs a newer release than others, that is left to the package manager.
+    """
     try:
         requirements = requires("hyperboxes") or []
     except PackageNotFoundError:
         requirements = []
     bounds = [_AT_LEAST.fullmatch(requirement) for requirement in requirements]
-    return {found[1]: found[2] for found in bounds if found and (extras or not found[3])}
+    known = [found for found in bounds if found and (extras or not found[3])]
+    newest_first = sorted(known, key=lambda found: _numbers(found[2]), reverse=True)
+    return {found[1]: found[2] for found in newest_first}
 
 
 @cache
