@@ -71,9 +71,20 @@ def hide_signature(_app: Any, what: str, _name: str, thing: Any, *_: Any) -> tup
     return None
 
 
+def find_in_package(app: Any, env: Any, node: Any, content: Any) -> Any:
+    """Resolve the names of `hyperboxes` in the docstrings of its modules."""
+    if node.get("refdomain") != "py" or node["reftarget"].startswith("hyperboxes."):
+        return None
+    name = f"hyperboxes.{node['reftarget']}"
+    return env.get_domain("py").resolve_xref(
+        env, node["refdoc"], app.builder, node["reftype"], name, node, content
+    )
+
+
 def setup(app: Any) -> None:
-    """Connect it."""
+    """Connect them."""
     app.connect("autodoc-process-signature", hide_signature)
+    app.connect("missing-reference", find_in_package)
 
 
 # --- The gallery

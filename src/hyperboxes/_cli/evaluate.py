@@ -42,7 +42,6 @@ from hyperboxes._cli.common import (
     with_progress,
 )
 from hyperboxes._cli.tables import Table, find_files, open_tables
-from hyperboxes._readers.quality import class_scores, overall_scores
 
 HELP = "compare predictions with true labels"
 EXAMPLES = """\
@@ -250,6 +249,8 @@ class Scores:
         fold_accuracies: Sequence[float] = (),
     ) -> Self:
         """Compute the scores; balanced accuracy is the mean recall of classes that occur."""
+        from hyperboxes._readers.quality import class_scores, overall_scores
+
         names, matrix = confusion.table()
         accuracy, balanced_accuracy = overall_scores(matrix)
         return cls(
