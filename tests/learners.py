@@ -21,13 +21,15 @@ OverlappingFuzzyMinMax = partial(literature.OverlappingFuzzyMinMax, shuffle=Fals
 
 ONLINE_LEARNERS = [OnlineGFMM, ImprovedOnlineGFMM]
 LEARNERS = [*ONLINE_LEARNERS, AgglomerativeGFMM, partial(AgglomerativeGFMM, algorithm="agglo2")]
-OVERLAPS = ("closed", "paper")
+OVERLAPS = ("closed", "paper", "printed")
 
 # Each learner with each of its overlap tests.
 VARIANTS = {
     "online": (OnlineGFMM, {}),
+    "online, printed": (OnlineGFMM, {"overlap": "printed"}),
     "improved": (ImprovedOnlineGFMM, {"overlap": "closed"}),
     "improved, paper": (ImprovedOnlineGFMM, {"overlap": "paper"}),
+    "improved, printed": (ImprovedOnlineGFMM, {"overlap": "printed"}),
 }
 
 every_online_learner = pytest.mark.parametrize("cls", ONLINE_LEARNERS, ids=["online", "improved"])

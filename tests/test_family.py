@@ -127,7 +127,7 @@ def test_ties_go_to_the_nearest_centre_or_corners(problem, variant, data):
     proba = model.predict_proba(xl, X_upper=xu)
     np.testing.assert_array_equal(proba.argmax(axis=1), classes)
     np.testing.assert_array_equal(
-        model.membership(xl, X_upper=xu),
+        model.membership(xl, X_upper=xu, unlabeled=True),
         reference.class_membership(boxes, xl, xu, problem.gamma, problem.n_classes, "mean"),
     )
 

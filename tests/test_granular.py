@@ -91,8 +91,9 @@ def test_all_levels_vote():
     votes = np.array([(answers == label).sum(axis=0) for label in model.classes_]).T
     np.testing.assert_allclose(model.predict_proba(asked), (votes + shares) / 4)
     np.testing.assert_array_equal(model.predict(asked), (votes + shares).argmax(axis=1))
-    memberships = np.mean([level.membership(asked) for level in model.levels_], axis=0)
-    np.testing.assert_allclose(model.membership(asked), memberships)
+    for how in ({}, {"unlabeled": True}):
+        memberships = np.mean([level.membership(asked, **how) for level in model.levels_], axis=0)
+        np.testing.assert_allclose(model.membership(asked, **how), memberships)
     for read in (hyperboxes.to_onnx, hyperboxes.export_sql):
         with pytest.raises(TypeError, match="here all levels vote"):
             read(model)

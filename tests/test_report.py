@@ -420,7 +420,6 @@ def test_command_with_empty_labels(files, tmp_path, capsys):
         (["-o", "nowhere/report.html"], "No such folder: nowhere"),
         (["-o", "test.csv"], "test.csv is read from: write to another file"),
         (["-o", "a.html", "--max-samples", "0"], "not a positive integer"),
-        ([], "required: -o/--output"),
     ],
 )
 def test_command_refuses(files, argv, message, capsys):

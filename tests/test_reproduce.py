@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,20 @@ def test_halves_keep_file_order_and_split_each_class_in_its_middle():
     np.testing.assert_array_equal(first, [0, 1, 2, 3, 4])
     np.testing.assert_array_equal(second, [5, 6, 7, 8])
     assert swapped[0] is second
+
+
+@pytest.mark.parametrize("learner", AS_PUBLISHED, ids=lambda learner: learner.name)
+def test_published_counts_of_balance_scale(learner):
+    """Its samples are all weights and distances from 1 to 5; the class is the heavier side."""
+    scale = np.array(list(product(range(1, 6), repeat=4)))
+    X, y = (scale - 1) / 4, np.sign(scale[:, 0] * scale[:, 1] - scale[:, 2] * scale[:, 3])
+    published = runs().set_index(RUN).loc["balance_scale", learner.algorithm, learner.similarity]
+    for selection in ("all", "lemma"):
+        counts = [
+            learner.as_published(selection).fit(X[train], y[train]).n_candidates_
+            for train, _ in halves(y)
+        ]
+        assert np.mean(counts) == published[f"candidates_{selection}"]
 
 
 def test_deviations_are_counted_up_to_their_limits():

@@ -55,6 +55,7 @@ def test_boxes_that_no_label_joins_are_kept_but_predict_nothing(learner):
     model = clone(learner).set_params(theta=0.2, scaling=None, unlabeled=-1).fit(X, y)
     assert model.hyperboxes_.labels.tolist() == [-1, 0]
     assert model.hyperboxes_.counts.tolist() == [2, 1]
+    assert model.membership([[0.0]], unlabeled=True)[:, 0] == 1
     assert model.predict([[0.0]]) == 1
     assert model.predict_proba([[0.0]]).tolist() == [[1.0]]
 

@@ -39,7 +39,7 @@ from hyperboxes._estimators.validation import (
     validate_samples,
 )
 from hyperboxes._kernels import nearest
-from hyperboxes._kernels.structs import GrowthParameters
+from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
 from hyperboxes._learning.calibration import cross_fit
 from hyperboxes._learning.growth_parameters import SELECTIONS, make_growth_parameters
 from hyperboxes._learning.steps import FitCallbacks, Threads
@@ -421,20 +421,27 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
         """
         return self._ask_classes(X, X_upper, self._probabilities, winners_only=False)
 
-    def membership(self, X: Any, X_upper: Any = None) -> np.ndarray:
+    def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs: each class's largest membership over its boxes.
 
         {as_in_predict}
+        {unlabeled_node}
 
         Returns
         -------
-        c : ndarray of shape (n_samples, n_classes)
+        c : ndarray of shape (n_samples, n_classes) or (n_samples, 1 + n_classes)
             Degrees from 0 to 1; 1 where a box of the class holds the sample. They are not
             normalised.
         """
-        return self._ask_classes(
+        degrees = self._ask_classes(
             X, X_upper, lambda best, *_: np.maximum(best, 0.0), winners_only=False
         )
+        if not unlabeled:
+            return degrees
+        boxes = self._model.boxes
+        n_values = 1 + boxes.lower[boxes.labels == NO_LABEL].size
+        node = self._ask_boxes(X, X_upper, self._model.unlabeled_membership, n_values)
+        return np.column_stack([node, degrees])
 
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the box that decides the class of each sample.

@@ -58,6 +58,18 @@ def merge(models: Iterable[Model]) -> Model:
     --------
     prune : Drops boxes that do harm or nothing.
 
+    Notes
+    -----
+    Fitting models to parts of the data and combining them into a single one is the idea of [1]_
+    and [2]_; how boxes are cut and merged here is this package's own.
+
+    References
+    ----------
+    .. [1] B. Gabrys, "Combining neuro-fuzzy classifiers for improved generalisation and
+       reliability", International Joint Conference on Neural Networks, 2002.
+    .. [2] B. Gabrys, "Learning hybrid neuro-fuzzy classifier models from data: to combine or not
+       to combine?", Fuzzy Sets and Systems 147(1), 2004.
+
     Examples
     --------
     >>> from sklearn.base import clone

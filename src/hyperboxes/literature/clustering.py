@@ -95,7 +95,7 @@ class FuzzyMinMaxClustering(BoxClustering):
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
         rule = self._make_growth_parameters(
-            model, size="sum", overlap="four", resolution="contract every"
+            model, size="sum", overlap="printed", resolution="contract every"
         )
         self.n_iter_, is_stable = _learn_until_stable(
             samples, model, rule, callbacks, self.max_iter

@@ -20,7 +20,7 @@ from hyperboxes.literature.kernels import settle_ties
 
 # The pieces of each variant.
 _VARIANTS: dict[str, dict[str, Any]] = {
-    "fmnn": {"overlap": "four", "resolution": "contract"},
+    "fmnn": {"overlap": "printed", "resolution": "contract"},
     "efmnn": {"overlap": "nine", "resolution": "contract"},
     "knefmnn": {"overlap": "nine", "resolution": "contract", "n_candidates": 5},
     "rfmnn": {"overlap": "closed", "resolution": "split", "n_candidates": 1},

@@ -296,22 +296,27 @@ class MultiGranularGFMM(BaseGFMM):
             return super().predict_proba(X, X_upper)
         return self._ask_boxes(X, X_upper, self._vote, len(self.classes_))
 
-    def membership(self, X: Any, X_upper: Any = None) -> np.ndarray:
+    def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs; where all levels vote, their means.
 
         {as_in_predict}
+        {unlabeled_node}
 
         Returns
         -------
-        c : ndarray of shape (n_samples, n_classes)
+        c : ndarray of shape (n_samples, n_classes) or (n_samples, 1 + n_classes)
             Degrees from 0 to 1.
         """
         if not self._all_vote():
-            return super().membership(X, X_upper)
+            return super().membership(X, X_upper, unlabeled=unlabeled)
+        levels = self._model.levels
 
         def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-            outputs = [level.find_nearest(xl, xu)[0] for level in self._model.levels]
-            return np.maximum(outputs, 0.0).mean(axis=0)
+            degrees = np.maximum([level.find_nearest(xl, xu)[0] for level in levels], 0.0)
+            if unlabeled:
+                node = [level.unlabeled_membership(xl, xu) for level in levels]
+                degrees = np.insert(degrees, 0, node, axis=2)
+            return degrees.mean(axis=0)
 
         return self._ask_boxes(X, X_upper, answer, len(self.classes_))
 
