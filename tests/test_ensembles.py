@@ -234,8 +234,11 @@ def test_all_boxes_are_rows_of_a_table(iris):
     ],
     ids=["onnx", "sql", "merge", "boxes"],
 )
-def test_what_is_for_single_models_says_so(iris, reader):
-    with pytest.raises(TypeError, match=r"has many, which decide together\. Read it with explain"):
+def test_errors_of_what_is_for_single_models(iris, reader):
+    with pytest.raises(
+        TypeError,
+        match=r"RandomHyperboxes: many models decide together\. (Use export_text|Fit one)",
+    ):
         reader(iris[2])
 
 

@@ -84,7 +84,7 @@ def test_what_cannot_be_read_says_why(stream):
         lambda: merge([model, model]),
         lambda: prune(model, X, y),
     ):
-        with pytest.raises(TypeError, match="vote with weights that change from sample to sample"):
+        with pytest.raises(TypeError, match="the weights of its boxes change with every sample"):
             refused()
 
 

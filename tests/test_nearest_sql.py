@@ -1,5 +1,8 @@
 """SQL that answers every row as `predict` does, to the last bit, in real databases."""
 
+import sqlite3
+
+import duckdb
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -45,6 +48,26 @@ def test_many_boxes_and_many_features(ask_database, function):
     model = ImprovedOnlineGFMM(theta=0.01, membership_function=function).fit(data, y)
     assert len(model.hyperboxes_) > 200
     check(ask_database, model, rng.random((5, n_features)))
+
+
+@databases
+@pytest.mark.parametrize("has_table", [True, False], ids=["query", "expression"])
+@pytest.mark.parametrize("name", ["n", "BOX", "label", "v0", "w1", "g2", "rank", "boxes", ""])
+def test_columns_may_have_names_of_the_query(ask_database, has_table, name):
+    columns = ["a", "b", f"hyperbox_{name}", "d"]
+    model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, Y)
+    sql = export_sql(model, table="data" if has_table else None, column_names=columns)
+    query = sql if has_table else f"SELECT *, {sql} FROM data"
+    assert ask_database(query, X, columns) == model.predict(X).tolist()
+
+
+@databases
+@pytest.mark.parametrize("nearest", [True, False])
+def test_a_column_that_the_table_lacks_is_an_error(ask_database, nearest):
+    model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, Y)
+    sql = export_sql(model, table="data", column_names=["x0", "x1", "x2", "y3"], nearest=nearest)
+    with pytest.raises((sqlite3.Error, duckdb.Error)):  # SQLite takes "y3" alone for a text
+        ask_database(sql, X)
 
 
 def test_names_and_errors():

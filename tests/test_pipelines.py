@@ -204,7 +204,7 @@ READERS = {
 def test_what_is_no_fitted_pipeline_of_ours_is_refused(name):
     with pytest.raises(NotFittedError):
         READERS[name](make_pipeline(StandardScaler(), ImprovedOnlineGFMM()))
-    message = f"{name} needs a model made of boxes, but DecisionTreeClassifier has no hyperboxes_"
+    message = f"^{name} takes an estimator of hyperboxes, not DecisionTreeClassifier"
     with pytest.raises(TypeError, match=message):
         READERS[name](fit(StandardScaler(), DecisionTreeClassifier()))
     with pytest.raises(TypeError, match="last step, and that of this one does nothing"):
@@ -234,6 +234,31 @@ def test_sql_asks_columns_of_the_input(ask_database, steps, name):
     pipeline = make_pipeline(*steps, LEARNERS[name]).fit(data[::2], Y[::2])
     sql = export_sql(pipeline, table="data")
     assert ask_database(sql, data) == pipeline.predict(data).tolist()
+
+
+@databases
+@pytest.mark.parametrize("nearest", [True, False])
+@pytest.mark.parametrize("name", ["covers", "votes"])
+@pytest.mark.parametrize("step", [StandardScaler(), MinMaxScaler(), MaxAbsScaler(), RobustScaler()])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the scalers
+def test_sql_of_a_column_without_values(ask_database, step, name, nearest):
+    data = X.to_numpy().copy()
+    data[:, 1] = np.nan
+    pipeline = make_pipeline(step, LEARNERS[name]).fit(data, Y)
+    sql = export_sql(pipeline, table="data", nearest=nearest)
+    samples = data.copy()
+    samples[::3, 1] = 2.5
+    assert ask_database(sql, samples) == pipeline.predict(samples).tolist()
+
+
+@databases
+@pytest.mark.parametrize("step", [StandardScaler(), MinMaxScaler(), MaxAbsScaler(), RobustScaler()])
+def test_sql_of_a_pipeline_fitted_to_float32_computes_in_double_precision(ask_database, step):
+    data = X.to_numpy().astype(np.float32)
+    model = ImprovedOnlineGFMM(theta=0.3, random_state=0)
+    pipeline = make_pipeline(step, model).fit(data, Y)
+    expected = pipeline.predict(data.astype(np.float64)).tolist()
+    assert ask_database(export_sql(pipeline, table="data"), data) == expected
 
 
 def test_sql_of_the_crisp_part_has_names_of_the_input():

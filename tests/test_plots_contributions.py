@@ -77,5 +77,7 @@ def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="max_boxes must be a whole number"):
         ContributionsDisplay.from_estimator(model, np.ones(3), max_boxes=0)
     _, _, nearest = iris()
-    with pytest.raises(TypeError, match="ParallelCoordinatesDisplay shows a sample"):
+    with pytest.raises(
+        TypeError, match=r"unsupported for ImprovedOnlineGFMM: .* or ParallelCoordinatesDisplay"
+    ):
         ContributionsDisplay.from_estimator(nearest, X[0])

@@ -10,15 +10,12 @@ from hyperboxes import (
     BoostedHyperboxes,
     BoxesDisplay,
     GrowthDisplay,
-    HyperboxClustering,
     ParallelCoordinatesDisplay,
     explain,
     export_frame,
     export_html,
     export_sql,
     export_text,
-    merge,
-    prune,
 )
 from tests.learners import ImprovedOnlineGFMM
 
@@ -29,8 +26,6 @@ READERS = {
     "export_text": export_text,
     "export_frame": export_frame,
     "BoxesDisplay": BoxesDisplay.from_estimator,
-}
-READERS_OF_CLASSIFIERS = {
     "export_sql": export_sql,
     "export_html": lambda model: export_html(model, X, Y),
     "explain": lambda model: explain(model, X),
@@ -40,38 +35,14 @@ READERS_OF_CLASSIFIERS = {
 }
 
 
-@pytest.mark.parametrize("name", [*READERS, *READERS_OF_CLASSIFIERS])
+@pytest.mark.parametrize("name", READERS)
 def test_models_must_be_fitted_and_made_of_boxes(name):
-    read = {**READERS, **READERS_OF_CLASSIFIERS}[name]
+    read = READERS[name]
     with pytest.raises(NotFittedError):
         read(ImprovedOnlineGFMM())
-    message = f"{name} needs a model made of boxes, but DecisionTreeClassifier has no hyperboxes_"
+    message = f"^{name} takes an estimator of hyperboxes, not DecisionTreeClassifier"
     with pytest.raises(TypeError, match=message):
         read(DecisionTreeClassifier().fit(X, Y))
-
-
-@pytest.mark.parametrize("name", READERS_OF_CLASSIFIERS)
-def test_some_need_a_classifier(name):
-    with pytest.raises(TypeError, match=f"{name} needs a fitted classifier; HyperboxClustering"):
-        READERS_OF_CLASSIFIERS[name](HyperboxClustering().fit(X))
-
-
-NOT_FOR_VOTES = {
-    "ParallelCoordinatesDisplay": READERS_OF_CLASSIFIERS["ParallelCoordinatesDisplay"],
-    "merge": lambda model: merge([model, model]),
-    "prune": lambda model: prune(model, X, Y),
-}
-
-
-@pytest.mark.parametrize("name", NOT_FOR_VOTES)
-def test_boxes_that_vote_are_refused_where_they_would_be_misread(name):
-    model = BoostedHyperboxes(3, random_state=0).fit(X, Y)
-    message = (
-        f"^{name} is for boxes that cover samples of a class; those of BoostedHyperboxes vote. "
-        "(Read them with export_text|Votes hold only together: fit one)"
-    )
-    with pytest.raises(TypeError, match=message):
-        NOT_FOR_VOTES[name](model)
 
 
 def test_boxes_that_vote_do_not_grow_in_a_stream():

@@ -116,5 +116,7 @@ def test_a_toy_is_fitted_from_the_command_line(toy, get, refuse):
 
 
 def test_a_toy_that_cannot_be_merged_says_so(toy):
-    with pytest.raises(TypeError, match="Models of EachSampleABox cannot be merged"):
+    with pytest.raises(
+        TypeError, match="merge is unsupported for EachSampleABox: its boxes are neither merged"
+    ):
         merge([toy, toy])

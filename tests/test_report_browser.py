@@ -9,9 +9,10 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 
 from hyperboxes import BoostedHyperboxes, RandomHyperboxes, explain
-from hyperboxes._readers.fitted import learned_range
+from hyperboxes._estimators.capabilities import Operation
+from hyperboxes._readers.fitted import read_fitted
 from hyperboxes._readers.rounding import Rounding
-from hyperboxes._readers.rules import conditions
+from hyperboxes._readers.rules import list_rules
 from tests.browser import needs_browser
 from tests.learners import ImprovedOnlineGFMM
 from tests.test_report import HOSTILE
@@ -96,11 +97,10 @@ def test_conditions_read_as_in_the_text(show, scale):
     window = show(model, samples, labels)
     window.choose("#rule-size", "100")
     window.click("th[data-key=index] button")
-    boxes = model.hyperboxes_
-    rounding = Rounding.of(model, samples)
+    fitted = read_fitted(model, Operation.TEXT)
+    rounding, boxes = Rounding.of(fitted, samples), np.arange(len(model.hyperboxes_))
     expected = []
-    for box in range(len(boxes)):
-        pairs = conditions(boxes, box, rounding, *learned_range(model))
+    for pairs in list_rules(fitted, rounding, boxes):
         # Python writes 1e-09 where JavaScript writes 1e-9.
         texts = [f"x{j} {text}".replace("e-0", "e-").replace("e+0", "e+") for j, text in pairs]
         expected.append("".join(texts) or "always")

@@ -14,6 +14,7 @@ from scipy.special import softmax
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.boosted import BoostedHyperboxes
+from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.random import RandomHyperboxes
 from hyperboxes._estimators.validation import check_upper, mark_validated, validate_samples
@@ -34,13 +35,14 @@ from hyperboxes._readers.fitted import (
     json_value,
     name_classes,
     name_features,
-    read_classifier,
+    read_fitted,
     read_pipeline,
     set_text,
 )
 from hyperboxes._readers.memories import MemoryExplanations, explain_memory
-from hyperboxes._readers.rules import interval_text, value_text
+from hyperboxes._readers.rules import value_text
 from hyperboxes._readers.sequences import ExplanationSequence
+from hyperboxes._readers.text import half_open_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +296,7 @@ class VoteExplanation:
             if len(categories.values_between(low, high)) in (1, len(categories.values)):
                 return f"{name} = {text}"
             return f"{name} = {text} {set_text(categories, low, high, MOST_SHOWN)}"
-        return interval_text(f"{name} = {value_text(value, low, high)}", low, high)
+        return half_open_text(f"{name} = {value_text(value, low, high)}", low, high)
 
 
 def _finite(value: float) -> float | None:
@@ -544,13 +546,13 @@ def explain(
     To get virginica: petal length (cm) 5.0 -> 5.8.
     """
     model, X, X_upper = read_pipeline(model, X, X_upper)
+    read_fitted(model, Operation.EXPLAIN)
     if isinstance(model, AdaptiveGFMM):
         return explain_memory(model, X, X_upper, feature_names, class_names)
     if isinstance(model, RandomHyperboxes):
         return explain_ensemble(model, X, X_upper, feature_names, class_names)
     if is_voting(model):
         return explain_votes(model, X, X_upper, feature_names, class_names)
-    read_classifier(model, "explain")
     lower = validate_samples(model, X, reset=False, **NUMBERS)
     samples = SampleBounds(lower, check_upper(model, lower, X_upper))
     context = Context.of(model, feature_names, class_names)

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._estimators.validation import mark_validated
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.membership import Membership
@@ -23,6 +24,7 @@ from hyperboxes._readers.fitted import (
     json_value,
     name_classes,
     name_features,
+    read_fitted,
     read_membership,
     read_scale,
 )
@@ -429,7 +431,7 @@ class Context:
             name_features(model, feature_names),
             read_scale(model),
             read_membership(model),
-            Rounding.of(model),
+            Rounding.of(read_fitted(model, Operation.EXPLAIN)),
             describe_units(model),
         )
 

@@ -11,9 +11,16 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators.base import NUMBERS
+from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._estimators.validation import check_upper, validate_samples
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, SMALLEST_GAP, expert_weights
-from hyperboxes._readers.fitted import describe_units, json_value, name_classes, name_features
+from hyperboxes._readers.fitted import (
+    describe_units,
+    json_value,
+    name_classes,
+    name_features,
+    read_fitted,
+)
 from hyperboxes._readers.rounding import Rounding
 from hyperboxes._readers.sequences import ExplanationSequence
 
@@ -276,7 +283,7 @@ def explain_memory(
         name_classes(model, class_names),
         name_features(model, feature_names),
         np.argsort(-model.feature_weights_, kind="stable").tolist(),
-        Rounding.of(model),
+        Rounding.of(read_fitted(model, Operation.EXPLAIN)),
         describe_units(model),
     )
     probabilities = model.predict_proba(X, X_upper)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
+from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._estimators.random import RandomHyperboxes
-from hyperboxes._readers.fitted import check_integer, is_voting, read_classifier, read_pipeline
+from hyperboxes._readers.fitted import check_integer, is_voting, read_fitted, read_pipeline
 from hyperboxes._report.page import (
     write_ensemble_page,
     write_memory_page,
@@ -104,6 +103,7 @@ def export_html(
     check_integer("max_samples", max_samples, 1)
     check_integer("max_rules", max_rules, 1)
     model, X, X_upper = read_pipeline(model, X, X_upper)
+    read_fitted(model, Operation.REPORT)
     title = title or f"A model of boxes: {type(model).__name__}"
     of_kind, write = _kind_of_page(model)
     if X_upper is not None and is_voting(model):
@@ -117,10 +117,7 @@ def _kind_of_page(model: Any) -> tuple[Callable[..., Any], Callable[[Any, str], 
     if is_voting(model):
         return VoteContents.of, write_vote_page
     if isinstance(model, RandomHyperboxes):
-        check_is_fitted(model)
         return EnsembleContents.of, write_ensemble_page
     if isinstance(model, AdaptiveGFMM):
-        check_is_fitted(model)
         return MemoryContents.of, write_memory_page
-    read_classifier(model, "export_html")
     return Contents.of, write_page

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, expert_weights
 from hyperboxes._models.hyperboxes import Hyperboxes, WeightedHyperboxes
@@ -21,10 +22,9 @@ from hyperboxes._readers.explain import VoteExplanation, VoteExplanations, expla
 from hyperboxes._readers.explanation import Change, Explanation
 from hyperboxes._readers.explanation_text import ARROW
 from hyperboxes._readers.fitted import (
-    encode_labels,
-    learned_range,
     name_classes,
     name_features,
+    read_fitted,
     read_learned_bounds,
     read_membership,
     read_scale,
@@ -33,7 +33,8 @@ from hyperboxes._readers.fitted import (
 from hyperboxes._readers.memories import MemoryExplanation, MemoryExplanations
 from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules, rows_between
 from hyperboxes._readers.rounding import Rounding
-from hyperboxes._readers.rules import measure_ensemble, number_text, vote_list
+from hyperboxes._readers.rules import vote_list
+from hyperboxes._readers.text import number_text
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,17 +109,17 @@ class Contents(BoundedResults):
     def of(cls, answers: Answers, max_rules: int | None) -> Self:
         """Choose what to show of the answers of a model."""
         model, samples, explanations, told = answers
-        boxes = model.hyperboxes_
+        boxes, fitted = model.hyperboxes_, read_fitted(model, Operation.REPORT)
         used = np.union1d(explanations.winning, explanations.competing)
         return cls(
             **told,
             boxes=boxes,
             explanations=list(explanations),
             shown_boxes=choose_boxes(boxes.counts, used[used >= 0], max_rules),
-            quality=Quality.measure(model, samples),
-            ends=learned_range(model),
-            needed=find_short_rules(model, samples, *learned_range(model)),
-            rounding=Rounding.of(model, samples.lower, samples.upper),
+            quality=Quality.measure(fitted, samples),
+            ends=fitted.learned_range,
+            needed=find_short_rules(fitted, samples),
+            rounding=Rounding.of(fitted, samples.lower, samples.upper),
         )
 
 
@@ -141,7 +142,7 @@ def ask(
     max_samples: int | None,
 ) -> Answers:
     """Compare predictions with labels, choose samples to show, and have them explained."""
-    samples = GivenSamples.check(model, X, y, X_upper)
+    samples = GivenSamples.check(read_fitted(model, Operation.REPORT), X, y, X_upper)
     assert samples is not None
     answers = model.predict(X) if X_upper is None else model.predict(X, X_upper)
     predicted = np.searchsorted(model.classes_, answers)
@@ -168,7 +169,7 @@ def ask(
 
 def compare_labels(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[Any]]:
     """Return labels as codes, and those that the model does not know; there must be one."""
-    true, unknown = encode_labels(model, y, n_samples)
+    true, unknown = read_fitted(model, Operation.REPORT).encode_labels(y, n_samples)
     if (true < 0).all():
         raise ValueError("y holds no label: a report compares predictions with labels.")
     return true, unknown
@@ -394,7 +395,7 @@ class VoteContents(Results):
             **told,
             boxes=boxes,
             shown_boxes=choose_boxes(boxes.weights.max(axis=1), needed, max_rules),
-            quality=Quality.measure_votes(model, samples),
+            quality=Quality.measure(read_fitted(model, Operation.REPORT), samples),
             explanations=explanations,
             values=samples.lower,
         )
@@ -642,7 +643,7 @@ class MemoryContents(BoundedResults):
     def of(cls, answers: Answers, max_rules: int | None) -> Self:
         """Choose what to show of the answers of a model."""
         model, samples, explanations, told = answers
-        boxes = model.hyperboxes_
+        boxes, fitted = model.hyperboxes_, read_fitted(model, Operation.REPORT)
         voters = {voter.box for sample in explanations for voter in sample.boxes[:_MOST_VOTERS]}
         by_weight = np.argsort(-model.feature_weights_, kind="stable")
         return cls(
@@ -650,10 +651,10 @@ class MemoryContents(BoundedResults):
             boxes=boxes,
             explanations=explanations,
             shown_boxes=choose_boxes(boxes.counts, np.array(sorted(voters), int), max_rules),
-            quality=Quality.measure(model, samples),
-            ends=learned_range(model),
+            quality=Quality.measure(fitted, samples),
+            ends=fitted.learned_range,
             needed=[by_weight[:_MOST_FEATURES]] * len(boxes),
-            rounding=Rounding.of(model, samples.lower, samples.upper),
+            rounding=Rounding.of(fitted, samples.lower, samples.upper),
             samples=samples,
         )
 
@@ -786,7 +787,7 @@ class EnsembleContents(Results):
         return cls(
             **answers.told,
             shown_boxes=choose_boxes(counts, np.array(sorted(used), int), max_rules),
-            quality=measure_ensemble(answers.model, members, answers.samples),
+            quality=Quality.measure(read_fitted(answers.model, Operation.REPORT), answers.samples),
             explanations=explanations,
             probabilities=answers.explanations.probabilities,
             first_boxes=first_boxes,

@@ -150,9 +150,9 @@ def describe_scores(contents: Results) -> str:
         ),
         "balanced-accuracy": (_percent(balanced_accuracy), "the mean of the classes' recalls"),
     }
-    if contents.quality.held is not None and not is_voting(contents.model):
+    if contents.quality.contained is not None and not is_voting(contents.model):
         about = "of the samples lie in a box, the others near one"
-        tiles["held-by-boxes"] = (_percent(contents.quality.held), about)
+        tiles["held-by-boxes"] = (_percent(contents.quality.contained), about)
     cards = "".join(
         f'<div class="card"><span>{name.replace("-", " ")}</span><strong id="{name}">{value}'
         f"</strong><small>{about}</small></div>"
