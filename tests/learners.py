@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 import hyperboxes
 from hyperboxes import AgglomerativeGFMM, literature
-from hyperboxes._models.membership import FUNCTIONS
+from hyperboxes._models.model import FUNCTIONS
 from tests import reference
 from tests.strategies import Problem, problems
 
@@ -31,6 +31,19 @@ VARIANTS = {
     "improved, paper": (ImprovedOnlineGFMM, {"overlap": "paper"}),
     "improved, printed": (ImprovedOnlineGFMM, {"overlap": "printed"}),
 }
+
+# All estimators of nearest boxes, to be cloned; a new one is added here.
+ESTIMATORS = {
+    "online": OnlineGFMM(),
+    "improved": ImprovedOnlineGFMM(),
+    "improved, paper": ImprovedOnlineGFMM(overlap="paper"),
+    "agglo2": AgglomerativeGFMM(algorithm="agglo2"),
+    "agglo-sm": AgglomerativeGFMM(),
+    "fmnn": literature.FuzzyMinMax(shuffle=False),
+    "rfmnn": literature.FuzzyMinMax("rfmnn", shuffle=False),
+    "exclude": OverlappingFuzzyMinMax(),
+}
+every_estimator = pytest.mark.parametrize("learner", ESTIMATORS.values(), ids=ESTIMATORS)
 
 every_online_learner = pytest.mark.parametrize("cls", ONLINE_LEARNERS, ids=["online", "improved"])
 every_learner = pytest.mark.parametrize(

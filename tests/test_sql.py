@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_iris
 
 import hyperboxes
-from hyperboxes._models.membership import FUNCTIONS
+from hyperboxes._models.model import FUNCTIONS
 from tests.databases import ask_duckdb, ask_sqlite, databases
 from tests.learners import LEARNERS, ImprovedOnlineGFMM, OnlineGFMM, every_function, every_learner
 
@@ -309,7 +309,7 @@ def test_bad_input():
     for table in ("", [], ["schema", ""]):
         with pytest.raises(ValueError, match="table must be a name, or a schema and a name"):
             export_sql(model, table=table)
-    with pytest.raises(ValueError, match="SQL has no literal for the default nan"):
+    with pytest.raises(ValueError, match="SQL has no literal for the number nan"):
         export_sql(model, default=float("nan"))
     with pytest.raises(TypeError, match="class_names must be a list, in the order of the classes"):
         export_sql(model, class_names={0: "a", 1: "b", 2: "c"})

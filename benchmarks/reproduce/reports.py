@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.harness import factor, markdown, number, seconds, write, write_csv, yes_no
+from benchmarks.harness import factor, markdown, number, seconds, write, write_csv
 from benchmarks.reproduce.experiments import BASELINES, BUDGET, CALL, PEER_NAME, THETAS
 from benchmarks.reproduce.figures import draw_accuracy, draw_times
 from benchmarks.reproduce.jobs import Result, Results
@@ -101,12 +101,6 @@ COUNT = [*RUN, "selection"]
 
 # The agglomerative tables print larger means as whole numbers, rounded half up.
 MILLION = 1_000_000
-
-# Sets on which online counts depend on the order of equally good candidates.
-TIED = {
-    *("blood_transfusion", "haberman", "landsat", "page_blocks", "pendigits", "pima", "ringnorm"),
-    *("segmentation", "spambase"),
-}
 
 COUNT_NOTES = """\
 Per count: published, ours, and "exact" or the difference. Ours are those of `overlap="paper"`,
@@ -226,7 +220,6 @@ def summarise_counts(frame: pd.DataFrame) -> list[str]:
     sections = [
         f"{len(listed)} of the {N_COUNTS} published counts were computed.",
         markdown(header, rows),
-        *([wanted(listed)] if len(listed) == N_COUNTS else []),
         "Candidates with the lemma over those without, averages over the data sets as in the "
         "paper's last rows:",
         averages(ratios, {"published": "ratio_published", "ours": "ratio"}, "{:.4f}".format),
@@ -250,33 +243,12 @@ def summarise_counts(frame: pd.DataFrame) -> list[str]:
     return sections
 
 
-def wanted(frame: pd.DataFrame) -> str:
-    """Tabulate what was wanted of a whole run, and what came out."""
-    online, tied = frame["algorithm"].isin([ONLN, IOL]), frame["dataset"].isin(TIED)
-    exact, _, near, _ = nearness(frame)
-    found = {
-        "online, sets without ties: exact": (
-            sum(online & ~tied),
-            nearness(frame[online & ~tied])[0],
-        ),
-        "online, sets with ties: within 5 %": (
-            sum(online & tied),
-            nearness(frame[online & tied])[2],
-        ),
-        "all: exact": (260, exact),
-    }
-    rows = [(what, str(least), str(n), yes_no(n >= least)) for what, (least, n) in found.items()]
-    share = near / len(frame)
-    rows.append(("all: within 5 %", "85%", f"{share:.1%}", yes_no(share >= 0.85)))
-    return markdown(("wanted, with the package's own tie order", "at least", "found", "met"), rows)
-
-
 def per_dataset(frame: pd.DataFrame) -> str:
     """Tabulate exact counts and the largest deviation of each set and algorithm."""
     algorithms = [name for name in ALGORITHMS if name in set(frame["algorithm"])]
     rows = []
     for dataset, part in frame.groupby("dataset", sort=False):
-        cells = [str(dataset), "yes" if dataset in TIED else "no"]
+        cells = [str(dataset), datasets().loc[dataset, "online_ties"]]
         for algorithm in algorithms:
             counts = part[part["algorithm"] == algorithm]
             exact, worst = nearness(counts)[0], counts["deviation"].abs().max()

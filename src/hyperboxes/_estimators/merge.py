@@ -11,13 +11,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.base import BoxEstimator
+from hyperboxes._estimators.capabilities import Operation, require
 from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, MergeSettings, find_by_class
 from hyperboxes._estimators.validation import column_name
 from hyperboxes._kernels import agglomerative
 from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_boxes
+from hyperboxes._learning.growth_parameters import make_growth_parameters
 from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
 from hyperboxes._models.calibration import DistanceCalibration
 
@@ -122,8 +123,10 @@ def _digest(boxes: BoxStore) -> bytes:
 def _merge_boxes(parts: list[BoxStore], model: Any) -> BoxStore:
     """Put boxes together, cut those that overlap other classes, and agglomerate."""
     settings = _merge_settings(model)
-    growth = model._make_growth_parameters(
-        model._model,
+    growth = make_growth_parameters(
+        model._model.membership,
+        theta=float(model.theta),
+        selection=model.selection,
         overlap=settings.overlap,
         similarity=settings.similarity,
         min_similarity=settings.min_similarity,
@@ -148,20 +151,17 @@ def _join(
 
 
 def _merge_settings(model: Any) -> MergeSettings:
-    refuse_votes(model, "merge", "Votes hold only together: fit one model to all samples.")
-    learner = find_by_class(type(model))
-    if learner is None:
-        raise TypeError(f"Only models of this package can be merged, not {model!r}.")
-    if learner.merge_settings is None:
-        raise TypeError(f"Models of {type(model).__name__} cannot be merged.")
-    return learner.merge_settings.for_model(model)
+    entry = find_by_class(type(model))
+    assert entry is not None
+    assert entry.merge_settings is not None
+    return entry.merge_settings.for_model(model)
 
 
 def _check_alike(models: list[Any]) -> None:
     if not models:
         raise ValueError("There is no model to merge.")
     for model in models:
-        _merge_settings(model)
+        require(model, Operation.MERGE)
         check_is_fitted(model)
     first = models[0]
     for model in models[1:]:

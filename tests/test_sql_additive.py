@@ -1,0 +1,81 @@
+"""The SQL of boxes that vote gives every row what `predict` gives, in real databases."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+
+from hyperboxes import BoostedHyperboxes, export_sql
+from hyperboxes._readers import sql_additive
+from tests.boosted import MANY, around, held, known_model, problems, set_fitted, small_model
+from tests.databases import databases
+
+X, Y = load_iris(return_X_y=True)
+
+
+@databases
+@settings(max_examples=10, deadline=None)
+@given(problems(), st.sampled_from([5, MANY]))
+def test_every_row_gets_the_class_of_predict(ask_database, problem, max_boxes):
+    X, y, weights = problem
+    model = small_model(max_boxes, early_stopping=False).fit(X / 3, y, weights)
+    samples = around(model.hyperboxes_, X / 3)[:2000]
+    sql = export_sql(model, table="data")
+    assert ask_database(sql, samples) == model.predict(samples).tolist()
+
+
+@databases
+def test_sums_are_those_of_predict_to_the_last_bit(ask_database):
+    model = known_model()
+    votes = np.zeros((3, 2))
+    votes[:, 0] = 0.1, 0.2, 0.3  # (0.1 + 0.2) + 0.3 > 0.6 > 0.1 + (0.2 + 0.3)
+    set_fitted(model, weights=votes)
+    sample = np.array([[3.0, 1.0, 7.0]])
+    assert held(model, sample).all()
+    total = 0.1 + 0.2 + 0.3
+    for start, winner in [(0.6, "a"), (total, "a"), (np.nextafter(total, 1), "b")]:
+        set_fitted(model, intercept=np.array([0.0, start]))
+        expected = model.predict(sample).tolist()
+        assert expected == [winner]
+        assert ask_database(export_sql(model, table="data"), sample) == expected
+
+
+@databases
+def test_long_sums_are_taken_in_pieces(ask_database, monkeypatch):
+    monkeypatch.setattr(sql_additive, "_MOST_IN_A_SUM", 8)
+    model = BoostedHyperboxes(MANY, random_state=0).fit(X, Y)
+    assert len(model.hyperboxes_) > 16
+    samples = around(model.hyperboxes_, X)[::9]
+    sql = export_sql(model, table="data")
+    assert "score0_16" in sql
+    assert ask_database(sql, samples) == model.predict(samples).tolist()
+
+
+@databases
+def test_columns_may_have_the_names_that_are_used_within(ask_database):
+    model = BoostedHyperboxes(5, random_state=0).fit(X, Y)
+    columns = ["box0", "Box_1", "score0", 'say "scores"']
+    sql = export_sql(model, table="data", column_names=columns)
+    assert ask_database(sql, X, columns) == model.predict(X).tolist()
+
+
+def test_conditions_read_like_the_rules():
+    sql = export_sql(known_model(), class_names=["no", "yes"])
+    assert sql.startswith("(SELECT CASE\n  WHEN score0 >= score1 THEN 'no'\n  ELSE 'yes'\nEND FROM")
+    assert 'CASE WHEN ("x1" IS NULL OR "x1" > 0.0e0) THEN 1 ELSE 0 END AS box1' in sql
+    assert '"x1" IS NOT NULL AND ("x2" IS NULL OR "x2" <= 700.0e0) THEN' in sql
+    assert '"x0" > 2.0e0 AND "x0" <= 4.25e0' in sql
+    assert "0.0123e0 + box0 * 0.456e0 + box2 * 2.1e0 AS score1" in sql
+    assert " IS NULL" not in export_sql(known_model(), nullable=False)
+
+
+@databases
+def test_a_model_without_boxes_gives_its_class(ask_database):
+    model = BoostedHyperboxes(3).fit(X[:50], Y[:50])
+    assert ask_database(export_sql(model, table="data"), X[:2]) == [0, 0]
+
+
+def test_a_default_is_refused():
+    with pytest.raises(ValueError, match="give every row a class: leave out default"):
+        export_sql(known_model(), default="?")
