@@ -180,6 +180,7 @@ def _write_nearest_graph(
         is_mean=record.is_mean,
         is_weighted=not (record.gamma == 1.0).all(),
         knows_all=not np.isnan(constants["lower"]).any(),
+        compares_missing=bool(record.compared.any()),
     )
     n_features = len(record.gamma)
     is_scaled = (record.scale.low != 0.0).any() or (record.scale.span != 1.0).any()
@@ -213,6 +214,8 @@ def _list_constants(record: NearestBoxes) -> dict[str, np.ndarray]:
     n_features, n_classes = len(record.gamma), record.n_classes
     ends = np.searchsorted(labels[order], np.arange(n_classes + 1))
     firsts, stops = ends[:-1], ends[1:]
+    is_missing = np.isnan(record.lower[order].T)
+    compared = record.compared[:, None]
     return {
         **list_lengths(n_features, len(order), winner=[], membership=[n_classes]),
         "low": record.scale.low,
@@ -220,6 +223,8 @@ def _list_constants(record: NearestBoxes) -> dict[str, np.ndarray]:
         "lower": np.ascontiguousarray(record.lower[order].T),
         "upper": np.ascontiguousarray(record.upper[order].T),
         "gamma": record.gamma,
+        "missing_signs": np.where(is_missing, -1.0, 1.0) * compared,
+        "n_missing": (is_missing & compared).sum(axis=0).astype(float),
         "counts": counts[order].astype(float),
         "single_ages": np.where(counts[order] == 1, order, len(labels)),
         "n_boxes": np.array([len(order)]),

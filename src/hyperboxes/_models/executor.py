@@ -192,7 +192,7 @@ def _nearest_scores(record: NearestBoxes, lower: np.ndarray, upper: np.ndarray) 
     tie_counts = np.zeros(scores.shape, np.int64)
     singletons = np.full(scores.shape, n_boxes)
     boxes = np.flatnonzero(labels >= 0)
-    compared = known_features(record.lower) & (record.calibration is not None)
+    compared = record.compared
     for row, ends in enumerate(zip(lower, upper, strict=True)):
         ranks = closeness(record.distance(scaled_gaps(record, *ends)))
         np.maximum.at(scores[row], labels[boxes], ranks[boxes])

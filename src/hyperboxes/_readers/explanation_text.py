@@ -112,7 +112,10 @@ def tie(explanation: Explanation) -> str:
     """Return what settled a tie of classes; nothing if there is none."""
     largest, box = explanation.scores.max(), explanation.boxes[0]
     tied = largest > 0 and (explanation.scores == largest).sum() > 1
-    return tie_text(by_single=box.membership == 1 and box.count == 1) if tied else ""
+    if not tied:
+        return ""
+    may_settle = explanation.has_same_features(box)
+    return tie_text(by_single=box.membership == 1 and box.count == 1 and may_settle)
 
 
 def tie_text(*, by_single: bool) -> str:

@@ -511,6 +511,7 @@ def _edit_nearest(report: Report, record: NearestBoxes) -> dict[str, Any]:
             "isMean": record.is_mean,
             "lower": pack(record.lower),
             "upper": pack(record.upper),
+            "compared": np.flatnonzero(record.compared).tolist(),
             "places": texts.PLACES,
             "tie": texts.tie_text(by_single=False),
             "tieOfSingle": texts.tie_text(by_single=True),
