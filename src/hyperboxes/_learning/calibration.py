@@ -20,10 +20,9 @@ from hyperboxes._models.calibration import (
     DistanceCalibration,
     class_shares,
     predicted_classes,
-    without_values,
 )
 from hyperboxes._models.model import BoxModel
-from hyperboxes._models.samples import Samples
+from hyperboxes._models.samples import Samples, known_features
 
 # More samples do not change the calibration visibly.
 MAX_CALIBRATION_SAMPLES = 3000
@@ -44,9 +43,8 @@ def update_calibration(
         y = np.array([label])
         shares = class_shares(boxes.labels, boxes.counts, boxes.n_classes)
         calibration = calibration.updated(*_compare(model, xl, xu), y, shares, FADING)
-        if xl.shape[1] > 1:
-            copies = _compare(model, *without_values(xl, xu, n_samples))
-            calibration = calibration.updated_by_copies(*copies, y, shares, FADING)
+        copies = _without_values(model, xl, xu, n_samples)
+        calibration = calibration.updated_by_copies(*_compare(model, *copies), y, shares, FADING)
     model.calibration = calibration.scheduled(n_samples)
 
 
@@ -65,22 +63,36 @@ def cross_fit(
             if trial.boxes.has_labels:
                 trial.calibration = calibration
                 compared.append(_compare(trial, xl, xu))
-                copies.append(_compare(trial, *without_values(xl, xu, number)))
+                copies.append(_compare(trial, *_without_values(trial, xl, xu, number)))
                 labels.append(y)
     if not compared:
         return calibration
     y = np.concatenate(labels)
     shares = class_shares(y, np.ones(len(y)), n_classes)
     calibration = calibration.updated(*_joined(compared), y, shares)
-    if xl.shape[1] > 1:
-        calibration = calibration.updated_by_copies(*_joined(copies), y, shares)
-    return calibration
+    return calibration.updated_by_copies(*_joined(copies), y, shares)
 
 
 def _compare(model: BoxModel, xl: np.ndarray, xu: np.ndarray) -> tuple[ClassScores, np.ndarray]:
     """Return the scores of samples, and the classes predicted for them."""
     nearest = model.find_nearest(xl, xu)
     return nearest, predicted_classes(nearest, len(model.boxes))
+
+
+def _without_values(
+    model: BoxModel, xl: np.ndarray, xu: np.ndarray, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return copies of samples that lack one or more of the features of the boxes, but not all.
+
+    Copies lack the only feature if there is no other.
+    """
+    random = np.random.RandomState(seed % 2**32)
+    features = np.flatnonzero(known_features(model.boxes.lower))
+    n_unknown = random.randint(1, max(len(features), 2), len(xl))
+    ranks = random.rand(len(xl), len(features)).argsort(axis=1)
+    is_unknown = np.zeros(xl.shape, bool)
+    is_unknown[:, features] = ranks < n_unknown[:, np.newaxis]
+    return np.where(is_unknown, np.nan, xl), np.where(is_unknown, np.nan, xu)
 
 
 def _joined(

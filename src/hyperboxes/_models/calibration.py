@@ -214,16 +214,6 @@ def predicted_classes(nearest: ClassScores, n_boxes: int) -> np.ndarray:
     return winners
 
 
-def without_values(lower: np.ndarray, upper: np.ndarray, seed: int) -> tuple[np.ndarray, ...]:
-    """Return copies of samples that lack from one to all but one of their features."""
-    random = np.random.RandomState(seed % 2**32)
-    n_samples, n_features = lower.shape
-    n_unknown = random.randint(1, max(n_features, 2), n_samples)
-    ranks = random.rand(n_samples, n_features).argsort(axis=1)
-    is_unknown = ranks < n_unknown[:, np.newaxis]
-    return np.where(is_unknown, np.nan, lower), np.where(is_unknown, np.nan, upper)
-
-
 def class_shares(labels: np.ndarray, counts: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the classes' shares of the samples of boxes, with one sample more in each class."""
     has_label = labels >= 0
