@@ -20,8 +20,8 @@ from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.validation import unchanged_on_error, validate_samples
 from hyperboxes._kernels import additive
-from hyperboxes._learning.bins import in_batches
 from hyperboxes._learning.boosting import BoostingRun, Settings, Training, fit_boosted
+from hyperboxes._learning.cells import in_batches
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.hyperboxes import WeightedHyperboxes, list_conditions
 from hyperboxes._models.records import AdditiveBoxes

@@ -175,7 +175,7 @@ _LEARNERS = [
         kind="clusters",
     ),
     EstimatorEntry(
-        module="hyperboxes.literature.clustering",
+        module="hyperboxes.literature.fuzzy_min_max",
         class_name="FuzzyMinMaxClustering",
         file_name="FuzzyMinMaxClustering",
         summary="learns boxes without labels until none changes; each is a cluster",

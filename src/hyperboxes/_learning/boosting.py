@@ -14,8 +14,7 @@ import numpy as np
 
 from hyperboxes._kernels import additive, boosting, quantize
 from hyperboxes._kernels.structs import Conditions
-from hyperboxes._learning.bins import Bins, in_batches
-from hyperboxes._learning.cells import LocalSamples, SampleStore
+from hyperboxes._learning.cells import Bins, LocalSamples, SampleStore, in_batches
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.hyperboxes import is_closed, list_conditions
 from hyperboxes._models.records import AdditiveBoxes

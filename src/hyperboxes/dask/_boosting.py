@@ -15,9 +15,8 @@ from sklearn.utils import check_random_state, compute_class_weight
 from hyperboxes._kernels import boosting
 from hyperboxes._kernels import boosting as boosting_kernels
 from hyperboxes._learning import boosting as boosting_learning
-from hyperboxes._learning.bins import Bins
 from hyperboxes._learning.boosting import TrainingSets, in_units, merge_equal, unit_of
-from hyperboxes._learning.cells import Cells, LocalSamples, find_contained, split_names
+from hyperboxes._learning.cells import Bins, Cells, LocalSamples, find_contained, split_names
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.categories import Categories
 from hyperboxes.dask._engine import Engine, Partition, split_labels

@@ -24,7 +24,7 @@ from hyperboxes._kernels.structs import UNIT, MixedMetric
 from hyperboxes.literature.fuzzy_min_max import PlaceModel
 from hyperboxes.literature.granular import GranularModel
 from hyperboxes.literature.mixed import CountingBoxStore, MixedModel, find_owners
-from hyperboxes.literature.overlaps import RESOLUTIONS, Cores, Levels, OverlapModel
+from hyperboxes.literature.overlapping import RESOLUTIONS, Cores, Levels, OverlapModel
 
 _CORES: Mapping[str, Layout] = {
     "core_sums": ("<f8", ("boxes", "features")),
