@@ -40,7 +40,7 @@ Parameters
     "theta": """
 theta : float, default={default_theta}
     How far boxes may grow: their longest side, as a fraction of each feature's range. It is a
-    bound. With a small one boxes follow the data closely, and are many; as it grows they get
+    bound. With a small one, boxes follow the data closely, and are many; as it grows they get
     fewer, until they are in the way of other classes: then there may be more boxes again, and
     worse ones. :class:`ThetaDisplay` shows it for your data.
 """,
@@ -76,7 +76,7 @@ max_boxes : int, default=None
     How many boxes there may be. When a sample would become one more, the box that was confirmed
     longest ago goes, and the new one takes its place. A sample confirms the box that it joins or
     becomes. Of use in streams that change: old boxes go by themselves, and neither memory nor time
-    grows. None: as many as there are, and no box is ever forgotten.
+    grows. None: there is no limit, and no box is evicted.
 """,
     "order": """
 shuffle : bool, default=True
@@ -96,18 +96,18 @@ categorical_features : "from_dtype", list or None, default="from_dtype"
     Which columns hold categories: values that are equal or not, rather than more or less.
     ``"from_dtype"``: those of a data frame whose type is categorical, Boolean or text (of which
     at most half are numbers). A list has names or indices, or a Boolean for each feature. None:
-    none, everything must be a number. Boxes hold sets of categories that are alike in what they
-    tell of the classes: `categories_`. Those that were never learned, and None or NaN, are missing
+    none, everything must be a number. Boxes contain sets of categories with similar class
+    distributions: `categories_`. Those that were never learned, and None or NaN, are missing
     values.
 """,
     "categories": """
 categories_ : dict
     The values of each categorical feature, by its name or else its index, in an order in which a
-    box holds those from one to another. Neighbours tell most alike of the classes.
+    box holds those from one to another. Neighbours have similar class distributions.
 """,
     "unlabeled": """
 unlabeled : object, default=None
-    The value of `y` that says that a sample has no label, such as -1. Such samples join boxes of
+    The value of `y` that marks a sample without a label, such as -1. Such samples join boxes of
     any class or none; a box takes on the first label that joins it. None: every value is a label.
 """,
     "similarity": """
@@ -146,7 +146,7 @@ feature_names_in_ : ndarray of shape (n_features,)
 """,
     "seen": """
 n_samples_seen_ : int
-    How many samples were learned, those of forgotten boxes included.
+    How many samples were learned, those of evicted boxes included.
 box_ages_ : ndarray of int, shape (n_boxes,)
     How many samples were learned since each box was last confirmed.
 """,
@@ -171,7 +171,7 @@ Parameters
 x : dict or sequence of n_features numbers
     The sample. A dictionary has the features by name, in any order; if the model has no
     names, by number, from 0. Features that are not there are missing. The first sample
-    says which features there are.
+    determines which features there are.
 y : object
     Its label.
 """,
@@ -184,7 +184,7 @@ x : dict or sequence of n_features numbers
 Returns
 -------
 y : object
-    What `predict` says, as a plain Python value; None before anything was learned.
+    What `predict` returns, as a plain Python value; None before anything was learned.
 """,
     "predict_proba_one": """
 Parameters
@@ -195,7 +195,7 @@ x : dict or sequence of n_features numbers
 Returns
 -------
 p : dict of label to float
-    What `predict_proba` says; empty before anything was learned.
+    What `predict_proba` returns; empty before anything was learned.
 """,
     "whole_weights": """
 sample_weight : array-like of shape (n_samples,), default=None
@@ -207,7 +207,7 @@ Returns
 -------
 self : object
     The estimator. If the call is interrupted, it has learned the first samples of `X` and
-    remains usable; ``n_samples_seen_`` tells how many.
+    remains usable; ``n_samples_seen_`` counts them.
 """,
     "tested": """
 Parameters
@@ -228,14 +228,14 @@ score : float
     "predict": """
 Parameters
 ----------
-{asked}
+{samples_to_predict}
 
 Returns
 -------
 y : ndarray of shape (n_samples,)
     Predicted labels.
 """,
-    "asked": """
+    "samples_to_predict": """
 X : array-like of shape (n_samples, n_features)
     The samples, or the lower ends of interval samples; values outside the range of the training
     data are fine, and so is NaN for missing ones.

@@ -7,7 +7,7 @@ from types import ModuleType
 
 
 def need(module: str, extra: str, what: str) -> ModuleType:
-    """Import a module, or say which extra installs it."""
+    """Import a module, or raise an error that names the extra that installs it."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -19,7 +19,7 @@ from hyperboxes._extras import need
 try:
     from river import base
 except ImportError:
-    need("river", "river", "hyperboxes.river")  # says which extra installs it
+    need("river", "river", "hyperboxes.river")  # names the extra that installs it
     raise
 
 __all__ = ["AdaptiveGFMM", "ImprovedOnlineGFMM", "OnlineGFMM"]
@@ -40,7 +40,7 @@ class _BoxClassifier(base.Classifier):
     def model(self) -> Any:
         """The fitted estimator of `hyperboxes`, to be read or saved; None before any sample.
 
-        It has the features by number: ``feature_names`` tells which is which.
+        It has the features by number: ``feature_names`` lists their names.
         """
         return self._model
 
@@ -62,7 +62,7 @@ class _BoxClassifier(base.Classifier):
         return {} if self._model is None else self._model.predict_proba_one(self._values(x))
 
     def _values(self, x: Mapping[Hashable, Any]) -> list[Any]:
-        """Return the features in order; others than those that are known have no say."""
+        """Return the features in order; others than those that are known are ignored."""
         return [x.get(name) for name in self._names]
 
     def _add_features(self, names: Any) -> int:
@@ -76,7 +76,7 @@ class _BoxClassifier(base.Classifier):
 class AdaptiveGFMM(_BoxClassifier, base.MiniBatchClassifier):
     """A bounded memory of boxes that follows drift.
 
-    See :class:`hyperboxes.AdaptiveGFMM`. Features that appear on the way are taken in.
+    See :class:`hyperboxes.AdaptiveGFMM`. Features that appear later are added.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class ImprovedOnlineGFMM(_WarmedUp):
     """Improved online learning of a general fuzzy min-max network.
 
     See :class:`hyperboxes.ImprovedOnlineGFMM`. Features that appear after the first `warm_up`
-    samples have no say.
+    samples are ignored.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class ImprovedOnlineGFMM(_WarmedUp):
     overlap
         "closed", "paper" or "printed".
     max_boxes
-        How many boxes there may be: beyond it the one confirmed longest ago is forgotten. None: no
+        How many boxes there may be: beyond it the one confirmed longest ago is evicted. None: no
         limit.
     warm_up
         How many samples to collect before learning begins: the features' ranges are theirs.
@@ -232,8 +232,8 @@ class ImprovedOnlineGFMM(_WarmedUp):
 class OnlineGFMM(_WarmedUp):
     """Original online learning of a general fuzzy min-max network.
 
-    See :class:`hyperboxes.OnlineGFMM`. Features that appear after the first `warm_up` samples have
-    no say.
+    See :class:`hyperboxes.OnlineGFMM`. Features that appear after the first `warm_up` samples
+    are ignored.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ class OnlineGFMM(_WarmedUp):
     membership_function
         "mean" or "min".
     max_boxes
-        How many boxes there may be: beyond it the one confirmed longest ago is forgotten. None: no
+        How many boxes there may be: beyond it the one confirmed longest ago is evicted. None: no
         limit.
     warm_up
         How many samples to collect before learning begins: the features' ranges are theirs.

@@ -28,7 +28,7 @@ from hyperboxes._models.records import AdditiveBoxes
 
 _NUMBERS = {"dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": "allow-nan"}
 
-# Asking about fewer samples takes less time than starting a thread.
+# Predicting fewer samples takes less time than starting a thread.
 _ROWS_WORTH_A_THREAD = 1000
 
 # Up to so many boxes they are found one by one and all votes are corrected after each.
@@ -79,9 +79,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         The labels.
     hyperboxes_ : WeightedHyperboxes
         The boxes in the order found: ``lower`` and ``upper`` are infinite where a box does not
-        constrain a feature, ``missing`` says where it holds samples without a value, ``weights``
-        are its votes, ``counts`` and ``class_counts`` the training samples that it holds. Of two
-        classes, a box votes for one.
+        constrain a feature, ``missing`` marks where it contains samples without a value,
+        ``weights`` are its votes, ``counts`` and ``class_counts`` the training samples that it
+        holds. Of two classes, a box votes for one.
     intercept_ : ndarray of shape (n_classes,)
         The scores of a sample that no box holds. Of two classes, one is 0.
     feature_importances_ : ndarray of shape (n_features,)
@@ -315,7 +315,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not hasattr(self, "_runs"):
-            raise ValueError("A loaded model has no stages: fit it anew to see them.")
+            raise ValueError("A loaded model has no stages: fit it again to see them.")
         X = validate_samples(self, X, reset=False, **_NUMBERS)
         contained = [_are_contained(X, run) for run in self._runs]
         for stage in range(1, 1 + max(len(run.path.votes) for run in self._runs)):

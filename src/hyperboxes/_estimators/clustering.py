@@ -73,7 +73,7 @@ class BoxClustering(ClusterMixin, BoxEstimator):
 
         Parameters
         ----------
-        {asked}
+        {samples_to_predict}
 
         Returns
         -------

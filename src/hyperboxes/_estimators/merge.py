@@ -33,7 +33,7 @@ _FREE_PARAMETERS = SPEED_PARAMETERS | {"gamma", "scaling", "shuffle", "random_st
 
 
 def merge(models: Iterable[Model]) -> Model:
-    """Make one model of several that were learned apart, on parts of the data, say.
+    """Make one model of several that were fitted independently, such as on parts of the data.
 
     The boxes of all models are put together. Where boxes of two classes overlap, one of them is cut
     back: of all faces that can be moved to part them, the one that gives up the fewest samples, if
@@ -143,7 +143,7 @@ def _merge_boxes(parts: list[BoxStore], model: Any) -> BoxStore:
 def _join(
     calibrations: list[DistanceCalibration | None], boxes: BoxStore
 ) -> DistanceCalibration | None:
-    """Add up how right the models were, if all know it."""
+    """Add up the accuracies of the models, if all have them."""
     known = [calibration for calibration in calibrations if calibration is not None]
     if len(known) < len(calibrations):
         return None

@@ -16,7 +16,7 @@ from hyperboxes._models.samples import frozen, slices
 
 Model = TypeVar("Model", bound=BoxClassifier)
 
-# So many samples are asked about at once.
+# The number of samples that are predicted at a time.
 _ROWS_AT_ONCE = 10_000
 
 
@@ -57,7 +57,7 @@ def prune(
 
     A box does harm if more samples are predicted rightly without it. Boxes are tried one after the
     other, those first that decide the most samples wrongly on balance, until all that are left do
-    good. A box does nothing if it has no say in any sample's prediction: it is not among the boxes
+    good. A box does nothing if it decides no sample's prediction: it is not among the boxes
     of the predicted class with the largest membership. Of each class a box is kept.
 
     Parameters
@@ -76,7 +76,7 @@ def prune(
     Returns
     -------
     model : classifier
-        A new fitted model, which can go on learning. Its attribute ``pruning_`` says what was
+        A new fitted model, which can go on learning. Its attribute ``pruning_`` lists what was
         dropped; `save` does not keep it.
 
     See Also
@@ -114,8 +114,8 @@ def prune(
 class _Search:
     """A copy of the model of which boxes are hidden, and how it does on the validation samples.
 
-    Without a box, only samples change that have it among their closest boxes. So a try asks again
-    about these alone.
+    Without a box, only samples change that have it among their closest boxes. So a try predicts
+    only these again.
     """
 
     def __init__(self, model: Any, X: Any, y: np.ndarray, X_upper: Any) -> None:
@@ -147,7 +147,7 @@ class _Search:
             is_done = not dropped
 
     def drop_unused(self) -> np.ndarray:
-        """Drop boxes without a say, but for one of each class; return which."""
+        """Drop boxes that decide no prediction, but for one of each class; return which."""
         self._used[:] = False
         for rows in self._batches():
             self._ask(rows)
@@ -193,7 +193,7 @@ class _Search:
             yield np.arange(rows.start, rows.stop)
 
     def _ask(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Ask which boxes decide samples, how close they are, and whether others are."""
+        """Return which boxes decide samples, how close they are, and whether others are."""
         return self._model.deciding_boxes(
             frozen(self._xl[rows]), frozen(self._xu[rows]), self._used
         )

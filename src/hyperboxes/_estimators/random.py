@@ -133,7 +133,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator or list of estimators, default=None
-        What members are: learners whose boxes cover samples, such as `ImprovedOnlineGFMM`, taken in
+        What members are: learners whose boxes cover samples, such as `ImprovedOnlineGFMM`, used in
         turn if there are several. None: ``ImprovedOnlineGFMM(theta=0.1)`` and
         ``AgglomerativeGFMM(theta=0.7, algorithm="agglo2")``. Their boxes are learned as these learn
         them, in a random order of the samples drawn, of which equal ones are one to learners that
@@ -371,7 +371,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         for fewest, most in self._feature_numbers(n_features):
             if most * _FEWEST_LEVELS > _LARGEST_SUM:
                 raise ValueError(
-                    f"Members may know up to {_LARGEST_SUM // _FEWEST_LEVELS} features, but "
+                    f"Members may have up to {_LARGEST_SUM // _FEWEST_LEVELS} features, but "
                     f"max_features={self.max_features!r} makes that {most}."
                 )
             samplings.append(FeatureSampling(even, fewest, most))

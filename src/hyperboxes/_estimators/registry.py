@@ -1,4 +1,4 @@
-"""The learners: what the package must know of each estimator beyond its class, in one entry.
+"""The learners: an entry for each estimator, with what its class does not define.
 
 Files, the command line, the report and `merge` look learners up here; none of them has a list of
 its own. Classes are named, and imported on use: `hyperboxes --help` needs none, and nothing but
@@ -42,7 +42,7 @@ class EstimatorEntry:
     file_name : str
         What saved models call it. It must never change, or files can no longer be loaded.
     summary : str
-        What the report says of it: how it learns, in a few words.
+        The sentence of reports about it: how it learns, in a few words.
     kind : str
         The kind of its records, "clusters" for nearest boxes without classes: a row of the table
         in `capabilities`.

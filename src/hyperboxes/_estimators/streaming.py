@@ -154,7 +154,7 @@ def make_row(estimator: Any, x: Any) -> np.ndarray:
         names = _feature_positions(estimator)
         if not x.keys() <= names.keys():
             raise ValueError(
-                f"x has features that the model does not know: {_listed(x.keys() - names)}. "
+                f"x has features that the model was not fitted with: {_listed(x.keys() - names)}. "
                 f"It was trained with {_listed(names)}."
             )
         values = [x.get(name, _NAN) for name in names]

@@ -44,7 +44,7 @@ _DURATIONS = (
 
 
 def refuse_dates(X: Any) -> None:
-    """Raise an error for a column of dates, times or durations that says what to do."""
+    """Raise an error for a column of dates, times or durations with advice what to do."""
     for name, values in _list_columns(X):
         known = next(_known_cells(values), None)
         if known is None:
@@ -437,7 +437,7 @@ def check_any_label(labels: np.ndarray, unlabeled: Any) -> None:
     """Check that some sample has a label."""
     if len(labels) == 0:
         raise ValueError(
-            f"y holds no label: every value is {unlabeled!r}, which says that there is none. To "
+            f"y holds no label: every value is {unlabeled!r}, which marks a missing one. To "
             "find groups in such data, use HyperboxClustering."
         )
 

@@ -88,7 +88,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     ----------
     model : estimator
         A fitted model of this package. Callbacks and metadata requests set on it are not saved,
-        nor what it says of samples: ``labels_`` of `HyperboxClustering`, ``pruning_``, and
+        nor its results for training samples: ``labels_`` of `HyperboxClustering`, ``pruning_``, and
         ``oob_decision_function_``; nor the stages of `BoostedHyperboxes`.
     path : path-like or binary file
         Where to save; ``.hyperboxes`` is the usual suffix. An open file is written to from where it
@@ -279,7 +279,7 @@ def _check_keys(header: dict[str, Any], kind: ModelSchema) -> None:
 
 
 def _writer(header: dict[str, Any]) -> str:
-    """Return the version of the package that has written the file, of which it may say anything."""
+    """Return the version of the package that has written the file, which may be any text."""
     return repr(str(header.get("hyperboxes_version"))[:40]).strip("'")
 
 

@@ -30,7 +30,7 @@ from hyperboxes._models.quantizer import MOST_LEVELS, Codes
 from hyperboxes._models.records import AdditiveBoxes, EnsembleMember
 from hyperboxes._models.samples import MinMaxScale
 
-# A kind says it all in one place, and `saving` does what is the same for all. The entry of a
+# A kind defines it all in one class, and `saving` does what is the same for all. The entry of a
 # learner names its kind.
 
 # Numbers of samples and candidates must fit into 64 bits.
@@ -296,7 +296,7 @@ def _calibration_from_json(value: dict[str, Any] | None) -> DistanceCalibration 
 
 
 def _is_table(losses: list[Any]) -> bool:
-    """Tell whether there is a number for each pair of slope and prior weight."""
+    """Return whether there is a number for each pair of slope and prior weight."""
     rows = [row for row in losses if type(row) is list and len(row) == len(PRIOR_WEIGHTS)]
     is_full = len(rows) == len(losses) == len(SLOPES)
     return is_full and all(type(loss) is float for row in rows for loss in row)
@@ -383,10 +383,10 @@ class NeighborSchema(ModelSchema):
         scores = arrays["scores"]
         reject(
             {
-                "what it knows of features is not finite": [
+                "its statistics of features are not finite": [
                     not np.isfinite(array).all() for array in numbers
                 ],
-                "what it knows of features is negative": [
+                "its statistics of features are negative": [
                     (array < 0).any() for array in numbers if array is not arrays["mean"]
                 ],
                 "the scores of its experts are not shares": ~((scores >= 0) & (scores <= 1)),
@@ -426,7 +426,7 @@ def _check_appeared(arrays: Arrays, n_classes: int) -> None:
 
 
 class EnsembleSchema(ModelSchema):
-    """Models of many members. What they said of training samples is not kept, but how right."""
+    """Models of many members. Their votes on training samples are not kept, but the accuracy is."""
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {
         "calibration": (list, NoneType),
@@ -499,7 +499,7 @@ class EnsembleSchema(ModelSchema):
         reject(
             {
                 "there is no member": len(sizes) == 0,
-                "a member knows no feature, or too many": (sizes < 1) | (sizes > n_features),
+                "a member has no feature, or too many": (sizes < 1) | (sizes > n_features),
                 "a member has no box": n_boxes < 1,
             }
         )
@@ -526,7 +526,7 @@ class EnsembleSchema(ModelSchema):
         for features in np.split(arrays["member_features"], np.cumsum(sizes)[:-1]):
             reject(
                 {
-                    "a member knows a feature that is none": (features < 0)
+                    "a member has a feature that is none": (features < 0)
                     | (features >= n_features),
                     "the features of a member are not in order": np.diff(features) < 1,
                 }

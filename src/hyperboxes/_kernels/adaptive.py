@@ -41,10 +41,10 @@ Settings = namedtuple(
     "theta max_boxes horizons neighbors score_memory sharpness scale_rate weighs weight_floor",
 )
 
-# Working arrays: the sample `x` (both ends) that was asked about last, the features' `scale` then,
+# Working arrays: the sample `x` (both ends) that was predicted last, the features' `scale` then,
 # and `asked_at`, after how many samples learned, or -1; the `distances` of all boxes, and the same
 # in their `order`, `recent` ones first; the places in that order of the nearest and their `gaps`,
-# likewise of those that are to grow; `sums` of votes by class; what each expert says,
+# likewise of those that are to grow; `sums` of votes by class; the vote of each expert,
 # `votes[expert, label]`, the `totals` of these, and its weight.
 Workspace = namedtuple(
     "Workspace",
@@ -191,7 +191,7 @@ def lanes_up_to(n_lanes):
 
 @forceinline
 def count_votes(expert, n_near, memory, settings, work):
-    """Write what the experts of a horizon say, from the first of them on."""
+    """Write the votes of the experts of a horizon, from the first of them on."""
     sums, order, labels = work.sums, memory.order, memory.labels
     sums[:] = 0.0
     total, place = 0.0, 0

@@ -24,7 +24,7 @@ Cells = namedtuple("Cells", "scores masses")
 Sweep = namedtuple("Sweep", "probabilities totals steps factors sums")
 
 # The weights of boxes for each class: `ridges` penalise the weights of each box, weights that gain
-# less than `threshold` are 0, and `members` tells which cells each box contains.
+# less than `threshold` are 0, and `members` marks the cells that each box contains.
 Weights = namedtuple("Weights", "votes ridges threshold members")
 
 

@@ -43,7 +43,7 @@ def merge_in_turn(boxes, walk, growth, scratch, keeps_visited, relabels, work):
     """AGGLO-2: visit box after box, merging each with the most similar one that may; repeat.
 
     The merged box takes the index of the visited one if `keeps_visited`, else the smaller one.
-    `relabels` says that there are boxes without a label, None that there are none.
+    `relabels` means that there are boxes without a label, None that there are none.
 
     Returns whether a whole pass has merged nothing, which is the end; or False after `work`
     comparisons of a block in one dimension, when the arrays are too full to relabel a box, when so
@@ -99,7 +99,7 @@ def merge(kept, gone, boxes, relabels):
     remove_box(gone, boxes)
 
 
-# The paper sorts all pairs anew after each merge. Here each pair belongs to one of its boxes; each
+# The paper sorts all pairs again after each merge. Here each pair belongs to one of its boxes; each
 # box keeps a short list of the best pairs that are its own, and a tournament tree finds the best
 # pair of all. Pairs that come after those on its list are searched for when these are used up and
 # none of another box comes first. A pair is tried only once: under the closed overlap test, boxes
@@ -110,14 +110,14 @@ def merge(kept, gone, boxes, relabels):
 # At first a pair belongs to the younger box, because the blocking bounds of older ones are known
 # when its partners are searched. By the similarity between the far faces, boxes that grow only get
 # less similar, and a pair that was rejected or too large stays so. Hence lists still hold when a
-# box merges: a pair is no more similar than the list says, and is compared once more when its turn
+# box merges: a pair is no more similar than in the list, and is compared once more when its turn
 # comes. By other similarities (`moves`) the pairs of a box that has changed become its own, and it
 # starts its list again.
 #
-# Of a `Queue`, `partners[i]` lists boxes by descending similarity, ties by age; `lists[i]` says how
+# Of a `Queue`, `partners[i]` lists boxes by descending similarity, ties by age; `lists[i]` is how
 # many they are, how many have been taken, and whether one was rejected. `frontier[i]`, a similarity
 # and a box, is how far down the list reaches: pairs after it are to be searched for. `heads[i]` is
-# the next pair on the list, or the frontier. `stamps` says to which of two boxes a pair belongs,
+# the next pair on the list, or the frontier. `stamps` is to which of two boxes a pair belongs,
 # that of the larger one, and which is the largest. `tree` holds the winners among the heads, the
 # root at 1. `witness[i]` is a box that was in conflict with a merge of box i.
 
@@ -153,9 +153,9 @@ def make_queue(n_boxes: int, n_partners: int) -> Queue:
 def merge_best_pairs(boxes, queue, log, growth, scratch, moves, may_part, relabels, work):
     """Merge pair after pair; append similarity and places to `log`.
 
-    `moves` says that pairs of a box that has changed become its own; `may_part` that boxes may stop
-    overlapping when they grow, so that rejected pairs are tried again; `relabels` that there are
-    boxes without a label. They are None if not, and the code for that is not even compiled.
+    `moves` means that pairs of a box that has changed become its own; `may_part` that boxes may
+    stop overlapping when they grow, so that rejected pairs are tried again; `relabels` that there
+    are boxes without a label. They are None if not, and the code for that is not even compiled.
 
     Returns whether no pair is left; or False after `work` comparisons of a block in one dimension,
     when the arrays are too full to relabel a box, when so few boxes are left that the trees should
@@ -399,7 +399,7 @@ def find_lifetimes(replay):
 def count_tries(boxes, state, replay, merges, growth, scratch, relabels, work):
     """Count on: the pairs of the samples' boxes, then, merge by merge, those of the merged boxes.
 
-    `boxes` are the samples again, and are merged again as `replay` says. Returns whether all is
+    `boxes` are the samples again, and are merged again as `replay` lists. Returns whether all is
     counted; or False after `work` comparisons of a block in one dimension, and when there is no
     room to relabel a box.
     """

@@ -219,7 +219,7 @@ def gain_of(packed, c):
 # with a feature of -1 are unused; they come last.
 Box = namedtuple("Box", "feature first last missing")
 
-# What to look for: a box of a group of classes, those that `belongs` says, with conditions on
+# What to look for: a box of a group of classes, those that `belongs` marks, with conditions on
 # `columns`. `l2` is in units of the samples' weights.
 Goal = namedtuple("Goal", "belongs l2 columns")
 

@@ -47,7 +47,7 @@ SPARE_BLOCKS = 2 * MAX_LEVELS + 3
 # as there are boxes, and some more because rebuilding takes time.
 REMOVED_AT_LEAST = 64
 
-# So many boxes tell in which dimension to split more of them.
+# The number of boxes that decide in which dimension to split more of them.
 _SAMPLE_SIZE = 64
 
 # A side that a flat box has for comparisons.

@@ -167,7 +167,7 @@ def find_best(
     bound = in_singles(limit, slack, xl.shape[0], metric)
     set_window(xl, xu, theta, near, far)
     # What fits is rarely farther away than the floor allows: that is the lemma. The reach in each
-    # feature says little about a mean.
+    # feature hardly bounds a mean.
     is_near = limit < theta and not metric.mean
     if is_near:
         set_reach(x1, x2, limit, metric, search.best_near, search.best_far)

@@ -39,7 +39,7 @@ SAMPLES = _VECTORS * _LANES
 # The boxes of all members, sorted by class: `ends[starts[member]]` is the first lower end of a
 # member's, then come its upper end, the ends in the next feature, and the next box;
 # `first_boxes[member, class]` is the first box of a class, with one more number than there are
-# classes. Of the members: the features that they know, `features[first_features[member]]` and so
+# classes. Of the members: the features that they have, `features[first_features[member]]` and so
 # on, with one more number than there are members; `is_mean`, whether distances are sums of the
 # features' gaps, not the largest of them; `is_short`, whether most of these sums fit into a byte;
 # and the row of `weights` that is theirs. `weights[row, gap]`: how much a class counts that is
@@ -133,7 +133,7 @@ def _scan_for(distances: Any) -> Any:
     ) -> Any:
         """Write how far SAMPLES samples are from the nearest box into a row of `nearest`.
 
-        Return whether some are farther than can be told. The features are n, from `first` on.
+        Return whether some are farther than can be counted. The features are n, from `first` on.
         """
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -231,7 +231,7 @@ class _Boxes:
 
 
 class _ShortDistances:
-    """Distances in bytes. A kind of them says how they are combined from gaps."""
+    """Distances in bytes. Each kind combines gaps in its own way."""
 
     def __init__(self, builder: Any) -> None:
         self.builder = builder

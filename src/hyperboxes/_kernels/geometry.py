@@ -236,7 +236,7 @@ def contract(v, w, x, boxes, box, growth):
     """Part two overlapping boxes in the dimension where they overlap least; both may change.
 
     The overlap must hold in the sense of the rule, which is not CLOSED. The first dimension wins
-    ties. Boxes that know no feature in common stay as they are. `x` are the upper ends of the
+    ties. Boxes that have no known feature in common stay as they are. `x` are the upper ends of the
     sample for which [v, w] has grown.
     """
     lower, upper = boxes.lower, boxes.upper

@@ -33,11 +33,11 @@ from numba.extending import (
 
 from hyperboxes._compiling import watch_compiling
 
-# The first call of a kernel may compile for a while; a notice says so.
+# The first call of a kernel may compile for a while; there is a notice then.
 watch_compiling()
 
 # With HYPERBOXES_CHECK_BOUNDS=1 (`make test-bounds`), an index that is out of range raises
-# IndexError. Numba's cache does not tell such kernels from others, so they have their own.
+# IndexError. Numba's cache does not distinguish such kernels from others, so they have their own.
 CHECK_BOUNDS = os.environ.get("HYPERBOXES_CHECK_BOUNDS") == "1"
 if CHECK_BOUNDS:
     folder = vars(config)["CACHE_DIR"] or tempfile.gettempdir()
@@ -142,7 +142,7 @@ class Reference(types.Type):
 
     @property
     def key(self) -> Any:
-        """What tells this type from others."""
+        """What distinguishes this type from others."""
         return self.record
 
     def place_of(self, field: str) -> int:

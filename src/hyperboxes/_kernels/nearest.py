@@ -221,7 +221,7 @@ def _estimate(scores, winner, shares, slope, prior_weight, out):
     """Compute the probabilities of a sample's classes, none above that of the winner.
 
     What others have more than the winner is divided among it and them so that all have the same:
-    its level rises, step by step, to where it takes in all that is above.
+    its level rises, step by step, to where it contains all that is above.
     """
     n_classes = scores.shape[0]
     top = -np.inf

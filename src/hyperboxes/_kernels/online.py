@@ -47,7 +47,7 @@ def learn(xl, xu, y, boxes, growth, scratch, shrinking, mixed, joined, work):
     """Learn the samples from `counters[SAMPLES]` on.
 
     `shrinking` is None for learners whose boxes only grow, and `mixed`, which is `CategoryCounts`
-    and `MixedMetric`, for those that know numbers only, so that nothing else is compiled for them.
+    and `MixedMetric`, for those that have numbers only, so that nothing else is compiled for them.
     `joined` receives for each sample the box that it has become, or -1 less the box that has
     absorbed it. At the box limit, a new box replaces the one that has gone longest without a
     sample.

@@ -45,7 +45,7 @@ _SINGLE = 2.0**-20
 _ADDITION = 2.0**-23
 _TINY = 2.0**-100
 
-# Single precision has room for numbers up to about the one, and knows the digits of those from the
+# Single precision has room for numbers up to about the one, and keeps the digits of those from the
 # other on.
 _LARGEST, _SMALLEST = 2.0**127, 2.0**-126
 
@@ -319,7 +319,7 @@ def near_lanes_of(block, inside, bound, boxes, metric, search):
 def push_all(block, bounds, inside, mask, bound, boxes, metric, search, top):
     """Put lanes of a node that are within a bound on the stack, the nearest on top.
 
-    `bounds` is the node's block that tells how near they are at least. Returns the top. All lanes
+    `bounds` is the node's block that bounds how near they are at least. Returns the top. All lanes
     are written, for that takes less time than to guess which of them will be: the next one takes
     the place of one that is not to be there.
     """

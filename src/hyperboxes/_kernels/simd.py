@@ -8,7 +8,7 @@ then the upper ones: `ends[block, dimension, LOW or HIGH, lane]`. What is writte
 vector types, which exist on every processor, becomes a few instructions; the same loops in Python
 are compiled to several times as many. Masks have a bit for each lane, the lowest for the first.
 
-NaN, in a block or asked for, is what is not known and holds nothing back: it is within any reach,
+NaN, in a block or a sample, is a missing value and excludes nothing: it is within any reach,
 and no distance. Both ends of an empty lane are infinite, which is hardly within any reach.
 
 A list of the nearest has sixteen places, and Python makes it at an address that is a multiple of

@@ -55,11 +55,11 @@ GrowthParameters = namedtuple(
 )
 
 # Which ends of two intervals a gap is measured between: the membership of one in the other, or one
-# of the paper's similarities of both. Or how near their centres are, which no tree knows.
+# of the paper's similarities of both. Or how near their centres are, which no tree bounds.
 MEMBERSHIP, LONGEST, SHORTEST, MID_MAX, MID_MIN, CENTRE = range(6)
 
 # When boxes of two classes overlap: if they share a point, by the paper's four cases, by Simpson's
-# four, which know no equal ends, or by the nine of EFMNN.
+# four, which have none for equal ends, or by the nine of EFMNN.
 CLOSED, PAPER, FOUR, NINE = range(4)
 
 # What follows from an overlap. Overlaps are allowed and resolved in prediction; boxes that overlap

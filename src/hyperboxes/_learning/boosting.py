@@ -70,7 +70,7 @@ def new_box(size: int) -> boosting.Box:
 
 
 def conditions_of(box: boosting.Box) -> frozenset[tuple]:
-    """Return the conditions of a box, to tell whether boxes are equal."""
+    """Return the conditions of a box, to compare boxes by."""
     return frozenset(zip(*(part[box.feature >= 0].tolist() for part in box), strict=True))
 
 
@@ -332,7 +332,7 @@ class Booster:
         return np.sort(order[: self.settings.max_classes]).tolist()
 
     def _fit_ends(self, box: boosting.Box, group: Group) -> FoundBox:
-        """Find the ends of a box anew on all samples searched, or on many if there are too many."""
+        """Find the ends of a box again on all samples searched, or on many of too many."""
         share = min(1.0, _MOST_FOR_ENDS / len(self.searched.labels))
         seed = self._seed() if share < 1.0 else np.uint64(0)
         drawn = self._draw_shares(seed, share, 0.0)
@@ -387,7 +387,7 @@ class Booster:
         self._end_round()
 
     def _change_previous(self) -> None:
-        """Find the ends of the last box but one anew, now that another explains part of it.
+        """Find the ends of the last box but one again, now that another explains part of it.
 
         It is sought for the classes that it votes for, by what all other boxes leave to explain. Of
         two classes that gains nothing for half of the time.

@@ -64,7 +64,7 @@ class Cells(ABC):
     def replace(self, place: int, box: boosting.Box) -> None:
         """Put a box in the place of another, and join the regions that only that one parted.
 
-        Their scores are to be set anew.
+        Their scores are to be set again.
         """
         self.members[place] = self.split(box)
         _, first, joined = np.unique(
@@ -269,7 +269,7 @@ def _distinct(column: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarra
 def between(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return numbers of few digits near the middle between others, at least `low`, below `high`.
 
-    They are rounded by at most a quarter of the gap, to what a reader would say: 16.8, not 16.795.
+    They are rounded by at most a quarter of the gap, as people write them: 16.8, not 16.795.
     """
     middle = 0.5 * low + 0.5 * high
     with np.errstate(divide="ignore", over="ignore"):

@@ -163,8 +163,8 @@ class FeatureSampling:
         """Draw features, how many included, then samples class by class, at least one of each.
 
         Features are those that come first if each comes at random, on average the sooner the
-        better its chance. A sample that weighs less than 1 is there for as many members as that
-        says.
+        better its chance. A sample that weighs less than 1 is there for that share of the
+        members.
         """
         size = random.randint(self.fewest, self.most + 1)
         times = random.standard_exponential(len(self.chances)) / self.chances

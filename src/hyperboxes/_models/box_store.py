@@ -5,7 +5,7 @@ classes speeds up prediction with many of them.
 
 Learning needs a tree for each class. A search of all of them walks through every one, which takes
 longer than through one tree of all boxes. That one takes memory, and time to be built, so it is
-built when enough was asked about the boxes as they are.
+built after enough searches of the boxes as they are.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from hyperboxes._models.samples import Samples
 # Comparisons of a block in one dimension between two looks at Ctrl-C: some tenths of a second.
 WORK_PER_CALL = 50_000_000
 
-# Room to begin with: building trees anew takes longer than learning some more samples.
+# Room to begin with: building trees again takes longer than learning some more samples.
 _MIN_CAPACITY = 256
 
-# The trees are built anew, and there is room again, when there are so many times as many boxes:
+# The trees are built again, and there is room again, when there are so many times as many boxes:
 # twice as many as long as they are few, which is faster; beyond, memory matters more.
 _GROWTH = 1.3
 _FEW_BOXES = 4_096
@@ -61,7 +61,7 @@ _BOXES_A_BLOCK = 8
 # The number of rejections after which free regions pay off.
 _REJECTIONS = 1_000
 
-# The number of searches for conflicts that tell whether bitmaps are faster than trees, and the
+# The number of searches for conflicts that decide whether bitmaps are faster than trees, and the
 # number of boxes up to which they are in any case.
 _WALKS = 32
 _FEW_FOR_BITMAPS = 16 * CHUNK
@@ -157,7 +157,7 @@ class BoxStore:
 
     @property
     def relabels(self) -> bool | None:
-        """Whether boxes may yet get a label; None if all have one, as kernels want to know it."""
+        """Whether boxes may yet get a label; None if all have one, as kernels take it."""
         return True if (self.labels == NO_LABEL).any() and self._n_classes > 0 else None
 
     @property
@@ -210,7 +210,7 @@ class BoxStore:
 
     @property
     def index(self) -> structs.Index:
-        """What finds boxes; another one whenever arrays are laid out anew."""
+        """What finds boxes; another one whenever arrays are laid out again."""
         return self._index
 
     def make_scratch(self) -> structs.Scratch:
@@ -245,11 +245,11 @@ class BoxStore:
         return int(self._counters[SAMPLES])
 
     def start_batch(self) -> None:
-        """Begin to count samples anew."""
+        """Start counting samples at 0."""
         self._counters[SAMPLES] = 0
 
     def reserve(self, n_boxes: int = 1) -> None:
-        """Make room for so many more boxes, or more, and build the trees anew, if there is none.
+        """Make room for so many more boxes, or more, and build the trees again, if there is none.
 
         This is to be called before boxes are learned, and `rebuild_if_sparse` before they are
         merged.
@@ -343,7 +343,7 @@ class BoxStore:
         return _KeptRegions(index.rejections_left, of_boxes, index.bitmaps)
 
     def pack(self) -> None:
-        """Build the trees anew with full blocks, which are searched fastest.
+        """Build the trees again with full blocks, which are searched fastest.
 
         Trees of a single block each stay as they are, so the first fit of few samples does not wait
         until `build` is compiled.
@@ -352,7 +352,7 @@ class BoxStore:
             self._build_index(_WIDTH, self._kept_regions())
 
     def rebuild_if_sparse(self) -> None:
-        """Build the trees anew if half of their boxes are gone, and make room to relabel some."""
+        """Build the trees again if half of their boxes are gone, and make room to relabel some."""
         if self._counters[ALIVE] <= self._counters[FEW]:
             self._build_index(_WIDTH, self._kept_regions())
         self.make_room_in_trees()
@@ -366,7 +366,7 @@ class BoxStore:
         self._index.ends[block, :, :, lane] = np.inf
 
     def show(self, box: int) -> None:
-        """Let searches find a box again that was hidden; what is above it knows its bounds."""
+        """Let searches find a box again that was hidden; its parents still contain its bounds."""
         vars(self).pop("joint", None)
         block, lane = divmod(int(self._index.places[box]), LANES)
         self._index.links[block, lane] = box
@@ -543,14 +543,14 @@ class Workspace:
         boxes.workspace = self
 
 
-# The tree is built when so many samples were asked about for each box, and some more: to build it
+# The tree is built when so many samples were compared for each box, and some more: to build it
 # takes about as long as they took without it.
 _SAMPLES_PER_BOX = 1 / 16
 _AT_LEAST = 256
 
 
 class AllClassTree:
-    """The tree of boxes as they are now, and how many samples were asked about."""
+    """The tree of boxes as they are now, and how many samples were compared with it."""
 
     def __init__(self, boxes: BoxStore) -> None:
         self._index, self._counters_snapshot = boxes.index, boxes.counters_snapshot
@@ -561,7 +561,7 @@ class AllClassTree:
     def find(cls, boxes: BoxStore, n_samples: int) -> structs.Boxes | None:
         """Return the boxes as kernels take them, or None where it does not pay to build the tree.
 
-        So many samples are going to be asked about.
+        So many samples are compared next.
         """
         tree = vars(boxes).get("joint")
         if tree is None or not tree._is_of(boxes):

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-# Values that tell the same of the classes have places near each other. So a box, which holds the
-# places from one to another, holds a set of like values, and learners need to know of numbers only.
+# Values with similar class distributions have positions near each other. So a box, which holds the
+# places from one to another, holds a set of like values, and learners handle numbers only.
 
 # Text that was meant as a number: with a decimal comma, or a date or a time, at times after days.
 _DECIMAL = re.compile(r"[+-]?\d*,\d+")
@@ -28,7 +28,7 @@ _ROUNDING = 1e-11
 
 
 def are_categories(texts: Iterable[str]) -> bool:
-    """Tell whether texts are categories, or numbers of which some may be misspelt."""
+    """Return whether texts are categories, or numbers of which some may be misspelt."""
     distinct = set(texts)
     n_numbers = sum(_is_like_a_number(text) for text in distinct)
     return bool(distinct) and n_numbers <= _MOST_NUMBERS * len(distinct)
@@ -43,7 +43,7 @@ def _is_like_a_number(text: str) -> bool:
 
 
 def looks_like_a_date(text: str) -> bool:
-    """Tell whether a text may be a date, a time or a duration."""
+    """Return whether a text may be a date, a time or a duration."""
     return _DATE.fullmatch(text.strip()) is not None
 
 
@@ -56,7 +56,7 @@ class Categories:
     values : tuple
         Strings, numbers or Booleans.
     places : ndarray of shape (n_values,)
-        Ascending; equal for values that are too rare to tell them apart.
+        Ascending; equal for values that are too rare to distinguish them.
     tendencies : ndarray of shape (n_values,)
         What they are ordered by, ascending: the mean score of their samples, drawn to the mean.
     scores : mapping of label to float
@@ -107,7 +107,7 @@ class Categories:
 # of the second, with more the first principal component of the classes' shares. Values are ordered
 # by that, and lie as far apart as there are samples between them. Means of few samples are drawn to
 # the mean of all, the more the less values differ beyond chance, and the rarest values share one
-# place: else a column of names would tell the class of each training sample, and nothing of others.
+# place: else a column of names would identify the class of each training sample, and of no others.
 
 # Values with so many samples have a place of their own, whatever the others are like.
 _ENOUGH_SAMPLES = 10
@@ -227,7 +227,7 @@ def _weight_of_mean(counts: np.ndarray) -> float:
 
 
 def _group_rare(masses: np.ndarray, weight: float) -> np.ndarray:
-    """Return a group for each value: the rare ones, of which the mean tells more, share one."""
+    """Return a group for each value: the rare ones, which have better means together, share one."""
     is_rare = masses < min(weight, _ENOUGH_SAMPLES)
     groups = np.cumsum(~is_rare) - 1
     groups[is_rare] = np.count_nonzero(~is_rare)

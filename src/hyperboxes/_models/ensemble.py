@@ -15,7 +15,7 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.quantizer import Codes
 from hyperboxes._models.records import BoxEnsemble, EnsembleMember, vote_table
 
-# Where no distance can be larger, hardly a class is farther than a byte can tell.
+# Where no distance can be larger, hardly a class is farther than a byte can count.
 _SHORT = 4 * 255
 
 
@@ -114,7 +114,7 @@ class EnsembleModel:
         return BoxEnsemble(self.codes, members, temperature, self.n_samples, self.calibration)
 
     def hyperboxes(self) -> Iterator[Hyperboxes]:
-        """Yield the boxes of each member in the units of the data, over the features it knows."""
+        """Yield the boxes of each member in the units of the data, over its features."""
         for member in self.members:
             ends = self.codes.decode(member.lower, member.upper, member.features)
             yield Hyperboxes(*ends, member.labels.copy(), member.counts.copy())

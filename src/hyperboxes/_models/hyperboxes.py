@@ -25,7 +25,7 @@ class Hyperboxes:
         Class of each box, as an index into the estimator's ``classes_``; -1 for none.
     counts : ndarray of int, shape (n_boxes,)
         How many training samples each box has absorbed. They add up to the number of samples
-        learned, unless the model forgets boxes.
+        learned, unless the model evicts boxes.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class WeightedHyperboxes(Hyperboxes):
         return is_closed(self.lower, self.upper, self.missing)
 
     def contains(self, X: np.ndarray) -> np.ndarray:
-        """Tell which samples each box holds.
+        """Return which samples each box contains.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class WeightedHyperboxes(Hyperboxes):
 
 
 def is_closed(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Tell where boxes keep anything out."""
+    """Return where boxes keep anything out."""
     return ~(np.isneginf(lower) & np.isposinf(upper) & missing)
 
 

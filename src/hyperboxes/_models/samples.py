@@ -72,7 +72,7 @@ Rows = slice | np.ndarray
 def frozen(array: np.ndarray) -> np.ndarray:
     """Return a read-only view, so that kernels are compiled for one kind of input only.
 
-    Users' arrays may be writable, read-only or memory-mapped; Numba tells these apart.
+    Users' arrays may be writable, read-only or memory-mapped; Numba distinguishes these.
     """
     view = array.view(np.ndarray)
     view.flags.writeable = False

@@ -1,9 +1,9 @@
-"""Numbers that people can read and trust: bounds of boxes with as few digits as are true.
+"""Numbers that people can read: bounds of boxes with as few digits as are true.
 
 A bound of few digits is written as it is. Others are rounded outwards, so that what a box contains
 satisfies what is written, but not so far that another known value of the feature does: a bound of
 another box, or a value of the caller's samples. Values count as different where the
-model tells them apart, which compares them after scaling.
+model distinguishes them, which compares them after scaling.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Rounding:
     def of(cls, fitted: FittedModel, *samples: np.ndarray, decimals: int | None = None) -> Self:
         """Return the rounding for the bounds of a model's boxes, and for samples if given.
 
-        Places are the caller's `decimals`, or as many as tell apart 1/100 to 1/1000 of a feature's
+        Places are the caller's `decimals`, or as many as distinguish 1/100 to 1/1000 of a feature's
         range, less those in which all numbers are 0.
         """
         boxes, scale = fitted.hyperboxes, fitted.scale
@@ -90,7 +90,7 @@ class Rounding:
         )
 
     def beside(self, *samples: np.ndarray) -> Self:
-        """Return what also tells bounds from the values of a few samples."""
+        """Return what also distinguishes bounds from the values of a few samples."""
         known = [values.copy() for values in self.known]
         for sample in samples:
             for values, value in zip(known, self.scale.transform(sample).tolist(), strict=True):
@@ -253,7 +253,7 @@ class Bounds:
     """How the bounds of an ensemble's boxes are written: with few decimals.
 
     They lie somewhere between values of training samples, so they have only as many decimals as
-    tell apart some hundredths of a feature's range.
+    distinguish some hundredths of a feature's range.
     """
 
     decimals: list[int]
@@ -303,7 +303,7 @@ def _ranges(scale: MinMaxScale) -> np.ndarray:
 
 
 def _places(values: np.ndarray, span: float) -> int:
-    """Return the decimals that tell apart 1/100 to 1/1000 of a range, but for zeros at the end."""
+    """Return the decimals that distinguish 1/100 to 1/1000 of a range, but for zeros at the end."""
     most = 2 - int(np.floor(np.log10(span)))
     if not 0 < most <= _MOST_DECIMALS:
         return most

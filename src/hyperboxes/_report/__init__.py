@@ -50,7 +50,7 @@ def export_html(
 ) -> str:
     """Write a report on a fitted classifier and samples with known labels as an HTML page.
 
-    The page says what the model is, how good it is on the samples, lists its rules in a table
+    The page describes the model, how good it is on the samples, lists its rules in a table
     to search and sort, and explains the prediction for any sample shown, with pictures. It
     needs nothing but a browser: no network, no other files.
 
@@ -72,7 +72,7 @@ def export_html(
         trained on: on training data the scores are too good.
     y : array-like of shape (n_samples,)
         Their labels. Samples whose label is the model's `unlabeled`, None or NaN have none, and
-        do not count in the scores. Labels that the model does not know count as mistakes.
+        do not count in the scores. Labels that the model was not fitted with count as mistakes.
     X_upper : array-like of shape (n_samples, n_features), default=None
         The upper ends of interval samples. Not for boxes that vote.
     feature_names : array-like of shape (n_features,), default=None

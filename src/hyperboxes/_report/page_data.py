@@ -491,8 +491,8 @@ def _editing(report: Report) -> dict[str, Any]:
             reason = "an ensemble has too many boxes to be in it."
         case _ if n_shown < report.n_boxes:
             reason = (
-                f"it holds {n_shown:,} of the model's {report.n_boxes:,} boxes, and all have a "
-                "say. One written with max_rules=None holds them all."
+                f"it holds {n_shown:,} of the model's {report.n_boxes:,} boxes, and all "
+                "count. One written with max_rules=None holds them all."
             )
         case NearestBoxes() as record:
             return _edit_nearest(report, record)

@@ -148,7 +148,7 @@ class DistributedSamples:
         return engine.compute(engine.tree(add_tables, tables), quiet=True)
 
     def let_go(self) -> None:
-        """Have the workers forget the samples, whoever still has this object."""
+        """Release the samples on the workers, whoever still has this object."""
         self._binned.clear()
         self._cells.clear()
 
@@ -213,7 +213,7 @@ def boost_partitions(
 
 
 def _with_survey(model: Any, survey: Survey) -> Any:
-    """Return a copy of an estimator that knows the features and all categories."""
+    """Return a copy of an estimator with the features and all categories set."""
     assert survey.ranges is not None
     told = clone(model)
     told.n_features_in_ = survey.ranges.shape[1]

@@ -319,13 +319,13 @@ def _bare(model: Any) -> Any:
 
 
 def _prepared(model: Any, survey: Survey) -> Any:
-    """Return what learns each partition: it knows all ranges, and leaves calibration to the end."""
+    """Return what learns each partition: it has all ranges, and leaves calibration to the end."""
     unfitted = _bare(model)
     _set_ranges(unfitted, survey)
     if is_classifier(unfitted):
         unfitted.calibrate = False
         check_any_label(survey.classes, model.unlabeled)
-    trial = _bare(model)  # says now what each partition would say of the parameters
+    trial = _bare(model)  # checks the parameters, before the partitions do
     if survey.names is not None:
         trial.feature_names_in_ = np.array(survey.names, object)
     trial._new_model(*survey.all_ranges[:, np.newaxis], len(survey.classes))
@@ -333,7 +333,7 @@ def _prepared(model: Any, survey: Survey) -> Any:
 
 
 def _set_ranges(unfitted: Any, survey: Survey) -> None:
-    """Tell an estimator what is known of all partitions."""
+    """Set on an estimator what is known of all partitions."""
     if isinstance(unfitted.scaling, str):
         unfitted.scaling = survey.all_ranges
     if survey.tally:
@@ -349,7 +349,7 @@ def _seeds(model: Any, n_partitions: int) -> list[int | None]:
 
 
 def _calibration_quota(survey: Survey, model: Any) -> list[int]:
-    """Return how many samples of each partition to ask about: as a draw from all rows would."""
+    """Return how many samples of each partition calibrate: as a draw from all rows would."""
     n_rows = np.array([survey.n_rows[number] for number in range(len(survey.n_rows))])
     if not getattr(model, "calibrate", False):
         return [0] * len(n_rows)
@@ -409,7 +409,7 @@ def learn_partition(
 
 
 def _set_categories(model: Any, categories: dict[int, Categories]) -> None:
-    """Have a model that has learned places know what they stand for."""
+    """Set the categories of a model that was fitted to their encoded positions."""
     if categories:
         model._categories = categories
 
@@ -495,7 +495,7 @@ def go_on_with_partition(
     y: Any,
     X_upper: Any,
 ) -> Any:
-    """Learn a partition after others; the first one is told of all categories."""
+    """Learn a partition after others; the first one gets all categories."""
     X, y = split_labels(X, y)
     if is_empty(X, y):
         return model

@@ -233,7 +233,7 @@ def _parts(arrays: Arrays) -> Iterator[Arrays]:
 
 
 def _is_header(value: Any) -> bool:
-    """Whether this is what is said of a level."""
+    """Whether this is the header of a level."""
     return (
         type(value) is dict
         and value.keys() == NearestSchema.header.keys()

@@ -136,7 +136,7 @@ class FuzzyMinMax(OnlineMixin, BoxClassifier):
     absorbed by; `counts` include them. The halves of a split box share its samples by length.
 
     The boxes depend on the order of the samples: `shuffle`. What the papers leave open, and where
-    their text contradicts their own examples, is said in the documentation, "The family".
+    their text contradicts their own examples, is listed in the documentation, "The family".
 
     References
     ----------
@@ -312,7 +312,7 @@ class FuzzyMinMaxClustering(BoxClustering):
 def _learn_until_stable(
     samples: Samples,
     model: BoxModel,
-    rule: GrowthParameters,
+    growth: GrowthParameters,
     callbacks: FitCallbacks,
     max_iter: int,
 ) -> tuple[int, bool]:
@@ -322,7 +322,7 @@ def _learn_until_stable(
     """
     step_size = find_step_size(samples, callbacks)
     boxes = model.boxes
-    lesson, n_iter, is_stable = OnlinePass(samples, model, rule, step_size), 1, False
+    lesson, n_iter, is_stable = OnlinePass(samples, model, growth, step_size), 1, False
     before = [array.copy() for array in boxes.rows]
 
     def step() -> bool:
@@ -334,7 +334,7 @@ def _learn_until_stable(
         is_stable = all(np.array_equal(*ends, equal_nan=True) for ends in corners)
         if is_stable or n_iter == max_iter:
             return True
-        lesson, n_iter, before = OnlinePass(samples, model, rule, step_size), n_iter + 1, after
+        lesson, n_iter, before = OnlinePass(samples, model, growth, step_size), n_iter + 1, after
         return False
 
     callbacks.run(step, n_steps=max_iter * -(-len(samples.y) // step_size))

@@ -77,7 +77,7 @@ class MultiGranularGFMM(BoxClassifier):
     class if both fit into `theta` of the level and meet no other class; else it is a box of its
     own, and is parted from the boxes of other classes that it meets.
 
-    Each level is a whole model. `level` says which one predicts and is read; `levels_` has all of
+    Each level is a whole model. `level` is the one that predicts and is read; `levels_` has all of
     them, so that they can be compared after one fit. All levels may vote, too.
 
     Parameters
@@ -328,7 +328,7 @@ class MultiGranularGFMM(BoxClassifier):
             Indices into ``hyperboxes_``.
         """
         if self._all_vote():
-            raise ValueError("All levels vote, so no box decides alone: ask one of levels_.")
+            raise ValueError("All levels vote, so no box decides alone: use one of levels_.")
         return super().apply(X, X_upper)
 
     def _all_vote(self) -> bool:
@@ -392,20 +392,20 @@ def _divide(samples: Samples, n_parts: int) -> list[np.ndarray]:
     return [part for part in parts if len(part)]
 
 
-def _grow(samples: Samples, rows: np.ndarray, n_classes: int, rule: GrowthParameters) -> BoxStore:
+def _grow(samples: Samples, rows: np.ndarray, n_classes: int, growth: GrowthParameters) -> BoxStore:
     xl, xu = samples.scaled(rows)
     boxes = BoxStore(xl.shape[1], n_classes)
-    _learn_all(boxes, rule, xl, xu, samples.y[rows])
+    _learn_all(boxes, growth, xl, xu, samples.y[rows])
     return boxes
 
 
 def _learn_all(
-    boxes: BoxStore, rule: GrowthParameters, xl: np.ndarray, xu: np.ndarray, y: np.ndarray
+    boxes: BoxStore, growth: GrowthParameters, xl: np.ndarray, xu: np.ndarray, y: np.ndarray
 ) -> np.ndarray:
     """Learn all samples; return what has become of each, as the kernel has it."""
     joined = np.empty(len(y), np.int64)
     while boxes.n_learned < len(y):
-        run_kernel(boxes, rule, xl, xu, y, joined)
+        run_kernel(boxes, growth, xl, xu, y, joined)
     return joined
 
 
@@ -462,11 +462,11 @@ def _holders_of(own: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Iterat
         yield found
 
 
-def _join(below: BoxStore, rule: GrowthParameters) -> BoxStore:
+def _join(below: BoxStore, growth: GrowthParameters) -> BoxStore:
     """Return larger boxes, that are learned from those of the level below in their order."""
     boxes = BoxStore(below.lower.shape[1], below.n_classes)
     ends = frozen(below.lower.copy()), frozen(below.upper.copy())
-    joined = _learn_all(boxes, rule, *ends, below.labels.copy())
+    joined = _learn_all(boxes, growth, *ends, below.labels.copy())
     n_samples = np.zeros(len(boxes), np.int64)
     np.add.at(n_samples, np.where(joined < 0, -1 - joined, joined), below.counts)
     rows = boxes.lower, boxes.upper, boxes.labels, n_samples

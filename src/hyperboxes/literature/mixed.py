@@ -64,7 +64,7 @@ class CountingBoxStore(BoxStore):
         return self._value_counts[: len(self)]
 
     def hide(self, box: int) -> None:
-        """Let nothing find a box, until it is shown again: the sign of its count says so."""
+        """Hide a box from searches until it is shown again: its count is negative then."""
         super().hide(box)
         self._counts[box] *= -1
 
@@ -86,7 +86,7 @@ def _with_columns(table: np.ndarray, n_rows: int, n_columns: int) -> np.ndarray:
 class MixedModel(BoxModel):
     """Boxes in the numbers that count categories.
 
-    `features` are those that are categorical, and `owners` tells of each value which of these it
+    `features` are those that are categorical, and `owners` has for each value which of these it
     belongs to. `mixture` is how numbers and categories decide together.
     """
 
@@ -96,7 +96,7 @@ class MixedModel(BoxModel):
 
     @property
     def mixed(self) -> tuple[CategoryCounts, MixedMetric]:
-        """What kernels are told of categories."""
+        """What kernels take for categories."""
         boxes, n_categorical = self.boxes, len(self.features)
         assert isinstance(boxes, CountingBoxStore)
         boxes.make_columns(len(self.owners), n_categorical)
@@ -117,7 +117,7 @@ class MixedModel(BoxModel):
     def shares(self, xl: np.ndarray, boxes: np.ndarray) -> np.ndarray:
         """Return the share of boxes' samples that have the categories of others.
 
-        Its shape is (n_samples, n_boxes, n_categorical); NaN where sample or box know none.
+        Its shape is (n_samples, n_boxes, n_categorical); NaN where sample or box have none.
         """
         numbers = xl[:, self.features]
         codes = np.where(np.isnan(numbers), len(self.owners), np.rint(numbers / UNIT))
@@ -183,7 +183,7 @@ def find_owners(categories: dict[int, Categories]) -> tuple[np.ndarray, np.ndarr
 def ask_mixed(
     model: MixedModel, xl: np.ndarray, xu: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what the best boxes of each class say of samples, as `Nearest`, and the first of them.
+    """Return the best boxes of each class for samples, as `Nearest`, and the first of them.
 
     That is, the first of those that hold most training samples.
     """
@@ -208,7 +208,7 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
     `theta`, without a rise of the entropy of these counts by more than `delta`, and without
     overlapping a box of another class. If there is none, the sample becomes a new box.
 
-    It is here for those who study it, and for its counts, which say how common each value is in a
+    It is here for those who study it, and for its counts, which are how common each value is in a
     box. :class:`ImprovedOnlineGFMM`, which gives categories places on a line, is as accurate, and
     its boxes are rules with sets of values.
 
@@ -217,7 +217,7 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
     {theta}
     delta : float, default=0.2
         How much a sample may raise the entropy of a box's categories, in bits. With less than 1, a
-        box of one sample takes in only samples with the same categories if ``entropy="each"``, and
+        box of one sample absorbs only samples with the same categories if ``entropy="each"``, and
         mostly so on average.
     alpha : float, default=0.9
         How much the membership in the numbers counts; the rest is the mean share of the box's
@@ -379,7 +379,7 @@ def number_categories(
     """Give numbers to values that were not known before, after those that were.
 
     Features come in turn. Places stand for these numbers. That is for learners that count values
-    and know no order.
+    and have no order.
     """
     numbered, n_known = {}, sum(len(categories.values) for categories in known.values())
     for feature in sorted(columns):

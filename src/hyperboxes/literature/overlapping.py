@@ -54,7 +54,7 @@ class OverlapRegions:
     ----------
     lower, upper : ndarray of shape (n_regions, n_features)
         Smallest and largest corner of each region, in the units of the training data; NaN in a
-        feature that neither box knows.
+        feature in which neither box has bounds.
     boxes : ndarray of int, shape (n_regions, 2)
         The boxes that share each region, as indices into ``hyperboxes_``.
 
@@ -137,7 +137,7 @@ class Cores:
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Networks of smaller boxes, each for a region, in the order in which they are asked.
+    """Networks of smaller boxes, each for a region, in the order in which they are tried.
 
     That is the deepest level first, in it the smallest region, then the oldest. Network `n` has the
     region ``[lower[n], upper[n]]`` and the boxes from ``starts[n]`` to before ``starts[n + 1]``.
@@ -164,7 +164,7 @@ class Levels:
         return len(self.levels)
 
     def find_network(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-        """Return the network to ask about each sample; their number if none."""
+        """Return the network that predicts each sample; their number if none."""
         holds = ~((xu[:, None] > self.upper) | (xl[:, None] < self.lower)).any(axis=2)
         holds = np.pad(holds, ((0, 0), (0, 1)), constant_values=True)
         return holds.argmax(axis=1)
@@ -267,7 +267,7 @@ def _are_held_by_several(best: np.ndarray) -> np.ndarray:
 
 
 def _compensate(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Nearest:
-    """Take from classes that hold a sample together what their neurons say."""
+    """Subtract the outputs of the neurons from classes that hold a sample together."""
     best, votes, single = BoxModel.find_nearest(model, xl, xu)
     rows = np.flatnonzero(_are_held_by_several(best))
     if len(rows):
@@ -405,22 +405,22 @@ class _Network:
 def learn_levels(
     samples: Samples,
     model: OverlapModel,
-    rule: GrowthParameters,
+    growth: GrowthParameters,
     n_levels: int,
     shrink: float,
     callbacks: FitCallbacks,
 ) -> None:
     """Learn the samples, and those in regions again with smaller boxes, level by level."""
-    learn_online(samples, model, rule, callbacks)
+    learn_online(samples, model, growth, callbacks)
     rows = np.arange(len(samples.y)) if samples.order is None else samples.order
     xl, xu = samples.scaled()
     nothing = np.empty(0)
     networks: list[_Network] = []
     parents = [_Network(nothing, nothing, 0, model.boxes, rows)]
     for level in range(1, n_levels):
-        rule = rule._replace(theta=rule.theta * shrink)
+        growth = growth._replace(theta=growth.theta * shrink)
         arrays = xl, xu, samples.y
-        parents = [child for one in parents for child in _children(one, level, *arrays, rule)]
+        parents = [child for one in parents for child in _children(one, level, *arrays, growth)]
         networks += parents
     model.levels = _in_order(networks, xl.shape[1])
 
@@ -431,7 +431,7 @@ def _children(
     xl: np.ndarray,
     xu: np.ndarray,
     y: np.ndarray,
-    rule: GrowthParameters,
+    growth: GrowthParameters,
 ) -> list[_Network]:
     """Return the networks of the regions of a network that hold samples, if they have a label."""
     regions = _find_regions(parent, xl, xu)
@@ -443,7 +443,7 @@ def _children(
         is_region = not (lower > upper).any()  # which two that hold a missing value need not share
         if is_region and (y[rows] != NO_LABEL).any():
             arrays = frozen(xl[rows]), frozen(xu[rows]), y[rows]
-            boxes = _learn(*arrays, parent.boxes.n_classes, rule)
+            boxes = _learn(*arrays, parent.boxes.n_classes, growth)
             children.append(_Network(lower, upper, level, boxes, rows))
     return children
 
@@ -468,17 +468,17 @@ def _find_regions(
 
 
 def _learn(
-    xl: np.ndarray, xu: np.ndarray, y: np.ndarray, n_classes: int, rule: GrowthParameters
+    xl: np.ndarray, xu: np.ndarray, y: np.ndarray, n_classes: int, growth: GrowthParameters
 ) -> BoxStore:
     boxes = BoxStore(xl.shape[1], n_classes)
     joined = np.empty(len(y), np.int64)
     while boxes.n_learned < len(y):
-        run_kernel(boxes, rule, xl, xu, y, joined)
+        run_kernel(boxes, growth, xl, xu, y, joined)
     return boxes
 
 
 def _in_order(networks: list[_Network], n_features: int) -> Levels:
-    """Return networks in the order in which they are asked."""
+    """Return networks in the order in which they are tried."""
     if not networks:
         return Levels.none(n_features)
     lower = np.array([network.lower for network in networks])
@@ -495,7 +495,7 @@ def _in_order(networks: list[_Network], n_features: int) -> Levels:
 def _goes_on_learning(estimator: Any) -> bool:
     if estimator.resolution == "levels":
         raise AttributeError(
-            "With resolution='levels' all samples are needed at once: regions are learned anew "
+            "With resolution='levels' all samples are needed at once: regions are learned again "
             "from the samples in them. Call fit."
         )
     return True
@@ -509,28 +509,28 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
     hold it within its size, whatever other classes it meets; if there is none, the sample becomes a
     new box. Boxes never shrink, so every training sample stays in a box of its class. What two
     boxes of different classes share is a class overlap: `regions_` lists them, and
-    `in_overlap` says which samples are in one.
+    `in_overlap` returns which samples are in one.
 
-    Choose it to see where classes cannot be told apart: rules are fewer and larger than those of
+    Choose it to see where classes cannot be distinguished: rules are fewer and larger than those of
     the other learners, and name their exceptions. As a classifier alone,
     :class:`ImprovedOnlineGFMM` is the first choice.
 
     Parameters
     ----------
     resolution : {"exclude", "compensate", "core", "levels"}, default="exclude"
-        How class overlaps are resolved. ``"exclude"``: they belong to no class, which
-        `in_overlap` tells; `predict` takes the class of the box of a single training sample, or
-        the one with the most training samples in the boxes that hold the sample [2]_.
-        ``"compensate"``: by what is taken from the membership in each class that holds the sample:
-        the less the nearer the sample is to a face of its box, where its samples are; all, if its
-        box contains the other. Boxes that overlap another class grow no more, and `theta` bounds
-        the mean of a box's sides, not the longest [3]_ [4]_. ``"core"``: by the nearest data core,
-        the mean of the samples that a box has absorbed. Outside of all boxes, membership falls more
-        steeply on the side of a box where its samples are few [5]_; this is experimental, for parts
-        of the paper could not be checked. ``"levels"``: by a network of smaller boxes that was
-        learned from the samples in the region, and so on; that of the smallest region decides
-        alone, by the mean square of the gaps. Boxes whose centres are nearest grow first. It needs
-        all samples at once [6]_.
+        How class overlaps are resolved. ``"exclude"``: they belong to no class:
+        `in_overlap` returns which samples do; `predict` takes the class of the box of a single
+        training sample, or the one with the most training samples in the boxes that hold the sample
+        [2]_. ``"compensate"``: by what is taken from the membership in each class that holds the
+        sample: the less the nearer the sample is to a face of its box, where its samples are; all,
+        if its box contains the other. Boxes that overlap another class grow no more, and `theta`
+        bounds the mean of a box's sides, not the longest [3]_ [4]_. ``"core"``: by the nearest data
+        core, the mean of the samples that a box has absorbed. Outside of all boxes, membership
+        falls more steeply on the side of a box where its samples are few [5]_; this is
+        experimental, for parts of the paper could not be checked. ``"levels"``: by a network of
+        smaller boxes that was learned from the samples in the region, and so on; that of the
+        smallest region decides alone, by the mean square of the gaps. Boxes whose centres are
+        nearest grow first. It needs all samples at once [6]_.
     {theta}
     {gamma}
     {membership_function}
