@@ -133,7 +133,7 @@ def test_models_equal_the_reference(
         path = model.fit(X, y, weights)._runs[0].path
         rows = boosting_learning.draw_rows(len(X), random)
     expected = reference.Booster(X, y, weights, how, n_classes, random, rows).run()
-    stages = [path.places_at(stage) for stage in range(1, len(path.votes) + 1)]
+    stages = [path.indices_at(stage) for stage in range(1, len(path.votes) + 1)]
     boxes = [conditions(box) for box in path.boxes]
     assert [[boxes[place] for place in places] for places in stages] == expected.stages
     for found, value in zip(path.votes, expected.votes, strict=True):
@@ -275,7 +275,7 @@ def test_ends_change_once_another_box_explains_a_part():
     path = model._runs[0].path
     assert len(path.boxes) > len(path.votes) == len(model.hyperboxes_) == 6
     for stage in range(2, 7):
-        before, after = path.places_at(stage - 1), path.places_at(stage)
+        before, after = path.indices_at(stage - 1), path.indices_at(stage)
         assert before[:-1] == after[: stage - 2]  # all but the one before the newest stay
 
 

@@ -65,7 +65,7 @@ class _BoxClassifier(base.Classifier):
         """Return the features in order; others than those that are known are ignored."""
         return [x.get(name) for name in self._names]
 
-    def _add_features(self, names: Any) -> int:
+    def _number_features(self, names: Any) -> int:
         """Give numbers to features that are new, in an order that is not the dictionary's."""
         new = sorted((name for name in names if name not in self._names), key=str)
         for name in new:
@@ -103,12 +103,12 @@ class AdaptiveGFMM(_BoxClassifier, base.MiniBatchClassifier):
 
     def learn_one(self, x: Mapping[Hashable, Any], y: Any) -> None:
         """Learn a sample."""
-        self._take_in(x)
+        self._include_features(x)
         self._model.learn_one(self._values(x), y)
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn the rows of a data frame, in their order: the same as one by one, and faster."""
-        self._take_in(X.columns)
+        self._include_features(X.columns)
         self._model.partial_fit(self._table(X), np.asarray(y))
 
     def predict_proba_many(self, X: Any) -> Any:
@@ -119,10 +119,10 @@ class AdaptiveGFMM(_BoxClassifier, base.MiniBatchClassifier):
         shares = self._model.predict_proba(self._table(X))
         return pandas.DataFrame(shares, index=X.index, columns=self._model.classes_)
 
-    def _take_in(self, names: Any) -> None:
+    def _include_features(self, names: Any) -> None:
         """Make room for features that are new."""
         if self._model is None or not all(name in self._names for name in names):
-            n_new = self._add_features(names)
+            n_new = self._number_features(names)
             if self._model is None:
                 self._model = self._make_model()
             elif hasattr(self._model, "n_features_in_"):
@@ -154,7 +154,7 @@ class _WarmedUp(_BoxClassifier):
 
     def _begin(self) -> None:
         for x, _ in self._first:
-            self._add_features(x)
+            self._number_features(x)
         rows = np.array([self._values(x) for x, _ in self._first], np.float64)
         labels = np.array([y for _, y in self._first])
         model = self._make_model()

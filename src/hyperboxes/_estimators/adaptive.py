@@ -23,11 +23,11 @@ from hyperboxes._estimators.validation import (
 )
 from hyperboxes._kernels.adaptive import Settings
 from hyperboxes._learning.adaptive import (
-    ask_memory,
-    ask_row,
     learn_adaptively,
     learn_row,
     make_settings,
+    predict_row_shares,
+    predict_shares,
 )
 from hyperboxes._models.adaptive_state import AdaptiveState
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -187,7 +187,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             return {}
         state, labels = self._model
-        shares = ask_row(make_row(self, x), state, self.theta, self.max_boxes)
+        shares = predict_row_shares(make_row(self, x), state, self.theta, self.max_boxes)
         codes = labels.codes
         return {
             label: shares[codes[label]] if label in codes else 0.0 for label in labels.sorted_labels
@@ -237,7 +237,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         upper = check_upper(self, X, X_upper)
         shares = np.zeros((len(X), len(self.classes_)))
         state, labels = self._model
-        shares[:, labels.positions] = ask_memory(X, upper, state, self._settings())
+        shares[:, labels.positions] = predict_shares(X, upper, state, self._settings())
         return shares
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:

@@ -322,7 +322,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             scores = np.zeros((len(X), len(self.classes_)))
             for (_, path), inside in zip(self._runs, contained, strict=True):
                 at = min(stage, len(path.votes))
-                scores += path.intercepts[at] + inside[:, path.places_at(at)] @ path.votes_at(at)
+                scores += path.intercepts[at] + inside[:, path.indices_at(at)] @ path.votes_at(at)
             yield softmax(scores / len(self._runs), axis=1)
 
     def _scores(self, X: Any) -> np.ndarray:

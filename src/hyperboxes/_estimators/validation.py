@@ -161,10 +161,10 @@ def validate_samples(
     if coded and y:
         numbers, labels = validated
         weights = _check_sample_weight(sample_weight, numbers, ensure_non_negative=True)
-        for j, places in learn_positions(
+        for j, positions in learn_positions(
             estimator, coded, _mask(estimator, labels), weights
         ).items():
-            numbers[:, j] = places
+            numbers[:, j] = positions
     return validated
 
 

@@ -179,7 +179,7 @@ def _write_nearest_graph(
         n_boxes=constants["n_boxes"][0],
         is_mean=record.is_mean,
         is_weighted=not (record.gamma == 1.0).all(),
-        knows_all=not np.isnan(constants["lower"]).any(),
+        has_all_bounds=not np.isnan(constants["lower"]).any(),
     )
     n_features = len(record.gamma)
     is_scaled = (record.scale.low != 0.0).any() or (record.scale.span != 1.0).any()

@@ -34,10 +34,10 @@ def mark_contained(codes, box, start, stop, held):
     held = held[start:stop]
     for row in range(held.size):
         held[row] = True
-    for place in range(n_used(box)):
-        column = codes[box.feature[place], start:stop]
-        first, last = np.uint8(box.first[place]), np.uint8(box.last[place])
-        missing = box.missing[place]
+    for condition in range(n_used(box)):
+        column = codes[box.feature[condition], start:stop]
+        first, last = np.uint8(box.first[condition]), np.uint8(box.last[condition])
+        missing = box.missing[condition]
         for row in range(held.size):
             code = column[row]
             meets = (code >= first) & (code <= last)
@@ -248,13 +248,15 @@ def add_votes(X, conditions, votes, start, stop, scores):
     for row in range(start, stop):
         for box in range(votes.shape[0]):
             is_contained = True
-            for place in range(conditions.starts[box], conditions.starts[box + 1]):
-                check_index(conditions.feature[place], X.shape[1])
-                value = X[row, conditions.feature[place]]
+            for condition in range(conditions.starts[box], conditions.starts[box + 1]):
+                check_index(conditions.feature[condition], X.shape[1])
+                value = X[row, conditions.feature[condition]]
                 if value != value:
-                    is_contained = conditions.missing[place]
+                    is_contained = conditions.missing[condition]
                 else:
-                    is_contained = conditions.lower[place] <= value <= conditions.upper[place]
+                    is_contained = (
+                        conditions.lower[condition] <= value <= conditions.upper[condition]
+                    )
                 if not is_contained:
                     break
             if is_contained:

@@ -145,7 +145,7 @@ class Reference(types.Type):
         """What distinguishes this type from others."""
         return self.record
 
-    def place_of(self, field: str) -> int:
+    def position_of(self, field: str) -> int:
         """Return the number of a field."""
         return self.record.fields.index(field)
 
@@ -166,15 +166,15 @@ class _ReferenceFields(AttributeTemplate):
     def generic_resolve(self, reference: Any, field: str) -> Any:  # type: ignore[override]
         if field not in reference.record.fields:
             return None
-        kind = reference.record.types[reference.place_of(field)]
+        kind = reference.record.types[reference.position_of(field)]
         return Reference(kind) if isinstance(kind, types.BaseNamedTuple) else kind
 
 
 @lower_getattr_generic(Reference)
 def _read_field(context: Any, builder: Any, reference: Reference, pointer: Any, field: str) -> Any:
-    place = reference.place_of(field)
-    kind = reference.record.types[place]
-    address = cgutils.gep_inbounds(builder, pointer, 0, place)
+    position = reference.position_of(field)
+    kind = reference.record.types[position]
+    address = cgutils.gep_inbounds(builder, pointer, 0, position)
     if isinstance(kind, types.BaseNamedTuple):
         return address
     value = builder.load(address)

@@ -192,11 +192,11 @@ def find_conflicts_by_age(v, w, label, exhaustive, boxes, search, ids):
         n_found = find(NO_LABEL, False, False, exhaustive, boxes, search, ids)
     for i in range(1, n_found):
         rival = ids[i]
-        place = i
-        while place > 0 and ids[place - 1] > rival:
-            ids[place] = ids[place - 1]
-            place -= 1
-        ids[place] = rival
+        position = i
+        while position > 0 and ids[position - 1] > rival:
+            ids[position] = ids[position - 1]
+            position -= 1
+        ids[position] = rival
     return n_found
 
 
@@ -321,7 +321,7 @@ def push_all(block, bounds, inside, mask, bound, boxes, metric, search, top):
 
     `bounds` is the node's block that bounds how near they are at least. Returns the top. All lanes
     are written, for that takes less time than to guess which of them will be: the next one takes
-    the place of one that is not to be there.
+    the position of one that is not to be there.
     """
     links, gaps, stack, least = boxes.index.links, search.gaps, search.stack, search.least
     mask &= near_lanes_of(bounds, inside, bound, boxes, metric, search) & taken_lanes(links, block)

@@ -19,13 +19,11 @@ Boxes = namedtuple("Boxes", "lower upper labels counts confirmed counters index"
 # Trees over the boxes of each class, the last one over those without a label (`box_index.py`):
 # `ends[block, feature, LOW or HIGH, lane]` in single precision; `links[block]`: the box or block in
 # each lane (-1 for none), then the block's level (0 for leaves) and its position in its parent
-# (`block * 16 + lane`, or -1); `places`: the same for each box; `roots`: of each tree, or -1.
+# (`block * 16 + lane`, or -1); `slots`: the same for each box; `roots`: of each tree, or -1.
 # `free_regions` are laid out like `ends`: how far boxes may grow (`blocking.py`). They and
 # `bitmaps` are empty until `rejections_left[0]` more candidates are rejected; `rejections_left[1]`
 # is the count to start from after they were dropped. Both are None where they are never used.
-Index = namedtuple(
-    "Index", "ends free_regions bitmaps rejections_left links places roots workspace"
-)
+Index = namedtuple("Index", "ends free_regions bitmaps rejections_left links slots roots workspace")
 
 # The bitmap index of the boxes, and its working arrays (`bitmaps.py`).
 Bitmaps = namedtuple("Bitmaps", "bin_edges bits classes state rows all_rows all_but_one")

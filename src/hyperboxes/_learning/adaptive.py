@@ -52,7 +52,7 @@ def learn_adaptively(
         row = adaptive.learn(xl, xu, y, row, stop, memory.arrays, settings, work)
 
 
-def ask_memory(
+def predict_shares(
     xl: np.ndarray, xu: np.ndarray, memory: AdaptiveState, settings: Settings
 ) -> np.ndarray:
     """Return the shares of the classes in the vote for each sample, by codes."""
@@ -73,13 +73,17 @@ def learn_row(
     while not is_learned:
         workspace = _acquire_workspace(memory, theta, max_boxes)
         workspace.label[0] = label
-        asked = row, row, workspace.frozen_label, 0, 1
-        is_learned = adaptive.learn(*asked, memory.arrays, workspace.settings, workspace.work) == 1
+        arguments = row, row, workspace.frozen_label, 0, 1
+        is_learned = (
+            adaptive.learn(*arguments, memory.arrays, workspace.settings, workspace.work) == 1
+        )
         memory.workspace = workspace
         memory.reserve(max_boxes)
 
 
-def ask_row(row: np.ndarray, memory: AdaptiveState, theta: float, max_boxes: int) -> list[float]:
+def predict_row_shares(
+    row: np.ndarray, memory: AdaptiveState, theta: float, max_boxes: int
+) -> list[float]:
     """Return the shares of the classes in the vote for a table of one row."""
     workspace = _acquire_workspace(memory, theta, max_boxes)
     adaptive.predict(

@@ -80,20 +80,20 @@ class BoostingHistory:
 
     `votes` has an item for each stage but the first: what the boxes of that stage vote for each
     class if votes are `corrected`, else what the new box votes. Where votes are corrected, boxes
-    are changed, too: `boxes` has a box before and after, `places` those of each stage but the
+    are changed, too: `boxes` has a box before and after, `indices` those of each stage but the
     first.
     """
 
     corrected: bool
     boxes: list[boosting.Box]
-    places: list[list[int]]
+    indices: list[list[int]]
     votes: list[np.ndarray]
     intercepts: list[np.ndarray]
 
-    def places_at(self, stage: int) -> list[int]:
-        """Return the places of the boxes that voted at a stage."""
+    def indices_at(self, stage: int) -> list[int]:
+        """Return the indices of the boxes that voted at a stage."""
         if self.corrected and stage:
-            return self.places[stage - 1]
+            return self.indices[stage - 1]
         return list(range(stage))
 
     def votes_at(self, stage: int) -> np.ndarray:
@@ -128,14 +128,14 @@ def gather(
     if rows is None:
         samples, _ = merge_equal(codes, n_bins, labels, weights, unit, threads)
         return TrainingSets(samples, LocalSamples(samples, None, threads), unit)
-    searched, places = merge_equal(
+    searched, indices = merge_equal(
         np.ascontiguousarray(codes[:, rows]), n_bins, labels[rows], weights[rows], unit, threads
     )
     counts = np.ones(len(labels), np.int64)
     samples = boosting.Samples(
         codes, n_bins, labels, in_units(weights, unit), counts, np.empty(0, np.uint64)
     )
-    return TrainingSets(searched, LocalSamples(samples, rows[places], threads), unit)
+    return TrainingSets(searched, LocalSamples(samples, rows[indices], threads), unit)
 
 
 def total_of(weights: np.ndarray) -> float:
@@ -158,7 +158,7 @@ def merge_equal(
     unit: float,
     threads: Threads,
 ) -> tuple[boosting.Samples, np.ndarray]:
-    """Return samples, equal ones as one, and the place of the first that each stands for."""
+    """Return samples, equal ones as one, and the index of the first that each stands for."""
     keys = np.empty(len(labels), np.uint64)
 
     def hash_rows(start: int, stop: int) -> None:
@@ -166,10 +166,10 @@ def merge_equal(
 
     in_batches(hash_rows, len(labels), threads)
     counts, first = np.ones(len(labels), np.int64), np.arange(len(labels))
-    distinct, places, members = np.unique(keys, return_index=True, return_inverse=True)
+    distinct, indices, members = np.unique(keys, return_index=True, return_inverse=True)
     if len(distinct) < len(keys):
-        codes, labels, keys = np.ascontiguousarray(codes[:, places]), labels[places], distinct
-        counts, weights, first = np.bincount(members), np.bincount(members, weights), places
+        codes, labels, keys = np.ascontiguousarray(codes[:, indices]), labels[indices], distinct
+        counts, weights, first = np.bincount(members), np.bincount(members, weights), indices
     return boosting.Samples(codes, n_bins, labels, in_units(weights, unit), counts, keys), first
 
 
@@ -200,7 +200,7 @@ class Booster:
         self.path = BoostingHistory(settings.n_sweeps > 0, [], [], [], [self._intercepts.copy()])
         self._n_found: list[int] = []
         self._scores = np.zeros(len(self.searched.codes))  # of features, when last looked at
-        self._voters: list[int] = []  # the places of the boxes that vote
+        self._voters: list[int] = []  # the indices of the boxes that vote
         self._set_state()
 
     def run(self) -> BoostingHistory:
@@ -246,10 +246,10 @@ class Booster:
             for group in starts
         ]
         found = list(self._threads.map(lambda task: self._find(*task), tasks))
-        places = np.repeat(np.arange(len(draws)), [len(starts) for starts in groups])
+        indices = np.repeat(np.arange(len(draws)), [len(starts) for starts in groups])
         seconds: list[dict[Group, None]] = [{} for _ in draws]
-        for place, box in zip(places, found, strict=True):
-            seconds[place][box.gaining] = None
+        for index, box in zip(indices, found, strict=True):
+            seconds[index][box.gaining] = None
         again = [
             (drawn, some, group)
             for drawn, some, starts, later in zip(draws, columns, groups, seconds, strict=True)
@@ -367,8 +367,8 @@ class Booster:
     def _find_known(self, box: boosting.Box) -> int | None:
         """Return which voter is an equal box, if any is and votes are corrected."""
         same = conditions_of(box)
-        for voter, place in enumerate(self._voters):
-            if conditions_of(self.path.boxes[place]) == same:
+        for voter, index in enumerate(self._voters):
+            if conditions_of(self.path.boxes[index]) == same:
                 return voter
         return None
 
@@ -380,7 +380,7 @@ class Booster:
             self._regions.add(best.box)
             self._n_found.append(1)
             self._voters.append(len(self.path.boxes) - 1)
-            self.path.places.append(self._voters.copy())
+            self.path.indices.append(self._voters.copy())
             self.path.votes.append(self._vote_for_group(best))
         else:
             self.path.votes.append(self._vote_for_all(self._regions.split(best.box)))
@@ -414,7 +414,7 @@ class Booster:
         self._regions.table.scores[:] = self._regions.add_up(self._intercepts, table)
         self.path.boxes.append(box)
         self._voters[voter] = len(self.path.boxes) - 1
-        self.path.places[-1] = self._voters.copy()
+        self.path.indices[-1] = self._voters.copy()
         self.path.votes[-1] = self._correct(table)
         self._end_round()
 
@@ -561,10 +561,10 @@ def join(paths: list[BoostingHistory]) -> tuple[list[boosting.Box], np.ndarray]:
     table: dict[frozenset[tuple], np.ndarray] = {}
     for path in paths:
         last = len(path.votes)
-        for place, row in zip(path.places_at(last), path.votes_at(last), strict=True):
+        for index, row in zip(path.indices_at(last), path.votes_at(last), strict=True):
             if row.any():
-                key = conditions_of(path.boxes[place])
-                boxes.setdefault(key, path.boxes[place])
+                key = conditions_of(path.boxes[index])
+                boxes.setdefault(key, path.boxes[index])
                 table[key] = table.get(key, 0.0) + row / len(paths)
     n_classes = len(paths[0].intercepts[0])
     return list(boxes.values()), np.array(list(table.values())).reshape(-1, n_classes)
@@ -588,10 +588,10 @@ def in_data_units(
     shape = len(boxes), len(bins.n_thresholds)
     lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
     missing = np.ones(shape, np.bool_)
-    for place, box in enumerate(boxes):
+    for index, box in enumerate(boxes):
         used = box.feature >= 0
         feature = box.feature[used]
-        lower[place, feature] = bins.lower(feature, box.first[used])
-        upper[place, feature] = bins.upper(feature, box.last[used])
-        missing[place, feature] = box.missing[used]
+        lower[index, feature] = bins.lower(feature, box.first[used])
+        upper[index, feature] = bins.upper(feature, box.last[used])
+        missing[index, feature] = box.missing[used]
     return lower, upper, missing

@@ -61,12 +61,12 @@ class Cells(ABC):
         inside = self.split(box)
         self.members = np.concatenate([self.members, inside[np.newaxis]])
 
-    def replace(self, place: int, box: boosting.Box) -> None:
-        """Put a box in the place of another, and join the regions that only that one parted.
+    def replace(self, index: int, box: boosting.Box) -> None:
+        """Replace a box by another, and join the regions that only that one parted.
 
         Their scores are to be set again.
         """
-        self.members[place] = self.split(box)
+        self.members[index] = self.split(box)
         _, first, joined = np.unique(
             np.packbits(self.members, axis=0), axis=1, return_index=True, return_inverse=True
         )
@@ -83,8 +83,8 @@ class Cells(ABC):
     ) -> np.ndarray:
         """Return the scores that intercepts and votes make, without those of one box if named."""
         scores = np.tile(intercepts, (self.members.shape[1], 1))
-        for place, (inside, row) in enumerate(zip(self.members, votes_of_boxes, strict=True)):
-            if place != but:
+        for index, (inside, row) in enumerate(zip(self.members, votes_of_boxes, strict=True)):
+            if index != but:
                 scores[inside] += row
         return scores
 
@@ -100,10 +100,10 @@ class SampleStore(Protocol):
 
 
 class LocalSamples(NamedTuple):
-    """All samples in this process. Boxes are found on those in some places, None for all."""
+    """All samples in this process. Boxes are found on the rows `searched`, None for all."""
 
     samples: boosting.Samples
-    places: np.ndarray | None
+    searched: np.ndarray | None
     threads: Threads
 
     def new_regions(self, n_classes: int) -> Cells:
@@ -127,18 +127,18 @@ class LocalCells(Cells):
     def __init__(
         self,
         samples: boosting.Samples,
-        places: np.ndarray | None,
+        searched: np.ndarray | None,
         threads: Threads,
         n_classes: int,
     ) -> None:
-        self._samples, self._places, self._threads = samples, places, threads
+        self._samples, self._searched, self._threads = samples, searched, threads
         self._of_samples = np.zeros(len(samples.labels), np.int32)
         super().__init__(self._masses(1, n_classes)[0])
 
     @property
     def of_searched(self) -> np.ndarray:
         """The region of each sample that boxes are found on."""
-        return self._of_samples if self._places is None else self._of_samples[self._places]
+        return self._of_samples if self._searched is None else self._of_samples[self._searched]
 
     def _cut(self, box: boosting.Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n_regions, n_classes = self.table.scores.shape
@@ -248,8 +248,8 @@ def find_thresholds(column: np.ndarray, weights: np.ndarray | None) -> np.ndarra
         is_last = np.append(bins[1:] != bins[:-1], False)
     else:
         is_last = np.append(np.ones(max(len(values) - 1, 0), bool), False)[: len(values)]
-    places = np.flatnonzero(is_last)
-    return between(values[places], values[places + 1])
+    last = np.flatnonzero(is_last)
+    return between(values[last], values[last + 1])
 
 
 def _distinct(column: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

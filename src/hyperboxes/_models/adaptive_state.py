@@ -157,7 +157,7 @@ class AdaptiveState:
         return Workspace(
             x=np.zeros((2, self.arrays.mean.size)),
             scale=np.empty(self.arrays.mean.size),
-            asked_at=np.full(1, -1),
+            compared_at=np.full(1, -1),
             distances=np.empty(self.arrays.labels.size),
             recent=np.empty(self.arrays.labels.size + LANES),
             near=_lanes(np.int32),
@@ -165,7 +165,7 @@ class AdaptiveState:
             growable=_lanes(np.int32),
             growable_gaps=_lanes(np.float64),
             sums=np.empty(self.n_labels),
-            answers=np.empty(n_experts, np.int64),
+            predicted=np.empty(n_experts, np.int64),
             votes=np.empty((n_experts, self.n_labels)),
             totals=np.empty(n_experts),
             weights=np.empty(n_experts),
@@ -173,16 +173,16 @@ class AdaptiveState:
 
     @property
     def by_age(self) -> np.ndarray:
-        """The places of the boxes, oldest first."""
+        """The positions of the boxes, oldest first."""
         return np.argsort(self.arrays.born[: len(self)], kind="stable")
 
-    def record(self, places: np.ndarray, n_classes: int) -> NeighborBoxes:
-        """Return a copy that can be read; `places` are those of the labels in `classes_`."""
+    def record(self, positions: np.ndarray, n_classes: int) -> NeighborBoxes:
+        """Return a copy that can be read; `positions` are those of the labels in `classes_`."""
         order, arrays = self.by_age, self.arrays
         return NeighborBoxes(
             lower=np.ascontiguousarray(arrays.lower[:, order].T),
             upper=np.ascontiguousarray(arrays.upper[:, order].T),
-            labels=places[arrays.labels[order]],
+            labels=positions[arrays.labels[order]],
             counts=arrays.counts[order],
             age=self.n_learned - 1 - arrays.confirmed[order],
             n_classes=n_classes,
@@ -193,13 +193,13 @@ class AdaptiveState:
             expert_scores=self.scores.copy(),
         )
 
-    def hyperboxes(self, places: np.ndarray) -> Hyperboxes:
-        """Return the boxes as users see them; `places` are those of the labels in `classes_`."""
+    def hyperboxes(self, positions: np.ndarray) -> Hyperboxes:
+        """Return the boxes as users see them; `positions` are those of the labels in `classes_`."""
         order, arrays = self.by_age, self.arrays
         return Hyperboxes(
             np.ascontiguousarray(arrays.lower[:, order].T),
             np.ascontiguousarray(arrays.upper[:, order].T),
-            places[arrays.labels[order]],
+            positions[arrays.labels[order]],
             arrays.counts[order],
         )
 

@@ -85,12 +85,12 @@ class BoxStore:
     _rows: ClassVar[tuple[str, ...]] = ("_lower", "_upper", "_labels", "_counts", "_confirmed")
     _index: structs.Index
 
-    def __init__(self, n_features: int, n_classes: int, room: int = 0) -> None:
-        self._lower = np.empty((room, n_features))
-        self._upper = np.empty((room, n_features))
-        self._labels = np.empty(room, np.int64)
-        self._counts = np.empty(room, np.int64)
-        self._confirmed = np.empty(room, np.int64)
+    def __init__(self, n_features: int, n_classes: int, capacity: int = 0) -> None:
+        self._lower = np.empty((capacity, n_features))
+        self._upper = np.empty((capacity, n_features))
+        self._labels = np.empty(capacity, np.int64)
+        self._counts = np.empty(capacity, np.int64)
+        self._confirmed = np.empty(capacity, np.int64)
         self._n_classes = n_classes
         self._counters = np.zeros(N_COUNTERS, np.int64)
         self._build_index()
@@ -200,7 +200,7 @@ class BoxStore:
 
     def in_one_tree(self) -> structs.Boxes:
         """Return the arrays with another index: one tree of all boxes that have a label."""
-        blocks, lanes = np.divmod(self._index.places[: len(self)], LANES)
+        blocks, lanes = np.divmod(self._index.slots[: len(self)], LANES)
         is_shown = self._index.links[blocks, lanes] == np.arange(len(self))
         rows = {name: getattr(self, name)[: len(self)] for name in self._rows}
         rows["_labels"] = np.minimum(self.labels, 0)
@@ -258,7 +258,7 @@ class BoxStore:
             self._grow_rows(n_boxes)
         elif self._counters[REMOVABLE] <= 0:
             self._build_index(free_regions=self._kept_regions())
-        self.make_room_in_trees(n_boxes)
+        self.reserve_blocks(n_boxes)
         self._switch_tracking()
 
     def _grow_rows(self, n_boxes: int) -> None:
@@ -273,7 +273,7 @@ class BoxStore:
         # All at once: Ctrl-C may come between any two steps.
         vars(self).update(vars(self._with_rows(rows, len(self), self._kept_regions())))
 
-    def make_room_in_trees(self, n_boxes: int = 1) -> None:
+    def reserve_blocks(self, n_boxes: int = 1) -> None:
         """Make room for blocks, of which a box may take some that is added or gets a label."""
         n_blocks = int(self._counters[BLOCKS])
         n_spare = n_boxes * SPARE_BLOCKS
@@ -286,7 +286,7 @@ class BoxStore:
         index.links[:n_blocks] = old.links[:n_blocks]
         if bitmaps is not None:
             index.free_regions[:n_blocks] = old.free_regions[:n_blocks]
-        index.places[:], index.roots[:] = old.places, old.roots
+        index.slots[:], index.roots[:] = old.slots, old.roots
         self._index = index
 
     def track_free_regions(self, is_wanted: bool, *, at_once: bool = False) -> None:
@@ -338,7 +338,7 @@ class BoxStore:
         index = self._index
         if not _has_regions(index):
             return _KeptRegions(index.rejections_left)
-        blocks, lanes = np.divmod(index.places[: len(self)], LANES)
+        blocks, lanes = np.divmod(index.slots[: len(self)], LANES)
         of_boxes = np.ascontiguousarray(index.free_regions[blocks, :, :, lanes])
         return _KeptRegions(index.rejections_left, of_boxes, index.bitmaps)
 
@@ -355,26 +355,26 @@ class BoxStore:
         """Build the trees again if half of their boxes are gone, and make room to relabel some."""
         if self._counters[ALIVE] <= self._counters[FEW]:
             self._build_index(_WIDTH, self._kept_regions())
-        self.make_room_in_trees()
+        self.reserve_blocks()
         self._switch_tracking()
 
     def hide(self, box: int) -> None:
         """Let no search find a box, until it is shown again."""
         vars(self).pop("joint", None)
-        block, lane = divmod(int(self._index.places[box]), LANES)
+        block, lane = divmod(int(self._index.slots[box]), LANES)
         self._index.links[block, lane] = -1
         self._index.ends[block, :, :, lane] = np.inf
 
     def show(self, box: int) -> None:
         """Let searches find a box again that was hidden; its parents still contain its bounds."""
         vars(self).pop("joint", None)
-        block, lane = divmod(int(self._index.places[box]), LANES)
+        block, lane = divmod(int(self._index.slots[box]), LANES)
         self._index.links[block, lane] = box
         self._index.ends[block, :, LOW, lane] = self._lower[box]
         self._index.ends[block, :, HIGH, lane] = self._upper[box]
 
     def settled(self) -> Self:
-        """Return a copy without the places of boxes that were merged into others."""
+        """Return a copy without the positions of boxes that were merged into others."""
         return self.take(self.counts > 0)
 
     def take(self, kept: np.ndarray) -> Self:
@@ -383,7 +383,7 @@ class BoxStore:
         return self._with_rows(rows, len(rows["_labels"]))
 
     def evict(self, max_boxes: int) -> None:
-        """Keep so many boxes at most, those confirmed last; of equals, those at later places."""
+        """Keep so many boxes at most, those confirmed last; of equals, those at later positions."""
         n_gone = len(self) - max_boxes
         if n_gone > 0:
             kept = np.sort(np.argsort(self.confirmed, kind="stable")[n_gone:])
@@ -472,7 +472,7 @@ class BoxStore:
             None,
             rejections_left,
             np.empty((n_blocks, N_LINKS), np.int64),
-            np.zeros(capacity, np.int64),  # of boxes that are gone, any place
+            np.zeros(capacity, np.int64),  # of boxes that are gone, any position
             np.empty(self._n_classes + 1, np.int64),
             make_workspace(n_features),
         )
@@ -554,7 +554,7 @@ class AllClassTree:
 
     def __init__(self, boxes: BoxStore) -> None:
         self._index, self._counters_snapshot = boxes.index, boxes.counters_snapshot
-        self._n_asked = 0
+        self._n_compared = 0
         self._arrays: structs.Boxes | None = None
 
     @classmethod
@@ -566,8 +566,8 @@ class AllClassTree:
         tree = vars(boxes).get("joint")
         if tree is None or not tree._is_of(boxes):
             tree = boxes.joint = cls(boxes)
-        tree._n_asked += n_samples
-        pays = tree._n_asked >= _AT_LEAST + _SAMPLES_PER_BOX * len(boxes)
+        tree._n_compared += n_samples
+        pays = tree._n_compared >= _AT_LEAST + _SAMPLES_PER_BOX * len(boxes)
         if tree._arrays is None and pays and boxes.n_classes > 1:
             tree._arrays = boxes.in_one_tree()
         return tree._arrays

@@ -137,10 +137,10 @@ class Samples(Intervals):
         return replace(self, lower=lower, upper=upper, y=self.y[rows], order=None, counts=counts)
 
     def starting_with(self, is_first: np.ndarray) -> Self:
-        """Return them in another order: those at these places come first, then the others."""
+        """Return them in another order: those at these positions come first, then the others."""
         order = np.arange(len(self.y)) if self.order is None else self.order
         return replace(self, order=np.concatenate([order[is_first], order[~is_first]]))
 
-    def in_order(self, places: slice) -> Rows:
-        """Return the rows that are learned at these places."""
-        return places if self.order is None else self.order[places]
+    def in_order(self, positions: slice) -> Rows:
+        """Return the rows that are learned at these positions."""
+        return positions if self.order is None else self.order[positions]

@@ -215,13 +215,13 @@ def boost_partitions(
 def _with_survey(model: Any, survey: Survey) -> Any:
     """Return a copy of an estimator with the features and all categories set."""
     assert survey.ranges is not None
-    told = clone(model)
-    told.n_features_in_ = survey.ranges.shape[1]
+    prepared = clone(model)
+    prepared.n_features_in_ = survey.ranges.shape[1]
     if survey.names is not None:
-        told.feature_names_in_ = np.array(survey.names, object)
+        prepared.feature_names_in_ = np.array(survey.names, object)
     if survey.tally:
-        told._categories = survey.categories
-    return told
+        prepared._categories = survey.categories
+    return prepared
 
 
 def _numeric(model: Any) -> Any:

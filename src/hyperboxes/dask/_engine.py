@@ -116,11 +116,11 @@ class Engine:
         self._token = uuid.uuid4().hex
         self._n_trees = 0
 
-    def task(self, function: Callable[..., Any], place: str, *args: Any) -> Any:
+    def task(self, function: Callable[..., Any], where: str, *args: Any) -> Any:
         """Return a delayed call, named by what it does and where, for errors and the dashboard."""
         from dask.delayed import delayed
 
-        name = f"{_NAME}-{function.__name__}-{place}-{self._token}"
+        name = f"{_NAME}-{function.__name__}-{where}-{self._token}"
         return delayed(function, pure=False, traverse=False)(*args, dask_key_name=name)
 
     def tree(self, function: Callable[[list[Any]], Any], values: Sequence[Any]) -> Any:

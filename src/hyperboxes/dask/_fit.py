@@ -227,12 +227,12 @@ def fit_partitions(
         return _take_over(model, fitted), n_samples
     unfitted = _prepared(model, survey)
     seeds = _seeds(model, len(partitions))
-    n_asked, categories = _calibration_quota(survey, model), survey.categories
+    n_compared, categories = _calibration_quota(survey, model), survey.categories
     parts = [
         engine.task(
             learn_partition,
             f"{number}",
-            *(unfitted, survey.classes, categories, seeds[number], n_asked[number]),
+            *(unfitted, survey.classes, categories, seeds[number], n_compared[number]),
             min_box_samples,
             *(number, *partition),
         )
@@ -384,7 +384,7 @@ def learn_partition(
     classes: np.ndarray,
     categories: dict[int, Categories],
     seed: int | None,
-    n_asked: int,
+    n_compared: int,
     min_box_samples: int,
     number: int,
     X: Any,
@@ -401,7 +401,7 @@ def learn_partition(
     try:
         X, X_upper = (with_positions(part, categories) for part in (X, X_upper))
         estimator._fit(X, y, X_upper, classes=classes)
-        samples = _draw(estimator, n_asked, number, X, y, X_upper)
+        samples = _draw(estimator, n_compared, number, X, y, X_upper)
     except (TypeError, ValueError) as error:
         raise type(error)(f"Partition {number}: {error}") from error
     _set_categories(estimator, categories)
@@ -426,13 +426,13 @@ def _without_small_boxes(model: Any, least: int) -> Any:
 
 
 def _draw(
-    estimator: Any, n_asked: int, number: int, X: Any, y: Any, X_upper: Any
+    estimator: Any, n_compared: int, number: int, X: Any, y: Any, X_upper: Any
 ) -> Samples | None:
     """Return some samples at random, in their order."""
-    if n_asked == 0:
+    if n_compared == 0:
         return None
     random = np.random.default_rng([0, number])
-    rows = np.sort(random.choice(len(y), n_asked, replace=False))
+    rows = np.sort(random.choice(len(y), n_compared, replace=False))
     X, y, X_upper = (
         None if part is None else _safe_indexing(part, rows) for part in (X, y, X_upper)
     )

@@ -153,8 +153,8 @@ class Survey:
         assert self.ranges is not None
         ranges = self.ranges.copy()
         for j, categories in self.categories.items():
-            places = categories.positions
-            ranges[:, j] = (places[0], places[-1]) if len(places) else np.nan
+            ends = categories.positions
+            ranges[:, j] = (ends[0], ends[-1]) if len(ends) else np.nan
         return ranges
 
     def check(self) -> None:

@@ -21,7 +21,7 @@ from hyperboxes._files.schema import (
     reject,
 )
 from hyperboxes._kernels.structs import UNIT, MixedMetric
-from hyperboxes.literature.fuzzy_min_max import PlaceModel
+from hyperboxes.literature.fuzzy_min_max import TieModel
 from hyperboxes.literature.granular import GranularModel
 from hyperboxes.literature.mixed import CountingBoxStore, MixedModel, find_owners
 from hyperboxes.literature.overlapping import RESOLUTIONS, Cores, Levels, OverlapModel
@@ -154,7 +154,7 @@ class TieSchema(NearestSchema):
 
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         model = super().restore(header, arrays, n_classes)
-        return PlaceModel(**vars(model), by_corners=header["by_corners"])
+        return TieModel(**vars(model), by_corners=header["by_corners"])
 
 
 _LEVEL = NearestSchema()

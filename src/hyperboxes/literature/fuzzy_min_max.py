@@ -34,7 +34,7 @@ _VARIANTS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(eq=False)
-class PlaceModel(BoxModel):
+class TieModel(BoxModel):
     """Boxes of which the one with the nearest centre wins where classes tie.
 
     Or the one with the nearest corners; of equals the oldest. Beyond the reach of all boxes counts
@@ -49,7 +49,7 @@ class PlaceModel(BoxModel):
         """Return the nearest boxes of each class; where classes tie, only one of them has votes."""
         best, votes, single = super().find_nearest(xl, xu, winners_only=winners_only)
         tied = self.find_tied(best)
-        winner = self.find_nearest_by_place(xl[tied], xu[tied])
+        winner = self.find_nearest_centre(xl[tied], xu[tied])
         labels = self.boxes.labels[winner]
         votes[tied], single[tied] = 0, len(self.boxes)
         votes[tied, labels], single[tied, labels] = self.boxes.counts[winner], winner
@@ -61,7 +61,7 @@ class PlaceModel(BoxModel):
         """Return the deciding boxes; where classes tie, the one with the nearest place."""
         boxes, closest, is_tied = super().deciding_boxes(xl, xu, used)
         tied = self.find_tied(super().find_nearest(xl, xu)[0])
-        boxes[tied] = self.find_nearest_by_place(xl[tied], xu[tied])
+        boxes[tied] = self.find_nearest_centre(xl[tied], xu[tied])
         return boxes, closest, is_tied
 
     def find_tied(self, best: np.ndarray) -> np.ndarray:
@@ -69,16 +69,16 @@ class PlaceModel(BoxModel):
         top = best.max(axis=1)
         return np.flatnonzero((top > 0.0) & ((best == top[:, np.newaxis]).sum(axis=1) > 1))
 
-    def find_nearest_by_place(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+    def find_nearest_centre(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
         """Return of the nearest boxes the one with the nearest centre or corners."""
         boxes = self.boxes
         winner = np.empty(len(xl), np.int64)
         points = frozen(xl), frozen(xu)
-        asked = boxes.arrays, self.membership.metric, boxes.make_search(), self.by_corners
+        arguments = boxes.arrays, self.membership.metric, boxes.make_search(), self.by_corners
         lists = boxes.make_lists()
         row = 0
         while row < len(xl):
-            row = settle_ties(*points, row, *asked, WORK_PER_CALL, *lists, winner)
+            row = settle_ties(*points, row, *arguments, WORK_PER_CALL, *lists, winner)
         return winner
 
 
@@ -173,7 +173,7 @@ class FuzzyMinMax(OnlineMixin, BoxClassifier):
     del _parameter_constraints["membership_function"]
 
     membership_function = "mean"
-    _model: PlaceModel
+    _model: TieModel
 
     def __init__(
         self,
@@ -207,9 +207,9 @@ class FuzzyMinMax(OnlineMixin, BoxClassifier):
         place = "corners decide" if self._model.by_corners else "centre decides"
         return f"the nearest {place} where classes tie"
 
-    def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> PlaceModel:
+    def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> TieModel:
         model = super()._new_model(lower, upper, n_classes)
-        return PlaceModel(**vars(model), by_corners=self.variant == "rfmnn")
+        return TieModel(**vars(model), by_corners=self.variant == "rfmnn")
 
     def _growth_options(self) -> dict[str, Any]:
         n_candidates = {} if self.n_candidates is None else {"n_candidates": self.n_candidates}
@@ -322,25 +322,25 @@ def _learn_until_stable(
     """
     step_size = find_step_size(samples, callbacks)
     boxes = model.boxes
-    lesson, n_iter, is_stable = OnlinePass(samples, model, growth, step_size), 1, False
+    current, n_iter, is_stable = OnlinePass(samples, model, growth, step_size), 1, False
     before = [array.copy() for array in boxes.rows]
 
     def step() -> bool:
-        nonlocal lesson, n_iter, is_stable, before
-        if not lesson.step():
+        nonlocal current, n_iter, is_stable, before
+        if not current.step():
             return False
         after = [array.copy() for array in boxes.rows]
         corners = zip(before[:2], after[:2], strict=True)
         is_stable = all(np.array_equal(*ends, equal_nan=True) for ends in corners)
         if is_stable or n_iter == max_iter:
             return True
-        lesson, n_iter, before = OnlinePass(samples, model, growth, step_size), n_iter + 1, after
+        current, n_iter, before = OnlinePass(samples, model, growth, step_size), n_iter + 1, after
         return False
 
     callbacks.run(step, n_steps=max_iter * -(-len(samples.y) // step_size))
     counts = boxes.counts.copy()
     counts[: len(before[3])] -= before[3]
-    if lesson.is_done:  # else a callback has ended it
+    if current.is_done:  # else a callback has ended it
         kept = counts > 0
         rows = (array[kept] for array in (boxes.lower, boxes.upper, boxes.labels, counts))
         model.boxes = BoxStore.of_rows(*rows, n_classes=boxes.n_classes)

@@ -385,9 +385,9 @@ def _divide(samples: Samples, n_parts: int) -> list[np.ndarray]:
     order = np.arange(len(samples.y)) if samples.order is None else samples.order
     by_class = np.argsort(samples.y[order], kind="stable")
     starts = np.searchsorted(samples.y[order][by_class], samples.y[order])
-    places = np.empty(len(order), np.int64)
-    places[by_class] = np.arange(len(order))
-    part_of = (places - starts) % n_parts
+    ranks = np.empty(len(order), np.int64)
+    ranks[by_class] = np.arange(len(order))
+    part_of = (ranks - starts) % n_parts
     parts = [order[part_of == part] for part in range(n_parts)]
     return [part for part in parts if len(part)]
 

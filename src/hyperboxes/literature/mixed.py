@@ -112,7 +112,7 @@ class MixedModel(BoxModel):
         self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
     ) -> Nearest:
         """Return the nearest boxes of each class by numbers and categories."""
-        return ask_mixed(self, xl, xu)[:3]
+        return compare_mixed(self, xl, xu)[:3]
 
     def shares(self, xl: np.ndarray, boxes: np.ndarray) -> np.ndarray:
         """Return the share of boxes' samples that have the categories of others.
@@ -148,7 +148,7 @@ class MixedModel(BoxModel):
     ) -> np.ndarray:
         """Return the nearest box of a label for each sample; mark all that are equally near."""
         rows, counts = np.arange(len(xl)), self.boxes.counts
-        best, votes, _, first = (table[rows, labels] for table in ask_mixed(self, xl, xu))
+        best, votes, _, first = (table[rows, labels] for table in compare_mixed(self, xl, xu))
         used[first] = True
         for row in np.flatnonzero(votes > counts[first]):  # others are as close
             own = np.flatnonzero((self.boxes.labels == labels[row]) & (counts > 0))
@@ -180,7 +180,7 @@ def find_owners(categories: dict[int, Categories]) -> tuple[np.ndarray, np.ndarr
     return features, owners
 
 
-def ask_mixed(
+def compare_mixed(
     model: MixedModel, xl: np.ndarray, xu: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the best boxes of each class for samples, as `Nearest`, and the first of them.
@@ -191,10 +191,10 @@ def ask_mixed(
     shape = len(xl), boxes.n_classes
     votes, single, first = (np.empty(shape, np.int64) for _ in range(3))
     found = np.empty(shape), votes, single, first
-    asked = boxes.arrays, model.membership.metric, *model.mixed, WORK_PER_CALL
+    arguments = boxes.arrays, model.membership.metric, *model.mixed, WORK_PER_CALL
     row = 0
     while row < len(xl):
-        row = nearest_mixed(xl, xu, row, *asked, *found)
+        row = nearest_mixed(xl, xu, row, *arguments, *found)
     return found
 
 

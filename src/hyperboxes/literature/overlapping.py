@@ -30,7 +30,7 @@ from hyperboxes.literature.kernels import compensate
 RESOLUTIONS = ("exclude", "compensate", "core", "levels")
 
 # Where the oldest box wins ties, a box has this many votes less its place.
-FIRST_PLACE = 2**40
+MOST_VOTES = 2**40
 
 # Comparisons of a sample with a box in a feature at a time: some megabytes.
 _COMPARISONS_AT_ONCE = 1_000_000
@@ -197,7 +197,7 @@ class OverlapModel(BoxModel):
         if self.resolution == "core":
             nearest = self.find_nearest(xl, xu, winners_only=True)
             winners = predicted_classes(nearest, len(self.boxes))
-            boxes = FIRST_PLACE - nearest[1][np.arange(len(winners)), winners]
+            boxes = MOST_VOTES - nearest[1][np.arange(len(winners)), winners]
             used[boxes] = True
         return boxes, closest, is_tied
 
@@ -280,15 +280,15 @@ def _find_taken(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarr
     """Return what `compensate` finds."""
     boxes = model.boxes
     taken = np.empty((len(xl), boxes.n_classes))
-    asked = boxes.arrays, model.membership.metric, boxes.make_search(), WORK_PER_CALL
+    arguments = boxes.arrays, model.membership.metric, boxes.make_search(), WORK_PER_CALL
     lists = boxes.make_lists()
     row = 0
     while row < len(xl):
-        row = compensate(xl, xu, row, *asked, *lists, taken)
+        row = compensate(xl, xu, row, *arguments, *lists, taken)
     return taken
 
 
-def _ask_cores(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Nearest:
+def _compare_cores(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Nearest:
     """Let the nearest core decide between boxes of several classes that hold a sample.
 
     Elsewhere it is the membership that leans towards the cores.
@@ -322,7 +322,7 @@ def _lean(model: OverlapModel, xl: np.ndarray, xu: np.ndarray, cores: np.ndarray
     return np.where(degree > 0.0, degree, -least)
 
 
-def _ask_levels(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Nearest:
+def _compare_levels(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Nearest:
     """Let the network of the deepest region that holds a sample decide alone."""
     boxes = model.boxes
     levels = model.levels or Levels.none(xl.shape[1])
@@ -336,13 +336,13 @@ def _ask_levels(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Nearest:
                 of_network = slice(*levels.starts[network : network + 2])
                 lower, upper = levels.box_lower[of_network], levels.box_upper[of_network]
                 labels = levels.box_labels[of_network]
-                places = len(boxes) + np.arange(of_network.start, of_network.stop)
+                ages = len(boxes) + np.arange(of_network.start, of_network.stop)
             else:
                 lower, upper, labels, _ = boxes.rows
-                places = np.arange(len(boxes))
+                ages = np.arange(len(boxes))
             for some in _slices(len(rows), lower.size):
                 ranks = _rank_by_mean_square(xl[rows[some]], xu[rows[some]], lower, upper)
-                found = _best_of_classes(ranks, labels, places, boxes.n_classes)
+                found = _best_of_classes(ranks, labels, ages, boxes.n_classes)
                 for column, values in zip(nearest, found, strict=True):
                     column[rows[some]] = values
     return nearest
@@ -362,7 +362,7 @@ def _rank_by_mean_square(
 
 
 def _best_of_classes(
-    ranks: np.ndarray, labels: np.ndarray, places: np.ndarray, n_classes: int
+    ranks: np.ndarray, labels: np.ndarray, ages: np.ndarray, n_classes: int
 ) -> Nearest:
     """Return the best box of each class for each sample; the oldest one has the most votes."""
     shape = len(ranks), n_classes
@@ -371,8 +371,8 @@ def _best_of_classes(
         own = np.flatnonzero(labels == label)
         first = own[ranks[:, own].argmax(axis=1)]
         best[:, label] = ranks[np.arange(len(ranks)), first]
-        votes[:, label] = FIRST_PLACE - places[first]
-    return best, votes, np.full(shape, FIRST_PLACE)
+        votes[:, label] = MOST_VOTES - ages[first]
+    return best, votes, np.full(shape, MOST_VOTES)
 
 
 def _count_labels(holds: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
@@ -388,7 +388,7 @@ def _slices(n_rows: int, n_comparisons: int) -> Iterator[slice]:
     return slices(n_rows, max(_COMPARISONS_AT_ONCE // n_comparisons, 1))
 
 
-_RESOLVERS = {"compensate": _compensate, "core": _ask_cores, "levels": _ask_levels}
+_RESOLVERS = {"compensate": _compensate, "core": _compare_cores, "levels": _compare_levels}
 
 
 @dataclass(frozen=True, eq=False)
@@ -459,12 +459,12 @@ def _find_regions(
         rows = network.rows[part]
         misses = ((xu[rows, None] > upper) | (xl[rows, None] < lower)).any(axis=2)
         holds = np.logical_not(misses) & (labels != NO_LABEL)
-        for place in np.flatnonzero(holds.sum(axis=1) > 1).tolist():
-            boxes = np.flatnonzero(holds[place])
+        for number in np.flatnonzero(holds.sum(axis=1) > 1).tolist():
+            boxes = np.flatnonzero(holds[number])
             first, second = np.nonzero(np.triu(labels[boxes, None] != labels[boxes]))
             for pair in zip(boxes[first].tolist(), boxes[second].tolist(), strict=True):
-                found.setdefault(pair, []).append(part.start + place)
-    return {pair: np.array(places) for pair, places in found.items()}
+                found.setdefault(pair, []).append(part.start + number)
+    return {pair: np.array(numbers) for pair, numbers in found.items()}
 
 
 def _learn(
