@@ -49,6 +49,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tools/check_prose.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -494,7 +494,7 @@ def _count_less(matrix, start, end, rank):
 
 @kernel
 def cut_overlaps(boxes, start, growth, scratch, work):
-    """Cut boxes, from an index on, that overlap later boxes of other classes; return where it ended.
+    """Cut boxes from an index on that overlap later boxes of other classes; return where it ended.
 
     Boxes that hold a single sample or have no label stay as they are, as in learning. It ends with
     the last box or after `work` comparisons of a block in one dimension.
