@@ -64,10 +64,7 @@ class GrowthDisplay(PanelsDisplay):
         The accuracy on each batch; NaN where no sample was predicted.
     axes_ : ndarray of matplotlib Axes
         The panels: accuracy (if there is one) and boxes.
-    ax_ : matplotlib Axes
-        The first of them.
-    figure_ : matplotlib Figure
-        Their figure.
+    {first_axes}
 
     Examples
     --------
@@ -151,10 +148,7 @@ class GrowthDisplay(PanelsDisplay):
         batch_size : int, default=100
             The number of samples in a batch. The first batch should span the ranges of the
             features.
-        ax : matplotlib Axes, default=None
-            The axes to draw on, which become the first panel. None: new axes in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {panels}
 
         Returns
         -------
@@ -189,10 +183,7 @@ class GrowthDisplay(PanelsDisplay):
             Samples and their labels.
         classes : array-like of shape (n_classes,)
             All labels that may occur.
-        ax : matplotlib Axes, default=None
-            The axes to draw on, which become the first panel. None: new axes in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {panels}
 
         Returns
         -------
@@ -225,17 +216,7 @@ class GrowthDisplay(PanelsDisplay):
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
         """Draw the display.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            The axes to draw on, which become the first panel. None: new axes in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
-
-        Returns
-        -------
-        self : GrowthDisplay
-            The display.
+        {plot_panels}
         """
         with_accuracy = self.n_tested is not None
         heights = {"height_ratios": [1, 1.3], "hspace": 0.1} if with_accuracy else {}
@@ -327,10 +308,7 @@ class ThetaDisplay(PanelsDisplay):
     ----------
     axes_ : ndarray of matplotlib Axes
         The panels: accuracy and boxes.
-    ax_ : matplotlib Axes
-        The first of them.
-    figure_ : matplotlib Figure
-        Their figure.
+    {first_axes}
 
     Examples
     --------
@@ -390,15 +368,9 @@ class ThetaDisplay(PanelsDisplay):
             The folds, as scikit-learn's ``GridSearchCV`` takes them. None: five.
         n_jobs : int, default=None
             How many models are learned at a time.
-        ax : matplotlib Axes, default=None
-            The axes to draw on, which become the first panel. None: new axes in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {panels}
 
-        Returns
-        -------
-        display : ThetaDisplay
-            The display, drawn.
+        {display}
         """
         need("matplotlib", "plot", cls.__name__)
         if not (is_classifier(model) and "theta" in model.get_params()):
@@ -433,17 +405,7 @@ class ThetaDisplay(PanelsDisplay):
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
         """Draw the display.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            The axes to draw on, which become the first panel. None: new axes in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
-
-        Returns
-        -------
-        self : ThetaDisplay
-            The display.
+        {plot_panels}
         """
         axes = self._make_panels(ax, (6.4, 4.8), (2, 1), hspace=0.1)
         axes[0].sharex(axes[1])
