@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 BASE ?= HEAD
+OLDEST ?= test-core
 
 # Numba does not notice an edit in a kernel that another file's kernel calls; a cache folder named
 # after all kernel sources does.
@@ -28,9 +29,10 @@ test: lint
 	$(BIN)/python $(PYTEST) $(ARGS)
 	$(MAKE) docs ARGS=
 
-# The lower bounds of pyproject.toml, in an environment and a kernel cache of their own.
+# The lower bounds of pyproject.toml, in an environment and a kernel cache of their own: those of the
+# core, or with OLDEST=test also those of Dask, river and skrub, which need newer packages.
 test-oldest: export NUMBA_CACHE_DIR := $(NUMBA_CACHE_DIR)-oldest
-test-oldest: $(VENV)-oldest/.test
+test-oldest: $(VENV)-oldest/.$(OLDEST)
 	$(VENV)-oldest/bin/python $(PYTEST) $(ARGS)
 
 # The tests of kernels, with every index checked where it is used, in a kernel cache of their own.
@@ -83,9 +85,9 @@ $(VENV)/.%: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
 	touch $@
 
-$(VENV)-oldest/.test: pyproject.toml tools/oldest.py
+$(VENV)-oldest/.$(OLDEST): pyproject.toml tools/oldest.py
 	$(PYTHON) -m venv --clear $(VENV)-oldest
-	$(PYTHON) tools/oldest.py test > $(VENV)-oldest/constraints.txt
+	$(PYTHON) tools/oldest.py $(OLDEST) > $(VENV)-oldest/constraints.txt
 	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
-		--constraint $(VENV)-oldest/constraints.txt --editable ".[test]"
+		--constraint $(VENV)-oldest/constraints.txt --editable ".[$(OLDEST)]"
 	touch $@

@@ -34,7 +34,7 @@ LAYERS = (
     ("_learning",),
     ("_models",),
     ("_kernels",),
-    ("_extras", "_compiling", "_docstrings"),
+    ("_extras", "_compat", "_compiling", "_docstrings"),
 )
 PLACE = {name: place for place, names in enumerate(LAYERS) for name in names}
 MAX_LINES = 800

@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
-from sklearn.callback import CallbackSupportMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.validation import (

@@ -345,8 +345,6 @@ def _boost(
 
 def _weigh_classes(model: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return what a sample of each class weighs."""
-    if model.class_weight is None:
-        return np.ones(len(classes))
-    return compute_class_weight(
-        model.class_weight, classes=classes, y=classes, sample_weight=counts.astype(np.float64)
-    ).astype(np.float64)
+    if model.class_weight == "balanced":
+        return counts.sum() / (len(classes) * counts)
+    return compute_class_weight(model.class_weight, classes=classes, y=classes)
