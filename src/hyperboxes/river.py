@@ -120,7 +120,7 @@ class AdaptiveGFMM(_BoxClassifier, base.MiniBatchClassifier):
         return pandas.DataFrame(shares, index=X.index, columns=self._model.classes_)
 
     def _include_features(self, names: Any) -> None:
-        """Make room for features that are new."""
+        """Add features that are new to the names and the model."""
         if self._model is None or not all(name in self._names for name in names):
             n_new = self._number_features(names)
             if self._model is None:

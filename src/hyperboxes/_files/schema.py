@@ -138,23 +138,23 @@ def _from_json(value: Any) -> Categories:
     match value:
         case {
             "values": list(values),
-            "places": list(places),
+            "places": list(positions),
             "tendencies": list(target_means),
             "scores": list(scores),
             "mean": float(mean),
             "weight": float(weight),
-        } if len(value) == 6 and len(values) == len(places) == len(target_means):
+        } if len(value) == 6 and len(values) == len(positions) == len(target_means):
             pass
         case _:
             raise ModelFileError("its categories are not complete")
     is_plain = all(type(item) in _PLAIN for item in values)
     if not is_plain or len(set(values)) < len(values) or not all(map(_is_pair, scores)):
         raise ModelFileError("its categories are not distinct strings and numbers")
-    if not all(type(number) is float for number in (*places, *target_means)):
+    if not all(type(number) is float for number in (*positions, *target_means)):
         raise ModelFileError("its categories have places that are no numbers")
-    ends = np.array(places), np.array(target_means)
+    ends = np.array(positions), np.array(target_means)
     is_ascending = all((np.diff(numbers) >= 0).all() for numbers in ends)
-    is_possible = is_ascending and all(0.0 <= place <= 1.0 for place in places)
+    is_possible = is_ascending and all(0.0 <= position <= 1.0 for position in positions)
     if not (is_possible and np.isfinite([mean, weight, *target_means]).all() and weight >= 0.0):
         raise ModelFileError("its categories have places that cannot be")
     return Categories(tuple(values), *ends, dict(map(tuple, scores)), mean, weight)
@@ -341,18 +341,18 @@ class NeighborSchema(ModelSchema):
         return {"n_learned": model.state.n_learned}
 
     def read_arrays(self, model: Any) -> Arrays:
-        memory, places = model.state, model.labels.positions
+        memory, positions = model.state, model.labels.positions
         arrays = memory.kept()
         del arrays["counters"], arrays["order"]
         for name in ("lower", "upper"):
             arrays[name] = np.ascontiguousarray(arrays[name].T)
         n_classes = len(model.labels.classes)
         histograms = np.zeros((*arrays["histograms"].shape[:2], n_classes))
-        histograms[:, :, places] = arrays["histograms"]
+        histograms[:, :, positions] = arrays["histograms"]
         appeared = np.full(n_classes, _NOT_YET)
-        appeared[places] = np.arange(len(places))
+        appeared[positions] = np.arange(len(positions))
         return arrays | {
-            "labels": places[arrays["labels"]],
+            "labels": positions[arrays["labels"]],
             "histograms": histograms,
             "scores": memory.scores,
             "appeared": appeared,
@@ -396,20 +396,20 @@ class NeighborSchema(ModelSchema):
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
         appeared = own.pop("appeared")
-        places = np.flatnonzero(appeared != _NOT_YET)
-        places = places[np.argsort(appeared[places])]
+        positions = np.flatnonzero(appeared != _NOT_YET)
+        positions = positions[np.argsort(appeared[positions])]
         for name in ("lower", "upper"):
             own[name] = np.ascontiguousarray(own[name].T)
         own |= {
             "labels": appeared[own["labels"]],
-            "histograms": np.ascontiguousarray(own["histograms"][:, :, places]),
+            "histograms": np.ascontiguousarray(own["histograms"][:, :, positions]),
             "scores": own["scores"].ravel(),
             "order": np.argsort(-own["confirmed"]),
             "counters": np.array([len(own["labels"]), header["n_learned"]]),
         }
         classes = arrays["classes"]
         classes = classes.astype(object if header["classes_are_objects"] else classes.dtype)
-        labels = StreamClasses(classes, classes[places].tolist())
+        labels = StreamClasses(classes, classes[positions].tolist())
         return AdaptiveModel(AdaptiveState.of_arrays(Memory(**own)), labels)
 
 
@@ -572,21 +572,21 @@ def _check_numbers(header: Mapping[str, Any], arrays: Arrays) -> None:
 
 def _split(own: Arrays) -> Iterator[EnsembleMember]:
     """Yield the members."""
-    place = {"feature": 0, "box": 0, "end": 0}
+    offsets = {"feature": 0, "box": 0, "end": 0}
     sizes = zip(own["member_sizes"].tolist(), own["member_boxes"].tolist(), strict=True)
     for (n_features, n_boxes), is_mean in zip(sizes, own["member_means"].tolist(), strict=True):
         n_ends = n_features * n_boxes
-        features = own["member_features"][place["feature"] :][:n_features]
+        features = own["member_features"][offsets["feature"] :][:n_features]
         lower, upper = (
-            own[name][place["end"] :][:n_ends].reshape(n_boxes, n_features)
+            own[name][offsets["end"] :][:n_ends].reshape(n_boxes, n_features)
             for name in ("lower", "upper")
         )
-        labels, counts = (own[name][place["box"] :][:n_boxes] for name in ("labels", "counts"))
+        labels, counts = (own[name][offsets["box"] :][:n_boxes] for name in ("labels", "counts"))
         combine: Literal["max", "sum"] = "sum" if is_mean else "max"
         yield EnsembleMember(features, lower, upper, labels, counts, combine)
-        place["feature"] += n_features
-        place["box"] += n_boxes
-        place["end"] += n_ends
+        offsets["feature"] += n_features
+        offsets["box"] += n_boxes
+        offsets["end"] += n_ends
 
 
 # The fields of records that files call otherwise.

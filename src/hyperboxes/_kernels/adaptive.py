@@ -83,9 +83,9 @@ def learn(xl, xu, y, start, stop, memory, settings, work):
         pass_by_pointer(settings),
         pass_by_pointer(work),
     )
-    room = memory.labels.size
+    capacity = memory.labels.size
     for row in range(start, stop):
-        if memory.counters[BOXES] == room and room < settings.max_boxes:
+        if memory.counters[BOXES] == capacity and capacity < settings.max_boxes:
             return row
         find_votes(xl[row], xu[row], memory, settings, work)
         judge(y[row], memory, settings, work)

@@ -52,8 +52,8 @@ _LARGEST, _SMALLEST = 2.0**127, 2.0**-126
 
 def make_search(n_features: int, n_trees: int) -> Search:
     """Return working arrays for searches."""
-    room = 2 * (STACK + n_trees)  # a search may search for conflicts on its way
-    stack, least = np.empty(room, np.int64), np.empty(room, np.float32)
+    size = 2 * (STACK + n_trees)  # a search may search for conflicts on its way
+    stack, least = np.empty(size, np.int64), np.empty(size, np.float32)
     gaps = np.empty(LANES, np.float32)
     singles = np.empty((11, n_features), np.float32)  # all but the interval itself
     return Search._make((*np.empty((2, n_features)), stack, least, gaps, *singles))

@@ -112,8 +112,8 @@ class AdaptiveState:
         """Return the state with room for so many classes; other arrays are shared."""
         if n_labels == self.n_labels:
             return self
-        room = ((0, 0), (0, 0), (0, n_labels - self.n_labels))
-        histograms = np.pad(self.arrays.histograms, room)
+        padding = ((0, 0), (0, 0), (0, n_labels - self.n_labels))
+        histograms = np.pad(self.arrays.histograms, padding)
         return self.of_arrays(self.arrays._replace(histograms=histograms))
 
     def add_features(self, n_features: int) -> None:
@@ -121,8 +121,8 @@ class AdaptiveState:
 
         def padded(name: str, value: float) -> np.ndarray:
             array = getattr(self.arrays, name)
-            room = [(0, n_features), *[(0, 0)] * (array.ndim - 1)]
-            return np.pad(array, room, constant_values=value)
+            padding = [(0, n_features), *[(0, 0)] * (array.ndim - 1)]
+            return np.pad(array, padding, constant_values=value)
 
         unknown = {"lower": np.nan, "upper": np.nan, "weight": 1.0}
         names = (*unknown, "seen", "mean", "variance", "scale", "histograms")
@@ -134,9 +134,9 @@ class AdaptiveState:
         """Have room for another box, if there may be one more."""
         n_boxes, capacity = len(self), self.arrays.labels.size
         if n_boxes == capacity < max_boxes:
-            room = min(max(_MIN_CAPACITY, capacity), max_boxes - capacity)
+            padding = min(max(_MIN_CAPACITY, capacity), max_boxes - capacity)
             self._replace_boxes(
-                lambda array: np.pad(array, [*[(0, 0)] * (array.ndim - 1), (0, room)])
+                lambda array: np.pad(array, [*[(0, 0)] * (array.ndim - 1), (0, padding)])
             )
 
     def evict(self, max_boxes: int) -> None:

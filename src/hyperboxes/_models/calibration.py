@@ -136,9 +136,9 @@ class DistanceCalibration:
             log_gaps=fading * self.log_gaps + float(np.log(gaps).sum()),
             n_gaps=fading * self.n_gaps + len(gaps),
         )
-        room = np.empty((2, scores.shape[1]))
+        working_arrays = np.empty((2, scores.shape[1]))
         tried = new.offset, SLOPES, PRIOR_WEIGHTS
-        nearest_kernels.weigh(scores, winners, y, shares, *tried, room[0], room[1], new.losses)
+        nearest_kernels.weigh(scores, winners, y, shares, *tried, *working_arrays, new.losses)
         return new
 
     def scheduled(self, n_samples: int) -> Self:

@@ -65,17 +65,17 @@ def cut_partition(binned: Binned, cells: np.ndarray | None, cut: Cut) -> np.ndar
 
 def count_cells(binned: Binned, cells: np.ndarray, n_cells: int, n_classes: int) -> Counts:
     """Count the samples of a partition by cell and class."""
-    places = cells.astype(np.int64) * n_classes + binned.labels
-    table = np.bincount(places, minlength=n_cells * n_classes).reshape(n_cells, n_classes)
+    indices = cells.astype(np.int64) * n_classes + binned.labels
+    table = np.bincount(indices, minlength=n_cells * n_classes).reshape(n_cells, n_classes)
     present = np.flatnonzero(table.any(axis=1))
     return Counts(present, table[present])
 
 
 def add_counts(counts: list[Counts]) -> Counts:
     """Add up what was counted in several partitions."""
-    cells, places = np.unique(np.concatenate([some.cells for some in counts]), return_inverse=True)
+    cells, indices = np.unique(np.concatenate([some.cells for some in counts]), return_inverse=True)
     table = np.zeros((len(cells), counts[0].table.shape[1]), np.int64)
-    np.add.at(table, places, np.concatenate([some.table for some in counts]))
+    np.add.at(table, indices, np.concatenate([some.table for some in counts]))
     return Counts(cells, table)
 
 
@@ -119,17 +119,17 @@ class DistributedSamples:
         """Have a box cut regions into cells; return how many samples of each class are in each."""
         self._n_cuts += 1
         shared, engine = self._engine.share(cut), self._engine
-        places = [f"{number}-box-{self._n_cuts}" for number in range(len(self._binned))]
+        names = [f"{number}-box-{self._n_cuts}" for number in range(len(self._binned))]
         self._cells = engine.keep(
             [
                 engine.task(cut_partition, *task, shared)
-                for task in zip(places, self._binned, self._cells, strict=True)
+                for task in zip(names, self._binned, self._cells, strict=True)
             ]
         )
         n_classes = len(self.class_counts)
         counts = [
             engine.task(count_cells, *task, n_cells, n_classes)
-            for task in zip(places, self._binned, self._cells, strict=True)
+            for task in zip(names, self._binned, self._cells, strict=True)
         ]
         found = engine.compute(engine.tree(add_counts, counts), quiet=True)
         table = np.zeros((n_cells, n_classes), np.int64)

@@ -103,15 +103,15 @@ def lower_counts(labels: np.ndarray, counts: np.ndarray, lost: np.ndarray) -> np
     """
     counts = counts.copy()
     for label, n_lost in enumerate(lost.tolist()):
-        places = np.flatnonzero(labels == label)
-        spare = counts[places] - 1
+        indices = np.flatnonzero(labels == label)
+        spare = counts[indices] - 1
         total = int(spare.sum())
         wanted = min(n_lost, total)
         if wanted > 0:
             share, remainder = np.divmod(spare * wanted, total)
             largest = np.argsort(-remainder, kind="stable")[: wanted - share.sum()]
             share[largest] += 1
-            counts[places] -= share
+            counts[indices] -= share
     return counts
 
 

@@ -153,8 +153,8 @@ class Survey:
         assert self.ranges is not None
         ranges = self.ranges.copy()
         for j, categories in self.categories.items():
-            ends = categories.positions
-            ranges[:, j] = (ends[0], ends[-1]) if len(ends) else np.nan
+            positions = categories.positions
+            ranges[:, j] = (positions[0], positions[-1]) if len(positions) else np.nan
         return ranges
 
     def check(self) -> None:

@@ -307,8 +307,8 @@ class CountSchema(NearestSchema):
 def _read_categories(header: Mapping[str, Any], n_features: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the categorical features, and to which of them each value belongs."""
     categories = categories_from_json(header, n_features)
-    places = [place for known in categories.values() for place in known.positions.tolist()]
-    if sorted(places) != (np.arange(len(places)) * UNIT).tolist():
+    positions = [position for known in categories.values() for position in known.positions.tolist()]
+    if sorted(positions) != (np.arange(len(positions)) * UNIT).tolist():
         raise ModelFileError("its categories are not numbered")
     return find_owners(categories)
 

@@ -204,8 +204,8 @@ class FuzzyMinMax(OnlineMixin, BoxClassifier):
 
     @property
     def _decided_otherwise(self) -> str:  # type: ignore[override]
-        place = "corners decide" if self._model.by_corners else "centre decides"
-        return f"the nearest {place} where classes tie"
+        decision = "corners decide" if self._model.by_corners else "centre decides"
+        return f"the nearest {decision} where classes tie"
 
     def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> TieModel:
         model = super()._new_model(lower, upper, n_classes)

@@ -162,8 +162,8 @@ class MixedModel(BoxModel):
 
     def values_of(self, feature: int) -> np.ndarray:
         """Return the numbers of the values of a categorical feature."""
-        place = int(np.flatnonzero(self.features == feature)[0])
-        return np.flatnonzero(self.owners == place)
+        i = int(np.flatnonzero(self.features == feature)[0])
+        return np.flatnonzero(self.owners == i)
 
     def value_counts(self) -> np.ndarray:
         """Return how many samples of each box have each value, new ones, too."""
@@ -175,8 +175,8 @@ def find_owners(categories: dict[int, Categories]) -> tuple[np.ndarray, np.ndarr
     """Return the categorical features, and to which of them each numbered value belongs."""
     features = np.array(sorted(categories), np.int64)
     owners = np.empty(sum(len(known.values) for known in categories.values()), np.int64)
-    for place, feature in enumerate(features.tolist()):
-        owners[np.rint(categories[feature].positions / UNIT).astype(np.int64)] = place
+    for i, feature in enumerate(features.tolist()):
+        owners[np.rint(categories[feature].positions / UNIT).astype(np.int64)] = i
     return features, owners
 
 
@@ -384,11 +384,11 @@ def number_categories(
     numbered, n_known = {}, sum(len(categories.values) for categories in known.values())
     for feature in sorted(columns):
         before = known.get(feature)
-        old, places = ((), np.empty(0)) if before is None else (before.values, before.positions)
+        old, positions = ((), np.empty(0)) if before is None else (before.values, before.positions)
         new = sorted(set(columns[feature]) - set(old), key=sort_key)
-        places = np.append(places, (n_known + np.arange(len(new))) * UNIT)
+        positions = np.append(positions, (n_known + np.arange(len(new))) * UNIT)
         n_known += len(new)
         if n_known * UNIT > 1.0:
             raise ValueError(f"There are more than {round(1 / UNIT):,} categories.")
-        numbered[feature] = Categories((*old, *new), places, places, {}, 0.0, 0.0)
+        numbered[feature] = Categories((*old, *new), positions, positions, {}, 0.0, 0.0)
     return numbered

@@ -124,8 +124,8 @@ class Cores:
 
     def padded(self, n_boxes: int) -> Self:
         """Return a copy with rows for so many boxes at least."""
-        room = ((0, max(n_boxes - len(self.sums), 0)), (0, 0))
-        return type(self)(*(np.pad(rows, room) for rows in self.rows))
+        padding = ((0, max(n_boxes - len(self.sums), 0)), (0, 0))
+        return type(self)(*(np.pad(rows, padding) for rows in self.rows))
 
     def means(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the cores of boxes: the means of samples, or centres where there is none."""
