@@ -47,7 +47,7 @@ def learn_adaptively(
     row = 0
     while row < len(y):
         memory.reserve(settings.max_boxes)
-        work = memory.make_workspace(settings)
+        work = memory.make_workspace()
         stop = min(row + _rows_at_once(memory), len(y))
         row = adaptive.learn(xl, xu, y, row, stop, memory.arrays, settings, work)
 
@@ -57,7 +57,7 @@ def predict_shares(
 ) -> np.ndarray:
     """Return the shares of the classes in the vote for each sample, by codes."""
     shares = np.empty((len(xl), memory.n_labels))
-    work = memory.make_workspace(settings)
+    work = memory.make_workspace()
     for rows in slices(len(xl), _rows_at_once(memory)):
         span = rows.start, rows.stop
         adaptive.predict(frozen(xl), frozen(xu), *span, memory.arrays, settings, work, shares)
@@ -101,7 +101,7 @@ class Workspace:
         self.of = theta, max_boxes
         self.arrays = memory.arrays
         self.settings = make_settings(theta, max_boxes)
-        self.work = memory.make_workspace(self.settings)
+        self.work = memory.make_workspace()
         self.shares = np.empty((1, memory.n_labels))
         self.label = np.empty(1, np.int64)
         self.frozen_label = frozen(self.label)

@@ -13,7 +13,6 @@ from hyperboxes._kernels.adaptive import (
     SAMPLES,
     SMALLEST_GAP,
     Memory,
-    Settings,
     Workspace,
 )
 from hyperboxes._kernels.simd import LANES
@@ -151,7 +150,7 @@ class AdaptiveState:
         changed = {name: change(getattr(self.arrays, name)) for name in _OF_BOXES}
         self.arrays = self.arrays._replace(**changed)
 
-    def make_workspace(self, settings: Settings) -> Workspace:
+    def make_workspace(self) -> Workspace:
         """Return working arrays for these boxes and classes."""
         n_experts = self.arrays.scores.size
         return Workspace(

@@ -49,14 +49,14 @@ def partitions_of(X: Any, y: Any, X_upper: Any) -> list[Partition]:
     X = whole_rows(X, "X")
     if isinstance(y, str) and is_frame(X) and y not in X.columns:
         raise ValueError(f"X has no column {y!r} to take for y; it has {list(X.columns)}.")
-    if len(parts := _delayed_parts(X, "X")) == 0:
+    if len(parts := _delayed_parts(X)) == 0:
         raise ValueError("X has no partitions.")
     others = []
     for name, collection in (("y", y), ("X_upper", X_upper)):
         if collection is None or (isinstance(collection, str) and is_frame(X)):
             others.append([collection] * len(parts))
             continue
-        delayed = _delayed_parts(_like_rows(X, whole_rows(collection, name)), name)
+        delayed = _delayed_parts(_like_rows(X, whole_rows(collection, name)))
         if len(delayed) != len(parts):
             raise ValueError(
                 f"X has {len(parts)} partitions, but {name} has {len(delayed)}. Divide both alike, "
@@ -94,7 +94,7 @@ def _like_rows(X: Any, other: Any) -> Any:
     return other
 
 
-def _delayed_parts(collection: Any, name: str) -> list[Any]:
+def _delayed_parts(collection: Any) -> list[Any]:
     from dask.delayed import delayed
 
     if is_list_of_parts(collection):
