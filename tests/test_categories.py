@@ -172,7 +172,7 @@ def test_what_is_not_known_is_missing(cls):
     model, table, _ = fitted(cls)
     pink, missing = table.assign(colour="pink"), table.assign(colour=None)
     np.testing.assert_array_equal(model.predict_proba(pink), model.predict_proba(missing))
-    with pytest.raises(ValueError, match="'colour' holds 3, but the model knows"):
+    with pytest.raises(ValueError, match="'colour' holds 3, but the model was fitted with"):
         model.predict(table.assign(colour=3))
 
 

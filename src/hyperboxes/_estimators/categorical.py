@@ -227,7 +227,7 @@ def _check_type(estimator: Any, j: int, values: list[Any], known: Categories) ->
             names = getattr(estimator, "feature_names_in_", None)
             name = f"column {j}" if names is None else f"column {str(names[j])!r}"
             raise ValueError(
-                f"{name} holds {value!r}, but its categories in the model are such as "
+                f"{name} holds {value!r}, but the model was fitted with categories such as "
                 f"{known.values[0]!r} there. Pass the values themselves, not codes of them."
             )
 
