@@ -34,7 +34,7 @@ _FEW_COPIES = 8.0  # which a draw takes together or not at all
 # many samples each stands for; `keys`: hashes of bins and label, where samples are drawn.
 Samples = namedtuple("Samples", "codes n_bins labels weights counts keys")
 
-# Drawn samples: their positions among the samples, their weights, classes and regions. The sum of
+# Drawn samples: their positions among the samples, their weights, classes and cells. The sum of
 # all weights times ONE is at most 2 ** _SUM_BITS.
 SampleView = namedtuple("SampleView", "rows weights labels cells")
 
@@ -232,7 +232,7 @@ Goal = namedtuple("Goal", "belongs l2 columns")
 Search = namedtuple(
     "Search",
     "rows gradients failing failed inside inside_gradients near columns four sums near_sums "
-    "change flags held masses lacking",
+    "change flags contained masses lacking",
 )
 
 # p and p (1 - p) of a group of classes in each cell, and what p is for the samples of each class,
@@ -312,7 +312,7 @@ def make_search(drawn, probabilities, goal, max_conditions):
         near_sums=np.empty((max_conditions, 256), np.int64),
         change=np.empty(256, np.uint32),
         flags=np.empty(256, np.bool_),
-        held=np.empty(drawn.others.rows.size, np.uint32),
+        contained=np.empty(drawn.others.rows.size, np.uint32),
         masses=np.zeros(probabilities.shape[0], np.int64),
         lacking=np.zeros(probabilities.shape[1], np.int64),
     )
@@ -487,22 +487,22 @@ def widen_all(search, n_near, samples, box):
 
 
 @forceinline
-def find_contained(box, codes, rows, held, meets):
+def find_contained(box, codes, rows, contained, meets):
     """Write the positions of the samples that a box contains, among some; return their number."""
-    n_held = rows.size
-    for number in range(n_held):
-        held[number] = number
+    n_contained = rows.size
+    for number in range(n_contained):
+        contained[number] = number
     for condition in range(n_used(box)):
         for code in range(256):
             meets[code] = fails(code, box, condition) == 0
         column = codes[box.feature[condition]]
         n_left = 0
-        for number in range(n_held):
-            # No branches: which samples are held cannot be foretold.
-            held[n_left] = held[number]
-            n_left += meets[column[rows[held[number]]]]
-        n_held = n_left
-    return n_held
+        for number in range(n_contained):
+            # No branches: which samples are contained cannot be predicted.
+            contained[n_left] = contained[number]
+            n_left += meets[column[rows[contained[number]]]]
+        n_contained = n_left
+    return n_contained
 
 
 def find_box(samples, drawn, probabilities, goal, box, gaining, scores):
@@ -542,10 +542,10 @@ def _find_box(samples, drawn, probabilities, expected, columns, l2, search, box,
         return 0.0, 0.0
     find_gaining(part, search, probabilities, gaining)
     vote = float(sum_of_g(total)) / (float(sum_of_h(total)) + l2)
-    n_held = find_contained(box, samples.codes, others.rows, search.held, search.flags)
+    n_contained = find_contained(box, samples.codes, others.rows, search.contained, search.flags)
     total = np.int64(0)
-    for number in range(n_held):
-        total += packed_gradients(others, search.held[number], expected)
+    for number in range(n_contained):
+        total += packed_gradients(others, search.contained[number], expected)
     g, h = float(sum_of_g(total)), float(sum_of_h(total))
     return vote, (vote * g - 0.5 * vote * vote * h) / drawn.scale
 

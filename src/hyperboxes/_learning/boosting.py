@@ -193,10 +193,10 @@ class Booster:
         self.settings = settings
         self._random = random
         self._threads = threads
-        self._regions = everyone.new_regions(n_classes)
-        masses = self._regions.table.masses
+        self._cells = everyone.new_cells(n_classes)
+        masses = self._cells.table.masses
         self._intercepts = np.log(masses[0] / masses.sum())
-        self._regions.table.scores[:] = self._intercepts
+        self._cells.table.scores[:] = self._intercepts
         self.path = BoostingHistory(settings.n_sweeps > 0, [], [], [], [self._intercepts.copy()])
         self._n_found: list[int] = []
         self._scores = np.zeros(len(self.searched.codes))  # of features, when last looked at
@@ -305,7 +305,7 @@ class Booster:
 
     def _draw_shares(self, seed: np.uint64, share: float, other_share: float) -> boosting.Subsample:
         return boosting.draw_samples(
-            self.searched, self._searched_regions, self._unit, seed, share, other_share
+            self.searched, self._searched_cells, self._unit, seed, share, other_share
         )
 
     def _groups(self) -> list[Group]:
@@ -327,7 +327,7 @@ class Booster:
         if n_classes <= self.settings.max_classes:
             return list(range(n_classes))
         missing = boosting.ONE - self._probabilities
-        lacking = (self._regions.table.masses * missing).sum(axis=0)
+        lacking = (self._cells.table.masses * missing).sum(axis=0)
         order = np.argsort(-lacking, kind="stable")
         return np.sort(order[: self.settings.max_classes]).tolist()
 
@@ -377,13 +377,13 @@ class Booster:
         self.path.boxes.append(best.box)
         self.path.intercepts.append(self._intercepts)
         if self.path.corrected:
-            self._regions.add(best.box)
+            self._cells.add(best.box)
             self._n_found.append(1)
             self._voters.append(len(self.path.boxes) - 1)
             self.path.indices.append(self._voters.copy())
             self.path.votes.append(self._vote_for_group(best))
         else:
-            self.path.votes.append(self._vote_for_all(self._regions.split(best.box)))
+            self.path.votes.append(self._vote_for_all(self._cells.split(best.box)))
         self._end_round()
 
     def _change_previous(self) -> None:
@@ -399,7 +399,7 @@ class Booster:
         group = tuple(np.flatnonzero(table[voter] > 0.0).tolist())
         if not 0 < len(group) < len(self._intercepts):
             return
-        self._set_state(self._regions.add_up(self._intercepts, table, but=voter))
+        self._set_state(self._cells.add_up(self._intercepts, table, but=voter))
         box = boosting.Box(*(part.copy() for part in self.path.boxes[self._voters[voter]]))
         changed = self._fit_ends(box, group)
         if changed.vote > 0.0 and self._find_known(changed.box) is None:
@@ -410,8 +410,8 @@ class Booster:
     def _replace(self, voter: int, box: boosting.Box) -> None:
         """Let a box vote instead of another, and correct what all boxes vote."""
         table = self.path.votes[-1].copy()
-        self._regions.replace(voter, box)
-        self._regions.table.scores[:] = self._regions.add_up(self._intercepts, table)
+        self._cells.replace(voter, box)
+        self._cells.table.scores[:] = self._cells.add_up(self._intercepts, table)
         self.path.boxes.append(box)
         self._voters[voter] = len(self.path.boxes) - 1
         self.path.indices[-1] = self._voters.copy()
@@ -427,7 +427,7 @@ class Booster:
         new = self.settings.learning_rate * best.vote * self._belongs(best.group)
         if n_classes == 2:
             new = np.array([0.0, new[1] - new[0]])
-        self._regions.table.scores[self._regions.members[-1]] += new
+        self._cells.table.scores[self._cells.members[-1]] += new
         before = self.path.votes[-1] if self.path.votes else np.empty((0, n_classes))
         return self._correct(np.concatenate([before, new[np.newaxis]]))
 
@@ -436,8 +436,8 @@ class Booster:
         one = self._unit * boosting.ONE
         ridges = self.settings.ridge * one / np.array(self._n_found)
         threshold = self.settings.threshold * one
-        voters = additive.Weights(all_votes, ridges, threshold, self._regions.members)
-        cells, n_sweeps = self._regions.table, self.settings.n_sweeps
+        voters = additive.Weights(all_votes, ridges, threshold, self._cells.members)
+        cells, n_sweeps = self._cells.table, self.settings.n_sweeps
         sweep = additive.make_sweep(cells)
         additive.newton_sweeps(cells, voters, self._intercepts, n_sweeps, sweep)
         return all_votes
@@ -446,7 +446,7 @@ class Booster:
         """Let a box vote for each class; return its votes."""
         new = np.empty(len(self._intercepts))
         l2, rate = self.settings.l2 * self._unit * boosting.ONE, self.settings.learning_rate
-        cells, sweep = self._regions.table, additive.make_sweep(self._regions.table)
+        cells, sweep = self._cells.table, additive.make_sweep(self._cells.table)
         additive.vote_for_all(cells, inside, l2, rate, new, self._intercepts, sweep)
         return new
 
@@ -456,10 +456,10 @@ class Booster:
 
     def _set_state(self, scores: np.ndarray | None = None) -> None:
         """Let boxes be sought by what the scores leave to explain, those of all boxes if None."""
-        scores = self._regions.table.scores if scores is None else scores
+        scores = self._cells.table.scores if scores is None else scores
         self._probabilities = np.empty(scores.shape, np.int64)
         additive.set_probabilities(scores, np.empty(scores.shape[1]), self._probabilities)
-        self._searched_regions = self._regions.of_searched
+        self._searched_cells = self._cells.of_searched
 
 
 # Thresholds and boxes are found on as many samples; more would not move them visibly. Votes are

@@ -21,10 +21,10 @@ _ROWS_AT_ONCE = 16_384
 
 
 class Cells(ABC):
-    """The regions that boxes cut all samples into.
+    """The cells that boxes cut all samples into.
 
-    `table` has the scores and the weights of the classes in each region, and `members`, where boxes
-    are added, which regions each of them holds. Where the samples are is up to subclasses.
+    `table` has the scores and the weights of the classes in each cell, and `members`, where boxes
+    are added, which cells each of them holds. Where the samples are is up to subclasses.
     """
 
     def __init__(self, masses: np.ndarray) -> None:
@@ -34,11 +34,11 @@ class Cells(ABC):
     @property
     @abstractmethod
     def of_searched(self) -> np.ndarray:
-        """The region of each sample that boxes are found on."""
+        """The cell of each sample that boxes are found on."""
 
     @abstractmethod
     def _cut(self, box: boosting.Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Move samples that a box holds, of regions that have others, to new regions.
+        """Move samples that a box holds, of cells that have others, to new cells.
 
         Returns the old region of each new one, whether the box holds each region, old and new, and
         what each class weighs in them.
@@ -46,10 +46,10 @@ class Cells(ABC):
 
     @abstractmethod
     def _rename(self, names: np.ndarray) -> None:
-        """Give regions other numbers; those that get the same one are joined."""
+        """Give cells other numbers; those that get the same one are joined."""
 
     def split(self, box: boosting.Box) -> np.ndarray:
-        """Part the regions that a box cuts, with the same scores; return whether it holds each."""
+        """Part the cells that a box cuts, with the same scores; return whether it holds each."""
         scores = self.table.scores
         parents, inside, masses = self._cut(box)
         self.table = additive.Cells(np.concatenate([scores, scores[parents]]), masses)
@@ -57,12 +57,12 @@ class Cells(ABC):
         return inside
 
     def add(self, box: boosting.Box) -> None:
-        """Split regions by a new box and keep which of them it holds."""
+        """Split cells by a new box and keep which of them it holds."""
         inside = self.split(box)
         self.members = np.concatenate([self.members, inside[np.newaxis]])
 
     def replace(self, index: int, box: boosting.Box) -> None:
-        """Replace a box by another, and join the regions that only that one parted.
+        """Replace a box by another, and join the cells that only that one parted.
 
         Their scores are to be set again.
         """
@@ -92,8 +92,8 @@ class Cells(ABC):
 class SampleStore(Protocol):
     """All samples, wherever they are."""
 
-    def new_regions(self, n_classes: int) -> Cells:
-        """Return a single region that holds all samples."""
+    def new_cells(self, n_classes: int) -> Cells:
+        """Return a single cell that holds all samples."""
 
     def count_classes(self, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
         """Return how many samples of each class each box holds."""
@@ -106,17 +106,17 @@ class LocalSamples(NamedTuple):
     searched: np.ndarray | None
     threads: Threads
 
-    def new_regions(self, n_classes: int) -> Cells:
-        """Return a single region that holds all samples."""
+    def new_cells(self, n_classes: int) -> Cells:
+        """Return a single cell that holds all samples."""
         return LocalCells(*self, n_classes)
 
     def count_classes(self, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
         """Return how many samples of each class each box holds."""
         table = np.zeros((len(boxes), n_classes), np.int64)
         for box, counts in zip(boxes, table, strict=True):
-            held = find_contained(self.samples, box, self.threads)
+            contained = find_contained(self.samples, box, self.threads)
             counts += np.bincount(
-                self.samples.labels[held], self.samples.counts[held], n_classes
+                self.samples.labels[contained], self.samples.counts[contained], n_classes
             ).astype(np.int64)
         return table
 
@@ -137,14 +137,14 @@ class LocalCells(Cells):
 
     @property
     def of_searched(self) -> np.ndarray:
-        """The region of each sample that boxes are found on."""
+        """The cell of each sample that boxes are found on."""
         return self._of_samples if self._searched is None else self._of_samples[self._searched]
 
     def _cut(self, box: boosting.Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        n_regions, n_classes = self.table.scores.shape
-        held = find_contained(self._samples, box, self._threads)
-        cut = 2 * self._of_samples + held
-        seen = np.bincount(cut, minlength=2 * n_regions).reshape(n_regions, 2) > 0
+        n_cells, n_classes = self.table.scores.shape
+        contained = find_contained(self._samples, box, self._threads)
+        cut = 2 * self._of_samples + contained
+        seen = np.bincount(cut, minlength=2 * n_cells).reshape(n_cells, 2) > 0
         parents, names, inside = split_names(seen)
         self._of_samples = names[cut]
         return parents, inside, self._masses(len(inside), n_classes)
@@ -152,36 +152,36 @@ class LocalCells(Cells):
     def _rename(self, names: np.ndarray) -> None:
         self._of_samples = names[self._of_samples]
 
-    def _masses(self, n_regions: int, n_classes: int) -> np.ndarray:
-        masses = np.zeros((n_regions, n_classes), np.int64)
+    def _masses(self, n_cells: int, n_classes: int) -> np.ndarray:
+        masses = np.zeros((n_cells, n_classes), np.int64)
         additive.add_masses(self._samples, self._of_samples, masses)
         return masses
 
 
 def split_names(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return new numbers of regions that a box cuts: its samples leave regions that have others.
+    """Return new numbers of cells that a box cuts: its samples leave cells that have others.
 
-    `seen[region]` is whether a region has samples outside the box, and inside. Returns the old
-    region of each new one, the numbers of what is outside and inside each region, one after the
-    other, and whether the box holds each region, old and new.
+    `seen[cell]` is whether a cell has samples outside the box, and inside. Returns the old
+    cell of each new one, the numbers of what is outside and inside each cell, one after the
+    other, and whether the box holds each cell, old and new.
     """
-    n_regions = len(seen)
+    n_cells = len(seen)
     parents = np.flatnonzero(seen.all(axis=1))
-    names = np.repeat(np.arange(n_regions, dtype=np.int32), 2)
-    names[2 * parents + 1] = n_regions + np.arange(len(parents))
+    names = np.repeat(np.arange(n_cells, dtype=np.int32), 2)
+    names[2 * parents + 1] = n_cells + np.arange(len(parents))
     inside = np.concatenate([~seen[:, 0], np.ones(len(parents), np.bool_)])
     return parents, names, inside
 
 
 def find_contained(samples: boosting.Samples, box: boosting.Box, threads: Threads) -> np.ndarray:
     """Return which samples a box holds."""
-    held = np.empty(len(samples.labels), np.bool_)
+    contained = np.empty(len(samples.labels), np.bool_)
 
     def mark(start: int, stop: int) -> None:
-        additive.mark_contained(samples.codes, box, start, stop, held)
+        additive.mark_contained(samples.codes, box, start, stop, contained)
 
-    in_batches(mark, len(held), threads)
-    return held
+    in_batches(mark, len(contained), threads)
+    return contained
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,9 +58,9 @@ class Cut(NamedTuple):
 def cut_partition(binned: Binned, cells: np.ndarray | None, cut: Cut) -> np.ndarray:
     """Return in which cells samples are: twice their region, plus 1 if the box holds them."""
     with Threads(1) as threads:
-        held = find_contained(binned.for_kernels(), cut.box, threads)
+        contained = find_contained(binned.for_kernels(), cut.box, threads)
     regions = np.int32(0) if cells is None else cut.names[cells]
-    return 2 * regions + held.astype(np.int32)
+    return 2 * regions + contained.astype(np.int32)
 
 
 def count_cells(binned: Binned, cells: np.ndarray, n_cells: int, n_classes: int) -> Counts:
@@ -79,7 +79,7 @@ def add_counts(counts: list[Counts]) -> Counts:
     return Counts(cells, table)
 
 
-def count_held(binned: Binned, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
+def count_contained(binned: Binned, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
     """Count the samples of a partition that each box holds, by class."""
     with Threads(1) as threads:
         return LocalSamples(binned.for_kernels(), None, threads).count_classes(boxes, n_classes)
@@ -110,7 +110,7 @@ class DistributedSamples:
         self._cells: list[Any] = []  # of each partition, kept like these; None before the first cut
         self._n_cuts = 0
 
-    def new_regions(self, n_classes: int) -> Cells:
+    def new_cells(self, n_classes: int) -> Cells:
         """Return a single region that holds all samples; those made before are void."""
         self._cells = [None] * len(self._binned)
         return DistributedCells(self)
@@ -142,7 +142,7 @@ class DistributedSamples:
             return np.zeros((0, n_classes), np.int64)
         shared, engine = self._engine.share(boxes), self._engine
         tables = [
-            engine.task(count_held, f"{number}", part, shared, n_classes)
+            engine.task(count_contained, f"{number}", part, shared, n_classes)
             for number, part in enumerate(self._binned)
         ]
         return engine.compute(engine.tree(add_tables, tables), quiet=True)
@@ -173,8 +173,8 @@ class DistributedCells(Cells):
         seen = np.any(counts.reshape(n_regions, 2, n_classes), axis=2)
         parents, self._names, inside = split_names(seen)
         with Threads(1) as threads:
-            held = find_contained(self._everyone.searched, box, threads)
-        self._of_searched = self._names[2 * self._of_searched + held]
+            contained = find_contained(self._everyone.searched, box, threads)
+        self._of_searched = self._names[2 * self._of_searched + contained]
         masses = np.zeros((n_regions + len(parents), n_classes), np.int64)
         np.add.at(masses, self._names, counts * self._everyone.weights)
         return parents, inside, masses
