@@ -327,7 +327,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class of the box with the largest membership for each sample.
 
-        Where boxes of several classes tie: a box that holds the sample and has absorbed a single
+        Where boxes of several classes tie: a box that contains the sample and has absorbed a single
         training sample wins, else the class whose tied boxes have absorbed the most samples, then
         the first class. Beyond the reach of all boxes (every membership 0) the nearest box wins.
 
@@ -375,7 +375,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         Returns
         -------
         c : ndarray of shape (n_samples, n_classes) or (n_samples, 1 + n_classes)
-            Degrees from 0 to 1; 1 where a box of the class holds the sample. They are not
+            Degrees from 0 to 1; 1 where a box of the class contains the sample. They are not
             normalised.
         """
         self._check_can_predict()

@@ -83,7 +83,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         ``weights`` are its votes, ``counts`` and ``class_counts`` the training samples that it
         holds. Of two classes, a box votes for one.
     intercept_ : ndarray of shape (n_classes,)
-        The scores of a sample that no box holds. Of two classes, one is 0.
+        The scores of a sample that no box contains. Of two classes, one is 0.
     feature_importances_ : ndarray of shape (n_features,)
         How much of the scores' spread over the training samples is due to each feature; they sum to
         1.

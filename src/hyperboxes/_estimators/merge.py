@@ -37,11 +37,11 @@ def merge(models: Iterable[Model]) -> Model:
 
     The boxes of all models are put together. Where boxes of two classes overlap, one of them is cut
     back: of all faces that can be moved to part them, the one that gives up the fewest samples, if
-    the samples of a box are spread evenly along its sides. Boxes that hold a single sample stay as
-    they are, as in learning. Then boxes are merged by agglomeration, by the models' own algorithm
-    and similarity where they have them, else by AGGLO-SM and ``"longest"``. More than four models
-    are merged in a tree, some at a time, in an order that hangs on their boxes only: the order in
-    which they are given does not matter.
+    the samples of a box are spread evenly along its sides. Boxes that contain a single sample stay
+    as they are, as in learning. Then boxes are merged by agglomeration, by the models' own
+    algorithm and similarity where they have them, else by AGGLO-SM and ``"longest"``. More than
+    four models are merged in a tree, some at a time, in an order that hangs on their boxes only:
+    the order in which they are given does not matter.
 
     Parameters
     ----------

@@ -638,7 +638,7 @@ class AdditiveSchema(ModelSchema):
 
 
 def _adds_up(arrays: Arrays) -> bool:
-    """Whether every score is finite, whichever boxes hold a sample."""
+    """Whether every score is finite, whichever boxes contain a sample."""
     with np.errstate(over="ignore"):
         largest = np.abs(arrays["intercept"]) + np.abs(arrays["weights"]).sum(axis=0)
     return bool(np.isfinite(largest).all())

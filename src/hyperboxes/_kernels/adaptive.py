@@ -370,7 +370,7 @@ def find_nearest_of(label, limit, memory, work):
 
 @forceinline
 def fits(xl, xu, box, memory, theta):
-    """Whether no side of a box is longer than `theta` once it holds the sample."""
+    """Whether no side of a box is longer than `theta` once it contains the sample."""
     for j in range(xl.size):
         high, low = upmost(xu[j], memory.upper[j, box]), lowest(xl[j], memory.lower[j, box])
         if (high - low) * memory.scale[j] > theta:
@@ -380,7 +380,7 @@ def fits(xl, xu, box, memory, theta):
 
 @forceinline
 def meets_any(xl, xu, label, box, horizon, limit, memory, recent):
-    """Whether a box, once it holds the sample, meets a recent one of another class.
+    """Whether a box, once it contains the sample, meets a recent one of another class.
 
     It is within `theta` then, so that only boxes below the limit need to be looked at.
     """
@@ -397,7 +397,7 @@ def meets_any(xl, xu, label, box, horizon, limit, memory, recent):
 
 @forceinline
 def meet(xl, xu, box, other, memory):
-    """Whether a box, once it holds the sample, meets another one."""
+    """Whether a box, once it contains the sample, meets another one."""
     for j in range(xl.size):
         high, low = upmost(xu[j], memory.upper[j, box]), lowest(xl[j], memory.lower[j, box])
         if memory.lower[j, other] > high or memory.upper[j, other] < low:

@@ -30,7 +30,7 @@ Weights = namedtuple("Weights", "votes ridges threshold members")
 
 @kernel
 def mark_contained(codes, box, start, stop, contained):
-    """Write which of the samples `start` to `stop` a box holds."""
+    """Write which of the samples `start` to `stop` a box contains."""
     contained = contained[start:stop]
     for row in range(contained.size):
         contained[row] = True

@@ -496,8 +496,8 @@ def _count_less(matrix, start, end, rank):
 def cut_overlaps(boxes, start, growth, scratch, work):
     """Cut boxes from an index on that overlap later boxes of other classes; return where it ended.
 
-    Boxes that hold a single sample or have no label stay as they are, as in learning. It ends with
-    the last box or after `work` comparisons of a block in one dimension.
+    Boxes that contain a single sample or have no label stay as they are, as in learning. It ends
+    with the last box or after `work` comparisons of a block in one dimension.
     """
     boxes, growth, scratch = (
         pass_by_pointer(boxes),

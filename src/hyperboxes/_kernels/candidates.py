@@ -476,7 +476,7 @@ def list_similar(label, boxes, growth, search, ids, values):
 def _list_candidates(label, own, boxes, growth, scratch):
     """List the candidates of a class and, as positions in that list, which may grow.
 
-    Returns the oldest box that holds the interval already (`NONE`, and so for similarities), the
+    Returns the oldest box that contains the interval already (`NONE`, and so for similarities), the
     number of candidates, and of those that may grow.
     """
     ids, values, growable = scratch.ids, scratch.values, scratch.growable

@@ -38,10 +38,10 @@ class Cells(ABC):
 
     @abstractmethod
     def _cut(self, box: boosting.Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Move samples that a box holds, of cells that have others, to new cells.
+        """Move samples that a box contains, of cells that have others, to new cells.
 
-        Returns the old region of each new one, whether the box holds each region, old and new, and
-        what each class weighs in them.
+        Returns the old cell of each new one, whether the box contains each region, old and new,
+        and what each class weighs in them.
         """
 
     @abstractmethod
@@ -96,7 +96,7 @@ class SampleStore(Protocol):
         """Return a single cell that holds all samples."""
 
     def count_classes(self, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
-        """Return how many samples of each class each box holds."""
+        """Return how many samples of each class each box contains."""
 
 
 class LocalSamples(NamedTuple):
@@ -111,7 +111,7 @@ class LocalSamples(NamedTuple):
         return LocalCells(*self, n_classes)
 
     def count_classes(self, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
-        """Return how many samples of each class each box holds."""
+        """Return how many samples of each class each box contains."""
         table = np.zeros((len(boxes), n_classes), np.int64)
         for box, counts in zip(boxes, table, strict=True):
             contained = find_contained(self.samples, box, self.threads)
@@ -163,7 +163,7 @@ def split_names(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     `seen[cell]` is whether a cell has samples outside the box, and inside. Returns the old
     cell of each new one, the numbers of what is outside and inside each cell, one after the
-    other, and whether the box holds each cell, old and new.
+    other, and whether the box contains each cell, old and new.
     """
     n_cells = len(seen)
     parents = np.flatnonzero(seen.all(axis=1))
@@ -174,7 +174,7 @@ def split_names(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def find_contained(samples: boosting.Samples, box: boosting.Box, threads: Threads) -> np.ndarray:
-    """Return which samples a box holds."""
+    """Return which samples a box contains."""
     contained = np.empty(len(samples.labels), np.bool_)
 
     def mark(start: int, stop: int) -> None:

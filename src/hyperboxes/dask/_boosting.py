@@ -23,7 +23,7 @@ from hyperboxes.dask._engine import Engine, Partition, split_labels
 from hyperboxes.dask._survey import Survey, is_empty, with_positions
 
 # For each box a worker writes down in which cells the samples of a partition are: a region, and
-# whether the box holds them. What comes back is how many samples of each class there are in each
+# whether the box contains them. What comes back is how many samples of each class there are in each
 # cell. These are whole numbers, so their sums are those of a single process.
 
 
@@ -56,7 +56,7 @@ class Cut(NamedTuple):
 
 
 def cut_partition(binned: Binned, cells: np.ndarray | None, cut: Cut) -> np.ndarray:
-    """Return in which cells samples are: twice their region, plus 1 if the box holds them."""
+    """Return in which cells samples are: twice their region, plus 1 if the box contains them."""
     with Threads(1) as threads:
         contained = find_contained(binned.for_kernels(), cut.box, threads)
     regions = np.int32(0) if cells is None else cut.names[cells]
@@ -80,7 +80,7 @@ def add_counts(counts: list[Counts]) -> Counts:
 
 
 def count_contained(binned: Binned, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
-    """Count the samples of a partition that each box holds, by class."""
+    """Count the samples of a partition that each box contains, by class."""
     with Threads(1) as threads:
         return LocalSamples(binned.for_kernels(), None, threads).count_classes(boxes, n_classes)
 
@@ -137,7 +137,7 @@ class DistributedSamples:
         return table
 
     def count_classes(self, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
-        """Return how many samples of each class each box holds."""
+        """Return how many samples of each class each box contains."""
         if not boxes:
             return np.zeros((0, n_classes), np.int64)
         shared, engine = self._engine.share(boxes), self._engine

@@ -36,9 +36,9 @@ from hyperboxes.dask._survey import (
     with_positions,
 )
 
-# Merging cuts boxes of different classes that overlap, and what is cut off is held by no box of its
-# class any more. Each partition learns its own such samples on top of the merged model, and the
-# boxes that are new, or have grown, are merged with it.
+# Merging cuts boxes of different classes that overlap, and what is cut off is contained in no box
+# of its class any more. Each partition learns its own such samples on top of the merged model, and
+# the boxes that are new, or have grown, are merged with it.
 
 # Samples that are scaled at a time.
 _ROWS_AT_ONCE = 65_536
@@ -162,8 +162,8 @@ def fit(
         The upper ends of interval samples.
     min_box_samples : int, default=1
         Boxes of a partition that hold fewer samples are left out, unless the partition has none
-        larger of their class. Where classes overlap, most boxes hold a single sample, and merging
-        takes most of the time: 2 saves much of it. What is left out is not counted.
+        larger of their class. Where classes overlap, most boxes contain a single sample, and
+        merging takes most of the time: 2 saves much of it. What is left out is not counted.
     n_repairs : int, default=1
         How often partitions learn what merging has lost, samples that boxes held before they were
         cut back, of `ImprovedOnlineGFMM` without `max_boxes`, where no small boxes are left out.

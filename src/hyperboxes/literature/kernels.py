@@ -57,7 +57,7 @@ def compensate(xl, xu, start, boxes, metric, search, work, ids, gaps, out):
 
 @inlined
 def _taken_from(box, ids, n_holders, boxes, search):
-    """Return what neurons take from a box that holds the sample, as others of the list do.
+    """Return what neurons take from a box that contains the sample, as others of the list do.
 
     All, if it contains a box of another class (a containment neuron); else, if it shares the sample
     with one that does not contain it, the more the farther the sample is from its faces.
@@ -66,7 +66,7 @@ def _taken_from(box, ids, n_holders, boxes, search):
     shares = False
     for h in range(n_holders):
         other = ids[h]
-        # Two boxes that hold a sample with missing values need not meet.
+        # Two boxes that contain a sample with missing values need not meet.
         if labels[other] != labels[box] and overlaps(v, w, boxes, other, CLOSED):
             if _contains(box, other, boxes):
                 return 1.0

@@ -252,7 +252,7 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
 
     See Also
     --------
-    ImprovedOnlineGFMM : Categories have places on a line, and boxes hold sets of them.
+    ImprovedOnlineGFMM : Categories have places on a line, and boxes contain sets of them.
 
     Notes
     -----

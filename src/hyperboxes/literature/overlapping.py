@@ -520,13 +520,13 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
     resolution : {"exclude", "compensate", "core", "levels"}, default="exclude"
         How class overlaps are resolved. ``"exclude"``: they belong to no class:
         `in_overlap` returns which samples do; `predict` takes the class of the box of a single
-        training sample, or the one with the most training samples in the boxes that hold the sample
-        [2]_. ``"compensate"``: by what is taken from the membership in each class that holds the
-        sample: the less the nearer the sample is to a face of its box, where its samples are; all,
-        if its box contains the other. Boxes that overlap another class grow no more, and `theta`
-        bounds the mean of a box's sides, not the longest [3]_ [4]_. ``"core"``: by the nearest data
-        core, the mean of the samples that a box has absorbed. Outside of all boxes, membership
-        falls more steeply on the side of a box where its samples are few [5]_; this is
+        training sample, or the one with the most training samples in the boxes that contain the
+        sample [2]_. ``"compensate"``: by what is taken from the membership in each class that holds
+        the sample: the less the nearer the sample is to a face of its box, where its samples are;
+        all, if its box contains the other. Boxes that overlap another class grow no more, and
+        `theta` bounds the mean of a box's sides, not the longest [3]_ [4]_. ``"core"``: by the
+        nearest data core, the mean of the samples that a box has absorbed. Outside of all boxes,
+        membership falls more steeply on the side of a box where its samples are few [5]_; this is
         experimental, for parts of the paper could not be checked. ``"levels"``: by a network of
         smaller boxes that was learned from the samples in the region, and so on; that of the
         smallest region decides alone, by the mean square of the gaps. Boxes whose centres are
