@@ -40,7 +40,7 @@ class Cells(ABC):
     def _cut(self, box: boosting.Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Move samples that a box contains, of cells that have others, to new cells.
 
-        Returns the old cell of each new one, whether the box contains each region, old and new,
+        Returns the old cell of each new one, whether the box contains each cell, old and new,
         and what each class weighs in them.
         """
 
