@@ -62,6 +62,9 @@ selection : {"index", "lemma", "all"}, default="index"
     ``"lemma"``: among all boxes of the class that the paper's lemma allows. ``"all"``: among every
     box of the class, the original algorithm. All give the very same boxes; only the time and
     `n_candidates_` differ.
+{scaling}
+""",
+    "scaling": """
 scaling : {"minmax"}, array-like of shape (2, n_features) or None, default="minmax"
     What is mapped to [0, 1]. ``"minmax"``: the range of each feature in the first training call.
     An array ``[lowest, highest]``: ranges known in advance, as streams need them; values beyond

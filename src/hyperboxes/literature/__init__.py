@@ -5,6 +5,7 @@ They learn, predict, are saved and loaded, and list their boxes with `export_tex
 """
 
 from hyperboxes.literature.clustering import FuzzyMinMaxClustering
+from hyperboxes.literature.frequency import FrequencyGFMM
 from hyperboxes.literature.fuzzy_min_max import FuzzyMinMax
 from hyperboxes.literature.granular import MultiGranularGFMM
 from hyperboxes.literature.mixed import MixedGFMM
@@ -12,6 +13,7 @@ from hyperboxes.literature.overlapping import OverlappingFuzzyMinMax
 from hyperboxes.literature.overlaps import OverlapRegions
 
 __all__ = [
+    "FrequencyGFMM",
     "FuzzyMinMax",
     "FuzzyMinMaxClustering",
     "MixedGFMM",

@@ -21,6 +21,7 @@ from hyperboxes._files.schema import (
     reject,
 )
 from hyperboxes._kernels.structs import UNIT, MixedMetric
+from hyperboxes.literature.frequency import FrequencyModel
 from hyperboxes.literature.fuzzy_min_max import PlaceModel
 from hyperboxes.literature.granular import GranularModel
 from hyperboxes.literature.mixed import CountingBoxStore, MixedModel, find_owners
@@ -299,6 +300,75 @@ class CountSchema(NearestSchema):
             owners=owners,
             mixture=MixedMetric(**header["mixture"]),
         )
+
+
+class EndSchema(NearestSchema):
+    """Files of `FrequencyGFMM`: the ends of boxes, and the distances of categories."""
+
+    arrays: ClassVar[Mapping[str, Layout]] = {
+        **NearestSchema.arrays,
+        "category_ends": ("<i8", ("boxes", "categorical features", "ends")),
+        "category_distances": ("<f8", ("pairs",)),
+    }
+    optional = (*NearestSchema.optional, frozenset({"category_ends", "category_distances"}))
+
+    def find_sizes(self, arrays: Arrays) -> Mapping[str, int]:
+        if "category_ends" not in arrays:
+            return {}
+        n_features = arrays["category_ends"].shape[1:2]
+        sizes = {"ends": 2, "pairs": arrays["category_distances"].size}
+        return sizes | dict(zip(["categorical features"], n_features, strict=False))
+
+    def read_arrays(self, model: Any) -> Arrays:
+        arrays = super().read_arrays(model)
+        if len(model.features):
+            arrays["category_ends"] = model.ends
+            arrays["category_distances"] = model.category_ends().distances
+        return arrays
+
+    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
+        super().check(header, arrays, n_classes)
+        features, sizes = _read_sizes(header, arrays["lower"].shape[1])
+        ends, distances = _ends_and_distances(arrays)
+        if ends.shape[1] != len(features) or len(distances) != (sizes**2).sum():
+            raise ModelFileError("it has ends or distances of other categories than there are")
+        reject(
+            {
+                "a box has bounds in a categorical feature": ~np.isnan(
+                    arrays["lower"][:, features]
+                ),
+                "an end of a box is no category": (ends < -1) | (ends >= sizes[:, np.newaxis]),
+                "a box has a second end without a first": ends[..., 0]
+                < np.minimum(ends[..., 1], 0),
+                "categories have a distance that cannot be": ~((distances >= 0) & (distances <= 1)),
+            }
+        )
+
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
+        model = super().restore(header, arrays, n_classes)
+        features, sizes = _read_sizes(header, arrays["lower"].shape[1])
+        ends, distances = _ends_and_distances(arrays)
+        pairs = np.split(distances.astype(np.float64), np.cumsum(sizes**2)[:-1])
+        return FrequencyModel(
+            **vars(model),
+            features=features,
+            sizes=sizes,
+            distances=[own.reshape(n, n) for own, n in zip(pairs, sizes.tolist(), strict=False)],
+            ends=ends.astype(np.int64),
+        )
+
+
+def _ends_and_distances(arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
+    none = np.empty((len(arrays["labels"]), 0, 2), np.int64)
+    return arrays.get("category_ends", none), arrays.get("category_distances", np.empty(0))
+
+
+def _read_sizes(header: Mapping[str, Any], n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the categorical features, and how many values each has."""
+    features, owners = _read_categories(header, n_features)
+    if (np.diff(owners) < 0).any():
+        raise ModelFileError("its categories are not numbered")
+    return features, np.bincount(owners, minlength=len(features))
 
 
 def _read_categories(header: Mapping[str, Any], n_features: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""What listings of literature models add to their rules: overlaps of classes, category counts.
+"""What listings of literature models add to their rules: overlaps of classes, categories.
 
 `export_text` and `export_frame` find these classes by the registry.
 """
@@ -11,6 +11,7 @@ from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._readers.rounding import Rounding
 from hyperboxes._readers.rules import RuleNotes
 from hyperboxes._readers.text import set_text
+from hyperboxes.literature.frequency import FrequencyGFMM
 from hyperboxes.literature.granular import MultiGranularGFMM
 from hyperboxes.literature.mixed import MixedGFMM
 from hyperboxes.literature.overlapping import OverlappingFuzzyMinMax
@@ -130,6 +131,40 @@ def _list_counts(values: list[object], counts: np.ndarray, n_samples: list[int])
             parts.append(f"not known {n - n_known}")
         texts.append(", ".join(parts))
     return texts
+
+
+class EndNotes(RuleNotes):
+    """The categories that are ends of boxes."""
+
+    def __init__(self, model: FrequencyGFMM) -> None:
+        ends = zip(known_categories(model), model.category_ends_.values(), strict=True)
+        self._texts = {
+            j: [" or ".join(str(end) for end in row if end is not None) for row in own.tolist()]
+            for j, own in ends
+        }
+
+    def summary(self) -> str:
+        """Return how categories decide."""
+        if not self._texts:
+            return ""
+        return (
+            "Categories have distances, and those of a box are not the only ones that it may "
+            "decide for: see category_distances_."
+        )
+
+    def lines(
+        self, box: int, rounding: Rounding, features: list[str], classes: list[str]
+    ) -> list[str]:
+        """Return the categories of a box by feature."""
+        texts = ((features[j], texts[box]) for j, texts in self._texts.items())
+        return [f"{name}: {text}" for name, text in texts if text]
+
+    def columns(self, features: list[str]) -> dict[str, np.ndarray]:
+        """Return the categories of each box by feature."""
+        return {
+            f"{features[j]} categories": np.array(texts, dtype=object)
+            for j, texts in self._texts.items()
+        }
 
 
 class LevelNotes(RuleNotes):

@@ -1,0 +1,318 @@
+"""`FrequencyGFMM`: categories with distances, and boxes with two of them in each feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.base import BoxClassifier
+from hyperboxes._estimators.categorical import known_categories
+from hyperboxes._kernels.structs import UNIT
+from hyperboxes._learning.online import find_step_size
+from hyperboxes._learning.steps import FitCallbacks
+from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
+from hyperboxes._models.calibration import Nearest
+from hyperboxes._models.categories import Categories, Column
+from hyperboxes._models.model import BoxModel
+from hyperboxes._models.records import closeness
+from hyperboxes._models.samples import Samples, frozen, slices
+from hyperboxes.literature.kernels import CategoryEnds, distances_by_ends, learn_frequency
+from hyperboxes.literature.mixed import find_owners, number_categories
+
+# Distances of samples from boxes that are computed at a time.
+_MOST_DISTANCES = 1_000_000
+
+
+@dataclass(eq=False, kw_only=True)
+class FrequencyModel(BoxModel):
+    """Boxes with two categories in each categorical feature, and the distances of categories.
+
+    `features` are those that are categorical, and `sizes` how many values each has. The ends of the
+    first boxes are those of all; `ends` has the shape (at least n_boxes, n_categorical, 2).
+    """
+
+    features: np.ndarray
+    sizes: np.ndarray
+    distances: list[np.ndarray]
+    ends: np.ndarray
+
+    def split(self, xl: np.ndarray, xu: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return both ends without categories, and the numbers of these, -1 where unknown."""
+        positions = xl[:, self.features]
+        first = np.cumsum(self.sizes) - self.sizes
+        codes = np.where(np.isnan(positions), -1.0, np.rint(positions / UNIT) - first)
+        numbers = xl.copy(), xu.copy()
+        for values in numbers:
+            values[:, self.features] = np.nan
+        return *map(frozen, numbers), codes.astype(np.int64)
+
+    def category_ends(self, eta: float = 0.0) -> CategoryEnds:
+        """Return what kernels take of categories."""
+        pairs = self.sizes**2
+        return CategoryEnds(
+            ends=self.ends,
+            distances=np.concatenate([np.empty(0), *map(np.ravel, self.distances)]),
+            starts=np.cumsum(pairs) - pairs,
+            sizes=self.sizes,
+            eta=eta,
+            excluded=np.empty(self.sizes.max(initial=0), np.bool_),
+            memberships=np.empty(len(self.ends)),
+        )
+
+    def closeness(self, xl: np.ndarray, xu: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+        """Rank some boxes for samples, as prediction does."""
+        distances = np.empty((len(xl), len(self.boxes)))
+        distances_by_ends(
+            *self.split(xl, xu),
+            0,
+            self.boxes.arrays,
+            self.membership.metric,
+            self.category_ends(),
+            distances,
+        )
+        return closeness(distances[:, boxes])
+
+    def find_nearest(
+        self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
+    ) -> Nearest:
+        """Return the nearest boxes of each class by numbers and categories."""
+        boxes, shape = self.boxes, (len(xl), self.boxes.n_classes)
+        best, votes, single = np.full(shape, -np.inf), *np.zeros((2, *shape), np.int64)
+        by_class = [np.flatnonzero(boxes.labels == label) for label in range(boxes.n_classes)]
+        for rows, ranks in self._ranks(xl, xu):
+            for label, own in enumerate(by_class):
+                best[rows, label] = ranks[:, own].max(axis=1, initial=-np.inf)
+                is_best = ranks[:, own] == best[rows, label, np.newaxis]
+                votes[rows, label] = is_best @ boxes.counts[own]
+                singles = np.where(is_best & (boxes.counts[own] == 1), own, len(boxes))
+                single[rows, label] = singles.min(axis=1, initial=len(boxes))
+        return best, votes, single
+
+    def find_boxes(
+        self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray
+    ) -> np.ndarray:
+        """Return the nearest box of a label for each sample; mark all that are equally near."""
+        found = np.empty(len(xl), np.int64)
+        for rows, ranks in self._ranks(xl, xu):
+            ranks[self.boxes.labels != labels[rows, np.newaxis]] = -np.inf
+            is_best = ranks == ranks.max(axis=1, keepdims=True)
+            used |= is_best.any(axis=0)
+            found[rows] = np.where(is_best, self.boxes.counts, 0).argmax(axis=1)
+        return found
+
+    def _ranks(self, xl: np.ndarray, xu: np.ndarray) -> Any:
+        """Yield slices of the samples, with the rank of each box for each sample."""
+        boxes = np.arange(len(self.boxes))
+        for rows in slices(len(xl), max(1, _MOST_DISTANCES // len(boxes))):
+            yield rows, self.closeness(xl[rows], xu[rows], boxes)
+
+
+def class_distances(codes: np.ndarray, y: np.ndarray, n_values: int, n_classes: int) -> np.ndarray:
+    """Return how far the values of a feature are apart in how often each class has them.
+
+    It is the Euclidean distance of the shares of classes among the samples of two values, divided
+    by the largest of the feature. The two values of a feature that has no more have the distance 1.
+    NaN for values that no sample has.
+    """
+    if n_values <= 2:
+        return 1.0 - np.eye(n_values)
+    counts = np.zeros((n_values, n_classes))
+    np.add.at(counts, (codes[codes >= 0], y[codes >= 0]), 1.0)
+    squares = np.zeros((n_values, n_values))
+    with np.errstate(invalid="ignore"):
+        for shares in (counts / counts.sum(axis=1, keepdims=True)).T:
+            squares += np.square(np.subtract.outer(shares, shares))
+    distances = np.sqrt(squares)
+    largest = np.fmax.reduce(distances, axis=None, initial=0.0)
+    return distances / largest if largest > 0.0 else distances
+
+
+@shared_docs
+class FrequencyGFMM(BoxClassifier):
+    """GFMM for numbers and categories, which have distances by their frequencies in classes.
+
+    Two categories are the farther apart the more the shares of the classes differ among their
+    samples. A box has up to two categories in each categorical feature, its ends: `category_ends_`.
+    In the numbers it is a box of :class:`OnlineGFMM`. The least membership over all features
+    counts: in a categorical feature 1 for the ends, else 1 minus the distance from the farther end.
+
+    A sample is absorbed by the box of its class with the largest membership that may grow to
+    contain it; if there is none, it becomes a new box. A grown box that shares an end in each
+    feature with a box of another class gets another category in place of one of its ends. Where
+    none is possible, both boxes are contracted in their numbers, if these meet.
+
+    Parameters
+    ----------
+    {theta}
+    eta : float, default=0.5
+        How far a category may be from an end of a box that grows to it, from 0 to 1.
+    {gamma}
+    {scaling}
+    {order}
+    {calibrate}
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns hold categories, as in :class:`ImprovedOnlineGFMM`. Categories that are not
+        in the training set, and None or NaN, are missing values.
+
+    {attributes}
+    {classes}
+    categories_ : dict
+        The values of each categorical feature, by its name or else its index.
+    category_distances_ : dict
+        For each categorical feature, an array of shape (n_values, n_values): the distances of the
+        values in `categories_`.
+    category_ends_ : dict
+        For each categorical feature, an array of shape (n_boxes, 2): the ends of each box, None
+        where it has fewer.
+
+    See Also
+    --------
+    MixedGFMM : Boxes that count categories.
+    hyperboxes.ImprovedOnlineGFMM : Boxes that hold sets of categories.
+
+    Notes
+    -----
+    The distances need all samples, so there is no `partial_fit`. They take memory for each pair of
+    values of a feature. Bounds in categorical features are NaN.
+
+    This is our reading of [2]_ by its description in [3]_, which leaves this open:
+
+    - A category that is an end of a box already changes nothing. As published, a box that meets
+      its second end again forgets the first.
+    - Two categories of one feature have the distance 1, and all distances are 0 where no two
+      categories differ; as published that divides 0 by 0.
+    - Categories that the training set lacks, and missing values, exclude nothing.
+    - Only a box with two ends in a feature can have one replaced there, and neither by the other.
+      The new end need not be a category of any sample of the box, as published.
+    - There is one pass over the samples, with one `theta`. Ties of classes are resolved as in the
+      other estimators of this package, not by the nearest centre.
+
+    References
+    ----------
+    {paper}
+    .. [2] P. R. del Castillo and J. Cardeñosa, "Fuzzy min-max neural networks for categorical data:
+       application to missing data imputation", Neural Computing and Applications 21(6), 2012.
+    .. [3] T. T. Khuat and B. Gabrys, "An in-depth comparison of methods handling mixed-attribute
+       data for general fuzzy min-max neural network", Neurocomputing 464, 2021.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from hyperboxes.literature import FrequencyGFMM
+    >>> X = pd.DataFrame({"colour": list("aabbcc")})
+    >>> model = FrequencyGFMM(shuffle=False).fit(X, [1, 1, 1, 2, 2, 2])
+    >>> model.category_distances_["colour"]
+    array([[0. , 0.5, 1. ],
+           [0.5, 0. , 0.5],
+           [1. , 0.5, 0. ]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BoxClassifier._parameter_constraints,
+        "eta": [Interval(Real, 0, 1, closed="both")],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+    }
+    for _name in ("membership_function", "selection", "unlabeled"):  # no parameters of its own
+        del _parameter_constraints[_name]
+    del _name
+
+    selection = "all"
+    _model: FrequencyModel
+
+    def __init__(
+        self,
+        theta: float = 0.5,
+        *,
+        eta: float = 0.5,
+        gamma: Any = 1.0,
+        scaling: Any = "minmax",
+        shuffle: bool = True,
+        random_state: Any = None,
+        calibrate: bool = True,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.theta = theta
+        self.eta = eta
+        self.gamma = gamma
+        self.scaling = scaling
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.calibrate = calibrate
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    @property
+    def category_distances_(self) -> dict[Any, np.ndarray]:
+        """The distances of the values of each categorical feature."""
+        check_is_fitted(self)
+        return dict(zip(self.categories_, map(np.copy, self._model.distances), strict=True))
+
+    @property
+    def category_ends_(self) -> dict[Any, np.ndarray]:
+        """The ends of each box in each categorical feature."""
+        check_is_fitted(self)
+        ends = self._model.ends.swapaxes(0, 1)
+        return {
+            name: np.array([*values, None], object)[own]
+            for (name, values), own in zip(self.categories_.items(), ends, strict=True)
+        }
+
+    def _growth_options(self) -> dict[str, Any]:
+        return {"resolution": "contract"}
+
+    @staticmethod
+    def _update_categories(
+        known: dict[int, Categories], columns: dict[int, Column]
+    ) -> dict[int, Categories]:
+        return number_categories(known, {j: column.values for j, column in columns.items()})
+
+    @property
+    def _decided_otherwise(self) -> str:  # type: ignore[override]
+        return "categories have distances" if known_categories(self) else ""
+
+    def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> FrequencyModel:
+        model = super()._new_model(lower, upper, n_classes)
+        features, owners = find_owners(known_categories(self))
+        if model.scale is not None:
+            model.scale.low[features], model.scale.high[features] = 0.0, 1.0  # as they are
+        return FrequencyModel(
+            **vars(model),
+            features=features,
+            sizes=np.bincount(owners, minlength=len(features)),
+            distances=[],
+            ends=np.empty((0, len(features), 2), np.int64),
+        )
+
+    def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
+        assert isinstance(model, FrequencyModel)
+        n_samples, n_classes = len(samples.y), model.boxes.n_classes
+        *_, codes = model.split(*samples.scaled())
+        model.distances = [
+            class_distances(own, samples.y, n_values, n_classes)
+            for own, n_values in zip(codes.T, model.sizes.tolist(), strict=True)
+        ]
+        boxes = model.boxes = BoxStore(samples.lower.shape[1], n_classes, room=n_samples)
+        model.ends = np.empty((n_samples, len(model.features), 2), np.int64)
+        options = self._growth_parameters(model), model.category_ends(float(self.eta))
+        step_size = find_step_size(samples, callbacks)
+        steps = slices(n_samples, step_size)
+
+        def step() -> bool:
+            part = next(steps)
+            rows = samples.in_order(part)
+            batch = *model.split(*samples.scaled(rows)), samples.y[rows]
+            boxes.start_batch()
+            while boxes.n_learned < len(batch[-1]):
+                learn_frequency(*batch, boxes.arrays, *options, WORK_PER_CALL)
+            return part.stop == n_samples
+
+        callbacks.run(step, n_steps=-(-n_samples // step_size))
+        model.boxes, model.ends = boxes.settled(), model.ends[: len(boxes)].copy()
