@@ -85,12 +85,12 @@ def gap_of(model: Model, box: Box, lower: np.ndarray, upper: np.ndarray, values:
 
 
 def contains(model: Model, box: Box, lower: np.ndarray, upper: np.ndarray, values: tuple) -> bool:
-    """Whether a box contains a sample, and has an end wherever the sample has a value."""
-    has_numbers = not (np.isnan(box.lower) & ~np.isnan(lower)).any()
-    has_values = all(x is None or x in ends for ends, x in zip(box.ends, values, strict=True))
-    return (
-        has_numbers and has_values and number_gap(box, lower, upper, model.settings.gamma) <= 2**-54
-    )
+    """Whether a sample is a full member of a box that has values wherever the sample has."""
+    if (np.isnan(box.lower) & ~np.isnan(lower)).any():
+        return False
+    if any(e is None and x is not None for (e, _), x in zip(box.ends, values, strict=True)):
+        return False
+    return gap_of(model, box, lower, upper, values) <= 2**-54
 
 
 def may_grow(model: Model, box: Box, lower: np.ndarray, upper: np.ndarray, values: tuple) -> bool:

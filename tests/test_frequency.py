@@ -112,7 +112,7 @@ def test_an_end_is_replaced():
     1/2, r(c, d) 1/4 and r(c, e) 2/3, so e changes the least. The other samples are far away.
     """
     values = list("ab" + "cb" + "dddd" + "eee")
-    y = np.array([1, 1] + [2, 2] + [1, 2, 2, 2] + [1, 1, 2])
+    y = np.array([1, 1, 2, 2, 1, 2, 2, 2, 1, 1, 2])
     X = np.array([[value, float(i > 3)] for i, value in enumerate(values)], object)
     model = fitted(X, y, 1, theta=0.5, eta=0.5)
     assert model.category_ends_[0][:2].tolist() == [["a", "b"], ["c", "e"]]

@@ -183,8 +183,8 @@ class FrequencyGFMM(BoxClassifier):
 
     This is our reading of [2]_ by its description in [3]_, which leaves this open:
 
-    - A category that is an end of a box already changes nothing. As published, a box that meets
-      its second end again forgets the first.
+    - A sample with a membership of 1 changes nothing, and so does a category that is an end
+      already. As published, a box that meets its second end again forgets the first.
     - Two categories of one feature have the distance 1, and all distances are 0 where no two
       categories differ; as published that divides 0 by 0.
     - Categories that the training set lacks, and missing values, exclude nothing.

@@ -13,7 +13,6 @@ from hyperboxes._kernels.geometry import (
     CONTAINED,
     as_membership,
     closeness,
-    contains,
     contract,
     copy_row,
     distance,
@@ -277,10 +276,10 @@ def _choose_by_ends(xl, xu, codes, label, boxes, growth, categories):
     for box in range(n_boxes):
         if labels[box] != label:
             continue
-        if _has_ends(box, codes, categories) and contains(boxes, box, xl, xu, growth.metric):
+        gap = _distance_by_ends(box, xl, xu, codes, boxes, growth.metric, categories)
+        if gap <= CONTAINED and _knows_features(box, xl, codes, boxes, categories):
             return box, 0
         n_own += 1
-        gap = _distance_by_ends(box, xl, xu, codes, boxes, growth.metric, categories)
         memberships[box] = as_membership(gap)
         if (
             memberships[box] > top
@@ -298,11 +297,13 @@ def _choose_by_ends(xl, xu, codes, label, boxes, growth, categories):
 
 
 @internal
-def _has_ends(box, codes, categories):
-    """Whether the categories of a sample are ends of a box."""
-    ends = categories.ends
+def _knows_features(box, xl, codes, boxes, categories):
+    """Whether a box has bounds and ends wherever a sample has values."""
+    for j in range(xl.shape[0]):
+        if is_known(xl[j]) and not is_known(boxes.lower[box, j]):
+            return False
     for k in range(codes.shape[0]):
-        if codes[k] >= 0 and codes[k] != ends[box, k, 0] and codes[k] != ends[box, k, 1]:
+        if codes[k] >= 0 and categories.ends[box, k, 0] < 0:
             return False
     return True
 
