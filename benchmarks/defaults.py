@@ -19,14 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from imodels import RuleFitClassifier
-from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.harness import command, machine, progress, table
+from benchmarks.harness import command, in_processes, machine, progress, table
 from benchmarks.readable import EBM, UNSEEN, explainable_boosting, groups, score_fold
 from benchmarks.reproduce.learners import Peer
 from hyperboxes import (
@@ -58,19 +56,6 @@ class Score(NamedTuple):
     size: Size
 
 
-class HyperboxBrain(ClassifierMixin, BaseEstimator):
-    """The IOL-GFMM of hyperbox-brain at its defaults, on features between 0 and 1."""
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> HyperboxBrain:
-        """Learn from samples."""
-        self.peer_ = Peer("iol_gfmm", "ImprovedOnlineGFMM").fit(X, y)
-        return self
-
-    def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Return its probabilities."""
-        return self.peer_.predict_proba(X)
-
-
 def contenders(n_classes: int) -> dict[str, Any]:
     """Return all classifiers with nothing set but the seed."""
     rule_fit = RuleFitClassifier(random_state=0)
@@ -85,7 +70,7 @@ def contenders(n_classes: int) -> dict[str, Any]:
         "random forest": RandomForestClassifier(random_state=0),
         EBM: explainable_boosting(),
         "RuleFit": rule_fit if n_classes == 2 else OneVsRestClassifier(rule_fit),
-        "hyperbox-brain's IOL-GFMM": HyperboxBrain(),
+        "hyperbox-brain's IOL-GFMM": Peer("iol_gfmm", "ImprovedOnlineGFMM"),
     }
 
 
@@ -106,8 +91,8 @@ def size_of(model: Any) -> Size:
     if isinstance(model, RuleFitClassifier):  # linear terms are rules of one condition
         linear = np.count_nonzero(model.coef[: model.n_features_in_])
         return together([*(Size(1, len(rule.agg_dict)) for rule in model.rules_), Size(linear, 1)])
-    if isinstance(model, HyperboxBrain):
-        return Size(*model.peer_.model.V.shape)
+    if isinstance(model, Peer):
+        return Size(*model.model.V.shape)
     if not hasattr(model, "hyperboxes_"):
         return Size(np.nan, np.nan)
     boxes = model.hyperboxes_
@@ -178,13 +163,8 @@ def main() -> None:
         sets = {
             n: d for n, d in read[title].items() if not options.quick or len(d[1]) <= QUICK_LIMIT
         }
-        tasks = (delayed(score)(X, y, options.seconds, options.only) for X, y in sets.values())
-        scores = []
-        for name, found in zip(
-            sets, Parallel(options.jobs, return_as="generator")(tasks), strict=True
-        ):
-            progress(name)
-            scores.append(found)
+        tasks = {name: (*data, options.seconds, options.only) for name, data in sets.items()}
+        scores = [found for _, found in in_processes(score, tasks, options.jobs)]
         print(f"\n{title}: {summary(scores)}", flush=True)
         everything += scores
     print(f"\nAll: {summary(everything)}")

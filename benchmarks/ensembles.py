@@ -7,11 +7,9 @@ bootstrap samples for that. Results are kept in a file if one is named, so that 
 of several runs: `--keep kept.json --only glass heart`, then the same with other sets.
 
 `--published` compares random hyperboxes as published with forests by the authors' protocol.
-`--thetas` compares the default with members of several thetas, and with the theta of the best score
-out of bag; `--features` with members of fewer and of more features. `--merged` compares a single
-model with four that become one: learned from four parts of the samples, or from all samples in four
-orders. `--times` measures sets of more than 2,000 samples, in processor time of one thread, and
-`--threads` what two threads gain.
+`--merged` compares a single model with four that become one: learned from four parts of the
+samples, or from all samples in four orders. `--times` measures sets of more than 2,000 samples, in
+processor time of one thread.
 """
 
 from __future__ import annotations
@@ -27,25 +25,16 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.metrics import f1_score
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from benchmarks.data import all_sets, draw, in_file_order, load, paper_sets
 from benchmarks.harness import Kept, command, machine, medians, progress, table
 from benchmarks.internals import calibrate_votes
-from benchmarks.probabilities import log_loss
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, RandomHyperboxes, merge
+from benchmarks.probabilities import Answers, Scores, cross_validate
+from hyperboxes import ImprovedOnlineGFMM, RandomHyperboxes, merge
 
 LARGE = ("ijcnn1", "moving_squares", "shuttle", "skin_segmentation")
 N_MEMBERS = 100
-
-# Of members that learn online and of those that merge.
-THETAS = [(0.02, 0.3), (0.1, 0.7), (0.3, 1.0)]
-DEFAULT_THETAS = (0.1, 0.7)
-
-# Probabilities of the test samples by contender.
-Answers = Iterator[tuple[str, np.ndarray]]
-# Accuracy and log-loss of each fold, by contender.
-Scores = dict[str, list[tuple[float, float]]]
 
 
 def published(n_features: int, seed: int = 0) -> RandomHyperboxes:
@@ -87,19 +76,6 @@ def calibrated(forest: Any, y: np.ndarray, X_test: np.ndarray) -> np.ndarray:
     return calibrate(forest.predict_proba(X_test))
 
 
-def score(
-    X: np.ndarray, y: np.ndarray, repeats: int, answer: Callable[..., Answers] = answer
-) -> Scores:
-    """Return the scores of all contenders on the same folds, each with another seed."""
-    folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=repeats, random_state=0)
-    found: Scores = {}
-    for seed, (train, test) in enumerate(folds.split(X, y)):
-        for name, p in answer(X[train], y[train], X[test], seed):
-            accuracy = float(np.mean(p.argmax(axis=1) == y[test]))
-            found.setdefault(name, []).append((accuracy, log_loss(p, y[test])))
-    return found
-
-
 def sets(folder: Path) -> dict[str, tuple[str, Callable[[], Any]]]:
     """Return all sets by name: what they were used for, and how they are read."""
     uses = cycle(["the paper's, for choosing", "the paper's, for confirming"])
@@ -124,7 +100,7 @@ def print_scores(kept: dict[str, Scores], uses: dict[str, str]) -> None:
         rows = []
         for who in kept[names[0]]:
             theirs = np.array([means[name][who] for name in names])
-            accuracy, loss = theirs.mean(axis=0)
+            accuracy, loss, _ = theirs.mean(axis=0)
             ahead = (np.sum(ours[:, 0] > theirs[:, 0]), np.sum(ours[:, 1] < theirs[:, 1]))
             rows.append([who, f"{accuracy:.4f}", f"{loss:.4f}", *(f"{n}" for n in ahead)])
         n_folds = {len(scores) for name in names for scores in kept[name].values()}
@@ -202,56 +178,6 @@ def merged_or_not(X: np.ndarray, y: np.ndarray, seed: int) -> Iterator[tuple[str
         yield f"  theta {theta}, four parts merged", merge(parts)
 
 
-def answer_thetas(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, seed: int) -> Answers:
-    """Train members of one theta, of several, and of the one that is best out of bag."""
-
-    def train(*thetas: tuple[float, float]) -> RandomHyperboxes:
-        learners = [
-            learner
-            for online, merged in thetas
-            for learner in (
-                ImprovedOnlineGFMM(theta=online),
-                AgglomerativeGFMM(theta=merged, algorithm="agglo2"),
-            )
-        ]
-        return RandomHyperboxes(learners, n_estimators=N_MEMBERS, random_state=seed).fit(X, y)
-
-    choices = [train(pair) for pair in THETAS]
-    yield "RandomHyperboxes", choices[THETAS.index(DEFAULT_THETAS)].predict_proba(X_test)
-    yield "  several thetas", train(*THETAS).predict_proba(X_test)
-    best = max(choices, key=lambda model: model.oob_score_)
-    yield "  theta of the best accuracy out of bag", best.predict_proba(X_test)
-    best = max(choices, key=partial(likelihood, y))
-    yield "  theta of the least log-loss", best.predict_proba(X_test)
-
-
-def answer_features(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, seed: int) -> Answers:
-    """Train members of few, some and many features, and take what is best out of bag."""
-    n_features, root = X.shape[1], X.shape[1] ** 0.5
-    some, twice = int(np.ceil(root)), int(2 * root)
-    many = min(int(3.5 * root), n_features)
-    ranges = {
-        "few": (1, max(some - 1, 1)),
-        "some": (some, twice),
-        "many": (twice, max(many, twice)),
-    }
-    model = RandomHyperboxes(n_estimators=N_MEMBERS, random_state=seed)
-    yield "RandomHyperboxes", model.fit(X, y).predict_proba(X_test)
-    choices = {
-        name: clone(model).set_params(max_features=numbers).fit(X, y)
-        for name, numbers in ranges.items()
-    }
-    for name, choice in choices.items():
-        yield f"  {name} features", choice.predict_proba(X_test)
-    best = max(choices.values(), key=partial(likelihood, y))
-    yield "  those of the least log-loss out of bag", best.predict_proba(X_test)
-
-
-def likelihood(y: np.ndarray, model: RandomHyperboxes) -> float:
-    """Return the mean logarithm of the probabilities of the true classes, out of bag."""
-    return float(np.nanmean(np.log(model.oob_decision_function_[np.arange(len(y)), y])))
-
-
 def print_times(folder: Path, only: list[str] | None) -> None:
     """Print the times of fits and predictions of sets with many samples, a quarter held out."""
     rows = []
@@ -283,23 +209,6 @@ def print_times(folder: Path, only: list[str] | None) -> None:
     print(table(["", "trained on", *header], rows))
 
 
-def print_threads() -> None:
-    """Print how much faster two threads learn and predict, by the clock."""
-    rng = np.random.default_rng(0)
-    X = rng.random((3000, 20))
-    y = (X[:, :4].sum(axis=1) > 2).astype(int)
-    rows = []
-    models = {n: RandomHyperboxes(random_state=0, n_jobs=n) for n in (1, 2)}
-    models[1].fit(X, y).predict(X)  # compiles
-    fits = medians({str(n): partial(m.fit, X, y) for n, m in models.items()}, rounds=5)
-    predicts = medians({str(n): partial(m.predict, X) for n, m in models.items()}, rounds=5)
-    for what, found in (("fit", fits), ("predict", predicts)):
-        one, two = (found[n].seconds for n in ("1", "2"))
-        rows.append([what, f"{one:.3f}", f"{two:.3f}", f"{one / two:.2f}"])
-    print("\nThreads, 3,000 x 20\n")
-    print(table(["seconds", "one", "two", "gain"], rows))
-
-
 def main() -> None:
     """Print the chosen tables."""
     parser = command("bench-ensembles", __doc__)
@@ -309,11 +218,8 @@ def main() -> None:
     add("--most", type=int, help="samples of a set, drawn at random")
     add("--keep", type=Path, help="file of results, which are not computed again")
     add("--published", action="store_true", help="the authors' protocol")
-    add("--thetas", action="store_true", help="members of other thetas")
-    add("--features", action="store_true", help="other numbers of features")
     add("--merged", action="store_true", help="models that become one")
     add("--times", action="store_true", help="processor time on large sets")
-    add("--threads", action="store_true", help="what two threads gain")
     options = parser.parse_args()
     print(machine("numpy", "scikit-learn"))
     if options.published:
@@ -322,20 +228,15 @@ def main() -> None:
         print_merged(options.data, options.most)
     if options.times:
         print_times(options.data, options.only)
-    if options.threads:
-        print_threads()
-    if options.published or options.merged or options.times or options.threads:
+    if options.published or options.merged or options.times:
         return
-    contenders = answer
-    if options.thetas or options.features:
-        contenders = answer_thetas if options.thetas else answer_features
     kept, known = Kept(options.keep), sets(options.data)
     for name, (_, read) in known.items():
         if name in kept or (options.only and name not in options.only):
             continue
         progress(name)
         X, y = draw(*read(), options.most)
-        kept[name] = score(X, np.unique(y, return_inverse=True)[1], options.repeats, contenders)
+        kept[name] = cross_validate(X, y, options.repeats, answer)
     found = {name: kept[name] for name in known if name in kept}
     print_scores(found, {name: use for name, (use, _) in known.items()})
 

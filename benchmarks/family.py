@@ -2,8 +2,8 @@
 
 Accuracy, boxes for each training sample, processor time and mean ranks, by 2-fold cross-validation
 as in `make reproduce`, with a diagram of which differences of ranks mean anything. Each learner's
-theta for a set is the best on the half of the sets that it is not in. `--only speed` times the
-learners that both packages have. What is finished is kept: the same command goes on.
+theta for a set is the best on the half of the sets that it is not in. What is finished is kept: the
+same command goes on.
 """
 
 from __future__ import annotations
@@ -23,19 +23,8 @@ from matplotlib.figure import Figure
 from scipy.stats import studentized_range
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from benchmarks.data import draw, generated, generated_for_training
-from benchmarks.harness import (
-    ROOT,
-    command,
-    factor,
-    machine,
-    markdown,
-    medians,
-    progress,
-    seconds,
-    write,
-    write_csv,
-)
+from benchmarks.data import draw, generated
+from benchmarks.harness import ROOT, command, machine, markdown, progress, seconds, write, write_csv
 from benchmarks.reproduce.experiments import BASELINES, guess
 from benchmarks.reproduce.jobs import Cell, Result, Store, run
 from benchmarks.reproduce.learners import Peer, count_boxes, datasets
@@ -54,13 +43,6 @@ KEPT = ROOT / "benchmarks" / ".reproduce"
 QUICK_LIMIT = 300  # samples
 THETAS = (0.1, 0.3, 0.5)
 BUDGET = 300.0  # seconds: where the folds of a learner would take longer, it is left out
-
-# Sizes of generated data on which both packages are timed; RFMNN, the quickest of the peer's, needs
-# more samples for a difference.
-SIZES = ((2_000, 8), (2_000, 16))
-LARGE_SIZES = ((5_000, 8), (10_000, 8))
-QUICK_SIZE = (1_000, 8)
-SPEED_THETA = 0.3
 
 _BOXES_ALONE = {"calibrate": False}
 _SEEDED = {**_BOXES_ALONE, "random_state": 0}
@@ -104,17 +86,12 @@ def main() -> None:
     """Run from the command line."""
     options = parse()
     facts = machine("numpy", "numba", "scikit-learn", "hyperbox-brain")
-    pages = []
-    if options.only != "speed":
-        try:
-            pages += compare(options)
-        except NoDataError as error:
-            sys.exit(str(error))
-    if options.only != "accuracy":
-        pages.append(time_both(options.quick))
+    try:
+        pages = compare(options)
+    except NoDataError as error:
+        sys.exit(str(error))
     print("\n\n".join((facts, *pages)))
-    name = "family" if options.only is None else f"family-{options.only}"
-    write(options.results / f"{name}.md", "# The family", facts, *pages)
+    write(options.results / "family.md", "# The family", facts, *pages)
 
 
 def parse() -> argparse.Namespace:
@@ -125,11 +102,9 @@ def parse() -> argparse.Namespace:
     add = parser.add_argument
     add("--sets", choices=sets, default=sets, help="some data sets", **several)
     add("--learners", choices=names, default=names, help="some of them", **several)
-    add("--only", choices=("accuracy", "speed"), help="one of the two")
     add("--repeats", type=int, default=5, help="of 2-fold validation")
     add("--most", type=int, help="samples of a set, drawn at random")
     add("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
-    add("--limit", type=float, help="seconds after which to show what is finished")
     add("--results", type=Path, default=KEPT / "results", metavar="DIR", help="of the tables")
     options = parser.parse_args()
     if options.quick:
@@ -137,9 +112,6 @@ def parse() -> argparse.Namespace:
         options.sets = [name for name in options.sets if samples[name] <= QUICK_LIMIT]
         options.repeats = 1
     return options
-
-
-# --- Accuracy -------------------------------------------------------------------------------------
 
 
 def compare(options: argparse.Namespace) -> list[str]:
@@ -163,10 +135,9 @@ def compare(options: argparse.Namespace) -> list[str]:
         for theta in CONTENDERS[name].thetas
     ]
     store = Store(KEPT / "family.jsonl", str(source))
-    stop = time.perf_counter() + (options.limit or np.inf)
     for dataset in options.sets:
         part = [cell for cell in cells if cell.dataset == dataset and cell not in store]
-        if part and time.perf_counter() < stop:
+        if part:
             for failure in run(part, store, options.jobs, dataset):
                 progress(f"FAILED {failure}")
     unfinished = {cell.dataset for cell in cells if cell not in store}
@@ -321,56 +292,6 @@ def draw_ranks(ranks: pd.DataFrame, path: Path) -> None:
     ax.spines[["left", "right", "top"]].set_visible(False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
-
-
-# --- Speed ----------------------------------------------------------------------------------------
-
-
-def time_both(quick: bool) -> str:
-    """Time the fits and predictions of both packages, with the same pieces."""
-    cases = [(size, variant) for size in SIZES for variant in VARIANTS]
-    cases += [(size, "rfmnn") for size in LARGE_SIZES]
-    if quick:
-        cases = [(QUICK_SIZE, variant) for variant in VARIANTS]
-    header = (
-        "learner", "data", "theta", "boxes", "peer's", "fit s", "peer's", "faster",
-        "predict s", "peer's", "faster",
-    )  # fmt: skip
-    rows = [time_one(*size, variant) for size, variant in cases]
-    return (
-        "Processor time and hyperbox-brain's, median of up to three turns, the same candidates, "
-        f"no shuffling:\n\n{markdown(header, rows, left=2)}"
-    )
-
-
-def time_one(n_samples: int, n_features: int, variant: str) -> tuple[str, ...]:
-    """Return a row of the table."""
-    data = generated_for_training(n_samples, n_features)
-    progress(f"{variant}, {data.name}")
-    n_candidates = None if variant in ("knefmnn", "rfmnn") else 1
-    how = {"n_candidates": n_candidates, "scaling": None, "shuffle": False, "calibrate": False}
-    makes: dict[str, Callable[[], Any]] = {
-        "ours": partial(FuzzyMinMax, variant, SPEED_THETA, **how),
-        "peer": partial(Peer, variant, f"{variant.upper()}Classifier", theta=SPEED_THETA),
-    }
-    few = data.head(200)
-    makes["ours"]().fit(few.X_train, few.y_train).predict(few.X_test)  # compiles
-    clock = partial(medians, clock=time.process_time, budget=20.0)
-    samples = data.X_train, data.y_train
-    fits = clock({who: lambda m=make: m().fit(*samples) for who, make in makes.items()})
-    models = {who: timing.result for who, timing in fits.items()}
-    predictions = clock({who: partial(model.predict, data.X_test) for who, model in models.items()})
-    cells = [
-        cell
-        for timings in (fits, predictions)
-        for cell in (
-            *(seconds(timing.seconds) for timing in timings.values()),
-            factor(timings["peer"].seconds / timings["ours"].seconds),
-        )
-    ]
-    sizes = (str(len(model.hyperboxes_)) for model in models.values())
-    data_name = f"{n_samples:,} x {n_features}"
-    return variant.upper(), data_name, f"{SPEED_THETA:g}", *sizes, *cells
 
 
 if __name__ == "__main__":

@@ -45,7 +45,6 @@ SIZES = {"2,000 x 8": (2_000, 8), "10,000 x 20": (10_000, 20)}
 FIRST_FIT_SIZE = "200 x 8"
 N_TEST = 2_000
 BATCH = 500  # samples of one call of partial_fit
-N_TURNS = 5  # of fewer processes
 # Pairs of processes, because the place of arrays in memory may favour one of two.
 N_PAIRS, N_PAIRS_QUICK = 5, 3
 N_TURNS = 5  # of each pair
@@ -199,20 +198,22 @@ def compare(name: str, size: str, base: tuple[Path, str], quick: bool) -> Iterat
 
 
 def compare_first_fits(name: str, base: Path, quick: bool) -> Iterator[list[str]]:
-    """Yield a row for import, fit and predict in new processes with an empty cache."""
-    pairs = []
+    """Yield rows for import, fit and predict in new processes with an empty and a filled cache."""
+    found: dict[str, list[tuple[float, float]]] = {"first fit": [], "later first fit": []}
     for number in range(1 if quick else N_FIRST_FITS):
         progress(f"{name}, first fit {number + 1}")
-        taken = []
-        for source in (base, ROOT / "src"):
-            with tempfile.TemporaryDirectory() as cache:
-                worker = Worker(name, FIRST_FIT_SIZE, source, cache, number)
-                taken.append(worker.facts.get("first fit"))
-                worker.stop()
-        if None in taken:
-            return
-        pairs.append((taken[0], taken[1]))
-    yield row(name, FIRST_FIT_SIZE, "first fit", pairs, FIRST_FIT_LIMIT, "")
+        with tempfile.TemporaryDirectory() as before, tempfile.TemporaryDirectory() as now:
+            for pairs in found.values():
+                taken = []
+                for source, cache in ((base, before), (ROOT / "src", now)):
+                    worker = Worker(name, FIRST_FIT_SIZE, source, cache, number)
+                    taken.append(worker.facts.get("first fit"))
+                    worker.stop()
+                if None in taken:
+                    return
+                pairs.append((taken[0], taken[1]))
+    for stage, pairs in found.items():
+        yield row(name, FIRST_FIT_SIZE, stage, pairs, FIRST_FIT_LIMIT, "")
 
 
 def row(

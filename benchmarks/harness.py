@@ -9,10 +9,9 @@ import json
 import os
 import platform
 import resource
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +20,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from joblib import Parallel, delayed
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -122,39 +123,21 @@ def turn(
     return result, durations
 
 
-def in_fresh_process(statement: str, setup: str = "", **environment: str) -> float:
-    """Return the seconds that a statement takes in a Python process of its own."""
-    lines = [
-        "import time",
-        setup,
-        "start = time.perf_counter()",
-        statement,
-        "print(time.perf_counter() - start)",
-    ]
-    return _run(lines, environment)
+def in_processes(
+    function: Callable[..., Any], tasks: dict[str, tuple[Any, ...]], jobs: int = -1
+) -> Iterator[tuple[str, Any]]:
+    """Call a function with the arguments of each task, and yield names and results in order."""
+    calls = (delayed(function)(*arguments) for arguments in tasks.values())
+    results = Parallel(jobs, return_as="generator")(calls)
+    for name, result in zip(tasks, results, strict=True):
+        progress(name)
+        yield name, result
 
 
 def call_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a module's function in a Python process of its own."""
     with ProcessPoolExecutor(1, get_context("spawn")) as process:
         return process.submit(function, *arguments).result()
-
-
-def peak_memory(statement: str, setup: str = "") -> float:
-    """Return the megabytes that a Python process of its own takes at most for a statement."""
-    peak = "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024"
-    return _run(["import resource", setup, statement, f"print({peak})"], {})
-
-
-def _run(lines: list[str], environment: dict[str, str]) -> float:
-    process = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines)],
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return float(process.stdout)
 
 
 # --- Memory ---------------------------------------------------------------------------------------

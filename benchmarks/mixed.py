@@ -25,6 +25,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from benchmarks.defaults import size_of
 from benchmarks.harness import command, machine, progress, table
 from hyperboxes import (
     AgglomerativeGFMM,
@@ -142,22 +143,13 @@ ENCODINGS = {
 }
 
 
-def n_rules(model: Any) -> float:
-    """Return how many boxes or leaves a model has, NaN if they are not to be read."""
-    if isinstance(model, RandomHyperboxes):
-        return model.n_boxes_
-    if hasattr(model, "hyperboxes_"):
-        return len(model.hyperboxes_)
-    return model.get_n_leaves() if hasattr(model, "get_n_leaves") else np.nan
-
-
 def score(X: pd.DataFrame, y: np.ndarray, seed: int, ours: dict[str, Any], scores: Scores) -> None:
     """Add the accuracy and number of rules of all on one half, trained on the other."""
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, random_state=seed, stratify=y)
 
     def add(name: str, how: str, model: Any, train: Any, test: Any) -> None:
         model = clone(model).fit(train, y)
-        scores.setdefault((name, how), []).append((model.score(test, y_test), n_rules(model)))
+        scores.setdefault((name, how), []).append((model.score(test, y_test), size_of(model).rules))
 
     for how, encode in ENCODINGS.items():
         train, test = encode(X, X_test)

@@ -20,7 +20,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold
@@ -30,7 +29,7 @@ from sklearn.preprocessing import MinMaxScaler, minmax_scale
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
 from benchmarks.data import draw, load, paper_sets
-from benchmarks.harness import command, machine, progress, table
+from benchmarks.harness import command, in_processes, machine, table
 from benchmarks.internals import fit_with_classes, set_membership
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, merge, prune
 
@@ -190,11 +189,8 @@ def main() -> None:
     if options.quick:
         sets = {name: samples for name, samples in sets.items() if len(samples[1]) <= QUICK_LIMIT}
     print(machine("numpy", "scikit-learn"))
-    tasks = (delayed(validate)(kind, *draw(X, y, options.most), repeats) for X, y in sets.values())
-    scores = []
-    for name, found in zip(sets, Parallel(-1, return_as="generator")(tasks), strict=True):
-        progress(name)
-        scores.append(found)
+    tasks = {n: (kind, *draw(*samples, options.most), repeats) for n, samples in sets.items()}
+    scores = [found for _, found in in_processes(validate, tasks)]
     groups = {"sets": scores}
     if options.kind == "membership":
         groups = {"sets for choosing": scores[::2], "sets for confirming": scores[1::2], **groups}

@@ -7,14 +7,13 @@ by experiment why its boxes differ from ours where they do.
 from __future__ import annotations
 
 import sys
-import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from statistics import median
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -22,23 +21,10 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.data import Split, generated, shared
-from benchmarks.harness import (
-    Timing,
-    command,
-    in_fresh_process,
-    machine,
-    medians,
-    peak_memory,
-    progress,
-    table,
-)
-from hyperboxes import (
-    AgglomerativeGFMM,
-    BoostedHyperboxes,
-    ImprovedOnlineGFMM,
-    OnlineGFMM,
-    RandomHyperboxes,
-)
+from benchmarks.harness import Timing, command, machine, medians, progress, table
+from benchmarks.reproduce.learners import Peer
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes.literature import FuzzyMinMax
 
 try:
     from hbbrain.numerical_data.batch_learner import accel_agglo_gfmm, agglo_gfmm
@@ -46,11 +32,14 @@ try:
 except ImportError as error:
     sys.exit(f"This benchmark needs hyperbox-brain: pip install 'hyperboxes[bench]' ({error})")
 
+# Samples and features; three quarters of the samples are for training.
+SIZES = ((1_000, 8), (2_000, 8), (10_000, 8), (10_000, 16))
+FAMILY_SIZES = ((2_667, 8), (2_667, 16), (6_667, 8), (13_334, 8))
 GENERATED = {
     f"generated {n_samples:,} x {n_features}": (n_samples, n_features)
-    for n_samples, n_features in ((1_000, 8), (2_000, 8), (10_000, 8), (10_000, 16))
+    for n_samples, n_features in (*SIZES, *FAMILY_SIZES)
 }
-SMALLEST, SMALL, LARGE, WIDE = GENERATED
+SMALLEST, SMALL, LARGE, WIDE, *OF_FAMILY = GENERATED
 
 # What hyperbox-brain has no choice of.
 AS_THE_PEER: dict[str, Any] = {"scaling": None, "membership_function": "min", "calibrate": False}
@@ -61,16 +50,10 @@ ONLINE_LIMIT = 1_000
 # Seconds: where a fit of the peer takes longer, it is not run again to explain a difference.
 EXPLAIN_LIMIT = 45.0
 
-COLD_SETUP = """
-import numpy
-from hyperboxes import *
-X = numpy.random.default_rng(0).random((200, 8))
-y = X[:, 0] > X[:, 1]
-"""
-
 NOTES = f"""\
-Seconds are ours, then hyperbox-brain's (peer), which took turns; runs likewise. OnlineGFMM learns
-{ONLINE_LIMIT:,} training samples of real data only, in both packages: the peer is slow on more.
+Seconds are processor time, ours, then hyperbox-brain's (peer), which took turns; runs likewise.
+OnlineGFMM learns {ONLINE_LIMIT:,} training samples of real data only, in both packages: the peer is
+slow on more.
 Same boxes: equal to the last bit; otherwise how many are in both sets. Largest shift: of any face,
 boxes paired by age (continuous data). With our rules: the same question once hyperbox-brain tries
 the oldest of equally good boxes first and leaves no gap between boxes it parts (-: nothing to
@@ -80,7 +63,8 @@ explain, or too slow). Why boxes differ:
   paper's text does; later contractions carry the shift on.
 - OnlineGFMM, data with ties: also because it takes touching boxes as overlapping, and contracts
   by other cases where faces are equal.
-- AGGLO-2 and AGGLO-SM (similarity "longest"): by ties alone."""
+- AGGLO-2 and AGGLO-SM (similarity "longest"): by ties alone.
+- FMNN and its like: by the gap that the peer leaves where it splits boxes."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +90,18 @@ def agglomerative(name: str, algorithm: str, peer: Callable[..., Any], **where: 
         lambda theta: AgglomerativeGFMM(theta, algorithm=algorithm, **AS_THE_PEER),
         lambda theta: peer(theta=theta, min_simil=0, simil_measure="long"),
         **where,
+    )
+
+
+def fuzzy_min_max(variant: str, n_candidates: int | None, sets: list[str]) -> Learner:
+    """Set up a learner of the fuzzy min-max family."""
+    how = {"scaling": None, "shuffle": False, "calibrate": False, "n_candidates": n_candidates}
+    return Learner(
+        variant.upper(),
+        lambda theta: FuzzyMinMax(variant, theta, **how),
+        lambda theta: Peer(variant, f"{variant.upper()}Classifier", theta=theta),
+        sets=tuple(sets),
+        thetas=(0.3,),
     )
 
 
@@ -135,6 +131,10 @@ LEARNERS = (
         sets=(SMALLEST, SMALL),
         thetas=(0.1,),  # with 0.3 the peer takes minutes
     ),
+    fuzzy_min_max("fmnn", 1, OF_FAMILY[:2]),
+    fuzzy_min_max("efmnn", 1, OF_FAMILY[:2]),
+    fuzzy_min_max("knefmnn", None, OF_FAMILY[:2]),
+    fuzzy_min_max("rfmnn", None, OF_FAMILY),  # the quickest of the peer's
 )
 
 
@@ -165,6 +165,8 @@ class Boxes:
     @classmethod
     def of(cls, model: Any) -> Boxes:
         """Take the boxes of a model."""
+        if isinstance(model, Peer):
+            model = model.model
         if hasattr(model, "hyperboxes_"):
             boxes = model.hyperboxes_
             return cls(boxes.labels, boxes.lower, boxes.upper)
@@ -195,9 +197,10 @@ def compare(learner: Learner, data: Split, theta: float) -> tuple[list[str], lis
 
     for make in (learner.ours, learner.peer):
         fit(make, data.head(200)).predict(data.X_test[:20])  # warm-up
-    fits = medians({"ours": partial(fit, learner.ours), "peer": partial(fit, learner.peer)})
+    clock = partial(medians, clock=time.process_time)
+    fits = clock({"ours": partial(fit, learner.ours), "peer": partial(fit, learner.peer)})
     models = {name: timing.result for name, timing in fits.items()}
-    predicts = medians({name: partial(models[name].predict, data.X_test) for name in models})
+    predicts = clock({name: partial(models[name].predict, data.X_test) for name in models})
     boxes, others = (Boxes.of(model) for model in models.values())
     same, same_with_our_rules = boxes.in_both(others), "-"
     if same != "yes" and fits["peer"].seconds < EXPLAIN_LIMIT:
@@ -218,11 +221,9 @@ def timing_cells(y: np.ndarray, timings: dict[str, Timing]) -> tuple[str, ...]:
     return f"{len(y):,}", *times, f"{ours.runs}/{peer.runs}"
 
 
-def data_sets(names: tuple[str, ...], folder: Path, quick: bool) -> Iterator[Split]:
+def data_sets(names: tuple[str, ...], folder: Path) -> Iterator[Split]:
     """Yield the sets of these names that are there."""
     for name in names:
-        if quick and name not in (SMALLEST, SMALL):
-            continue
         data = generated(*GENERATED[name]) if name in GENERATED else shared(name, folder)
         if data is None:
             print(f"{name}: skipped, the shared data is not there (see --data)")
@@ -230,74 +231,32 @@ def data_sets(names: tuple[str, ...], folder: Path, quick: bool) -> Iterator[Spl
             yield data
 
 
-def cold_start() -> str:
-    """Tabulate the seconds of imports and first fits in new processes; medians."""
-    progress("cold start")
-    statements = ("import sklearn.base", "from hyperboxes import *")
-    imports = [[in_fresh_process(statement) for statement in statements] for _ in range(4)]
-    sklearn, ours = map(median, zip(*imports[1:], strict=True))  # the first fills disk caches
-    seconds = {
-        "import sklearn": sklearn,
-        "import hyperboxes, all names": ours,
-        "  of which beyond sklearn": ours - sklearn,
-    }
-    models = {learner.name: learner.ours(0.3) for learner in LEARNERS}
-    models |= {type(model).__name__: model for model in (BoostedHyperboxes(), RandomHyperboxes())}
-    for name, model in models.items():
-        fresh, warm = [], []
-        for _ in range(2):
-            with tempfile.TemporaryDirectory() as cache:
-                how = {"setup": COLD_SETUP, "NUMBA_CACHE_DIR": cache}
-                first, *later = (in_fresh_process(f"{model!r}.fit(X, y)", **how) for _ in range(3))
-            fresh.append(first)
-            warm += later
-        seconds[f"{name}, first fit, fresh cache"] = median(fresh)
-        seconds[f"{name}, first fit, warm cache"] = median(warm)
-    return table(("cold start", "seconds"), ((k, f"{v:.2f}") for k, v in seconds.items()))
-
-
-def memory_of_agglo_sm() -> str:
-    """Return the peak memory of AGGLO-SM on 20,000 samples, Python and compiler included."""
-    progress("memory of AGGLO-SM")
-    setup = "\n".join(
-        (
-            "from benchmarks.data import generated",
-            "from hyperboxes import AgglomerativeGFMM",
-            "data = generated(26_667, 8)",
-        )
-    )
-    model = AgglomerativeGFMM(0.1, algorithm="agglo-sm", scaling=None)
-    peak = peak_memory(f"{model!r}.fit(data.X_train, data.y_train)", setup)
-    return f"AGGLO-SM, 20,000 x 8: {peak:,.0f} MB at most"
-
-
 def main() -> None:
     """Run the benchmark from the command line."""
-    parser = command("bench-peers", __doc__, quick="the smallest generated sets only")
-    parser.add_argument("--theta", type=float, help="largest side of a box, for all learners")
-    parser.add_argument("--cold", action="store_true", help="imports and first fits only")
+    parser = command("bench-peers", __doc__, quick="the first set of each learner only")
+    names = [learner.name for learner in LEARNERS]
+    parser.add_argument("--only", nargs="+", choices=names, default=names, help="some learners")
     options = parser.parse_args()
     print(machine("hyperbox-brain", "numpy", "numba", "scikit-learn"))
-    if not options.cold:
-        print("gamma 1, one pass, features scaled to [0, 1] beforehand\n")
-        comparisons = [
-            compare(learner, data if data.is_continuous else data.head(learner.limit), theta)
-            for learner in LEARNERS
-            for data in data_sets(learner.sets, options.data, options.quick)
-            for theta in ((options.theta,) if options.theta else learner.thetas)
-        ]
-        times, boxes = zip(*comparisons, strict=True)
-        header = (
-            "seconds (medians)", "theta", "data", "train", "fit", "peer", "ratio", "runs",
-            "test", "predict", "peer", "ratio", "runs",
-        )  # fmt: skip
-        print(table(header, times, left=3), end="\n\n")
-        header = (
-            "boxes, test accuracy", "theta", "data", "boxes", "peer", "same boxes",
-            "largest shift", "with our rules", "accuracy", "peer",
-        )  # fmt: skip
-        print(table(header, boxes, left=3), NOTES, memory_of_agglo_sm(), sep="\n\n", end="\n\n")
-    print(cold_start())
+    print("gamma 1, one pass, features scaled to [0, 1] beforehand\n")
+    comparisons = [
+        compare(learner, data if data.is_continuous else data.head(learner.limit), theta)
+        for learner in LEARNERS
+        if learner.name in options.only
+        for data in data_sets(learner.sets[: 1 if options.quick else None], options.data)
+        for theta in learner.thetas
+    ]
+    times, boxes = zip(*comparisons, strict=True)
+    header = (
+        "seconds (medians)", "theta", "data", "train", "fit", "peer", "ratio", "runs",
+        "test", "predict", "peer", "ratio", "runs",
+    )  # fmt: skip
+    print(table(header, times, left=3), end="\n\n")
+    header = (
+        "boxes, test accuracy", "theta", "data", "boxes", "peer", "same boxes",
+        "largest shift", "with our rules", "accuracy", "peer",
+    )  # fmt: skip
+    print(table(header, boxes, left=3), NOTES, sep="\n\n")
 
 
 if __name__ == "__main__":

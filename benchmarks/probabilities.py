@@ -6,7 +6,7 @@ are others; scikit-learn's sets and the large ones were not used for choosing at
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,11 @@ LARGE = ("electricity", "ijcnn1", "moving_squares", "shuttle", "skin_segmentatio
 N_BINS = 10
 LEAST = 0.001  # what a probability counts at least, for all: forests give 0
 
-# Accuracy, log-loss and calibration error by contender.
-Scores = dict[str, list[float]]
+# Probabilities of test samples by contender, from training samples, their classes and a seed.
+Answers = Iterable[tuple[str, np.ndarray]]
+Answer = Callable[[np.ndarray, np.ndarray, np.ndarray, int], Answers]
+# Accuracy, log-loss and calibration error of each fold, by contender.
+Scores = dict[str, list[tuple[float, float, float]]]
 
 
 def stream(X: np.ndarray, y: np.ndarray) -> Any:
@@ -66,23 +69,27 @@ def calibration_error(p: np.ndarray, y: np.ndarray) -> float:
     return float(sum(gaps) / len(y))
 
 
-def score(X: np.ndarray, y: np.ndarray, repeats: int) -> Scores:
-    """Return the scores of each contender, means over folds."""
+def cross_validate(X: np.ndarray, y: np.ndarray, repeats: int, answer: Answer) -> Scores:
+    """Return accuracy, log-loss and calibration error in each fold, by contender."""
     y = np.unique(y, return_inverse=True)[1]
     folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=repeats, random_state=0)
-    found: dict[str, list[list[float]]] = {}
-    for train, test in folds.split(X, y):
-        for name, fit in CONTENDERS.items():
-            p = fit(X[train], y[train]).predict_proba(X[test])
+    found: Scores = {}
+    for seed, (train, test) in enumerate(folds.split(X, y)):
+        for name, p in answer(X[train], y[train], X[test], seed):
             accuracy = float(np.mean(p.argmax(axis=1) == y[test]))
-            scores = [accuracy, log_loss(p, y[test]), calibration_error(p, y[test])]
+            scores = accuracy, log_loss(p, y[test]), calibration_error(p, y[test])
             found.setdefault(name, []).append(scores)
-    return {name: np.mean(scores, axis=0).tolist() for name, scores in found.items()}
+    return found
+
+
+def answer(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, _: int) -> Answers:
+    """Train all contenders and predict the test samples."""
+    return ((name, fit(X, y).predict_proba(X_test)) for name, fit in CONTENDERS.items())
 
 
 def print_table(scores: list[Scores]) -> None:
     """Print means over all sets."""
-    found = {name: np.array([each[name] for each in scores]).T for name in CONTENDERS}
+    found = {n: np.array([np.mean(each[n], axis=0) for each in scores]).T for n in CONTENDERS}
     shares, forest = found["shares of the classes"][1], found["random forest"][1]
     rows = []
     for name, (accuracy, loss, error) in found.items():
@@ -103,9 +110,9 @@ def main() -> None:
     kinds: dict[str, list[Scores]] = {}
     for name, (is_of_paper, read) in all_sets(options.data, LARGE).items():
         progress(name)
-        result = score(*draw(*read(), options.most), options.repeats)
+        result = cross_validate(*draw(*read(), options.most), options.repeats, answer)
         kinds.setdefault("the paper's" if is_of_paper else "others", []).append(result)
-        losses = ", ".join(f"{contender} {loss:.3f}" for contender, (_, loss, _) in result.items())
+        losses = ", ".join(f"{who} {np.mean(rows, 0)[1]:.3f}" for who, rows in result.items())
         print(f"{name}, log-loss: {losses}", flush=True)
     for kind, scores in kinds.items():
         print(f"\n{len(scores)} sets, {kind}\n")

@@ -10,7 +10,6 @@ A fit of the other rule learners or of EBM that takes longer than `--seconds` of
 given up, and so are larger ones of that contender on that set; the same where it raises an error.
 Then its mean is one over fewer sets, so the last table compares boxes with each contender on the
 sets that it finished. `--keep FILE` keeps scores, so that a run may be stopped and continued.
-`--pieces` compares boxes with boxes that are found without one of the steps, or with more of it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from matplotlib.figure import Figure
 from river.datasets import Bananas, Phishing
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -36,7 +34,6 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -44,14 +41,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.data import Samples, in_file_order, load, paper_sets
-from benchmarks.harness import ROOT, Kept, command, digest, machine, progress, table
-from benchmarks.internals import ChangedBoosting
+from benchmarks.harness import ROOT, Kept, command, digest, in_processes, machine, progress, table
+from benchmarks.probabilities import log_loss
 from hyperboxes import AgglomerativeGFMM, BoostedHyperboxes
 
 SIZES = (5, 10, 20, 40, 80, 300, 1000)
 LIMIT, QUICK_LIMIT = 1500, 400  # samples of a set
 SPLIT = 101
-LEAST = 0.001  # probability, in log-losses
 
 # --- Sets -----------------------------------------------------------------------------------------
 
@@ -60,12 +56,7 @@ CHOSEN_ON = {
     *("balance_scale", "blood_transfusion", "breast_cancer_coimbra", "glass", "haberman", "heart"),
     *("landsat", "optical_digits", "ringnorm", "segmentation", "sonar"),
 }
-OWN = {
-    "breast_cancer (scikit-learn)": load_breast_cancer,
-    "digits (scikit-learn)": load_digits,
-    "iris (scikit-learn)": load_iris,
-    "wine (scikit-learn)": load_wine,
-}
+OWN = (load_breast_cancer, load_digits, load_iris, load_wine)
 RIVERS = {"bananas (river)": Bananas, "phishing (river)": Phishing}
 LARGE = ("covertype", "electricity", "ijcnn1", "skin_segmentation")
 UNSEEN = ("others of the paper", "not of the paper")  # groups on which nothing was chosen
@@ -78,7 +69,7 @@ def groups(folder: Path, limit: int) -> dict[str, Sets]:
     paper = {name: sample(*load(name, folder), limit) for name in paper_sets(folder)}
     rare = {n for n, (_, y) in paper.items() if len(y) < FEW_PER_CLASS * len(np.unique(y))}
     others = paper.keys() - CHOSEN_ON - rare
-    rest = {name: read(return_X_y=True) for name, read in OWN.items()}
+    rest = {f"{own.__name__[5:]} (scikit-learn)": own(return_X_y=True) for own in OWN}
     for name, stream in RIVERS.items():
         rows, labels = zip(*stream(), strict=True)
         rest[name] = np.array([list(row.values()) for row in rows], float), labels
@@ -108,19 +99,6 @@ def sample(X: np.ndarray, y: np.ndarray, limit: int) -> Samples:
 OURS, AGGLOMERATIVE = "BoostedHyperboxes", "AGGLO-SM"
 RULE_LEARNERS = ("FIGS", "BoostedRules", "RuleFit", "RIPPER")  # of at most 80 rules
 EBM = "EBM, 4 bags, no interactions"
-
-# What is changed of the settings.
-PIECES: dict[str, dict[str, Any]] = {
-    "... whose ends stay as found": {},
-    "... the best of one draw": {"n_draws": 1},
-    "... the best of 16 draws": {"n_draws": 16},
-    "... found for single classes only": {"n_groups": 0},
-    "... of at most 2 conditions": {"max_conditions": 2},
-    "... of at most 6 conditions": {"max_conditions": 6},
-    "... votes corrected once a box": {"n_sweeps": 1},
-    "... half as much l2": {"l2": 0.5, "ridge": 0.5},
-    "... twice as much l2": {"l2": 2.0, "ridge": 2.0},
-}
 
 
 class Ripper(ClassifierMixin, BaseEstimator):
@@ -178,22 +156,18 @@ UNSIZED: dict[str, Callable[[], Any]] = {
 }
 
 
-def contenders(
-    n_classes: int, sizes: tuple[int, ...], with_pieces: bool
-) -> Iterator[tuple[str, int | None, Any]]:
-    """Yield all learners with their numbers of rules; or ours, and ours without its pieces."""
-    sized: dict[str, Callable[[int], Any]] = {OURS: lambda n: BoostedHyperboxes(n, random_state=0)}
-    if with_pieces:
-        for piece, changes in PIECES.items():
-            sized[piece] = lambda n, c=changes: ChangedBoosting(n, random_state=0).change(c)
-    else:
-        sized["tree"] = lambda n: DecisionTreeClassifier(max_leaf_nodes=n, random_state=0)
-        sized |= {name: partial(rules, name, n_classes=n_classes) for name in RULE_LEARNERS}
+def contenders(n_classes: int, sizes: tuple[int, ...]) -> Iterator[tuple[str, int | None, Any]]:
+    """Yield all learners with their numbers of rules."""
+    sized: dict[str, Callable[[int], Any]] = {
+        OURS: lambda n: BoostedHyperboxes(n, random_state=0),
+        "tree": lambda n: DecisionTreeClassifier(max_leaf_nodes=n, random_state=0),
+        **{name: partial(rules, name, n_classes=n_classes) for name in RULE_LEARNERS},
+    }
     for name, make in sized.items():
         for size in sizes:
             if size <= (80 if name in RULE_LEARNERS else 1000):
                 yield name, size, make(n=size) if name in RULE_LEARNERS else make(size)
-    for name, make_one in ({} if with_pieces else UNSIZED).items():
+    for name, make_one in UNSIZED.items():
         yield name, None, make_one()
 
 
@@ -230,13 +204,11 @@ def score(
     sizes: tuple[int, ...],
     only: list[str],
     seconds: float,
-    split: int,
-    with_pieces: bool,
 ) -> Scores:
     """Return accuracy and log-loss on a set by contender and number of rules."""
     found = dict(known)
-    folds = list(StratifiedKFold(2, shuffle=True, random_state=split).split(X, y))
-    for name, size, model in contenders(len(np.unique(y)), sizes, with_pieces):
+    folds = list(StratifiedKFold(2, shuffle=True, random_state=SPLIT).split(X, y))
+    for name, size, model in contenders(len(np.unique(y)), sizes):
         gave_up = any(other == name and value is None for (other, _), value in found.items())
         if gave_up or (name, size) in known or (only and name not in only):
             continue
@@ -259,10 +231,8 @@ def score_fold(
     """Return accuracy and log-loss on test samples."""
     with limited(seconds):
         p = model.fit(X[train], y[train]).predict_proba(X[test])
-    p = np.clip(np.nan_to_num(p, nan=1 / p.shape[1]), LEAST, 1.0)
-    p /= p.sum(axis=1, keepdims=True)
-    accuracy = float(np.mean(p.argmax(axis=1) == y[test]))
-    return accuracy, float(log_loss(y[test], p, labels=np.arange(p.shape[1])))
+    p = np.nan_to_num(p, nan=1 / p.shape[1])
+    return float(np.mean(p.argmax(axis=1) == y[test])), log_loss(p, y[test])
 
 
 # --- Tables and the picture -----------------------------------------------------------------------
@@ -347,16 +317,14 @@ def main() -> None:
     add("--seconds", type=float, default=10.0, help="of processor time, for each fit")
     add("--picture", type=Path, default=ROOT / "docs" / "readable.png", help="if all is run")
     add("--jobs", type=int, default=-1, help="processes (default: all cores)")
-    add("--split", type=int, default=SPLIT, help="seed of the cross-validation")
     add("--keep", type=Path, metavar="FILE", help="of scores, read and added to")
-    add("--pieces", action="store_true", help="boxes without some of their pieces")
     options = parser.parse_args()
     sizes = tuple(options.sizes or ((20, 40) if options.quick else SIZES))
     print(machine("numpy", "scikit-learn"))
     kept = Kept(options.keep)
 
     def key(title: str) -> str:
-        return f"{title} {options.samples} {options.split} {options.pieces} {digest()}"
+        return f"{title} {options.samples} {digest()}"
 
     def known(title: str) -> Scores:
         rows = kept.get(key(title), [])
@@ -365,18 +333,16 @@ def main() -> None:
     def is_asked(name: str, size: int | None) -> bool:
         return (size is None or size in sizes) and (not options.only or name in options.only)
 
-    how = sizes, options.only, options.seconds, options.split, options.pieces
+    how = sizes, options.only, options.seconds
     everything: list[Scores] = []
     unseen: list[Scores] = []
     for title, sets in groups(options.data, options.samples).items():
         if options.groups and title not in options.groups:
             continue
         chosen = {n: d for n, d in sets.items() if not options.quick or len(d[1]) <= QUICK_LIMIT}
-        tasks = (delayed(score)(*samples, known(n), *how) for n, samples in chosen.items())
-        results = Parallel(options.jobs, return_as="generator")(tasks)
+        tasks = {name: (*samples, known(name), *how) for name, samples in chosen.items()}
         scores: list[Scores] = []
-        for name, found in zip(chosen, results, strict=True):
-            progress(name)
+        for name, found in in_processes(score, tasks, options.jobs):
             kept[key(name)] = [(*which, value) for which, value in found.items()]
             scores.append({which: value for which, value in found.items() if is_asked(*which)})
         everything += scores
@@ -388,7 +354,7 @@ def main() -> None:
     print(f"\nPoints of accuracy that {OURS} is above, on all sets that a contender finished\n")
     print(difference_table(everything, sizes))
     is_whole = sizes == SIZES and options.samples == LIMIT and not options.groups
-    if is_whole and not options.quick and not options.pieces:
+    if is_whole and not options.quick:
         frontier(unseen, sizes).savefig(options.picture, dpi=110)
 
 

@@ -1,8 +1,9 @@
-"""The pictures of docs/paper-algorithms.md: the boxes of the four algorithms, and their search."""
+"""The pictures of the paper's algorithms: their boxes, their search, and the network."""
 
 from __future__ import annotations
 
 import argparse
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -80,12 +81,39 @@ def candidates() -> Figure:
     return figure
 
 
+def network() -> Figure:
+    """Draw the network of the paper's Figure 1, for n features, m boxes and p classes."""
+    layers: list[dict[str, float]] = [
+        {"$x_1^l$": 5, "$x_n^l$": 3, "$x_1^u$": 2, "$x_n^u$": 0},
+        {"$B_1$": 5, "$B_2$": 3.3, "$B_m$": 0},
+        {"$c_0$": 5, "$c_1$": 3.3, "$c_p$": 0},
+    ]
+    figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+    ax.set(xlim=(-0.5, 2.5), ylim=(-0.75, 6))
+    ax.axis("off")
+    for x, (layer, following) in enumerate(pairwise([*layers, {}])):
+        for name, y in layer.items():
+            for end in following.values():
+                ax.plot([x, x + 1], [y, end], color="0.8", linewidth=0.8, zorder=0)
+            circle = {"boxstyle": "circle,pad=0.35", "facecolor": "white"}
+            ax.text(x, y, name, ha="center", va="center", bbox=circle)
+    texts: list[tuple[float, float, str]] = [
+        *[(0, 4, r"$\vdots$"), (0, 1, r"$\vdots$"), (1, 1.6, r"$\vdots$"), (2, 1.6, r"$\vdots$")],
+        *[(0, 5.7, "input: $2n$ ends"), (1, 5.7, "boxes: $b_i(X)$")],
+        *[(2, 5.7, r"output: $c_j = \max_i b_i u_{ij}$")],
+        *[(0.5, -0.6, "faces $V$, $W$"), (1.5, -0.6, "labels $U$, 0 or 1")],
+    ]
+    for x, y, text in texts:
+        ax.text(x, y, text, ha="center", va="center")
+    return figure
+
+
 def main() -> None:
     """Draw the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for them")
     output = parser.parse_args().output
-    for draw in (boxes, candidates):
+    for draw in (boxes, candidates, network):
         picture = output / f"paper-{draw.__name__}.png"
         figure = draw()
         figure.savefig(picture, dpi=100)

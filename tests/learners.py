@@ -21,14 +21,29 @@ OverlappingFuzzyMinMax = partial(literature.OverlappingFuzzyMinMax, shuffle=Fals
 
 ONLINE_LEARNERS = [OnlineGFMM, ImprovedOnlineGFMM]
 LEARNERS = [*ONLINE_LEARNERS, AgglomerativeGFMM, partial(AgglomerativeGFMM, algorithm="agglo2")]
-OVERLAPS = ("closed", "paper")
+OVERLAPS = ("closed", "paper", "printed")
 
 # Each learner with each of its overlap tests.
 VARIANTS = {
     "online": (OnlineGFMM, {}),
+    "online, printed": (OnlineGFMM, {"overlap": "printed"}),
     "improved": (ImprovedOnlineGFMM, {"overlap": "closed"}),
     "improved, paper": (ImprovedOnlineGFMM, {"overlap": "paper"}),
+    "improved, printed": (ImprovedOnlineGFMM, {"overlap": "printed"}),
 }
+
+# All estimators of nearest boxes, to be cloned; a new one is added here.
+ESTIMATORS = {
+    "online": OnlineGFMM(),
+    "improved": ImprovedOnlineGFMM(),
+    "improved, paper": ImprovedOnlineGFMM(overlap="paper"),
+    "agglo2": AgglomerativeGFMM(algorithm="agglo2"),
+    "agglo-sm": AgglomerativeGFMM(),
+    "fmnn": literature.FuzzyMinMax(shuffle=False),
+    "rfmnn": literature.FuzzyMinMax("rfmnn", shuffle=False),
+    "exclude": OverlappingFuzzyMinMax(),
+}
+every_estimator = pytest.mark.parametrize("learner", ESTIMATORS.values(), ids=ESTIMATORS)
 
 every_online_learner = pytest.mark.parametrize("cls", ONLINE_LEARNERS, ids=["online", "improved"])
 every_learner = pytest.mark.parametrize(

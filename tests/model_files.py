@@ -80,7 +80,7 @@ GOLDEN_CALIBRATION = {
     "log_gaps": -3.0,
     "losses": (np.arange(55.0).reshape(11, 5) / 8).tolist(),
     "n_gaps": 1.5,
-    "next_question": 4,
+    "next_update": 4,
 }
 
 

@@ -3,6 +3,11 @@
 Slow on purpose: it reads like the paper's pseudo-code, and the library is compared with it bit for
 bit. Candidates come by membership or similarity, largest first, ties by lower index.
 
+Where the paper's runs differ from its text, both are here. They differ in the overlap of boxes with
+equal ends ("paper" as run, "printed" as written), in where AGGLO-2 leaves a merged box (`printed`
+for Algorithm 3 as written), and in AGGLO-SM's pairs of similarity 0, which the runs leave out. Here
+they are left out where the lemma shows that they cannot merge, so that no pair is left that can.
+
 Beyond the paper, NaN stands for what is not known: a value that a sample lacks, the bounds of a box
 in a feature that none of its samples had. It holds nothing back: membership and similarity are 1
 there, any size will do, and the overlap is decided by the other features.
@@ -87,14 +92,17 @@ def in_order(values: Array) -> float:
     return float(total)
 
 
-def _case(vi: float, wi: float, vk: float, wk: float) -> tuple[int, float]:
+def _case(vi: float, wi: float, vk: float, wk: float, kind: str) -> tuple[int, float]:
     """Return which of the paper's four overlap cases holds in one dimension, and the overlap.
 
     The case is 0 if the two intervals do not overlap; i is the grown box. Where one of them is not
-    known they overlap (5), but cannot be parted.
+    known they overlap (5), but cannot be parted. Intervals with an equal end may overlap by `kind`
+    "paper", but not by the inequalities as "printed", which are strict.
     """
     if np.isnan(vi) or np.isnan(vk):
         return 5, np.inf
+    if kind == "printed" and (vi == vk or wi == wk):
+        return 0, 0.0
     if wi <= wk and vi <= vk and wi > vk:
         return 1, wi - vk
     if wi > wk and vi > vk and wk > vi:
@@ -107,22 +115,25 @@ def _case(vi: float, wi: float, vk: float, wk: float) -> tuple[int, float]:
 
 
 def overlaps(vi: Array, wi: Array, vk: Array, wk: Array, kind: str) -> bool:
-    """Return whether the grown box i overlaps box k in every dimension ("closed" or "paper")."""
+    """Return whether the grown box i overlaps box k in every dimension.
+
+    `kind` is "closed", "paper" or "printed".
+    """
     if kind == "closed":
         return not np.any((vi > wk) | (vk > wi))
-    if kind == "paper":
-        return all(_case(*sides)[0] != 0 for sides in zip(vi, wi, vk, wk, strict=True))
+    if kind in ("paper", "printed"):
+        return all(_case(*sides, kind)[0] != 0 for sides in zip(vi, wi, vk, wk, strict=True))
     raise ValueError(f"unknown overlap: {kind!r}")
 
 
-def contract(vi: Array, wi: Array, vk: Array, wk: Array) -> None:
+def contract(vi: Array, wi: Array, vk: Array, wk: Array, kind: str = "paper") -> None:
     """Remove the overlap of boxes i and k in place, in the dimension where it is least."""
-    if not overlaps(vi, wi, vk, wk, "paper"):
+    if not overlaps(vi, wi, vk, wk, kind):
         return
     d = -1
     delta_old = np.inf  # the paper's 1 would fail on boxes with longer sides
     for j in range(len(vi)):
-        case_j, delta_new = _case(vi[j], wi[j], vk[j], wk[j])
+        case_j, delta_new = _case(vi[j], wi[j], vk[j], wk[j], kind)
         if delta_new < delta_old:
             d, case, delta_old = j, case_j, delta_new
     if d < 0:  # they know no feature in common
@@ -207,7 +218,7 @@ class _Hyperboxes:
         return similarity(self.V[i], self.W[i], self.V[k], self.W[k], gamma, measure, function)
 
     def aggregate(self, i: int, k: int, theta: float, overlap: str) -> bool:
-        """Try to merge boxes i and k into the earlier of their places; return whether it is done.
+        """Try to merge box k into box i, at the place of i; return whether it is done.
 
         Algorithm 2, lines 9-16 and Algorithm 3, lines 11-18.
         """
@@ -216,11 +227,10 @@ class _Hyperboxes:
         label = joint_label(self.L[i], self.L[k])
         if not is_small(vt, wt, theta) or self.is_overlap(vt, wt, label, overlap):
             return False
-        earlier, later = min(i, k), max(i, k)
-        self.V[earlier], self.W[earlier], self.L[earlier] = vt, wt, label
-        self.counts[earlier] += self.counts[later]
+        self.V[i], self.W[i], self.L[i] = vt, wt, label
+        self.counts[i] += self.counts[k]
         for column in (self.V, self.W, self.L, self.counts):
-            del column[later]
+            del column[k]
         return True
 
     def model(self, n: int) -> Model:
@@ -270,6 +280,7 @@ def online(
     theta: float,
     gamma: Array,
     selection: str,
+    overlap: str = "paper",
     membership_function: str = "min",
     max_boxes: int | None = None,
 ) -> Model:
@@ -279,7 +290,7 @@ def online(
         # Lines 18-25: the expanded box, as contracted so far, meets each box of another class.
         H.V[h], H.W[h], H.L[h] = vt, wt, label
         for i in H.other_classes(label):
-            contract(H.V[h], H.W[h], H.V[i], H.W[i])
+            contract(H.V[h], H.W[h], H.V[i], H.W[i], overlap)
         return True
 
     return _learn_online(xl, xu, y, theta, gamma, membership_function, selection, max_boxes, expand)
@@ -378,7 +389,8 @@ def agglo_sm(
         pairs = [(i, k) for i in range(len(H.L)) for k in H.same_class(H.L[i]) if i < k]
         function = membership_function
         S = {(i, k): H.similarity(i, k, gamma, similarity, function) for i, k in pairs}
-        S = {pair: s for pair, s in S.items() if s > 0}  # not in the paper, but in its counts
+        if lemma(theta, gamma, function) > 0:  # as the paper's counts have it
+            S = {pair: s for pair, s in S.items() if s > 0}
         for i, k in _sort_by_descending(S, threshold):
             if H.aggregate(i, k, theta, overlap):
                 loop = True
@@ -399,8 +411,13 @@ def agglo2(
     overlap: str,
     counts: Array | None = None,
     membership_function: str = "min",
+    printed: bool = False,
 ) -> Model:
-    """Learn by AGGLO-2, Algorithm 3 (selection "all") or 8 ("lemma")."""
+    """Learn by AGGLO-2, Algorithm 3 (selection "all") or 8 ("lemma").
+
+    As `printed`, a merged box stays at the place of the visited box i. In the paper's runs it takes
+    the earlier place of the two, so boxes tie and are visited in another order afterwards.
+    """
     H = _Hyperboxes(xl, xu, y, np.ones(len(y)) if counts is None else counts)
     threshold = _threshold(selection, theta, gamma, membership_function, min_similarity)
     loop = True
@@ -412,7 +429,8 @@ def agglo2(
             function = membership_function
             S = {k: H.similarity(i, k, gamma, similarity, function) for k in H_1 if k != i}
             for k in _sort_by_descending(S, threshold):
-                if H.aggregate(i, k, theta, overlap):
+                earlier, later = (i, k) if printed else (min(i, k), max(i, k))
+                if H.aggregate(earlier, later, theta, overlap):
                     loop = True
                     if i > k:
                         i = i - 1
@@ -427,12 +445,14 @@ def agglo2(
 def class_membership(
     model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int, function: str = "min"
 ) -> Array:
-    """Return c_j (eq. tranferfunc) for each sample and class, 0 for a class without boxes."""
-    c = np.zeros((len(xl), n_classes))
+    """Return c_j (eq. tranferfunc) for each sample and output node, 0 for one without boxes.
+
+    There are p + 1 nodes for p classes; the first is that of the boxes without a label.
+    """
+    c = np.zeros((len(xl), 1 + n_classes))
     for s in range(len(xl)):
-        for v, w, j in zip(model.lower, model.upper, model.labels, strict=True):
-            if j == UNLABELLED:
-                continue
+        for v, w, label in zip(model.lower, model.upper, model.labels, strict=True):
+            j = 0 if label == UNLABELLED else 1 + label
             c[s, j] = max(c[s, j], membership(v, w, xl[s], xu[s], gamma, function))
     return c
 

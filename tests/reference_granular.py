@@ -21,7 +21,7 @@ from tests.reference import (
     membership,
     overlaps,
 )
-from tests.reference_contentious import grow
+from tests.reference_overlapping import grow
 
 
 def levels(

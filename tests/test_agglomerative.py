@@ -1,14 +1,18 @@
 """The agglomerative learners against the paper's algorithms, and what their boxes must satisfy."""
 
 from functools import partial
+from itertools import combinations
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.preprocessing import minmax_scale
 
-from hyperboxes import AgglomerativeGFMM
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM
 from tests import reference
 from tests.learners import (
     assert_equals_the_paper,
@@ -21,7 +25,11 @@ from tests.learners import (
 )
 from tests.strategies import Problem, few_examples, problems, without_gaps
 
-ALGORITHMS = {"agglo2": reference.agglo2, "agglo-sm": reference.agglo_sm}
+ALGORITHMS = {
+    "agglo2": reference.agglo2,
+    "agglo2-printed": partial(reference.agglo2, printed=True),
+    "agglo-sm": reference.agglo_sm,
+}
 SIMILARITIES = ("longest", "shortest", "mid-max", "mid-min")
 
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -113,11 +121,62 @@ def test_agglo_sm_without_ties_does_not_depend_on_order(similarity):
     assert rows[0] == rows[1]
 
 
-def test_similarity_zero_is_left_out_of_agglo_sm_only():
+def test_agglo2_as_printed_differs_from_the_runs():
+    """A merged box stays at the visited place, or takes the earlier one of the two."""
+    X, y = load_iris(return_X_y=True)
+    X = minmax_scale(X)
+    params = {"membership_function": "min", "overlap": "paper", "selection": "all", "scaling": None}
+    as_run, printed = (
+        AgglomerativeGFMM(0.3, algorithm=algorithm, **params).fit(X, y)
+        for algorithm in ("agglo2", "agglo2-printed")
+    )
+    assert (as_run.n_candidates_, len(as_run.hyperboxes_)) == (412, 20)
+    assert (printed.n_candidates_, len(printed.hyperboxes_)) == (347, 18)
+
+
+@every_similarity
+@pytest.mark.parametrize("function", ["min", "mean"])
+@pytest.mark.parametrize("gamma", [2.0, 3.0, 6.0])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_no_two_boxes_are_left_that_can_merge(algorithm, gamma, function, similarity):
+    """Also none of similarity 0, which there are where ``theta * gamma`` is at least 1."""
+    X, y = load_iris(return_X_y=True)
+    X = minmax_scale(X)
+    params = {"gamma": gamma, "membership_function": function, "similarity": similarity}
+    model = AgglomerativeGFMM(0.5, algorithm=algorithm, scaling=None, **params).fit(X, y)
+    boxes = model.hyperboxes_
+    for i, k in combinations(range(len(boxes)), 2):
+        v, w = reference.hull(boxes.lower[i], boxes.upper[i], boxes.lower[k], boxes.upper[k])
+        if boxes.labels[i] == boxes.labels[k] and reference.is_small(v, w, 0.5):
+            others = boxes.labels != boxes.labels[i]
+            assert ((v <= boxes.upper[others]) & (boxes.lower[others] <= w)).all(axis=1).any()
+
+
+@pytest.mark.parametrize(("function", "n_candidates"), [("min", 0), ("mean", 2)])
+def test_the_lemma_leaves_pairs_that_are_too_large_to_the_mean(function, n_candidates):
+    params = {"algorithm": "agglo2", "selection": "lemma", "membership_function": function}
+    model = AgglomerativeGFMM(0.5, scaling=None, **params).fit([[0.0, 0.0], [0.9, 0.0]], [0, 0])
+    assert model.n_candidates_ == n_candidates
+
+
+@pytest.mark.parametrize(("theta", "n_candidates"), [(0.9, 0), (1.0, 1)])
+@pytest.mark.parametrize("selection", ["all", "lemma", "index"])
+def test_pairs_of_similarity_zero_count_only_where_they_may_merge(selection, theta, n_candidates):
     X, y = [[0.0], [1.0]], [0, 0]
-    params = {"theta": 1.0, "scaling": None}
-    assert len(AgglomerativeGFMM(algorithm="agglo2", **params).fit(X, y).hyperboxes_) == 1
-    assert len(AgglomerativeGFMM(algorithm="agglo-sm", **params).fit(X, y).hyperboxes_) == 2
+    model = AgglomerativeGFMM(theta, selection=selection, scaling=None).fit(X, y)
+    assert model.n_candidates_ == n_candidates
+    assert len(model.hyperboxes_) == 2 - n_candidates
+
+
+@pytest.mark.parametrize(
+    ("learner", "n_as_run"), [(ImprovedOnlineGFMM(shuffle=False), 3), (AgglomerativeGFMM(), 4)]
+)
+def test_equal_intervals_do_not_overlap_as_printed(learner, n_as_run):
+    """The inequalities of the four cases are strict; in the runs they were not."""
+    X, y = [[0.2], [0.4], [0.2], [0.4]], [0, 0, 1, 1]
+    for overlap, n_boxes in (("paper", n_as_run), ("printed", 2)):
+        model = clone(learner).set_params(overlap=overlap, scaling=None).fit(X, y)
+        assert len(model.hyperboxes_) == n_boxes
 
 
 @pytest.mark.parametrize("function", ["min", "mean"])

@@ -22,6 +22,9 @@ from hyperboxes._learning import bins
 from hyperboxes._learning import boosting as boosting_learning
 from tests import reference_boosting as reference
 from tests.boosted import MANY, held, problems, small_model
+from tests.compiled import FromPython
+
+on_boosting = FromPython(boosting_kernels)
 
 
 @parametrize_with_checks([BoostedHyperboxes(5), BoostedHyperboxes(MANY)])
@@ -52,7 +55,7 @@ def packed(g, h):
 @given(bin_sums())
 def test_best_interval_equals_brute_force(drawn):
     g, h, n_bins, l2 = drawn
-    found = boosting_kernels.best_interval(packed(g, h), n_bins, l2)
+    found = on_boosting.best_interval(packed(g, h), n_bins, l2)
     expected = reference.best_interval(g.tolist(), h.tolist(), n_bins, l2)
     score, *run, sum_g, sum_h = expected or (0.0, 0, -1, False, 0, 0)
     assert found == (score, *run, packed(sum_g, sum_h))
@@ -62,7 +65,7 @@ def test_best_interval_equals_brute_force(drawn):
 def test_first_interval_has_the_largest_sum(drawn):
     """With an l2 beyond all sums of h, c stays at 0 and the sum of g alone decides."""
     g, h, n_bins, _ = drawn
-    *_, found = boosting_kernels.best_interval(packed(g, h), n_bins, 1e60)
+    *_, found = on_boosting.best_interval(packed(g, h), n_bins, 1e60)
     of_bins = g[:n_bins].tolist()
     largest = max(sum(of_bins[i : j + 1]) for i in range(n_bins) for j in range(i, n_bins))
     assert found >> 32 == (largest + max(g[boosting.MISSING], 0) if largest > 0 else 0)

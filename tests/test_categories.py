@@ -377,7 +377,7 @@ def test_explanations_name_values(cls):
     assert values["colour"] == "red"
     assert values["sold"] == bool(table["sold"][row])
     json.dumps(explanation.to_dict())
-    changed = explanation.change
+    changed = explanation.counterfactual
     assert changed is not None
     assert changed.prediction == "no"
     all_changes = " ".join(map(str, explain(model, table[:40])))

@@ -1,17 +1,26 @@
 """The command line as a whole: help, errors in one line, and progress."""
 
+import csv
 import gzip
 import os
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 import hyperboxes
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes import (
+    AgglomerativeGFMM,
+    BoostedHyperboxes,
+    ImprovedOnlineGFMM,
+    OnlineGFMM,
+    load,
+)
 from hyperboxes._cli import COMMANDS, main
 from hyperboxes.literature import FuzzyMinMax
 from tests.iris_tables import FEATURES
+from tests.marks import on_posix
 
 FIT = ["fit", "train.csv", "-o", "new"]
 BAD_DATA = [
@@ -145,7 +154,7 @@ def test_options_that_do_not_go_together(refuse, argv, message):
     [
         ([], "required: COMMAND"),
         (["fly"], "invalid choice: 'fly'"),
-        (["fit", "train.csv"], "required: --target, -o"),
+        (["fit", "train.csv"], "required: --target\n"),
         ([*FIT, "--target", "species", "--theta", "0"], "not a positive number: '0'"),
         ([*FIT, "--target", "species", "--theta", "nan"], "not a positive number: 'nan'"),
         ([*FIT, "--target", "species", "--gamma", "1,x"], "not a positive number: 'x'"),
@@ -167,6 +176,74 @@ def test_usage_errors(run, argv, message):
     code, out, err = run(*argv)
     assert (code, out) == (2, "")
     assert message in err
+    assert len(err.splitlines()) == 2
+    assert err.splitlines()[1].startswith("hyperboxes")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["fit", "train.csv", "--target", "species", "--drop", "a", "b c"],
+        ["fit", "-o", "new", "--drop", "a", "b c", "--target", "species"],
+        ["predict", "model.hyperboxes", "test.csv", "--features", "a", "b c"],
+        ["report", "model.hyperboxes", "test.csv", "--features", "a", "b c"],
+    ],
+    ids=str,
+)
+def test_columns_that_are_not_separated_by_commas(run, argv):
+    option = next(text for text in argv if text in ("--drop", "--features"))
+    assert f"several columns are one argument: {option} 'a,b c')" in run(*argv)[2]
+
+
+def test_an_existing_default_output_needs_force(run, refuse, folder):
+    fit = ["fit", "train.csv", "--target", "species", "--learner", "boosted", "-q"]
+    before = (folder / "model.hyperboxes").read_bytes()
+    assert "model.hyperboxes exists: add --force to replace it" in refuse(*fit, code=2)
+    assert (folder / "model.hyperboxes").read_bytes() == before
+    assert run(*fit, "--force") == (0, "", "")
+    assert type(load("model.hyperboxes")) is BoostedHyperboxes
+    report = ["report", "model.hyperboxes", "test.csv", "-q"]
+    assert run(*report) == (0, "", "")
+    page = (folder / "report.html").read_bytes()
+    assert "report.html exists: add --force" in refuse(*report, code=2)
+    assert run(*report, "-o", "report.html", "--title", "T") == (0, "", "")  # named, so replaced
+    assert (folder / "report.html").read_bytes() != page
+
+
+@pytest.mark.parametrize("name", ["x\x1b]0;title\x07\x9b31m", "a\rb"])
+def test_control_characters_are_escaped_in_terminals(run, monkeypatch, name):
+    rows = pd.DataFrame({name: [1.0, 2.0, 8.0, 9.0], "y": ["a", "a", name, name]})
+    rows.to_csv("rows.csv", index=False, quoting=csv.QUOTE_ALL)
+    raw = run("fit", "rows.csv", "--target", "y", "-o", "new")[2]
+    assert run("predict", "new", "rows.csv")[1].count(name) == 2
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for argv in (
+        ["rules", "new"],
+        ["evaluate", "new", "rows.csv"],
+        ["predict", "new", "rows.csv"],
+        ["explain", "new", "rows.csv"],
+    ):
+        _, out, err = run(*argv)
+        assert repr(name)[1:-1] in out + err
+        assert not set("\x1b\x07\x9b\r") & set(raw + out + err)
+    assert not set("\x1b\x07\x9b\r") & set(run("fit", "rows.csv", "--target", "z", "-o", "new")[2])
+
+
+@on_posix
+def test_closed_standard_streams(folder):
+    def ends(command, redirection):
+        line = f"{sys.executable} -m hyperboxes {command} {redirection}"
+        done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    missing = (1, "", "hyperboxes: error: standard input is empty\n")
+    assert ends("predict model.hyperboxes -", "<&-") == missing
+    closed = (1, "", "hyperboxes: error: standard output is closed\n")
+    assert ends("rules model.hyperboxes", ">&-") == closed
+    assert ends("predict model.hyperboxes test.csv -q", ">&-") == closed
+    assert ends("rules model.hyperboxes", "2>&-")[0] == 0
+    assert ends("fit train.csv --target species -o new -q", ">&- 2>&-") == (0, "", "")
+    assert type(load("new")) is ImprovedOnlineGFMM
 
 
 def test_debug_shows_where(folder):
@@ -212,7 +289,7 @@ def test_help_names_the_defaults(run):
 
 
 def test_help_imports_no_learner():
-    code = "import sys, hyperboxes._cli as c; c._make_parser(); print(*sys.modules)"
+    code = "import sys, hyperboxes._cli as c; c._make_parsers(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
     assert "hyperboxes._cli.fit" in loaded.split()
     assert not {"sklearn", "numba", "pandas", "pyarrow", "rich"} & set(loaded.split())

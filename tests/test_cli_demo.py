@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from hyperboxes import load
-from hyperboxes._cli import _make_parser, demo
+from hyperboxes._cli import _make_parsers, demo
 
 PUBLISHED = {
     "Onln-GFMM": ("20,880", "0"),
@@ -58,7 +58,7 @@ def test_demo(get, folder):
     commands = [shlex.split(line) for line in tries.splitlines() if line.startswith("  ")]
     for command in [*run, *commands[:-1]]:
         assert command[: len(program)] == program
-        _make_parser().parse_args(command[len(program) :])
+        _make_parsers()[""].parse_args(command[len(program) :])
     done = subprocess.run(commands[-1], capture_output=True, text=True)
     assert done.stdout.startswith("usage: hyperboxes fit")
     for command in commands[:-1]:

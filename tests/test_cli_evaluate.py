@@ -9,7 +9,9 @@ from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
     confusion_matrix,
+    log_loss,
     precision_recall_fscore_support,
+    roc_auc_score,
 )
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
@@ -30,6 +32,17 @@ def test_evaluate(get):
     assert scores["accuracy"] == accuracy_score(true, predicted)
     assert scores["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(true, predicted))
     assert scores["n_boxes"] == len(model.hyperboxes_)
+    assert scores["majority_accuracy"] == true.value_counts(normalize=True).max()
+    proba = model.predict_proba(TEST[FEATURES])
+    assert scores["auc"] == pytest.approx(roc_auc_score(true, proba, multi_class="ovr"))
+    assert scores["log_loss"] == pytest.approx(log_loss(true, proba))
+    largest, is_right = proba.max(axis=1), (true == predicted).to_numpy()
+    for found in scores["calibration"]:
+        rows = (largest >= found["from"]) & (largest < found["to"] + (found["to"] == 1))
+        assert found["n_samples"] == rows.sum() > 0
+        assert found["mean_probability"] == pytest.approx(largest[rows].mean())
+        assert found["accuracy"] == pytest.approx(is_right[rows].mean())
+    assert sum(found["n_samples"] for found in scores["calibration"]) == len(TEST)
     matrix = scores["confusion_matrix"]
     assert matrix["rows"] == confusion_matrix(true, predicted).tolist()
     expected = precision_recall_fscore_support(true, predicted)
@@ -40,6 +53,43 @@ def test_evaluate(get):
     out = get("evaluate", "model.hyperboxes", "test.csv", "--target", "species", "--chunk-size", 7)
     assert f"accuracy           {scores['accuracy']:.4f}" in out
     assert "true class in rows" in out
+
+
+def test_the_target_is_that_of_the_training(get, refuse):
+    get("fit", "train.csv", "--target", "species", "-o", "new")
+    named = get("evaluate", "new", "test.csv", "--target", "species")
+    save(load("new"), "new")
+    assert get("evaluate", "new", "test.csv") == named
+    assert get("evaluate", "new", "train.csv", "--cv", 3)
+    TEST.rename(columns={"species": "kind"}).to_csv("kinds.csv", index=False)
+    assert get("evaluate", "new", "kinds.csv", "--target", "kind") == named
+    assert "kinds.csv has no column 'species'" in refuse("evaluate", "new", "kinds.csv")
+    for command in ("evaluate", "report"):
+        message = refuse(command, "model.hyperboxes", "test.csv", code=2)
+        assert "model.hyperboxes does not name its target: add --target COLUMN" in message
+
+
+def test_useless_models_are_called_so(get):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"x": rng.random(60), "y": np.repeat(["a", "b", "c"], [50, 9, 1])})
+    rows.to_csv("rows.csv", index=False)
+    get("fit", "rows.csv", "--target", "y", "-o", "new", "--learner", "boosted", "--max-boxes", 1)
+    rows.assign(y=np.repeat(["a", "c"], [50, 10])).to_csv("rows.csv", index=False)
+    out = get("evaluate", "new", "rows.csv")
+    assert "The model does not beat the majority: always predicting a is right at least" in out
+    assert "\nNever predicted: c.\n" in out
+    good = get("evaluate", "model.hyperboxes", "test.csv", "--target", "species")
+    assert "majority: " not in good
+    assert "Never" not in good
+
+
+def test_a_file_of_one_class(get):
+    TEST[TEST["species"] == "setosa"].to_csv("setosa.csv", index=False)
+    argv = ["evaluate", "model.hyperboxes", "setosa.csv", "--target", "species"]
+    scores = json.loads(get(*argv, "--json"))
+    assert "auc" not in scores
+    assert scores["majority_accuracy"] == 1
+    assert not {"majority:", "Never"} & set(get(*argv).split())
 
 
 def test_evaluate_boosted_boxes(get, boosted):
@@ -158,11 +208,9 @@ def test_classes_of_few_rows(run, refuse, folder):
     assert "train.csv: no species has 101 rows, so there cannot be 101 folds" in refuse(*CV, "101")
 
 
-@pytest.mark.parametrize(("folds", "message"), [("1", "at least 2 folds"), ("x", "positive int")])
-def test_bad_numbers_of_folds(run, folds, message):
-    code, _, err = run(*CV, folds)
-    assert code == 2
-    assert message in err
+def test_bad_numbers_of_folds(run, refuse):
+    assert "--cv needs at least 2 folds" in refuse(*CV, "1", code=2)
+    assert "not a positive integer: 'x'" in run(*CV, "x")[2]
 
 
 def test_cross_validation_of_an_empty_file(refuse, folder):

@@ -9,7 +9,7 @@ import pytest
 import hyperboxes
 from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, export_text, load
 from hyperboxes._cli import main
-from hyperboxes._cli.fit import ONLINE
+from hyperboxes._cli.fit import ONLINE, learner_name
 from hyperboxes._estimators.registry import commands
 from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN
 from tests.learners import same_boxes
@@ -90,6 +90,41 @@ def test_fit_parameters(get):
     np.testing.assert_array_equal(membership, expected.membership(TEST[FEATURES]))
 
 
+def test_columns_may_be_named_one_by_one(get, refuse):
+    drop = ["--drop", "petal width (cm)", "--drop", "petal length (cm),sepal width (cm)"]
+    get(*FIT, *drop)
+    assert load("new").feature_names_in_.tolist() == [FEATURES[0]]
+    features = ["--features", FEATURES[1], "--features", FEATURES[0]]
+    get(*FIT, *features)
+    assert load("new").feature_names_in_.tolist() == [FEATURES[1], FEATURES[0]]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "expected"),
+    {
+        "IOL-GFMM": "improved",
+        "Onln-GFMM": "online",
+        "agglo-2": "agglo2",
+        "AGGLO_SM": "agglo-sm",
+        "AgglomerativeGFMM": "agglo-sm",
+        "Boosted": "boosted",
+        "RandomHyperboxes": "random",
+        "KNEFMNN": "knefmnn",
+        "multi granular": "multi-granular",
+        "forest": "forest",
+    }.items(),
+)
+def test_spellings_of_learners(spelling, expected):
+    assert learner_name(spelling) == expected
+
+
+def test_names_of_learners_are_their_own_spelling(get, run):
+    assert [learner_name(name) for name in commands()] == list(commands())
+    get(*FIT, "--learner", "AGGLO-2")
+    assert load("new").algorithm == "agglo2"
+    assert "invalid choice: 'forest'" in run(*FIT, "--learner", "forest")[2]
+
+
 def test_fit_tells_what_it_did(run):
     argv = ["fit", "train.csv", "--target", "species", "-o", "new"]
     code, out, err = run(*argv)
@@ -164,6 +199,41 @@ def test_targets_that_are_no_class(refuse, run, monkeypatch):
     assert "price has more than 10 different values, so it is not a class" in refuse(*argv)
 
 
+@pytest.mark.parametrize("learner", ["improved", "boosted", "random"])
+def test_a_category_that_had_no_value_in_training(run, learner):
+    frame = pd.DataFrame({"a": range(40), "k": "", "y": ["u", "v"] * 20})
+    frame.to_csv("k.csv", index=False)
+    assert (
+        run(
+            "fit", "k.csv", "--target", "y", "--categorical", "k", "--learner", learner, "-o", "new"
+        )[0]
+        == 0
+    )
+    pd.DataFrame({"a": [3, 3], "k": ["", "red"]}).to_csv("rows.csv", index=False)
+    code, out, err = run("predict", "new", "rows.csv", "--proba")
+    assert code == 0
+    assert len(set(out.splitlines()[1:])) == 1
+    assert (
+        "Note: k: rows with a category that was not seen in training (treated as missing): 1\n"
+        in err
+    )
+
+
+def test_unknown_categories_are_counted(run, tmp_path):
+    table, y = make_table()
+    table.assign(label=y).to_csv("data.csv", index=False)
+    run("fit", "data.csv", "--target", "label", "-o", "new")
+    table.loc[:11, "colour"] = "mauve"
+    table.assign(label=y).to_csv("data.csv", index=False)
+    for argv in (
+        ["predict", "new", "data.csv", "--chunk-size", 7],
+        ["evaluate", "new", "data.csv"],
+    ):
+        note = "Note: colour: rows with a category that was not seen in training"
+        assert f"{note} (treated as missing): 12\n" in run(*argv)[2]
+        assert note not in run(*argv, "-q")[2]
+
+
 def test_command_line(tmp_path, capsys):
     table, y = make_table()
     data, model = tmp_path / "data.csv", tmp_path / "m.hyperboxes"
@@ -194,7 +264,7 @@ def test_command_line(tmp_path, capsys):
 @pytest.mark.parametrize("learner", ["improved", "mixed"])
 def test_batches_may_bring_categories(learner, tmp_path, capsys):
     table, y = make_table()
-    order = np.argsort(table["colour"], kind="stable")
+    order = table["colour"].sort_values(kind="stable").index
     y[::11] = "?"
     mark = [] if learner == "mixed" else ["--unlabeled", "?"]
     data, path = tmp_path / "data.csv", tmp_path / "m.hyperboxes"

@@ -75,6 +75,7 @@ def test_it_predicts_before_it_learns(get, frame):
     assert scores["n_boxes"] == 60
     saved = load("model")
     assert saved.feature_names_in_.tolist() == ["b", "a"]
+    assert saved.target_name_ == "y"
     np.testing.assert_array_equal(saved.hyperboxes_.lower, model.hyperboxes_.lower)
 
 
@@ -260,12 +261,19 @@ def test_help_names_it(capsys):
     assert "predict and learn the rows of a stream" in capsys.readouterr().out
 
 
-def test_the_time_to_compile_is_told_apart(get, monkeypatch):
+def test_the_time_to_compile_is_told_apart(run, monkeypatch):
     metrics = PrequentialMetrics()
     metrics.add("up", "up")
-    speed = metrics.speed
+    speed = metrics.scores(1)["rows_per_second"]
     monkeypatch.setattr(compiling, "seconds", compiling.seconds - 100.0)  # as if it had taken less
-    assert metrics.seconds_compiling == pytest.approx(-100.0)
-    assert metrics.speed < speed
-    monkeypatch.setattr(PrequentialMetrics, "seconds_compiling", 2.5)
-    assert ", after 2.5 s to compile, once\n" in get("stream", "stream.csv", *OPTIONS)
+    scores = metrics.scores(1)
+    assert scores["seconds_compiling"] == pytest.approx(-100.0)
+    assert scores["rows_per_second"] < speed
+    learn_one = AdaptiveGFMM.learn_one
+
+    def learn_slowly(self, x, y):
+        compiling.seconds += 0.01
+        learn_one(self, x, y)
+
+    with patch.object(AdaptiveGFMM, "learn_one", learn_slowly):
+        assert " s to compile, once\n" in run("stream", "stream.csv", *OPTIONS)[1]

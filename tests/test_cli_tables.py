@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperboxes import load, save
-from hyperboxes._cli import main
+from hyperboxes._cli import main, tables
 from hyperboxes._cli.columns import MISSING, read_labels, read_numbers
 from hyperboxes._cli.tables import Chunk, open_table
 from tests.iris_tables import FEATURES, TEST, TRAIN
@@ -54,9 +54,10 @@ def column(values, kind=None):
         b"a\tb\n1\tx\n2\ty\n",
         b"a|b\n1|x\n2|y\n",
         b' a ,"b"\n1,"x"\n2,y\n',
+        b"\xef\xbb\xbf\r\n\r\na,b\r\n1,x\r\n2,y\r\n",
         gzip.compress(b"a,b\n1,x\n2,y\n"),
     ],
-    ids=["plain", "windows", "blank", "semicolon", "tab", "bar", "quoted", "gzip"],
+    ids=["plain", "windows", "blank", "semicolon", "tab", "bar", "quoted", "mark", "gzip"],
 )
 @pytest.mark.parametrize("from_stdin", [False, True])
 def test_csv_of_every_kind(tmp_path, monkeypatch, content, from_stdin):
@@ -81,6 +82,37 @@ def test_pipes_are_read_once(tmp_path):
     writer.join()
 
 
+def test_names_with_line_ends(tmp_path):
+    """Spreadsheets write them."""
+    path = write(tmp_path / "data", b'"a\n(cm)";" 5"" b, ";c\n1;2;"x\ny"\n')
+    assert read(path) == [{"a\n(cm)": "1", '5" b,': "2", "c": "x\ny"}]
+    path = write(tmp_path / "data", b'5" pipe,"b\r\n"\n1,2\n')
+    assert read(path) == [{'5" pipe': "1", "b": "2"}]
+
+
+def test_missing_values_of_a_single_column_are_rows(tmp_path):
+    path = write(tmp_path / "data", b'\nx\n1.0\n\n5.0\n""\n')
+    assert read(path) == [{"x": "1.0"}, {"x": ""}, {"x": "5.0"}, {"x": ""}]
+
+
+@pytest.mark.parametrize("from_stdin", [False, True])
+def test_long_rows(tmp_path, monkeypatch, from_stdin):
+    names = [f"column {i}" for i in range(60_000)]
+    content = "\n".join(map(",".join, [names, ["1" * 20] * len(names), ["x" * 99] * len(names)]))
+    path = write(tmp_path / "data", content.encode())
+    if from_stdin:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(path.open("rb")))
+        path = "-"
+    assert [row["column 9"] for row in read(path, ["column 9"])] == ["1" * 20, "x" * 99]
+
+
+def test_a_quote_that_is_not_closed(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 1 << 20)
+    path = write(tmp_path / "data", b'x,y\n1,2\n3,"' + b"4,5\n" * 600_000)
+    with pytest.raises(ValueError, match=r"a row is longer than 1 MB: .* a quote that is not clo"):
+        read(path)
+
+
 @on_posix
 def test_fit_from_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
@@ -94,7 +126,7 @@ def test_fit_from_a_pipe(tmp_path):
 
 
 def test_separator_given(tmp_path):
-    table = open_table(str(write(tmp_path / "data", b"a,b;c\n1,5;2\n")), ";")
+    table = open_table(str(write(tmp_path / "data", b"a,b;c\n1,5;2\n")), sep=";")
     assert table.columns == ["a,b", "c"]
 
 
@@ -113,8 +145,9 @@ def test_chunks_have_the_size_asked_for(tmp_path_factory, n_rows, size, group):
     assert [chunk.start for chunk in chunks] == list(starts)
 
 
-def test_chunks_of_a_csv_file(tmp_path):
+def test_chunks_of_a_csv_file(tmp_path, monkeypatch):
     """Also of one that Arrow reads in several blocks."""
+    monkeypatch.setattr(tables, "_BLOCK_BYTES", 1 << 20)
     content = b"x,pad\n" + b"".join(b"%d,%s\n" % (i, b"." * 100) for i in range(30_000))
     table = open_table(str(write(tmp_path / "data", content)))
     chunks = list(table.chunks(["x"], 7_000))
@@ -130,6 +163,7 @@ def test_parquet_of_every_kind():
         "float": pa.array([1.0, float("nan"), 3.0], pa.float32()),
         "text": pa.array(["1", "", " 3.0 "]),
         "large": pa.array(["1", None, "3"], pa.large_string()),
+        "view": pa.array(["1", None, "3"], pa.string_view()),
         "category": pa.array(["1", None, "3"]).dictionary_encode(),
         "decimal": pa.array([1, None, 3], pa.decimal128(5, 2)),
     }
@@ -171,6 +205,8 @@ def test_labels_are_texts():
     assert read_labels(column([True, False]), "x").tolist() == ["True", "False"]
     category = pa.array(["b", None, "a"]).dictionary_encode()
     assert read_labels(column(category), "x").tolist() == ["b", "", "a"]
+    view = pa.array([" b", None, "a"], pa.string_view())
+    assert read_labels(column(view), "x").tolist() == ["b", "", "a"]
     with pytest.raises(ValueError, match="nested values"):
         read_labels(column([[1]]), "x")
 
@@ -388,6 +424,7 @@ def test_errors_name_the_part(refuse, parts):
 
 def test_what_does_not_go_with_parts(refuse, parts):
     assert "standard input is read alone" in refuse("fit", "part-0.csv", "-", *PARTS, code=2)
+    assert "./part-0.csv is named twice" in refuse("fit", "./part-0.csv", *parts, *PARTS, code=2)
     assert "part-0.csv is named twice" in refuse("fit", "part-0.csv", "part-*", *PARTS, code=2)
     assert "No file is named no-*" in refuse("fit", "no-*", *PARTS)
     output = ["-o", "new-1.csv"]

@@ -21,7 +21,7 @@ PAGES = [*ROOT.glob("*.md"), *DOCS.glob("*.md")]
 def test_the_reference_lists_all_public_names():
     module, names = None, {}
     for line in (DOCS / "api.md").read_text().splitlines():
-        if line.startswith(".. currentmodule:: "):
+        if re.match(r"\.\. (current)?module:: ", line):
             module = line.split()[-1]
         elif re.fullmatch(r"   \w+", line):
             names.setdefault(module, []).append(line.strip())

@@ -56,11 +56,14 @@ def test_samples_are_explained_as_by_explain(case):
         said = explain(model, rows, class_names=NAMES)[0]
         assert sample["predicted"] == model.predict(rows)[0] == said.prediction
         assert_allclose(sample["memberships"], model.predict_proba(rows)[0], atol=1e-6)
-        assert sample["rival"] == said.rival
+        others = np.where(said.classes == said.prediction, -1.0, said.scores)
+        assert sample["rival"] == others.argmax()
         total = sum(number for *_, number in sample["features"]) + sample["rest"]
-        assert total == pytest.approx(said.contributions.sum(), abs=1e-5)
-        assert sample["why"].startswith(f"{said.prediction_name} is the nearest class for ")
-        loudest = [(f"{box.member}.{box.box}", round(box.share, 6)) for box in said.boxes[:10]]
+        assert total == pytest.approx(said.feature_contributions.sum(), abs=1e-5)
+        assert sample["why"].startswith(f"{said.class_name} is the nearest class for ")
+        loudest = [
+            (f"{box.member}.{box.index}", round(box.membership, 6)) for box in said.boxes[:10]
+        ]
         names = data["boxes"]["name"]
         assert [(names[place], share) for place, share in sample["boxes"]] == loudest
 

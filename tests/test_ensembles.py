@@ -152,7 +152,7 @@ def iris():
     """Return the irises, and a model of half of them with names."""
     data = load_iris(as_frame=True)
     X, y = data.data, data.target_names[data.target]
-    return X, y, SMALL(n_estimators=12).fit(X[::2], y[::2])
+    return X, y, SMALL(n_estimators=12, max_features=(2, 4)).fit(X[::2], y[::2])
 
 
 @pytest.mark.parametrize("function", ["mean", "min"])
@@ -165,34 +165,29 @@ def test_explanations_tell_what_members_said(function):
     assert_array_equal(explanations.predictions, model.predict(X[1::2]))
     for row in (0, 33, 41, 60):
         said = explanations[row]
-        assert_allclose(list(said.votes.values()), p[row])
+        assert_allclose(said.scores, p[row])
         assert said.prediction == p[row].argmax()
-        assert sum(box.share for box in said.boxes) == pytest.approx(1)
-        distances = np.zeros(3)
+        assert_allclose(sum(box.contributions for box in said.boxes), p[row])
         for box in said.boxes:
-            distances[box.label] += box.distance / 6
-            boxes = model.members_[box.member]
-            assert boxes.labels[box.box] == box.label
-            assert_array_equal(boxes.lower[box.box], box.lower)
-            inside = (box.lower <= X[1::2][row, box.features]) & (
-                X[1::2][row, box.features] <= box.upper
-            )
-            assert inside.all() == (box.distance == 0)
-        more = distances[said.rival] - distances[said.prediction]
-        assert said.contributions.sum() == pytest.approx(more)
+            boxes, features = model.members_[box.member], model.estimators_features_[box.member]
+            assert boxes.labels[box.index] == box.label
+            assert_array_equal(boxes.lower[box.index], box.lower[features])
+            assert set(box.constrained) <= set(features)
+            inside = (box.lower <= X[1::2][row]) & (X[1::2][row] <= box.upper)
+            assert inside.all() == box.holds_sample
 
 
 def test_explanations_are_texts_and_dictionaries(iris):
     X, _, model = iris
     explanations = explain(model, X.iloc[[1, 101]])
     text = str(explanations[1])
-    assert text.startswith("virginica: virginica")
+    assert text.startswith("virginica, probability ")
     assert "of 12 members" in text
-    assert "For it against versicolor:" in text
+    assert "How much nearer virginica is than versicolor:" in text
     assert "petal width (cm)" in text
     assert json.loads(json.dumps(explanations.to_dicts()))[0]["prediction"] == "setosa"
     alone = SMALL().fit([[1.0], [2.0]], ["a", "a"])
-    assert str(explain(alone, [[1.0]])[0]).startswith("a: a 100%.")
+    assert str(explain(alone, [[1.0]])[0]).startswith("a, probability 1.000: ")
 
 
 def test_largest_boxes_are_written_as_rules(iris):
@@ -234,8 +229,11 @@ def test_all_boxes_are_rows_of_a_table(iris):
     ],
     ids=["onnx", "sql", "merge", "boxes"],
 )
-def test_what_is_for_single_models_says_so(iris, reader):
-    with pytest.raises(TypeError, match=r"has many, which decide together\. Read it with explain"):
+def test_errors_of_what_is_for_single_models(iris, reader):
+    with pytest.raises(
+        TypeError,
+        match=r"RandomHyperboxes: many models decide together\. (Use export_text|Fit one)",
+    ):
         reader(iris[2])
 
 
@@ -286,11 +284,12 @@ def test_categories_are_named(houses):
     said = explain(model, table[150:160])
     told = [str(each) for each in said]
     assert any("district = " in text or "district in {" in text for text in told)
-    bounds = [box["bounds"] for each in said.to_dicts() for box in each["boxes"]]
-    held = [sets[1] for sets in bounds if 1 in sets]
+    boxes = [box for each in said.to_dicts() for box in each["boxes"]]
+    conditions = [condition for box in boxes for condition in box["conditions"]]
+    held = [c["values"] for c in conditions if c["name"] == "district"]
     assert held
     assert all(set(values) <= set(model.categories_["district"]) for values in held)
-    assert json.dumps(bounds)
+    assert json.dumps(boxes)
 
 
 def test_files_keep_categories(houses):

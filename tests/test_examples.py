@@ -21,7 +21,7 @@ def test_examples_of_one_picture(example, monkeypatch, tmp_path):
         (boosted, ["interval", "stages"]),
         (ensembles, ["votes"]),
         (introduction, ["boxes", "growth", "membership", "theta"]),
-        (paper, ["boxes", "candidates"]),
+        (paper, ["boxes", "candidates", "network"]),
         (plots, ["boxes", "contributions", "cut", "growth", "memory", "parallel", "theta"]),
     ],
 )

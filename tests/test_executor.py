@@ -23,8 +23,7 @@ from hyperboxes import (
     merge,
     prune,
 )
-from hyperboxes._estimators.base import NUMBERS
-from hyperboxes._estimators.validation import validate_samples
+from hyperboxes._estimators.validation import NUMBERS, validate_samples
 from hyperboxes._models import executor
 from hyperboxes._models.samples import Intervals
 from tests import boosted
@@ -110,7 +109,8 @@ def assert_nearest_equal(model, X, X_upper=None):
     for row in range(len(X)):
         trace = executor.trace(record, lower[row : row + 1], upper[row : row + 1])
         first = trace.boxes[:2].tolist()
-        assert first == [b for b in (deciding[row], explained.competing[row]) if b >= 0]
+        assert first == [box.index for box in explained[row].boxes]
+        assert first[0] == deciding[row]
         assert len(trace.boxes) == np.isfinite(found.scores[row]).sum()
         has_box = np.isfinite(found.scores[row])
         assert_array_equal(trace.contributions.sum(axis=0)[has_box], found.scores[row, has_box])
@@ -176,7 +176,7 @@ def test_additive_boxes(problem, max_boxes):
     explained = explain(model, X[:20])
     for row, explanation in enumerate(explained):
         trace = executor.trace(record, X[row : row + 1], X[row : row + 1])
-        assert trace.boxes.tolist() == [vote.index for vote in explanation.votes]
+        assert trace.boxes.tolist() == [box.index for box in explanation.boxes]
         added = trace.contributions.sum(axis=0) + record.intercept
         assert_allclose(added, found.scores[row], rtol=0, atol=1e-12)
         assert_array_equal(np.isnan(trace.gaps), np.isnan(X[row]) & np.ones_like(trace.gaps, bool))
@@ -239,8 +239,8 @@ def test_traces_of_neighbors_name_the_boxes_of_explanations():
     record = model._record()
     for row, explanation in enumerate(explain(model, X)):
         trace = executor.trace(record, X[row : row + 1], X[row : row + 1])
-        assert trace.boxes.tolist() == [box.box for box in explanation.boxes]
-        shares = [box.share for box in explanation.boxes]
+        assert trace.boxes.tolist() == [box.index for box in explanation.boxes]
+        shares = [box.membership for box in explanation.boxes]
         assert_allclose(trace.contributions.sum(axis=1), shares, atol=1e-12)
         assert_array_equal(record.age[trace.boxes], [box.age for box in explanation.boxes])
         known = ~np.isnan(X[row])
@@ -258,12 +258,12 @@ def test_traces_of_ensembles_name_the_boxes_of_explanations(learner):
     X[::4, 2] = np.nan
     for row, explanation in enumerate(explain(model, X)):
         trace = executor.trace(record, X[row : row + 1], X[row : row + 1])
-        expected = {(b.member, b.box): (b.share, b.distance) for b in explanation.boxes}
-        found = zip(trace.contributions.sum(axis=1), trace.distances, strict=True)
-        found = dict(zip(map(tuple, trace.boxes.tolist()), found, strict=True))
+        expected = {(b.member, b.index): b.membership for b in explanation.boxes}
+        names, shares = map(tuple, trace.boxes.tolist()), trace.contributions.sum(axis=1)
+        found = dict(zip(names, shares, strict=True))
         assert found.keys() == expected.keys()
         assert_allclose([found[key] for key in expected], list(expected.values()), atol=1e-12)
-        assert_allclose(trace.feature_contributions, explanation.contributions, atol=1e-12)
+        assert_allclose(trace.feature_contributions, explanation.feature_contributions, atol=1e-12)
         for box, gaps in zip(trace.boxes, trace.gaps, strict=True):
             is_known = np.isin(np.arange(X.shape[1]), record.members[box[0]].features)
             assert_array_equal(np.isnan(gaps), ~is_known | np.isnan(X[row]))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from hyperboxes import AgglomerativeGFMM, explain
+from hyperboxes import explain
 from tests.learners import (
     LEARNERS,
     ImprovedOnlineGFMM,
@@ -46,7 +46,10 @@ def test_explanations_are_the_models_own(case):
     boxes = model.hyperboxes_
     explanations = explain(model, xl, X_upper=xu)
     np.testing.assert_array_equal(explanations.predictions, model.predict(xl, X_upper=xu))
-    np.testing.assert_array_equal(explanations.memberships, model.membership(xl, X_upper=xu))
+    probabilities = model.predict_proba(xl, X_upper=xu)
+    np.testing.assert_array_equal(explanations.probabilities, probabilities)
+    memberships = model.membership(xl, X_upper=xu)
+    np.testing.assert_array_equal([e.scores for e in explanations], memberships)
     for row, explanation in enumerate(explanations):
         winning, competing = explanation.winning, explanation.competing
         assert model.classes_[boxes.labels[winning.index]] == explanation.prediction
@@ -136,12 +139,10 @@ def test_what_is_told_of_a_sample_between_two_boxes():
     assert explanation.competing.distance.tolist() == [5]
     assert explanation.competing.label == "high"
     assert explanation.deciding == 0
-    assert explanation.change.features.tolist() == [0]
+    assert explanation.counterfactual.features.tolist() == [0]
     assert explanation.worst == 0
-    assert explanation.change.lower.tolist() == [8]
-    assert repr(explanation) == (
-        "Explanation(prediction='low', membership=0.900, box=0, competing_box=1)"
-    )
+    assert explanation.counterfactual.lower.tolist() == [8]
+    assert repr(explanation) == "Explanation(prediction='low', layout='duel', boxes=[0, 1])"
     assert str(explanation) == (
         "low: box 0 (2 training samples) is the closest.\n"
         "Memberships: low 0.900, high 0.500.\n"
@@ -163,30 +164,28 @@ def corners(function):
 
 def test_in_a_mean_all_features_count():
     explanation = explain(corners("mean"), [[7.5, 3.0]])[0]
-    assert explanation.membership_function == "mean"
     assert explanation.prediction == "high"
-    np.testing.assert_allclose(explanation.memberships, [1 - 0.55 / 2, 1 - 0.65 / 2])
+    np.testing.assert_allclose(explanation.scores, [1 - 0.55 / 2, 1 - 0.65 / 2])
     assert explanation.winning.distance.tolist() == [0.5, 5]
     assert explanation.competing.distance.tolist() == [5.5, 1]
     assert explanation.deciding == 0  # it is nearer to the competing box in the other
     assert explanation.worst == 1
     np.testing.assert_allclose(explanation.separation(), [0.5, -0.4])
-    assert explanation.to_dict()["membership_function"] == "mean"
     text = str(explanation)
     assert "* counts most for box 1 against box 0. Box 1 fits worst in x1." in text
     assert "decides" not in text
     assert "Box 1 fits worst in x1" in check_html(explanation._repr_html_())
     largest = explain(corners("min"), [[7.5, 3.0]])[0]
-    np.testing.assert_allclose(largest.memberships, [0.5, 0.45])
+    np.testing.assert_allclose(largest.scores, [0.5, 0.45])
 
 
 def test_a_mean_beyond_reach_in_some_features_and_in_all():
     near, far = explain(corners("mean"), [[-1e9, 3.0], [1e9, -1e8]])
     assert near.prediction == "low"
-    assert 0 < near.memberships[0] < near.memberships[1] < 0.5
+    assert 0 < near.scores[0] < near.scores[1] < 0.5
     assert "is the closest" in str(near)
     assert far.prediction == "high"
-    assert far.memberships.tolist() == [0, 0]
+    assert far.scores.tolist() == [0, 0]
     assert "beyond the reach of all boxes" in str(far)
 
 
@@ -220,7 +219,7 @@ def test_a_sample_inside_is_told_apart_by_the_competitor():
 def test_beyond_the_reach_of_all_boxes():
     explanation = explain(line(), [[1e9]])[0]
     assert explanation.prediction == "high"
-    assert explanation.memberships.tolist() == [0, 0]
+    assert explanation.scores.tolist() == [0, 0]
     assert "beyond the reach of all boxes" in str(explanation)
     assert explanation.competing.label == "low"
     text = str(explain(line(), [[1.7e308], [-1.7e308]])[0])
@@ -234,7 +233,7 @@ def test_ties_are_those_of_predict():
     explanation = explain(model, [[0.5, 0.5]])[0]
     assert explanation.prediction == model.predict([[0.5, 0.5]])[0] == "c"
     assert explanation.deciding is None
-    assert explanation.change.prediction == "b"
+    assert explanation.counterfactual.prediction == "b"
     assert "A tie: the class wins whose closest boxes" in str(explanation).replace("\n    ", " ")
     assert "Both boxes hold the sample in every feature." in str(explanation)
     assert "Box 0 (b) holds it, too." in str(explanation)
@@ -258,21 +257,22 @@ def test_missing_values_and_unknown_bounds():
     assert np.isnan(explanation.winning.distance).any()
     told = explanation.to_dict()
     assert told["features"][0]["value"] is None
-    assert told["features"][1]["winning"]["lower"] is None
+    assert [c["name"] for c in told["boxes"][0]["conditions"]] == ["x0"]
+    assert told["boxes"][0]["conditions"][0]["distance"] is None
     check_html(explanation._repr_html_())
     everything = explain(model, [[nan, nan]])[0]
     assert everything.deciding is None
-    assert everything.change is None
+    assert everything.counterfactual is None
 
 
 @every_learner
 def test_one_class_has_no_competitor(cls):
     explanation = explain(cls().fit(X, np.full(len(X), "only")), [[9.0, 9, 9, 9]])[0]
     assert explanation.competing is None
-    assert explanation.change is None
+    assert explanation.counterfactual is None
     assert explanation.deciding is None
     assert explanation.worst is not None
-    assert explanation.to_dict()["competing"] is None
+    assert len(explanation.to_dict()["boxes"]) == 1
     assert "only" in check_html(explanation._repr_html_())
     assert "the box holds" not in str(explanation)
 
@@ -283,9 +283,8 @@ def test_boxes_without_a_label_are_never_named(problem, cls):
     model = cls(theta=problem.theta, **problem.membership, **params)
     model.fit(problem.xl, problem.y, X_upper=problem.xu)
     explanations = explain(model, problem.xl, X_upper=problem.xu)
-    assert (model.hyperboxes_.labels[explanations.winning] >= 0).all()
-    rivals = explanations.competing[explanations.competing >= 0]
-    assert (model.hyperboxes_.labels[rivals] >= 0).all()
+    for explanation in explanations:
+        assert (model.hyperboxes_.labels[[box.index for box in explanation.boxes]] >= 0).all()
 
 
 def test_intervals():
@@ -293,7 +292,7 @@ def test_intervals():
     told = explanation.to_dict()
     assert told["features"][0]["value"] == 1
     assert told["features"][0]["value_upper"] == 9
-    new = told["change"]["features"][0]
+    new = told["counterfactual"]["features"][0]
     assert explanation.winning.distance.tolist() == [7]
     assert (new["new_value"], new["new_value_upper"]) == (8, 16)  # it keeps its length
     assert "1 to 9 -> 8 to 16" in str(explanation)
@@ -310,14 +309,6 @@ def test_numbers_of_many_digits_lie_inside(function):
         assert explanation.winning.holds_sample
 
 
-@every_function
-def test_many_samples_are_explained_in_parts(monkeypatch, function):
-    model = AgglomerativeGFMM(theta=0.2, membership_function=function).fit(X, Y)
-    expected = explain(model, X).to_dicts()
-    monkeypatch.setattr("hyperboxes._readers.explain._GAPS_AT_ONCE", 200)
-    assert explain(model, X).to_dicts() == expected
-
-
 def test_a_sequence():
     model = ImprovedOnlineGFMM(theta=0.3).fit(X, Y)
     explanations = explain(model, X)
@@ -326,7 +317,7 @@ def test_a_sequence():
     assert explanations[-1].to_dict() == explanations[149].to_dict()
     part = explanations[10:12]
     assert [one.to_dict() for one in part] == explanations.to_dicts()[10:12]
-    np.testing.assert_array_equal(part.winning, explanations.winning[10:12])
+    np.testing.assert_array_equal(part.predictions, explanations.predictions[10:12])
     with pytest.raises(IndexError):
         explanations[150]
     assert "and 130 more samples" in check_html(explanations._repr_html_())
@@ -348,34 +339,61 @@ def test_labels_of_every_kind_are_json(labels):
 
 def test_keys_of_the_dictionary():
     told = explain(line(), [[3.0]])[0].to_dict()
+    high, low = (of_class["probability"] for of_class in told["classes"])
     assert told == {
         "prediction": "low",
         "class_name": "low",
+        "layout": "duel",
         "classes": [
-            {"label": "high", "name": "high", "membership": 0.5},
-            {"label": "low", "name": "low", "membership": 0.9},
-        ],
-        "membership_function": "min",
-        "winning": {"box": 0, "label": "low", "class_name": "low", "count": 2, "membership": 0.9},
-        "competing": {
-            "box": 1,
-            "label": "high",
-            "class_name": "high",
-            "count": 3,
-            "membership": 0.5,
-        },
-        "features": [
             {
-                "name": "x0",
-                "value": 3.0,
-                "value_upper": 3.0,
-                "winning": {"lower": 0.0, "upper": 2.0, "distance": 1.0, "fraction": 0.1},
-                "competing": {"lower": 8.0, "upper": 10.0, "distance": 5.0, "fraction": 0.5},
+                "label": "high",
+                "name": "high",
+                "baseline": 0.0,
+                "score": 0.5,
+                "probability": high,
+            },
+            {
+                "label": "low",
+                "name": "low",
+                "baseline": 0.0,
+                "score": 0.9,
+                "probability": low,
+            },
+        ],
+        "features": [{"name": "x0", "value": 3.0, "value_upper": 3.0, "contribution": None}],
+        "boxes": [
+            {
+                "member": None,
+                "box": index,
+                "label": name,
+                "class_name": name,
+                "count": count,
+                "class_counts": None,
+                "age": None,
+                "contributions": contributions,
+                "conditions": [{"name": "x0", "missing": None, **condition}],
             }
+            for index, name, count, contributions, condition in [
+                (
+                    0,
+                    "low",
+                    2,
+                    [0.0, 0.9],
+                    {"lower": 0.0, "upper": 2.0, "distance": 1.0, "fraction": 0.1},
+                ),
+                (
+                    1,
+                    "high",
+                    3,
+                    [0.5, 0.0],
+                    {"lower": 8.0, "upper": 10.0, "distance": 5.0, "fraction": 0.5},
+                ),
+            ]
         ],
         "deciding_feature": "x0",
         "worst_feature": "x0",
-        "change": {
+        "notes": [],
+        "counterfactual": {
             "features": [
                 {
                     "name": "x0",
@@ -387,8 +405,9 @@ def test_keys_of_the_dictionary():
             ],
             "prediction": "high",
             "class_name": "high",
-            "membership": 1.0,
+            "probability": told["counterfactual"]["probability"],
         },
+        "is_search_complete": True,
     }
 
 

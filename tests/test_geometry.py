@@ -19,7 +19,7 @@ Corners = namedtuple("Corners", "lower upper")
 Size = namedtuple("Size", "theta total")
 
 # Overlap tests whose cases the reference names.
-CASES = {"four": reference_family.four, "nine": reference_family.nine}
+CASES = {"printed": reference_family.four, "nine": reference_family.nine}
 
 every_function = pytest.mark.parametrize("function", FUNCTIONS)
 every_measure = pytest.mark.parametrize("measure", SIMILARITIES)
@@ -91,11 +91,11 @@ def test_overlap(name, boxes):
     if name in CASES:
         cases = reference_family.find_cases(vi, wi, vk, wk, CASES[name])
         assert found == (cases is not None)
-    else:
+    if name != "nine":
         assert found == reference.overlaps(vi, wi, vk, wk, name)
 
 
-@pytest.mark.parametrize("name", ["four", "nine"])
+@pytest.mark.parametrize("name", CASES)
 @given(two_boxes(), st.data())
 def test_contraction_of_the_family(name, boxes, data):
     """Also where the upper end of the grown box is that of the sample."""
@@ -112,15 +112,16 @@ def test_contraction_of_the_family(name, boxes, data):
     assert not (expected[2] > expected[3]).any()
 
 
+@pytest.mark.parametrize("overlap", ["paper", "printed"])
 @given(two_boxes())
-def test_contraction_parts_overlapping_boxes(boxes):
+def test_contraction_parts_overlapping_boxes(overlap, boxes):
     (vi, wi), (vk, wk), _ = boxes
     expected = [side.copy() for side in (vi, wi, vk, wk)]
-    reference.contract(*expected)
+    reference.contract(*expected, overlap)
     actual = [side.copy() for side in (vi, wi, vk, wk)]
-    if reference.overlaps(vi, wi, vk, wk, "paper"):
+    if reference.overlaps(vi, wi, vk, wk, overlap):
         other = Corners(actual[2][None], actual[3][None])
-        compiled.contract(actual[0], actual[1], actual[1], other, 0, rule_of("paper"))
+        compiled.contract(actual[0], actual[1], actual[1], other, 0, rule_of(overlap))
     np.testing.assert_array_equal(actual, expected)
     assert not (expected[0] > expected[1]).any()
     assert not (expected[2] > expected[3]).any()

@@ -27,12 +27,21 @@ def sources():
             yield path.relative_to(ROOT).as_posix().removeprefix(PACKAGE), path
 
 
-TOKENS = {name: read_tokens(path.read_text(encoding="utf-8")) for name, path in sources()}
-USES = defaultdict(list)
-for file, tokens_ in TOKENS.items():
-    for position, (word, is_name) in enumerate(tokens_):
-        if is_name:
-            USES[word].append((file, position))
+@pytest.fixture(scope="module")
+def tokens():
+    """Return the tokens of each file."""
+    return {name: read_tokens(path.read_text(encoding="utf-8")) for name, path in sources()}
+
+
+@pytest.fixture(scope="module")
+def uses(tokens):
+    """Return the files and positions of each name."""
+    found = defaultdict(list)
+    for file, words in tokens.items():
+        for position, (word, is_name) in enumerate(words):
+            if is_name:
+                found[word].append((file, position))
+    return found
 
 
 def covers(entry, name):
@@ -56,10 +65,10 @@ def is_replaced(entry, tokens, i):
 
 
 @pytest.mark.parametrize("entry", GLOSSARY, ids=lambda entry: entry["old"])
-def test_replaced_names_do_not_come_back(entry):
+def test_replaced_names_do_not_come_back(entry, tokens, uses):
     found = [
         name
-        for name, i in USES[entry["old"]]
-        if covers(entry, name) and is_replaced(entry, TOKENS[name], i)
+        for name, i in uses[entry["old"]]
+        if covers(entry, name) and is_replaced(entry, tokens[name], i)
     ]
     assert found == [], f"{entry['old']} is called {entry['new']}"

@@ -91,10 +91,13 @@ def test_all_levels_vote():
     votes = np.array([(answers == label).sum(axis=0) for label in model.classes_]).T
     np.testing.assert_allclose(model.predict_proba(asked), (votes + shares) / 4)
     np.testing.assert_array_equal(model.predict(asked), (votes + shares).argmax(axis=1))
-    memberships = np.mean([level.membership(asked) for level in model.levels_], axis=0)
-    np.testing.assert_allclose(model.membership(asked), memberships)
+    for how in ({}, {"unlabeled": True}):
+        memberships = np.mean([level.membership(asked, **how) for level in model.levels_], axis=0)
+        np.testing.assert_allclose(model.membership(asked, **how), memberships)
     for read in (hyperboxes.to_onnx, hyperboxes.export_sql):
-        with pytest.raises(TypeError, match="here all levels vote"):
+        with pytest.raises(
+            TypeError, match="is unsupported for MultiGranularGFMM: all levels vote"
+        ):
             read(model)
     assert "the coarsest level. All levels vote" in hyperboxes.export_text(model)
     with pytest.raises(ValueError, match="ask one of levels_"):
@@ -109,7 +112,7 @@ def test_a_level_goes_on_learning_and_leaves_the_model_alone():
     level.partial_fit(MANY, 2 - LABELS)
     assert level.hyperboxes_.counts.sum() == 2 * len(MANY)
     np.testing.assert_array_equal(model.predict_proba(MANY), before)
-    with pytest.raises(TypeError, match="cannot be pruned"):
+    with pytest.raises(TypeError, match="prune is unsupported for MultiGranularGFMM"):
         hyperboxes.prune(model, MANY, LABELS)
 
 

@@ -195,7 +195,11 @@ def fitted(cls=ImprovedOnlineGFMM, data=X, y=Y, **params):
     [
         ([], ValueError, "There is no model to merge"),
         ([fitted(), ImprovedOnlineGFMM()], NotFittedError, "not fitted"),
-        ([fitted(), LogisticRegression()], TypeError, "Only models of this package"),
+        (
+            [fitted(), LogisticRegression()],
+            TypeError,
+            "merge takes an estimator of hyperboxes, not",
+        ),
         ([fitted(), fitted(OnlineGFMM)], TypeError, "ImprovedOnlineGFMM and OnlineGFMM"),
         ([fitted(), fitted(data=X[:, :2])], ValueError, "numbers of features: 4 and 2"),
         ([fitted(), fitted(theta=0.3)], ValueError, "differ in theta: 0.5 and 0.3"),

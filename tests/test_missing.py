@@ -13,23 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from hyperboxes import AgglomerativeGFMM
-from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, OverlappingFuzzyMinMax, same_boxes
+from tests.learners import ESTIMATORS, ImprovedOnlineGFMM, every_estimator, same_boxes
 from tests.strategies import few_examples, problems, without_gaps
 
 NAN = np.nan
-LEARNERS = {
-    "online": OnlineGFMM(),
-    "improved": ImprovedOnlineGFMM(),
-    "improved, paper": ImprovedOnlineGFMM(overlap="paper"),
-    "exclude": OverlappingFuzzyMinMax(),
-    "agglo2": AgglomerativeGFMM(algorithm="agglo2"),
-    "agglo-sm": AgglomerativeGFMM(),
-}
-every_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+WITH_MIN = {n: e for n, e in ESTIMATORS.items() if "membership_function" in e.get_params()}
 
 
-@every_learner
+@pytest.mark.parametrize("learner", WITH_MIN.values(), ids=WITH_MIN)
 @few_examples
 @given(problem=problems().map(without_gaps), place=st.integers(0, 4))
 def test_a_feature_that_is_always_missing_changes_nothing(learner, problem, place):
@@ -50,7 +41,7 @@ def test_a_feature_that_is_always_missing_changes_nothing(learner, problem, plac
     np.testing.assert_array_equal(model.predict_proba(xl, X_upper=xu), answers)
 
 
-@every_learner
+@every_estimator
 def test_bounds_come_from_samples_that_have_the_feature(learner):
     X = [[0.0, NAN], [0.1, 0.4], [0.2, 0.5], [NAN, 0.6], [NAN, NAN]]
     model = clone(learner).set_params(theta=0.5, scaling=None).fit(X, [0] * 5)
@@ -80,7 +71,7 @@ def test_boxes_that_know_no_feature_in_common_are_in_each_others_way():
     assert model.hyperboxes_.counts.tolist() == [2, 2, 1]
 
 
-@every_learner
+@every_estimator
 def test_scaling_leaves_missing_values_out(learner):
     rng = np.random.default_rng(0)
     X, y = rng.random((60, 3)) * [1, 100, 1e-3] + [0, -50, 7], rng.integers(0, 2, 60)

@@ -16,7 +16,6 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.tree import DecisionTreeClassifier
-from skrub import TableVectorizer
 
 from hyperboxes import (
     AdaptiveGFMM,
@@ -61,7 +60,8 @@ def test_samples_are_transformed_and_names_are_those_of_the_input(learner):
     assert explanations.predictions.tolist() == pipeline.predict(rows).tolist()
     bare = explain(pipeline[-1], pipeline[:-1].transform(rows), feature_names=NAMES)
     for told, expected in zip(explanations, bare, strict=True):
-        assert told.to_dict() == expected.to_dict()
+        notes = [*expected.notes, UNITS]
+        assert told.to_dict() == {**expected.to_dict(), "notes": notes}
         assert str(told) == f"{expected}\n{UNITS}"
     assert not hasattr(pipeline[-1], "_read_from")  # the step itself is left alone
     assert not hasattr(pipeline[-1], "feature_names_in_")
@@ -182,8 +182,9 @@ def test_categories_come_through_a_column_transformer():
 
 
 def test_table_vectorizer_keeps_names():
+    skrub = pytest.importorskip("skrub")
     table, y = make_table()
-    pipeline = make_pipeline(TableVectorizer(), ImprovedOnlineGFMM()).fit(table, y)
+    pipeline = make_pipeline(skrub.TableVectorizer(), ImprovedOnlineGFMM()).fit(table, y)
     assert "size" in names_of(pipeline, table)
 
 
@@ -204,7 +205,7 @@ READERS = {
 def test_what_is_no_fitted_pipeline_of_ours_is_refused(name):
     with pytest.raises(NotFittedError):
         READERS[name](make_pipeline(StandardScaler(), ImprovedOnlineGFMM()))
-    message = f"{name} needs a model made of boxes, but DecisionTreeClassifier has no hyperboxes_"
+    message = f"^{name} takes an estimator of hyperboxes, not DecisionTreeClassifier"
     with pytest.raises(TypeError, match=message):
         READERS[name](fit(StandardScaler(), DecisionTreeClassifier()))
     with pytest.raises(TypeError, match="last step, and that of this one does nothing"):
@@ -234,6 +235,31 @@ def test_sql_asks_columns_of_the_input(ask_database, steps, name):
     pipeline = make_pipeline(*steps, LEARNERS[name]).fit(data[::2], Y[::2])
     sql = export_sql(pipeline, table="data")
     assert ask_database(sql, data) == pipeline.predict(data).tolist()
+
+
+@databases
+@pytest.mark.parametrize("nearest", [True, False])
+@pytest.mark.parametrize("name", ["covers", "votes"])
+@pytest.mark.parametrize("step", [StandardScaler(), MinMaxScaler(), MaxAbsScaler(), RobustScaler()])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the scalers
+def test_sql_of_a_column_without_values(ask_database, step, name, nearest):
+    data = X.to_numpy().copy()
+    data[:, 1] = np.nan
+    pipeline = make_pipeline(step, LEARNERS[name]).fit(data, Y)
+    sql = export_sql(pipeline, table="data", nearest=nearest)
+    samples = data.copy()
+    samples[::3, 1] = 2.5
+    assert ask_database(sql, samples) == pipeline.predict(samples).tolist()
+
+
+@databases
+@pytest.mark.parametrize("step", [StandardScaler(), MinMaxScaler(), MaxAbsScaler(), RobustScaler()])
+def test_sql_of_a_pipeline_fitted_to_float32_computes_in_double_precision(ask_database, step):
+    data = X.to_numpy().astype(np.float32)
+    model = ImprovedOnlineGFMM(theta=0.3, random_state=0)
+    pipeline = make_pipeline(step, model).fit(data, Y)
+    expected = pipeline.predict(data.astype(np.float64)).tolist()
+    assert ask_database(export_sql(pipeline, table="data"), data) == expected
 
 
 def test_sql_of_the_crisp_part_has_names_of_the_input():

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 from sklearn.datasets import make_moons
 
-from hyperboxes import BoostedHyperboxes, BoxesDisplay, HyperboxClustering
+from hyperboxes import AdaptiveGFMM, BoostedHyperboxes, BoxesDisplay, HyperboxClustering
 from tests.boosted import known_model
 from tests.figures import assert_legible, iris, iris_arrays, legend_names, letters, outlines
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, every_function
@@ -358,7 +358,11 @@ def test_all_features_shown_have_regions():
         ({"features": [1, 1]}, ValueError, "one feature or two different ones"),
         ({"features": [1.5]}, TypeError, "by its name or its index"),
         ({"y": [0]}, ValueError, "X is needed too"),
-        ({"X": [[1.0, 2.0]]}, ValueError, "Samples have 2 features, but the model has 4"),
+        (
+            {"X": [[1.0, 2.0]]},
+            ValueError,
+            "X has 2 features, but ImprovedOnlineGFMM is expecting 4",
+        ),
         ({"X": np.ones((2, 4)), "y": [0]}, ValueError, "y has 1 labels, but X has 2 samples"),
         ({"X": np.ones((1, 4)), "y": [7]}, ValueError, r"not fitted with: \[7\]"),
         ({"X": np.ones((1, 4)), "features": 1}, ValueError, "y is needed too"),
@@ -381,3 +385,12 @@ def test_names_need_a_model_with_names():
     model = ImprovedOnlineGFMM().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(ValueError, match="fitted without feature names"):
         BoxesDisplay.from_estimator(model, features="a")
+
+
+def test_a_cut_through_the_boxes_of_an_adaptive_model():
+    X, y = iris_arrays()
+    model = AdaptiveGFMM().fit(X, y)
+    near = BoxesDisplay.from_estimator(model, at=[NAN, NAN, 1.4, 0.2], regions=False).nearness
+    labels = model.hyperboxes_.labels
+    assert near.max() == 1.0
+    assert near[labels == 0].min() > near[labels == 2].max()

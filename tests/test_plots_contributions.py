@@ -37,7 +37,7 @@ def test_contributions_add_up_to_the_scores(max_boxes):
     display = ContributionsDisplay.from_estimator(model, X[[70]], max_boxes=None)
     explanation = explain(model, X[[70]])[0]
     np.testing.assert_allclose(display.scores, explanation.scores)
-    assert display.boxes.tolist() == [box.index for box in explanation.votes]
+    assert display.boxes.tolist() == [box.index for box in explanation.boxes]
     rows = [display.intercept, *display.contributions, display.scores]
     expected = [length for row in rows for length in row if length]
     np.testing.assert_allclose(bar_lengths(display.ax_), expected)
@@ -77,5 +77,7 @@ def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="max_boxes must be a whole number"):
         ContributionsDisplay.from_estimator(model, np.ones(3), max_boxes=0)
     _, _, nearest = iris()
-    with pytest.raises(TypeError, match="ParallelCoordinatesDisplay shows a sample"):
+    with pytest.raises(
+        TypeError, match=r"unsupported for ImprovedOnlineGFMM: .* or ParallelCoordinatesDisplay"
+    ):
         ContributionsDisplay.from_estimator(nearest, X[0])

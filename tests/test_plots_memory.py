@@ -121,7 +121,8 @@ def test_one_box_and_a_million_samples():
 def test_bad_input():
     X, y, model = iris()
     with pytest.raises(
-        TypeError, match=r"needs an AdaptiveGFMM, whose boxes have ages; got ImprovedOnlineGFMM"
+        TypeError,
+        match=r"MemoryDisplay is unsupported for ImprovedOnlineGFMM: its nearest box decides",
     ):
         MemoryDisplay.from_estimator(model)
     with pytest.raises(NotFittedError):
@@ -139,10 +140,10 @@ def test_other_displays_and_the_text_of_an_adaptive_model():
     X, y = stream()
     model = AdaptiveGFMM(max_boxes=30).fit(X, y)
     with pytest.raises(
-        TypeError, match=r"weights that change from sample to sample\. explain lists"
+        TypeError, match=r"weights of its boxes change with every sample\. Use .*explain"
     ):
         ContributionsDisplay.from_estimator(model, X[0])
-    with pytest.raises(TypeError, match="needs an AdaptiveGFMM"):
+    with pytest.raises(TypeError, match="MemoryDisplay is unsupported for"):
         MemoryDisplay.from_estimator(BoostedHyperboxes(3, random_state=0).fit(X, y))
     growth = GrowthDisplay.from_estimator(model, X, y, batch_size=200)
     assert growth.n_samples.tolist() == [200, 400, 600, 760]

@@ -165,6 +165,7 @@ def test_bad_samples(X_val, y_val, message):
 def test_models_must_be_fitted_classifiers():
     with pytest.raises(NotFittedError):
         prune(ImprovedOnlineGFMM(), X_VAL, Y_VAL)
-    for other in (HyperboxClustering(), DecisionTreeClassifier()):
-        with pytest.raises(TypeError, match="Only classifiers of this package can be pruned"):
-            prune(other.fit(X, Y), X_VAL, Y_VAL)
+    with pytest.raises(TypeError, match="prune is unsupported for HyperboxClustering"):
+        prune(HyperboxClustering().fit(X, Y), X_VAL, Y_VAL)
+    with pytest.raises(TypeError, match="prune takes an estimator of hyperboxes, not Decision"):
+        prune(DecisionTreeClassifier().fit(X, Y), X_VAL, Y_VAL)

@@ -1,11 +1,23 @@
-"""The registry of learners, and a toy learner that is added by the steps of CONTRIBUTING."""
+"""The registry of learners, and toys that are added by the steps of CONTRIBUTING."""
+
+import json
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import hyperboxes
-from hyperboxes import ImprovedOnlineGFMM, export_html, export_text, literature, load, merge, save
-from hyperboxes._estimators import registry
+from hyperboxes import (
+    BoostedHyperboxes,
+    ImprovedOnlineGFMM,
+    export_html,
+    export_text,
+    literature,
+    load,
+    merge,
+    save,
+)
+from hyperboxes._estimators import capabilities, registry
 from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.registry import (
     EstimatorEntry,
@@ -15,7 +27,10 @@ from hyperboxes._estimators.registry import (
     find_by_class,
     find_by_file_name,
 )
+from hyperboxes._models import executor
 from hyperboxes._models.box_store import BoxStore
+from hyperboxes._models.records import AdditiveBoxes
+from hyperboxes._readers.fitted import read_fitted
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 every_entry = pytest.mark.parametrize(
@@ -116,5 +131,43 @@ def test_a_toy_is_fitted_from_the_command_line(toy, get, refuse):
 
 
 def test_a_toy_that_cannot_be_merged_says_so(toy):
-    with pytest.raises(TypeError, match="Models of EachSampleABox cannot be merged"):
+    with pytest.raises(
+        TypeError, match="merge is unsupported for EachSampleABox: its boxes are neither merged"
+    ):
         merge([toy, toy])
+
+
+OPERATION = "export_json"  # of the package's own exports a member of `Operation`
+
+
+@pytest.fixture
+def export_json(monkeypatch):
+    """Add a toy export of additive boxes."""
+    row = capabilities.SUPPORTED["additive"] | {OPERATION}
+    table = {**capabilities.SUPPORTED, "additive": row}
+    monkeypatch.setattr(capabilities, "SUPPORTED", table)
+
+    def export_json(model):
+        fitted = read_fitted(model, OPERATION)
+        match fitted.record:
+            case AdditiveBoxes() as record:
+                names = "lower", "upper", "weights", "intercept"
+                return json.dumps({name: getattr(record, name).tolist() for name in names})
+
+    return export_json
+
+
+def test_a_toy_export_says_what_the_executor_says(export_json):
+    X = TEST[FEATURES].to_numpy()
+    model = BoostedHyperboxes(9, random_state=0).fit(TRAIN[FEATURES].to_numpy(), TRAIN["species"])
+    read = {name: np.array(value) for name, value in json.loads(export_json(model)).items()}
+    inside = (read["lower"] <= X[:, None]) & (X[:, None] <= read["upper"])
+    scores = read["intercept"] + inside.all(axis=2) @ read["weights"]
+    expected = executor.evaluate(capabilities.read_record(model), X, X)
+    np.testing.assert_allclose(scores, expected.scores, atol=1e-12)
+    assert_array_equal(scores.argmax(axis=1), expected.winners)
+
+
+def test_a_toy_export_refuses_other_models(export_json, toy):
+    with pytest.raises(TypeError, match="export_json is unsupported for EachSampleABox"):
+        export_json(toy)

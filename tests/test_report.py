@@ -162,7 +162,7 @@ def check_samples(data, model, lower, upper, y):
         assert model.classes_[sample["predicted"]] == explanation.prediction
         assert index[sample["winning"]] == explanation.winning.index
         assert sample["deciding"] == explanation.deciding
-        np.testing.assert_allclose(sample["memberships"], explanation.memberships, atol=1e-6)
+        np.testing.assert_allclose(sample["memberships"], explanation.scores, atol=1e-6)
         assert sample["weighty"] == explanation.features_by_weight()
         for name, exact in (("lower", explanation.lower), ("upper", explanation.upper)):
             shown = np.array(sample.get(name, sample["lower"]), float)
@@ -172,13 +172,15 @@ def check_samples(data, model, lower, upper, y):
             continue
         assert index[sample["competing"]] == explanation.competing.index
         assert sample["worst"] == explanation.worst
-        if explanation.change is None:
+        if explanation.counterfactual is None:
             assert sample["change"] is None
             continue
         assert sample["change"]["title"].startswith("To get ")
-        assert sample["change"]["features"] == explanation.change.features.tolist()
-        ends = np.stack([explanation.change.lower, explanation.change.upper], axis=1)
-        exact = ends[explanation.change.features]
+        assert sample["change"]["features"] == explanation.counterfactual.features.tolist()
+        ends = np.stack(
+            [explanation.counterfactual.lower, explanation.counterfactual.upper], axis=1
+        )
+        exact = ends[explanation.counterfactual.features]
         shown = np.array(sample["change"]["ends"], float).reshape(-1, 2)
         np.testing.assert_allclose(shown, exact, atol=1e-3)
 
@@ -420,7 +422,6 @@ def test_command_with_empty_labels(files, tmp_path, capsys):
         (["-o", "nowhere/report.html"], "No such folder: nowhere"),
         (["-o", "test.csv"], "test.csv is read from: write to another file"),
         (["-o", "a.html", "--max-samples", "0"], "not a positive integer"),
-        ([], "required: -o/--output"),
     ],
 )
 def test_command_refuses(files, argv, message, capsys):

@@ -9,9 +9,10 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 
 from hyperboxes import BoostedHyperboxes, RandomHyperboxes, explain
-from hyperboxes._readers.fitted import learned_range
+from hyperboxes._estimators.capabilities import Operation
+from hyperboxes._readers.fitted import read_fitted
 from hyperboxes._readers.rounding import Rounding
-from hyperboxes._readers.rules import conditions
+from hyperboxes._readers.rules import list_rules
 from tests.browser import needs_browser
 from tests.learners import ImprovedOnlineGFMM
 from tests.test_report import HOSTILE
@@ -96,11 +97,10 @@ def test_conditions_read_as_in_the_text(show, scale):
     window = show(model, samples, labels)
     window.choose("#rule-size", "100")
     window.click("th[data-key=index] button")
-    boxes = model.hyperboxes_
-    rounding = Rounding.of(model, samples)
+    fitted = read_fitted(model, Operation.TEXT)
+    rounding, boxes = Rounding.of(fitted, samples), np.arange(len(model.hyperboxes_))
     expected = []
-    for box in range(len(boxes)):
-        pairs = conditions(boxes, box, rounding, *learned_range(model))
+    for pairs in list_rules(fitted, rounding, boxes):
         # Python writes 1e-09 where JavaScript writes 1e-9.
         texts = [f"x{j} {text}".replace("e-0", "e-").replace("e+0", "e+") for j, text in pairs]
         expected.append("".join(texts) or "always")
@@ -160,12 +160,12 @@ def test_a_sample_is_explained(window, iris):
     assert window.text("#sample-why") == "versicolor: box 3 (8 training samples) is the closest."
     bars = window.texts("#sample-memberships .bar span:first-child")
     assert bars == ["versicolor (predicted, true)", "virginica", "setosa"]
-    order = np.argsort(-explanation.memberships, kind="stable")
+    order = np.argsort(-explanation.scores, kind="stable")
     widths = window.evaluate(
         "const bars = [...byId('sample-memberships').querySelectorAll('rect:last-child')];"
         "return bars.map(bar => bar.width.baseVal.value)"
     )
-    np.testing.assert_allclose(widths, 100 * explanation.memberships[order], atol=0.01)
+    np.testing.assert_allclose(widths, 100 * explanation.scores[order], atol=0.01)
     rows = window.texts("#strip-table tbody tr")
     assert rows[0] == "petal width (cm) fits worst1.71.3 to 1.6 0.1 above1.8 to 2.5 0.1 below"
     assert rows[1] == "petal length (cm)5.04.3 to 4.9 0.1 above5.1 to 6.0 0.1 below"
@@ -174,6 +174,12 @@ def test_a_sample_is_explained(window, iris):
     assert label.startswith("sample 1.7; box 3, versicolor 1.3 to 1.6; box 7, virginica 1.8 to 2.5")
     change = window.text("#sample-change")
     assert change == "To get virginica:\npetal length (cm) 5.0 → 5.1\nTry it"
+
+
+def test_a_search_that_ended_early_is_noted(show, iris, monkeypatch):
+    monkeypatch.setattr("hyperboxes._readers.counterfactuals._MAX_COMPARISONS", 1)
+    window = show(iris, X[38:39], Y[38:39])
+    assert "The search has ended at its limit of work." in window.text("#sample-change")
 
 
 def test_in_a_mean_no_feature_decides_alone(show):
@@ -373,10 +379,10 @@ def test_votes_are_shown_for_each_sample(show):
     rows = window.texts("#vote-table tbody th")[1:-2]
     assert rows == [
         f"box {vote.index} {' and '.join(explanation.conditions(vote))}"
-        for vote in explanation.votes
+        for vote in explanation.boxes
     ]
     window.choose("#sample-kind", "in no box")
-    n_outside = int((~explanations.held.any(axis=1)).sum())
+    n_outside = sum(not explanation.boxes for explanation in explanations)
     assert window.text("#sample-place").endswith(f" of {n_outside}")
 
 
@@ -401,7 +407,7 @@ def test_an_ensemble_is_shown(show):
     window.write("#sample-row", "42")
     said = explain(model, X[41:42], class_names=NAMES)[0]
     loudest = said.boxes[0]
-    first = window.texts("#speaking-table tbody tr:first-child td")[:2]
-    assert first == [f"{loudest.member}.{loudest.box}", loudest.class_name]
-    most = np.abs(said.contributions).argmax()
-    assert window.texts("#speaking-features tbody tr:first-child td")[0] == X.columns[most]
+    first = window.texts("#share-table tbody tr:first-child td")[:2]
+    assert first == [f"{loudest.member}.{loudest.index}", loudest.class_name]
+    most = np.abs(said.feature_contributions).argmax()
+    assert window.texts("#share-features tbody tr:first-child td")[0] == X.columns[most]

@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from hyperboxes import AgglomerativeGFMM, BoostedHyperboxes, explain
-from hyperboxes._readers import explanation_text as vote_words
 from hyperboxes._readers import explanation_text as words
 from hyperboxes._report.page_data import list_sliders
 from hyperboxes.literature import MultiGranularGFMM
@@ -82,7 +81,8 @@ def test_the_nearest_box_is_that_of_predict(show, name):
     explanations = explain(model, asked)
     assert_array_equal([answer["predicted"] for answer in answers], model.predict(asked))
     assert_array_equal([answer["winning"] for answer in answers], model.apply(asked))
-    assert_array_equal([answer["competing"] for answer in answers], explanations.competing)
+    competing = [one.boxes[1].index if len(one.boxes) > 1 else -1 for one in explanations]
+    assert_array_equal([answer["competing"] for answer in answers], competing)
     assert_array_equal([answer["memberships"] for answer in answers], model.membership(asked))
     assert [answer["why"] for answer in answers] == [words.headline(one) for one in explanations]
     ties = [answer["tie"] for answer in answers]
@@ -135,14 +135,16 @@ def test_votes_add_up_to_those_of_predict(show, n_boxes):
     answers = ask(window, asked)
     explanations = explain(model, asked)
     assert_array_equal([answer["predicted"] for answer in answers], model.predict(asked))
-    assert_array_equal([answer["scores"] for answer in answers], explanations.scores)
+    assert_array_equal(
+        [answer["scores"] for answer in answers], [one.scores for one in explanations]
+    )
     assert_allclose([answer["memberships"] for answer in answers], explanations.probabilities)
     for answer, explanation in zip(answers, explanations, strict=True):
-        assert answer["nHeld"] == len(explanation.votes)
+        assert answer["nHeld"] == len(explanation.boxes)
         assert [held["box"] for held in answer["held"]] == [
-            vote.index for vote in explanation.votes[:30]
+            vote.index for vote in explanation.boxes[:30]
         ]
-        assert answer["why"] == vote_words.headline_of_votes(explanation)
+        assert answer["why"] == words.headline(explanation)
 
 
 def test_every_kind_of_condition(show):
@@ -150,7 +152,7 @@ def test_every_kind_of_condition(show):
     window = show(model, [[3.0, 1.0, 600.0]], ["a"])
     asked = around(model.hyperboxes_, np.array([[2.5, 1.0, 3.0], [nan, nan, nan]]))
     for answer, explanation in zip(ask(window, asked), explain(model, asked), strict=True):
-        conditions = [explanation.conditions(vote) for vote in explanation.votes]
+        conditions = [explanation.conditions(vote) for vote in explanation.boxes]
         assert [held["conditions"] for held in answer["held"]] == conditions
         assert answer["scores"] == explanation.scores.tolist()
 

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from sklearn.datasets import load_breast_cancer
 
 from hyperboxes import export_frame, export_text
-from hyperboxes._readers.fitted import learned_range
+from hyperboxes._estimators.capabilities import Operation
+from hyperboxes._readers.fitted import read_fitted
 from hyperboxes._readers.quality import GivenSamples, find_short_rules
 from tests.learners import ImprovedOnlineGFMM, models
 
@@ -16,12 +17,13 @@ DATA = load_breast_cancer()
 @given(models())
 def test_short_rules_keep_out_what_all_conditions_keep_out(case):
     model, problem = case
-    samples = GivenSamples.check(model, problem.xl, problem.y, problem.xu)
-    smallest, largest = learned_range(model)
+    fitted = read_fitted(model, Operation.TEXT)
+    samples = GivenSamples.check(fitted, problem.xl, problem.y, problem.xu)
+    smallest, largest = fitted.learned_range
     boxes = model.hyperboxes_
     low = np.where(boxes.lower <= smallest, -np.inf, boxes.lower)
     high = np.where(boxes.upper >= largest, np.inf, boxes.upper)
-    for box, needed in enumerate(find_short_rules(model, samples, smallest, largest)):
+    for box, needed in enumerate(find_short_rules(fitted, samples)):
         rivals = (samples.codes >= 0) & (samples.codes != boxes.labels[box])
         out = (problem.xu[rivals] > high[box]) | (problem.xl[rivals] < low[box])
         if model.scaling is None:  # scaling may round values to bounds

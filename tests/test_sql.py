@@ -309,7 +309,7 @@ def test_bad_input():
     for table in ("", [], ["schema", ""]):
         with pytest.raises(ValueError, match="table must be a name, or a schema and a name"):
             export_sql(model, table=table)
-    with pytest.raises(ValueError, match="SQL has no literal for the default nan"):
+    with pytest.raises(ValueError, match="SQL has no literal for the number nan"):
         export_sql(model, default=float("nan"))
     with pytest.raises(TypeError, match="class_names must be a list, in the order of the classes"):
         export_sql(model, class_names={0: "a", 1: "b", 2: "c"})

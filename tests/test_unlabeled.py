@@ -8,35 +8,17 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from hyperboxes import AgglomerativeGFMM
-from hyperboxes.literature import FuzzyMinMax
-from tests.learners import (
-    ImprovedOnlineGFMM,
-    OnlineGFMM,
-    OverlappingFuzzyMinMax,
-    every_online_learner,
-)
-
-LEARNERS = {
-    "online": OnlineGFMM(),
-    "improved": ImprovedOnlineGFMM(),
-    "fmnn": FuzzyMinMax(shuffle=False),
-    "rfmnn": FuzzyMinMax("rfmnn", shuffle=False),
-    "exclude": OverlappingFuzzyMinMax(),
-    "agglo2": AgglomerativeGFMM(algorithm="agglo2"),
-    "agglo-sm": AgglomerativeGFMM(),
-}
-every_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+from tests.learners import ImprovedOnlineGFMM, every_estimator, every_online_learner
 
 
-@every_learner
+@every_estimator
 def test_without_the_parameter_every_value_is_a_class(learner):
     model = clone(learner).set_params(unlabeled=None).fit([[0.0], [1.0]], [-1, 1])
     assert model.classes_.tolist() == [-1, 1]
     assert model.predict([[0.1]]) == -1
 
 
-@every_learner
+@every_estimator
 @pytest.mark.parametrize("marker", [-1, "?", 2.5])
 def test_labels_spread_over_what_joins(learner, marker):
     X = np.array([[0.0], [0.1], [0.2], [0.9], [1.0]])
@@ -49,12 +31,13 @@ def test_labels_spread_over_what_joins(learner, marker):
     np.testing.assert_allclose(boxes.upper.ravel(), [0.2, 1.0])
 
 
-@every_learner
+@every_estimator
 def test_boxes_that_no_label_joins_are_kept_but_predict_nothing(learner):
     X, y = [[0.0], [0.05], [0.9]], [-1, -1, 1]
     model = clone(learner).set_params(theta=0.2, scaling=None, unlabeled=-1).fit(X, y)
     assert model.hyperboxes_.labels.tolist() == [-1, 0]
     assert model.hyperboxes_.counts.tolist() == [2, 1]
+    assert model.membership([[0.0]], unlabeled=True)[:, 0] == 1
     assert model.predict([[0.0]]) == 1
     assert model.predict_proba([[0.0]]).tolist() == [[1.0]]
 
@@ -89,20 +72,20 @@ def test_a_box_without_label_does_not_grow_over_a_labelled_one():
     assert not ((boxes.lower[1:] <= 0.5) & (boxes.upper[1:] >= 0.5)).any()
 
 
-@every_learner
+@every_estimator
 def test_labels_of_several_types_are_refused(learner):
     y = np.array([0, "a", "?"], object)
     with pytest.raises(ValueError, match="Unknown label type"):
         clone(learner).set_params(unlabeled="?").fit([[0.0], [0.5], [1.0]], y)
 
 
-@every_learner
+@every_estimator
 def test_all_labels_must_not_be_missing(learner):
     with pytest.raises(ValueError, match="y holds no label: every value is -1"):
         clone(learner).set_params(unlabeled=-1).fit([[0.0], [1.0]], [-1, -1])
 
 
-@every_learner
+@every_estimator
 def test_few_labels_go_a_long_way(learner):
     X, y = load_iris(return_X_y=True)
     rng = np.random.default_rng(0)

@@ -8,12 +8,10 @@ process had, of which Python and its packages take some 200 MB.
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from sklearn.base import clone
 
@@ -28,24 +26,11 @@ from benchmarks.dask.running import (
     draw,
     fit_alone,
     fit_on_workers,
-    fit_twice,
     generated,
     warm_up,
 )
 from benchmarks.harness import command, machine, progress, table
-from benchmarks.internals import merging_at_once
 from hyperboxes import ImprovedOnlineGFMM, merge
-
-# Tasks, by their names in Dask.
-KINDS = (
-    "read",
-    "look_at_partition",
-    "learn_partition",
-    "merge_partitions",
-    "learn_lost",
-    "repair",
-    "finish",
-)
 
 
 def main() -> None:
@@ -57,8 +42,6 @@ def main() -> None:
     add("--partition", type=int, default=50_000, help="samples of a partition")
     add("--most", type=int, default=400_000, help="training samples of covertype")
     add("--theta", type=float, default=0.5)
-    add("--min-box-samples", type=int, default=1)
-    add("--repairs", type=int, default=1, help="passes to learn what was lost")
     add(
         "--workers",
         type=int,
@@ -97,14 +80,10 @@ def bench_covertype(options: argparse.Namespace, model: Any) -> None:
 def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> None:
     """Print fits in one process and on workers side by side."""
     runs: dict[int, Measured] = {}
-    how = {"min_box_samples": options.min_box_samples, "n_repairs": options.repairs}
     for n in options.workers or (0, 1, 2):
         progress(f"{data.name}, {title(n)}")
-        runs[n] = fit_on_workers(data, model, n, **how) if n else fit_alone(data, model)
-    print(f"{data.name}, {data.n_parts} partitions, theta {model.theta}, boxes of at least")
-    print(
-        f"{options.min_box_samples} samples, {options.repairs} repairs, {N_TEST:,} test samples\n"
-    )
+        runs[n] = fit_on_workers(data, model, n) if n else fit_alone(data, model)
+    print(f"{data.name}, {data.n_parts} partitions, theta {model.theta}, {N_TEST:,} test samples\n")
     rows = (
         [
             *(title(n), f"{run.seconds:.1f}", f"{run.accuracy:.4f}", f"{run.n_boxes:,}"),
@@ -114,63 +93,21 @@ def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> None:
     )
     header = ("", "seconds", "accuracy", "boxes", "MB, client", "MB, worker")
     print(table(header, rows), end="\n\n")
+    kinds = list(dict.fromkeys(kind for run in runs.values() for kind in run.spent))
     shares = []
     for n, run in runs.items():
         total = run.spent.total() + run.fetching
-        spent = [*(run.spent[kind] for kind in KINDS), run.fetching]
+        spent = [*(run.spent[kind] for kind in kinds), run.fetching]
         if n:
             cells = (f"{seconds:.1f} s, {seconds / total:.0%}" for seconds in spent)
             shares.append([title(n), *cells, f"{total:.1f} s"])
     if shares:
-        print(table(("processor time", *KINDS, "fetching", "in all"), shares), end="\n\n")
+        print(table(("processor time", *kinds, "fetching", "in all"), shares), end="\n\n")
 
 
 def title(n_workers: int) -> str:
     """Return the title of a row."""
     return {0: "one process", 1: "1 worker"}.get(n_workers, f"{n_workers} workers")
-
-
-def bench_memory(options: argparse.Namespace, model: Any) -> None:
-    """Print what the client takes as the partitions multiply."""
-    rows = []
-    for n_parts in (4, 16, 64):
-        progress(f"memory, {n_parts} partitions")
-        data = generated(n_parts * options.partition // 10, 8, n_parts, APART)
-        run = fit_on_workers(data, model, 2)
-        rows.append((f"{data.n_samples:,}", f"{run.client_mb:.0f}", f"{run.n_boxes:,}"))
-    print(table(("samples", "MB, client", "boxes of the model"), rows), end="\n\n")
-
-
-def bench_cold(options: argparse.Namespace, model: Any) -> None:
-    """Print what the first fit takes where nothing has been compiled."""
-    rows = []
-    for n_workers in (1, 2):
-        progress(f"cold, {n_workers} workers")
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            patch.dict(os.environ, {"NUMBA_CACHE_DIR": folder}),
-        ):
-            first, second = fit_twice(n_workers)
-        rows.append((str(n_workers), f"{first:.1f}", f"{second:.2f}"))
-    print(table(("cold workers", "first fit, s", "second"), rows), end="\n\n")
-
-
-def bench_merging(options: argparse.Namespace, model: Any) -> None:
-    """Merge many models, in trees and at once."""
-    n_parts, rows = 64, options.partition // 20
-    test = draw(TEST_SEED, N_TEST, 8)
-    models = [alike(model).fit(*draw(number, rows, 8)) for number in range(n_parts)]
-    print(f"{n_parts} models of {rows:,} samples\n")
-    found = []
-    for at_once in (2, 4, 8, n_parts):
-        progress(f"merging {at_once} at once")
-        start = time.perf_counter()
-        with merging_at_once(at_once):
-            merged = merge(models)
-        seconds = time.perf_counter() - start
-        cells = f"{merged.score(*test):.4f}", f"{len(merged.hyperboxes_):,}"
-        found.append((str(at_once), f"{seconds:.1f}", *cells))
-    print(table(("merged at once", "seconds", "accuracy", "boxes"), found), end="\n\n")
 
 
 def alike(model: Any) -> Any:
@@ -205,9 +142,6 @@ SECTIONS = {
     "apart": bench_apart,
     "overlapping": bench_overlapping,
     "covertype": bench_covertype,
-    "memory": bench_memory,
-    "cold": bench_cold,
-    "merging": bench_merging,
     "many": bench_many,
 }
 

@@ -129,23 +129,9 @@ def fit_alone(data: Partitioned, model: Any) -> Measured:
     return call_in_fresh_process(_fit_alone, data, model)
 
 
-def fit_on_workers(data: Partitioned, model: Any, n_workers: int, **options: int) -> Measured:
-    """Fit on worker processes, from a client of its own, with options of `hyperboxes.dask.fit`."""
-    return call_in_fresh_process(_fit_on_workers, data, model, n_workers, options)
-
-
-def fit_twice(n_workers: int) -> tuple[float, float]:
-    """Return the seconds that a small first fit and a second one take on new workers."""
-    return call_in_fresh_process(_fit_twice, n_workers)
-
-
-def _fit_twice(n_workers: int) -> tuple[float, float]:
-    with _cluster(n_workers, is_warm=False) as client:
-        times = [time.perf_counter()]
-        for _ in range(2):
-            _fit_small(client)
-            times.append(time.perf_counter())
-    return times[1] - times[0], times[2] - times[1]
+def fit_on_workers(data: Partitioned, model: Any, n_workers: int) -> Measured:
+    """Fit on worker processes, from a client of its own."""
+    return call_in_fresh_process(_fit_on_workers, data, model, n_workers)
 
 
 def _fit_small(client: Client) -> None:
@@ -167,9 +153,7 @@ def _fit_alone(data: Partitioned, model: Any) -> Measured:
     return Measured(seconds, model.score(*data.test()), len(model.hyperboxes_), most)
 
 
-def _fit_on_workers(
-    data: Partitioned, model: Any, n_workers: int, options: dict[str, int]
-) -> Measured:
+def _fit_on_workers(data: Partitioned, model: Any, n_workers: int) -> Measured:
     with _cluster(n_workers) as client:
         make = dask.delayed(data.part, pure=False)
         parts = [make(number) for number in range(data.n_parts)]
@@ -177,7 +161,7 @@ def _fit_on_workers(
         client.register_plugin(ProcessorTimes())
         with get_task_stream(client, plot=False) as stream:
             start = time.perf_counter()
-            model = hyperboxes.dask.fit(clone(model), samples, labels, **options, client=client)
+            model = hyperboxes.dask.fit(clone(model), samples, labels, client=client)
             seconds = time.perf_counter() - start
         most = peak()
         accuracy = model.score(*data.test())
@@ -193,14 +177,13 @@ def _spent(dask_worker: Any) -> Counter[str]:
 
 
 @contextmanager
-def _cluster(n_workers: int, *, is_warm: bool = True) -> Iterator[Client]:
-    """Start workers, whose kernels are loaded if they are warm."""
+def _cluster(n_workers: int) -> Iterator[Client]:
+    """Start workers, and load the kernels there and here."""
     cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
     with cluster, Client(cluster, set_as_default=False) as client:
-        if is_warm:
-            client.run(warm_up)
-            _fit_small(client)
-            warm_up()
+        client.run(warm_up)
+        _fit_small(client)
+        warm_up()
         yield client
 
 

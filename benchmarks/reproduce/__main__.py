@@ -30,7 +30,8 @@ QUICK_LIMIT = 300  # samples
 def main() -> None:
     """Run the experiments from the command line."""
     options = parse()
-    if find_spec("hbbrain") is None:
+    needs_peer = PEER in options.learners and (not options.only or "accuracy" in options.only)
+    if needs_peer and find_spec("hbbrain") is None:
         sys.exit("This benchmark needs hyperbox-brain: pip install 'hyperboxes[bench]'")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -141,9 +142,10 @@ def compute(cells: list[Cell], store: Store, jobs: int) -> list[str]:
 
 def describe(source: Source, seconds: float) -> str:
     """Return the facts of a run: command, machine, versions, data."""
+    peer = ["hyperbox-brain"] if find_spec("hbbrain") else []
     facts = (
         f"`{' '.join(['python -m benchmarks.reproduce', *sys.argv[1:]])}`",
-        *machine("numpy", "numba", "scikit-learn", "hyperbox-brain").splitlines(),
+        *machine("numpy", "numba", "scikit-learn", *peer).splitlines(),
         f"Data: {source}",
         f"Computing took {duration(seconds)} in all",
     )

@@ -51,41 +51,19 @@ PUBLISHED_MIXED = (
 
 Table = tuple[Any, np.ndarray]
 
-
-# Of each fold: boxes, errors in percent, theta and, for KNEFMNN, how many boxes were tried. See
+# Boxes, errors in percent and parameters of each fold, from
 # https://github.com/UTS-AAi/IOL-GFMM, Experiment/modified_online_gfmm/compare.
-FOLDS: dict[str, dict[str, tuple[tuple[Any, ...], ...]]] = {
-    "BreastCancerCoimbra": {
-        "fmnn": ((52, 41.379, 0.3), (16, 17.241, 0.6), (39, 31.034, 0.5), (29, 31.034, 0.55)),
-        "efmnn": ((54, 37.931, 0.45), (67, 34.483, 0.3), (67, 37.931, 0.3), (72, 37.931, 0.25)),
-        "knefmnn": (
-            *((30, 27.586, 0.4, 5), (61, 31.034, 0.3, 2)),
-            *((35, 20.690, 0.5, 2), (38, 24.138, 0.35, 6)),
-        ),
-    },
-    "heart": {
-        "fmnn": ((154, 17.910, 0.1), (135, 20.588, 0.2), (142, 20.896, 0.15), (108, 13.235, 0.4)),
-        "efmnn": ((121, 17.910, 0.5), (170, 20.588, 0.3), (90, 17.910, 0.8), (116, 22.059, 0.55)),
-        "knefmnn": (
-            *((68, 17.910, 0.75, 4), (98, 20.588, 0.5, 5)),
-            *((135, 17.910, 0.35, 2), (87, 19.118, 0.6, 5)),
-        ),
-    },
-}
+FOLDS = Path(__file__).parent / "published" / "family_folds.csv"
 
 
 def write_folds(data: Path | None, folder: Path) -> str:
     """Write our results and the published ones by fold, and return the page."""
     rows = []
-    for name, learners in FOLDS.items():
+    for name, published in pd.read_csv(FOLDS).groupby("dataset"):
         paths = [] if data is None else [data / f"{name}_dps_{fold}.dat" for fold in range(1, 5)]
         if paths and all(path.exists() for path in paths):
             parts = [read(path) for path in paths]
-            rows += [
-                row_of_fold(name, variant, test, parts, published)
-                for variant, folds in learners.items()
-                for test, published in enumerate(folds)
-            ]
+            rows += [row_of_fold(fold, parts) for fold in published.itertuples()]
     if not rows:
         return (
             "The FMNN family's published results by fold need the folds of the IOL-GFMM paper: "
@@ -100,21 +78,18 @@ def write_folds(data: Path | None, folder: Path) -> str:
     return page
 
 
-def row_of_fold(
-    name: str, variant: str, test: int, parts: list[Table], published: tuple[Any, ...]
-) -> tuple[str, ...]:
+def row_of_fold(fold: Any, parts: list[Table]) -> tuple[str, ...]:
     """Learn the three folds after the one to test on, in this order; return a row."""
-    boxes, errors, theta, n_candidates = (*published, 1)[:4]
-    training = [parts[(test + after) % 4] for after in (1, 2, 3)]
+    training = [parts[(fold.fold - 1 + after) % 4] for after in (1, 2, 3)]
     X, y = np.vstack([X for X, _ in training]), np.concatenate([y for _, y in training])
-    options = {**_AS_GIVEN, "theta": theta, "n_candidates": n_candidates}
-    model = FuzzyMinMax(variant, **options).fit(X, y)
-    tries = f", K {n_candidates}" if n_candidates > 1 else ""
-    title = f"{variant.upper()}, theta {theta}{tries}"
-    ours = 100 * (1 - model.score(*parts[test]))
+    options = {**_AS_GIVEN, "theta": fold.theta, "n_candidates": fold.n_candidates}
+    model = FuzzyMinMax(fold.variant, **options).fit(X, y)
+    tries = f", K {fold.n_candidates}" if fold.n_candidates > 1 else ""
+    title = f"{fold.variant.upper()}, theta {fold.theta:g}{tries}"
+    ours = 100 * (1 - model.score(*parts[fold.fold - 1]))
     return (
-        *(f"{name} {test + 1}", title, str(boxes), str(len(model.hyperboxes_))),
-        *(f"{errors:.3f}", f"{ours:.3f}"),
+        *(f"{fold.dataset} {fold.fold}", title, str(fold.boxes), str(len(model.hyperboxes_))),
+        *(f"{fold.error:.3f}", f"{ours:.3f}"),
     )
 
 

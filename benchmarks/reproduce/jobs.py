@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
-from threading import Thread
 from typing import Any
+
+from joblib import Parallel, delayed
 
 from benchmarks.harness import Kept, digest, progress
 
 # What a part yields: numbers by name, as JSON keeps them.
 Result = dict[str, Any]
-
-# A worker is a process, and has one thread.
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 # Modules of `reproduce` that results depend on.
 _MEASURE = ("experiments", "learners", "loading", "tie_order", "old_argsort")
@@ -95,31 +87,27 @@ class Store:
 
 
 def run(cells: Iterable[Cell], store: Store, jobs: int, title: str) -> list[str]:
-    """Compute what the store does not contain yet; return what failed, and why."""
-    waiting = sorted((cell for cell in cells if cell not in store), key=lambda cell: cell.seconds)
-    failures: list[str] = []
-    if not waiting:
-        return failures
-    n_cells, guess, latest = len(waiting), sum(cell.seconds for cell in waiting), time.time()
-    with _workers(jobs) as pool:
-        running: dict[Future, Cell] = {}
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                cell = waiting.pop()
-                running[pool.submit(_timed, cell)] = cell
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                cell = running.pop(future)
-                error = future.exception()
-                if isinstance(error, BrokenProcessPool):  # killed, perhaps for want of memory
-                    raise error
-                if error:
-                    failures.append(f"{cell.key}: {error!r}")
-                else:
-                    store.add(cell, *future.result())
-            if time.time() - latest >= PAUSE or not (waiting or running):
-                latest, left = time.time(), [*waiting, *running.values()]
-                share = sum(cell.seconds for cell in left) / guess
-                progress(f"{title}: {n_cells - len(left)} of {n_cells}, {share:.0%} of work left")
+    """Compute what the store does not contain yet, the longest first; return what failed, and why.
+
+    Each process has one thread.
+    """
+    missing = sorted((cell for cell in cells if cell not in store), key=lambda cell: -cell.seconds)
+    tasks = (delayed(_try)(cell) for cell in missing)
+    guess = sum(cell.seconds for cell in missing)
+    left, work = len(missing), guess
+    failures, latest = [], time.time()
+    for cell, result, seconds in Parallel(jobs, return_as="generator_unordered", batch_size=1)(
+        tasks
+    ):
+        if isinstance(result, str):
+            failures.append(f"{cell.key}: {result}")
+        else:
+            store.add(cell, result, seconds)
+        left, work = left - 1, max(work - cell.seconds, 0.0)
+        if time.time() - latest >= PAUSE or not left:
+            latest = time.time()
+            n_done = len(missing) - left
+            progress(f"{title}: {n_done} of {len(missing)}, {work / guess:.0%} of work left")
     return failures
 
 
@@ -128,35 +116,11 @@ def duration(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
-def _timed(cell: Cell) -> tuple[Result, float]:
+def _try(cell: Cell) -> tuple[Cell, Result | str, float]:
+    """Return the result of a part, or the error that it raised, and the seconds that it took."""
     start = time.perf_counter()
-    result = cell()
-    return result, time.perf_counter() - start
-
-
-@contextmanager
-def _workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Start processes; end them at once if the run is interrupted."""
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_follow_parent)
     try:
-        yield pool
-    except BaseException:
-        for process in active_children():
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _follow_parent() -> None:
-    """Leave Ctrl-C to the parent, and end with it, however it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+        result: Result | str = cell()
+    except Exception as error:
+        result = repr(error)
+    return cell, result, time.perf_counter() - start

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -115,11 +115,12 @@ class Peer:
 
     def __init__(self, module: str, name: str, **parameters: Any) -> None:
         module = f"hbbrain.numerical_data.incremental_learner.{module}"
-        self.model = getattr(import_module(module), name)(**parameters)
+        self._make = partial(getattr(import_module(module), name), **parameters)
         self._scaler = MinMaxScaler(clip=True)
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Peer:
         """Learn ranges and boxes."""
+        self.model = self._make()
         with redirect_stdout(io.StringIO()):
             self.model.fit(self._scaler.fit_transform(X), y)
         return self

@@ -15,39 +15,13 @@ from sklearn.datasets import fetch_openml
 from sklearn.preprocessing import minmax_scale
 
 from benchmarks.data import in_file_order
+from benchmarks.reproduce.learners import datasets
 
 Samples = tuple[np.ndarray, np.ndarray]
 
 # The paper's runs read a mis-parsed file of this set; under the second name it is read rightly.
 MISPARSED, RIGHTLY_PARSED = "leaves_texture", "leaves_texture, rightly parsed"
 
-# Names at OpenML, version 1 of each.
-OPENML = {
-    "balance_scale": "balance-scale",
-    "banknote": "banknote-authentication",
-    "blood_transfusion": "blood-transfusion-service-center",
-    "breast_cancer_wisconsin": "breast-w",
-    "breast_cancer_coimbra": "breast-cancer-coimbra",
-    "climate_crashes": "climate-model-simulation-crashes",
-    "sonar": "sonar",
-    "glass": "glass",
-    "haberman": "haberman",
-    "heart": "heart-statlog",
-    "ionosphere": "ionosphere",
-    "libras": "libras_move",
-    "optical_digits": "optdigits",
-    "page_blocks": "page-blocks",
-    "pendigits": "pendigits",
-    "pima": "diabetes",
-    "leaves_margin": "one-hundred-plants-margin",
-    "leaves_texture": "one-hundred-plants-texture",
-    "ringnorm": "ringnorm",
-    "seeds": "seeds",
-    "segmentation": "segment",
-    "spambase": "spambase",
-    "spectf": "SPECTF",
-    "landsat": "satimage",
-}
 # Columns that the paper's files do not have: run numbers, and constants.
 _DROPPED = {"climate_crashes": [0, 1], "ionosphere": [1], "optical_digits": [0, 39]}
 _MISSING = 1.0  # in breast_cancer_wisconsin, as in the paper's file
@@ -98,11 +72,12 @@ def _read(folder: Path, name: str) -> Samples:
 
 @cache
 def _fetch(name: str) -> Samples:
+    openml = datasets().loc[name, "openml"]
     try:
-        fetched = fetch_openml(OPENML[name], version=1, as_frame=True, parser="auto")
+        fetched = fetch_openml(openml, version=1, as_frame=True, parser="auto")
     except (OSError, ValueError) as error:
         raise NoDataError(
-            f"There is no data: OpenML does not answer for {OPENML[name]} ({error}), and no folder "
+            f"There is no data: OpenML does not answer for {openml} ({error}), and no folder "
             "of the paper's data was found. Name one with --data or HYPERBOXES_DATA (it contains "
             "authors/NAME.csv.gz and NAME.csv.gz), or go online once: scikit-learn keeps what it "
             "fetches."

@@ -16,15 +16,6 @@ SMALL = 16
 
 
 @njit(cache=True)
-def argsort(values):
-    """Return the whole order."""
-    order, parts = unsorted(values)
-    for place in range(values.size - 1, -1, -1):
-        sorted_at(values, order, parts, place)
-    return order
-
-
-@njit(cache=True)
 def unsorted(values):
     """Return what `sorted_at` works on: the order so far, and the parts yet to be sorted.
 

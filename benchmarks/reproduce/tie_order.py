@@ -122,7 +122,7 @@ def _is_free(V, W, L, m, vt, wt, label):
 def _contract(vi, wi, vk, wk):
     """Part the boxes i, just grown, and k in the dimension where they overlap least."""
     d = np.argmin(np.minimum(wi - vk, wk - vi))
-    is_i_above = wk[d] - vi[d] < wi[d] - vk[d]
+    is_i_above = wk[d] - vi[d] <= wi[d] - vk[d]
     if wi[d] <= wk[d] and vi[d] <= vk[d]:  # case 1
         wi[d] = (vk[d] + wi[d]) / 2
         vk[d] = wi[d] + GAP

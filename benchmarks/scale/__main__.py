@@ -21,7 +21,6 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
     "agglomeration": fitting.bench_agglomeration,
     "merge": streaming.bench_merge,
     "prune": streaming.bench_prune,
-    "small": fitting.bench_small,
     "sets": fitting.bench_sets,
     "growth": fitting.bench_growth,
     "predict": predicting.bench_predict,

@@ -165,19 +165,6 @@ def paper_sets(run: Run) -> Iterator[tuple[str, Any]]:
         yield name, in_file_order(name, run.data / "authors")
 
 
-def bench_small(run: Run) -> None:
-    """Compare the selections on the sets of the paper, learning alone."""
-    ratios: dict[str, dict[str, float]] = {}
-    for name, (X, y) in paper_sets(run):
-        for learner in LEARNERS:
-            progress(f"{learner} on {name}")
-            how: dict[str, Any] = {"rounds": 7, "budget": math.inf, "at_least": 0.05}
-            fits = time_fits(run, learner, THETA, X, y, SELECTIONS, **how)
-            ratio = fits["index"].seconds / fits["lemma"].seconds
-            ratios.setdefault(learner, {})[name] = ratio
-    print_ratios(f"theta {THETA}, index/lemma time", ratios)
-
-
 def print_ratios(title: str, ratios: dict[str, dict[str, float]]) -> None:
     """Tabulate the smallest, the median and the largest ratio of each learner."""
     rows = []

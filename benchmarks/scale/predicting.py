@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
 
 from benchmarks.data import Split, generated_for_training, tangled, uniform
-from benchmarks.harness import Kept, added_memory, call_in_fresh_process, progress, table, yes_no
+from benchmarks.harness import Kept, call_in_fresh_process, progress, table, yes_no
 from benchmarks.scale.common import ALONE, COLOURS, MARKERS, Run, save
 from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, RandomHyperboxes, to_onnx
 
@@ -23,11 +23,9 @@ from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, RandomHyperboxes, 
 METRICS = {"min": "chebyshev", "mean": "manhattan"}
 
 N_FEATURES = 20
-BATCHES = (1, 10, 100, 1_000)
-LARGE_BATCH = 100_000
+BATCHES = (1, 10, 100, 1_000, 100_000)
 # Boxes, and how they predict: a membership function, or additive boxes.
-LARGE_CASES = ((2_000, "min"), (2_000, "mean"), (1_000, "boosted"))
-CASES = (*LARGE_CASES, (10_000, "min"), (10_000, "mean"))
+CASES = ((2_000, "min"), (2_000, "mean"), (1_000, "boosted"), (10_000, "min"), (10_000, "mean"))
 
 SIZES = (10_000, 31_623, 100_000)
 N_TEST = 3_000
@@ -111,7 +109,7 @@ def is_tie(data: Split, function: str, x: np.ndarray, first: int, second: int) -
 
 
 def bench_onnx(run: Run) -> None:
-    """Time graphs and `predict`, in batches of several sizes, and measure the memory of graphs."""
+    """Time graphs and `predict` in batches of several sizes."""
     rows = []
     for n_boxes, kind in CASES:
         name = f"{run.size(n_boxes):,} boxes, {kind}"
@@ -120,24 +118,6 @@ def bench_onnx(run: Run) -> None:
         rows += [(name, *time_batches(run, model, session, size)) for size in BATCHES]
     print(table(("", "batch", "onnx us", "predict us", "same"), rows), end="\n\n")
     print(f"Microseconds of the processor for a sample of {N_FEATURES} features, one thread.\n")
-    rows = []
-    for n_boxes, kind in LARGE_CASES:
-        name, n_samples = f"{run.size(n_boxes):,} boxes, {kind}", run.size(LARGE_BATCH)
-        progress(f"ONNX, memory of {name}")
-        us, used = call_in_fresh_process(measure_large, run.size(n_boxes), kind, n_samples)
-        rows.append((name, f"{n_samples:,}", f"{us:,.1f}", f"{used:,.0f}"))
-    print(table(("", "batch", "onnx us", "MB"), rows), end="\n\n")
-    print("Megabytes that a call adds, labels and memberships or scores among them.\n")
-
-
-def measure_large(n_boxes: int, kind: str, n_samples: int) -> tuple[float, float]:
-    """Return the microseconds for each sample of a large batch, and the megabytes it adds."""
-    _, session = export(n_boxes, kind)
-    X = draw_samples(n_samples)
-    session.run(None, {"X": X[:1]})
-    start = time.process_time()
-    used, _ = added_memory(lambda: session.run(None, {"X": X}))
-    return 1e6 * (time.process_time() - start) / n_samples, used
 
 
 def export(n_boxes: int, kind: str) -> tuple[Any, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import cycle
 from typing import Any
@@ -22,7 +22,6 @@ from benchmarks.scale.common import AGGLO_2, AGGLO_SM, IOL, THETA, Run, fit
 from hyperboxes import ImprovedOnlineGFMM, merge, prune
 
 BATCHES = (1, 10, 100, 1_000)
-TEST_BATCH = 100
 STREAM_CALLS = 10_000  # at most: some seconds
 
 MEMORY_CASES = (
@@ -42,16 +41,8 @@ class HoeffdingTree:
 
     def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: Any = None) -> None:
         """Learn the samples one by one."""
-        for sample, label in zip(self._samples(X), y.tolist(), strict=True):
-            self._tree.learn_one(sample, label)
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Predict the samples one by one."""
-        return np.array([self._tree.predict_one(sample) for sample in self._samples(X)])
-
-    @staticmethod
-    def _samples(X: np.ndarray) -> Iterator[dict[int, float]]:
-        return (dict(enumerate(row)) for row in X.tolist())
+        for row, label in zip(X.tolist(), y.tolist(), strict=True):
+            self._tree.learn_one(dict(enumerate(row)), label)
 
 
 STREAM_LEARNERS: dict[str, Callable[[], Any]] = {
@@ -81,10 +72,6 @@ def bench_stream(run: Run) -> None:
         speeds = (f"{n_samples / timing.seconds:,.0f}" for timing in timings.values())
         rows.append((f"{name}, batches of {batch:,}", f"{n_samples:,}", *speeds))
     print(table(("samples per second", "samples", *STREAM_LEARNERS), rows), end="\n\n")
-    progress("accuracy on the stream")
-    scores = [(n, f"{test_then_train(make(), X, y):.4f}") for n, make in STREAM_LEARNERS.items()]
-    header = (f"accuracy, each batch of {TEST_BATCH} tested, then learned", "")
-    print(table(header, scores), end="\n\n")
     print(
         "river's tree learns with learn_one whatever the batch: it has no learn_many. Making the\n"
         "dictionaries it needs is in its time.\n"
@@ -97,17 +84,6 @@ def learn(make: Callable[[], Any], X: np.ndarray, y: np.ndarray, batch: int) -> 
     classes = np.unique(y)
     for rows in gen_batches(len(y), batch):
         model.partial_fit(X[rows], y[rows], classes=None if rows.start else classes)
-
-
-def test_then_train(model: Any, X: np.ndarray, y: np.ndarray) -> float:
-    """Predict each batch but the first, then learn it; return the share of hits."""
-    model.partial_fit(X[:TEST_BATCH], y[:TEST_BATCH], classes=np.unique(y))
-    X, y = X[TEST_BATCH:], y[TEST_BATCH:]
-    n_hits = 0
-    for rows in gen_batches(len(y), TEST_BATCH):
-        n_hits += np.sum(model.predict(X[rows]) == y[rows])
-        model.partial_fit(X[rows], y[rows])
-    return n_hits / len(y)
 
 
 def bench_overhead(run: Run) -> None:

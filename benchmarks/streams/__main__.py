@@ -3,8 +3,8 @@
 `make bench-streams` prints accuracy, kappa, samples per second and memory of each learner, sample
 by sample, first on streams that nothing was chosen by. Slow learners stop after `--limit` seconds a
 stream, and ours is then compared on as many samples. With `--keep FILE` runs are kept there, and
-those that are there already are not repeated. `--pieces` prints what each piece of `AdaptiveGFMM`
-earns, and what late and rare labels cost, `--budgets` what a limit of boxes does to the other
+those that are there already are not repeated. `--labels` prints what late and rare labels cost
+`AdaptiveGFMM`, and what its parameters do, `--budgets` what a limit of boxes does to the other
 online learners; `--picture FILE` draws accuracy around drifts.
 """
 
@@ -26,7 +26,6 @@ from river import ensemble, forest, neighbors, preprocessing, tree
 from sklearn.metrics import cohen_kappa_score
 
 from benchmarks.harness import Kept, command, machine, progress, table
-from benchmarks.internals import adaptive_settings
 from benchmarks.streams.data import STREAMS, Stream
 from hyperboxes import AdaptiveGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
@@ -34,15 +33,6 @@ OURS, HAT, ARF = "AdaptiveGFMM", "HoeffdingAdaptiveTree", "ARF"
 NO_CHANGE = "repeat the last label"
 WHOLE = (NO_CHANGE, OURS, "HoeffdingTree", HAT)  # learn whole streams, however long it takes
 
-# What is changed of the settings; horizons and neighbours keep their number, so that there are as
-# many experts.
-PIECES: dict[str, dict[str, Any]] = {
-    "whole": {},
-    "one horizon, all boxes": {"horizons": np.full(4, 2**62)},
-    "one neighbour": {"neighbors": np.array([1, 1, 1, 1])},
-    "experts of equal weight": {"sharpness": 0.0},
-    "features of equal weight": {"weighs": False},
-}
 PARAMETERS: dict[str, dict[str, Any]] = {
     "boxes of a point each (theta=1e-9)": {"theta": 1e-9},
     "theta=0.2": {"theta": 0.2},
@@ -165,15 +155,13 @@ def in_batches(model: Any, X: np.ndarray, y: np.ndarray, size: int) -> Run:
 
 
 def accuracies(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """Return the accuracy without each piece, with other parameters, with late and rare labels."""
+    """Return the accuracy with other parameters, with late and rare labels."""
     found = {}
 
     def add(name: str, model: Any, **how: int) -> None:
         found[name] = prequential(model, X, y, limit=60, **how).accuracy()
 
-    for name, changes in PIECES.items():
-        with adaptive_settings(changes):
-            add(name, AdaptiveGFMM())
+    add("labels at once", AdaptiveGFMM())
     for name, parameters in PARAMETERS.items():
         add(name, AdaptiveGFMM(**parameters))
     for late in (1, 10, 50, 500):
@@ -194,7 +182,7 @@ def budget_accuracies(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
     return found
 
 
-def print_pieces(
+def print_means(
     streams: list[Stream],
     options: argparse.Namespace,
     accuracies: Callable[[np.ndarray, np.ndarray], dict[str, float]],
@@ -349,7 +337,7 @@ def main() -> None:
     add("--only", default="", help="streams whose name contains this")
     add("--without", nargs="*", default=[], help="learners to leave out")
     add("--keep", type=Path, metavar="FILE", help="of runs, not to be repeated")
-    add("--pieces", action="store_true", help="print what each piece earns")
+    add("--labels", action="store_true", help="print what late labels and parameters do")
     add("--budgets", action="store_true", help="print what max_boxes does")
     add("--picture", type=Path, metavar="FILE", help="draw accuracy over time")
     options = parser.parse_args()
@@ -362,10 +350,10 @@ def main() -> None:
     print(machine("numpy", "scikit-learn", "river"), "\n")
     if options.picture:
         draw(options.picture, options.samples)
-    elif options.pieces:
-        print_pieces(streams, options, accuracies)
+    elif options.labels:
+        print_means(streams, options, accuracies)
     elif options.budgets:
-        print_pieces(streams, options, budget_accuracies)
+        print_means(streams, options, budget_accuracies)
     else:
         kept = Kept(options.keep)
         for chosen_by in (False, True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from typing import Any
 
@@ -10,16 +9,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from hyperboxes._cli import _make_parser
-
-
-def find_parser(command: str) -> argparse.ArgumentParser:
-    """Return the parser of a command, or of `hyperboxes` itself."""
-    parser = _make_parser()
-    if not command:
-        return parser
-    actions = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
-    return actions[0].choices[command]
+from hyperboxes._cli import _make_parsers
 
 
 class CommandHelp(SphinxDirective):
@@ -30,7 +20,7 @@ class CommandHelp(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the literal block."""
         os.environ["COLUMNS"] = "80"
-        text = find_parser(" ".join(self.arguments)).format_help().rstrip()
+        text = _make_parsers()["".join(self.arguments)].format_help().rstrip()
         return [nodes.literal_block(text, text, language="text")]
 
 

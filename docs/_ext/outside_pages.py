@@ -11,7 +11,10 @@ from typing import Any
 from sphinx.application import Sphinx
 
 PAGES = {
-    "../benchmarks/results/summary.md": "results.md",
+    **{
+        f"../benchmarks/results/{name}.md": "results.md"
+        for name in ("counts", "times", "folds", "accuracy")
+    },
     "../CHANGELOG.md": "changelog.md",
     "../CONTRIBUTING.md": "contributing.md",
 }

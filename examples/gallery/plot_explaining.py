@@ -24,7 +24,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 model = AgglomerativeGFMM().fit(X_train, y_train)
 explanations = explain(model, X_test)
 wrong = np.flatnonzero(explanations.predictions != y_test)
-gap = np.ptp(explanations.memberships[wrong], axis=1)
+gap = np.ptp([explanations[case].scores for case in wrong], axis=1)
 case = int(wrong[gap.argmax()])
 print(f"{len(wrong)} of {len(y_test)} are wrong; case {case} is {y_test[case]}")
 
@@ -49,10 +49,11 @@ plt.show()
 # %%
 # Which boxes are to blame?
 # -------------------------
-# All explanations at once are in arrays. Boxes that hold few samples are wrong more often, but some
-# mistakes are made by boxes that hold many: such a box is no proof that the model is right.
+# `apply` returns the box that decides for each sample. Boxes that hold few samples are wrong more
+# often, but some mistakes are made by boxes that hold many: such a box is no proof that the model
+# is right.
 
-counts = model.hyperboxes_.counts[explanations.winning]
+counts = model.hyperboxes_.counts[model.apply(X_test)]
 right = explanations.predictions == y_test
 for name, rows in {"fewer than 20": counts < 20, "20 or more": counts >= 20}.items():
     print(f"boxes of {name:13} samples decide {rows.sum():3} cases, {right[rows].sum():3} right")

@@ -77,6 +77,6 @@ print(f"fidelity {np.mean(agreed):.1%}, of boxes fitted to the labels {np.mean(a
 explanations = explain(lens, X_test)
 print(explanations[0].to_text(max_boxes=3))
 changed = X_test.copy()
-changed[:] = [explanation.change.values for explanation in explanations]
+changed[:] = [explanation.counterfactual.lower for explanation in explanations]
 flipped = forest.predict(changed) != answers
 print(f"\nOf {len(flipped)} such changes, {flipped.mean():.0%} flip the forest.")

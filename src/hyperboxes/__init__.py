@@ -8,6 +8,8 @@ It also has boosted rules, ensembles, clustering, and classifiers for streams wi
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from hyperboxes._extras import check_core
+
 if TYPE_CHECKING:
     from hyperboxes._estimators.adaptive import AdaptiveGFMM
     from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
@@ -29,22 +31,13 @@ if TYPE_CHECKING:
         ParallelCoordinatesDisplay,
         ThetaDisplay,
     )
-    from hyperboxes._readers.counterfactuals import VoteChange
-    from hyperboxes._readers.ensembles import EnsembleExplanation, EnsembleExplanations, SpeakingBox
-    from hyperboxes._readers.explain import (
-        ExplainedVote,
-        Explanations,
-        VoteExplanation,
-        VoteExplanations,
-        explain,
-    )
-    from hyperboxes._readers.explanation import Change, ExplainedBox, Explanation
-    from hyperboxes._readers.memories import MemoryExplanation, MemoryExplanations, VotingBox
+    from hyperboxes._readers.explain import Explanations, explain
+    from hyperboxes._readers.explanation import Counterfactual, ExplainedBox, Explanation
     from hyperboxes._readers.rules import export_frame, export_text
     from hyperboxes._readers.sql import export_sql
     from hyperboxes._report import export_html
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 
 # Each public name is imported when it is first used: `hyperboxes --help` needs none.
 _MODULES = {
@@ -52,12 +45,9 @@ _MODULES = {
     "AgglomerativeGFMM": "_estimators.agglomerative",
     "BoostedHyperboxes": "_estimators.boosted",
     "BoxesDisplay": "_plots",
-    "Change": "_readers.explanation",
     "ContributionsDisplay": "_plots",
-    "EnsembleExplanation": "_readers.ensembles",
-    "EnsembleExplanations": "_readers.ensembles",
+    "Counterfactual": "_readers.explanation",
     "ExplainedBox": "_readers.explanation",
-    "ExplainedVote": "_readers.explain",
     "Explanation": "_readers.explanation",
     "Explanations": "_readers.explain",
     "GrowthDisplay": "_plots",
@@ -65,19 +55,12 @@ _MODULES = {
     "Hyperboxes": "_models.hyperboxes",
     "ImprovedOnlineGFMM": "_estimators.online",
     "MemoryDisplay": "_plots",
-    "MemoryExplanation": "_readers.memories",
-    "MemoryExplanations": "_readers.memories",
     "ModelFileError": "_files.archive",
     "OnlineGFMM": "_estimators.online",
     "ParallelCoordinatesDisplay": "_plots",
     "Pruning": "_estimators.prune",
     "RandomHyperboxes": "_estimators.random",
-    "SpeakingBox": "_readers.ensembles",
     "ThetaDisplay": "_plots",
-    "VoteChange": "_readers.counterfactuals",
-    "VoteExplanation": "_readers.explain",
-    "VoteExplanations": "_readers.explain",
-    "VotingBox": "_readers.memories",
     "WeightedHyperboxes": "_models.hyperboxes",
     "explain": "_readers.explain",
     "export_frame": "_readers.rules",
@@ -96,12 +79,9 @@ __all__ = [
     "AgglomerativeGFMM",
     "BoostedHyperboxes",
     "BoxesDisplay",
-    "Change",
     "ContributionsDisplay",
-    "EnsembleExplanation",
-    "EnsembleExplanations",
+    "Counterfactual",
     "ExplainedBox",
-    "ExplainedVote",
     "Explanation",
     "Explanations",
     "GrowthDisplay",
@@ -109,19 +89,12 @@ __all__ = [
     "Hyperboxes",
     "ImprovedOnlineGFMM",
     "MemoryDisplay",
-    "MemoryExplanation",
-    "MemoryExplanations",
     "ModelFileError",
     "OnlineGFMM",
     "ParallelCoordinatesDisplay",
     "Pruning",
     "RandomHyperboxes",
-    "SpeakingBox",
     "ThetaDisplay",
-    "VoteChange",
-    "VoteExplanation",
-    "VoteExplanations",
-    "VotingBox",
     "WeightedHyperboxes",
     "explain",
     "export_frame",
@@ -140,6 +113,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    check_core()
     value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     return value
 

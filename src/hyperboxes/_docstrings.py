@@ -124,9 +124,11 @@ min_similarity : float, default=0.0
     Boxes less similar than this are not merged (sigma in the paper).
 """,
     "overlap": """
-overlap : {"closed", "paper"}, default="closed"
+overlap : {"closed", "paper", "printed"}, default="closed"
     When boxes of two classes overlap. ``"closed"``: if they share a point. ``"paper"``: the test
     behind the paper's published runs, in which boxes may touch and flat boxes escape.
+    ``"printed"``: the paper's four cases as printed, in which boxes with an equal end in any
+    feature do not overlap either.
 """,
     "attributes": """
 Attributes
@@ -250,6 +252,11 @@ Returns
 -------
 p : ndarray of shape (n_samples, n_classes)
     Columns in the order of ``classes_``.
+""",
+    "unlabeled_node": """
+unlabeled : bool, default=False
+    Whether the first column is that of the boxes without a label, the node c0 of the paper's
+    output layer. Prediction uses the labelled boxes alone.
 """,
     "as_in_predict": """
 Parameters

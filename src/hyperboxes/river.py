@@ -190,7 +190,7 @@ class ImprovedOnlineGFMM(_WarmedUp):
     membership_function
         "mean" or "min".
     overlap
-        "closed" or "paper".
+        "closed", "paper" or "printed".
     max_boxes
         How many boxes there may be: beyond it the one confirmed longest ago is forgotten. None: no
         limit.

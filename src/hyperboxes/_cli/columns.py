@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from hyperboxes._cli.common import add_features, arrow, listing, note
+from hyperboxes._cli.common import UsageError, add_columns, arrow, listing, note
 from hyperboxes._cli.tables import Chunk, Table, open_table
 from hyperboxes._extras import need
 from hyperboxes._models.categories import are_categories, looks_like_a_date
@@ -22,9 +23,11 @@ from hyperboxes._models.categories import are_categories, looks_like_a_date
 # Cells of features that mark a missing value, in lower case.
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "?")
 
-# Booleans as they are written, in lower case, with their numbers and their categories.
-_TRUTH = {"true": "1", "false": "0"}
-_BOOLEANS = {"true": True, "false": False}
+# Booleans as they are written, in lower case.
+BOOLEANS = {"true": True, "false": False}
+
+# Columns of categories, each with its categories by their texts; other texts stand for themselves.
+Categories = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,7 @@ class Columns:
     features: list[str]
     target: str
     unlabeled: str | None = None
-    categorical: tuple[str, ...] = ()
-    boolean: tuple[str, ...] = ()  # of these
+    categories: Categories = field(default_factory=dict)
 
     @property
     def all(self) -> list[str]:
@@ -45,7 +47,7 @@ class Columns:
     def read(self, chunk: Chunk) -> tuple[Any, np.ndarray]:
         """Return the samples as a data frame, and their labels."""
         labels = check_labels(chunk, self.target, self.unlabeled)
-        return read_frame(chunk, self.features, self.categorical, self.boolean), labels
+        return read_frame(chunk, self.features, self.categories), labels
 
 
 def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
@@ -73,48 +75,37 @@ def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
     return numbers
 
 
-def read_frame(
-    chunk: Chunk, columns: Sequence[str], categorical: Sequence[str], boolean: Sequence[str] = ()
-) -> Any:
-    """Return the columns as a data frame: categories, None where missing, and numbers.
-
-    Categories are texts, and True and False in columns that are `boolean`.
-    """
+def read_frame(chunk: Chunk, columns: Sequence[str], categories: Categories) -> Any:
+    """Return the columns as a data frame: categories, None where missing, and numbers."""
     pandas = need("pandas", "cli", "The command line")
-    numeric = [column for column in columns if column not in categorical]
+    numeric = [column for column in columns if column not in categories]
     frame = pandas.DataFrame(read_numbers(chunk, numeric), columns=numeric)
-    for column in categorical:
-        known = _BOOLEANS if column in boolean else {}
-        texts = [(text, text.lower()) for text in read_labels(chunk, column).tolist()]
-        cells = [None if lower in MISSING else known.get(lower, text) for text, lower in texts]
+    for column, known in categories.items():
+        texts = ((text, text.lower()) for text in read_labels(chunk, column).tolist())
+        cells = [
+            None if lower in MISSING else known.get(lower if known is BOOLEANS else text, text)
+            for text, lower in texts
+        ]
         frame[column] = pandas.Series(cells, dtype=object)
     return frame[list(columns)]
 
 
-def find_categorical(chunk: Chunk, columns: Sequence[str]) -> list[str]:
-    """Return the columns of Booleans, and those of text of which at most half are numbers."""
-    boolean = find_boolean(chunk, columns)
-    return [c for c in columns if c in boolean or _is_categorical(chunk, c)]
+def is_categorical(chunk: Chunk, column: str) -> bool:
+    """Whether a column contains Booleans, or text of which at most half are numbers."""
+    values = _plain(chunk.table[column])
+    return is_boolean(chunk, column) or (
+        _is_text(values.type)
+        and _to_numbers(values, chunk.decimal) is None
+        and are_categories(_distinct(values))
+    )
 
 
-def find_boolean(chunk: Chunk, columns: Sequence[str]) -> list[str]:
-    """Return the columns of nothing but true, false and missing values."""
-    return [column for column in columns if _is_boolean(chunk, column)]
-
-
-def _is_boolean(chunk: Chunk, column: str) -> bool:
+def is_boolean(chunk: Chunk, column: str) -> bool:
+    """Whether a column contains nothing but true, false and missing values."""
     values = _plain(chunk.table[column])
     if not _is_text(values.type):
         return bool(arrow().types.is_boolean(values.type))
-    known = _distinct(values)
-    return bool(known) and known <= set(_BOOLEANS)
-
-
-def _is_categorical(chunk: Chunk, column: str) -> bool:
-    values = _plain(chunk.table[column])
-    if not _is_text(values.type) or _to_numbers(values, chunk.decimal) is not None:
-        return False
-    return are_categories(_distinct(values))
+    return bool(known := _distinct(values)) and known <= set(BOOLEANS)
 
 
 def _distinct(texts: Any) -> set[str]:
@@ -142,8 +133,7 @@ def _advice(text: str, decimal: str) -> str:
 
 def read_labels(chunk: Chunk, column: str) -> np.ndarray:
     """Return the texts of a column, empty where a cell is missing."""
-    pa = arrow()
-    pc = arrow("compute")
+    pa, pc = arrow(), arrow("compute")
     values = _plain(chunk.table[column])
     if _is_text(values.type):
         values = pc.utf8_trim_whitespace(values)
@@ -167,8 +157,7 @@ def check_labels(chunk: Chunk, target: str, unlabeled: Any) -> np.ndarray:
 
 def _to_numbers(values: Any, decimal: str) -> np.ndarray | None:
     """Return float64, or None if a cell is not a number."""
-    pa = arrow()
-    pc = arrow("compute")
+    pa, pc = arrow(), arrow("compute")
     values = _plain(values)
     if pa.types.is_temporal(values.type):
         return None
@@ -190,15 +179,14 @@ def _with_points(texts: Any, decimal: str) -> Any:
 
 def _parse(texts: Any) -> Any:
     """Return numbers; raise ArrowInvalid if a text is not one."""
-    pa = arrow()
-    pc = arrow("compute")
+    pa, pc = arrow(), arrow("compute")
     texts = pc.utf8_trim_whitespace(texts)
     try:
         return pc.cast(texts, pa.float64())  # the usual case, which is quick
     except pa.ArrowInvalid:
         texts = pc.utf8_lower(texts)
-        for word, number in _TRUTH.items():
-            texts = pc.if_else(pc.equal(texts, word), number, texts)
+        for word, truth in BOOLEANS.items():
+            texts = pc.if_else(pc.equal(texts, word), str(int(truth)), texts)
         missing = pc.is_in(texts, pa.array(MISSING, texts.type))
         return pc.cast(pc.if_else(missing, None, texts), pa.float64())
 
@@ -206,15 +194,17 @@ def _parse(texts: Any) -> Any:
 def _first_text(chunk: Chunk, column: str) -> tuple[int, str]:
     """Return the row and the text of the first cell that is not a number."""
     values = _plain(chunk.table[column])
-    for row in range(len(values)):
-        if _to_numbers(values.slice(row, 1), chunk.decimal) is None:
-            return chunk.start + row + 1, str(values[row].as_py())
-    raise AssertionError(column)
+    cells = (_to_numbers(values.slice(row, 1), chunk.decimal) for row in range(len(values)))
+    row = next(row for row, number in enumerate(cells) if number is None)
+    return chunk.start + row + 1, str(values[row].as_py())
 
 
 def _plain(values: Any) -> Any:
+    """Return the values without a dictionary, texts as strings."""
     pa = arrow()
-    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return values.cast(pa.string()) if str(values.type) == "string_view" else values
 
 
 def _is_text(kind: Any) -> bool:
@@ -228,6 +218,7 @@ class FeatureReader:
 
     model: Any
     columns: list[str]
+    n_unknown: Counter[str] = field(default_factory=Counter)
 
     def read(self, *chunks: Chunk) -> Any:
         """Return the rows as an array or a data frame, as in the training of the model."""
@@ -239,29 +230,34 @@ class FeatureReader:
     def _read_frame(self, chunk: Chunk) -> Any:
         """Return rows under the names of the model's features, with its values of categories."""
         names = [str(name) for name in self.model.feature_names_in_]
-        categories = getattr(self.model, "categories_", {})
         columns = dict(zip(names, self.columns, strict=True))
-        boolean = [
-            columns[name]
-            for name, values in categories.items()
+        known = {
+            name: BOOLEANS
             if all(isinstance(value, bool) for value in values)
-        ]
-        frame = read_frame(chunk, self.columns, [columns[name] for name in categories], boolean)
+            else {str(value): value for value in values}
+            for name, values in getattr(self.model, "categories_", {}).items()
+        }
+        categories = {columns[name]: values for name, values in known.items()}
+        frame = read_frame(chunk, self.columns, categories)
         frame.columns = names
-        for name, values in categories.items():
-            by_text = {str(value): value for value in values}
-            cells = [by_text.get(text, text) for text in frame[name]]
-            if not isinstance(values[0], str):  # other texts are unknown values
-                cells = [None if isinstance(cell, str) else cell for cell in cells]
-            frame[name] = np.array(cells, dtype=object)
+        for name, values in known.items():
+            is_unknown = frame[name].map(lambda c, v=values: isinstance(c, str) and c not in v)
+            self.n_unknown[name] += int(is_unknown.sum())
+            if not all(isinstance(value, str) for value in values.values()):
+                frame[name] = frame[name].where(~is_unknown, None)
         return frame
+
+    def note_unknown(self, args: argparse.Namespace) -> None:
+        """Say in how many rows a category was unknown to the model."""
+        for name, number in (+self.n_unknown).items():
+            remark = "rows with a category that was not seen in training (treated as missing)"
+            note(args, f"Note: {name}: {remark}: {number:,}")
 
 
 def add_matching(parser: argparse.ArgumentParser) -> None:
     """Add the option that matches columns by their order."""
-    add_features(
-        parser, "the columns that are the model's features, in its order; default: by their names"
-    )
+    which = "the columns that are the model's features, in its order; default: by their names"
+    add_columns(parser, "--features", which, None)
 
 
 def load_model(path: str) -> Any:
@@ -277,18 +273,16 @@ def check_classifier(model: Any, path: str) -> None:
         raise ValueError(f"{path} is not a classifier but a {type(model).__name__} without classes")
 
 
-def check_memberships(model: Any, path: str) -> None:
-    """Raise an error if a model has no memberships."""
-    if not hasattr(model, "membership"):
-        raise ValueError(
-            f"{path} is a {type(model).__name__}, which has no memberships; --proba gives "
-            "probabilities"
-        )
+def choose_target(args: argparse.Namespace, model: Any) -> None:
+    """Take the target of the training if none is given."""
+    args.target = args.target or getattr(model, "target_name_", None)
+    if args.target is None:
+        raise UsageError(f"{args.model} does not name its target: add --target COLUMN")
 
 
 def read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
     """Return all rows of the data, and their labels (None for no label) if --target is given."""
-    table = open_table(args.data, args.sep, args.decimal)
+    table = open_table(args.data, sep=args.sep, decimal=args.decimal)
     others = [] if args.target is None else [args.target]
     reader = find_features(args, model, table, *others)
     chunk = next(table.chunks([*reader.columns, *others]), None)
@@ -298,9 +292,12 @@ def read_samples(args: argparse.Namespace, model: Any) -> tuple[Any, Any]:
         return reader.read(chunk), None
     check_classifier(model, args.model)
     labels, has_label = read_target(args, model, chunk)
-    classes = to_classes(labels, model.classes_).astype(object)
-    classes[~has_label] = None
-    return reader.read(chunk), classes
+    known = {str(label): label for label in model.classes_.tolist()}
+    texts = match_spelling(labels, model.classes_).tolist()
+    classes = [
+        known.get(text, text) if has else None for text, has in zip(texts, has_label, strict=True)
+    ]
+    return reader.read(chunk), np.array(classes, dtype=object)
 
 
 def read_target(
@@ -366,17 +363,10 @@ def match_spelling(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
         if text in known:  # large integers may be the same as floats
             return text
         try:
-            number = float({"true": "1", "false": "0"}.get(text.lower(), text))
+            number = float(BOOLEANS.get(text.lower(), text))
         except ValueError:
             return text
         return names.get(number, text)
 
     texts, inverse = np.unique(labels, return_inverse=True)
     return np.array([translate(text) for text in texts.tolist()], dtype=str)[inverse]
-
-
-def to_classes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return labels as classes of the model; others remain texts."""
-    known = {str(label): label for label in classes.tolist()}
-    found = [known.get(text, text) for text in match_spelling(labels, classes).tolist()]
-    return np.array(found, classes.dtype if classes.dtype.kind == "U" else object)

@@ -10,10 +10,10 @@ import io
 import json
 import math
 import os
+import re
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sized
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +21,15 @@ from hyperboxes._extras import need
 from hyperboxes._files.archive import replacing
 
 STDIO = "-"
+
+# The options that take names of columns.
+COLUMN_OPTIONS = ("--features", "--drop", "--categorical", "--numeric")
+
+# Help on the target of commands that read the labels of other rows.
+TARGET_HELP = "the column of labels; default: the target that the model was trained with"
+
+# All but tabs and line ends.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 # Rows that are read at a time.
 CHUNK_SIZE = 50_000
@@ -30,6 +39,9 @@ DATA_HELP = "CSV (also gzipped) or Parquet file; - for standard input"
 
 # Takes the number of rows done, and a remark.
 Update = Callable[[int, str], None]
+
+# Takes some rows of a table as columns by name: arrays of Arrow or NumPy.
+Write = Callable[[dict[str, Any]], None]
 
 _Rows = TypeVar("_Rows", bound=Sized)
 
@@ -52,7 +64,12 @@ def arrow(module: str = "") -> Any:
 def note(args: argparse.Namespace, text: str) -> None:
     """Print a message that is not a result."""
     if not args.quiet:
-        print(text, file=sys.stderr)
+        print(printable(text), file=sys.stderr)
+
+
+def printable(text: str) -> str:
+    """Write control characters as escapes, so that a terminal shows them and does not obey."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def print_json(value: Any) -> None:
@@ -60,16 +77,11 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def add_data(parser: argparse.ArgumentParser) -> None:
-    """Add the file to read and how it is written."""
-    parser.add_argument("data", metavar="DATA", help=DATA_HELP)
-    add_format(parser)
-
-
-def add_files(parser: argparse.ArgumentParser) -> None:
-    """Add the files to read, and how they are written."""
-    several = "several are read one after the other; a pattern may stand for them"
-    parser.add_argument("data", metavar="DATA", nargs="+", help=f"{DATA_HELP}; {several}")
+def add_data(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Add the file to read, or several, and how they are written."""
+    more = "; several are read one after the other; a pattern may stand for them" * several
+    nargs = "+" if several else None
+    parser.add_argument("data", metavar="DATA", nargs=nargs, help=f"{DATA_HELP}{more}")
     add_format(parser)
 
 
@@ -86,15 +98,11 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_chunk_size(parser: Any, default: int | None = CHUNK_SIZE) -> None:
-    """Add how many rows are read at a time."""
-    parser.add_argument(
-        "--chunk-size",
-        type=positive_integer,
-        default=default,
-        metavar="ROWS",
-        help=f"read at a time; default: {CHUNK_SIZE}",
-    )
+def add_number(parser: Any, option: str, help_text: str, default: int | None = None) -> None:
+    """Add an option that takes a positive integer."""
+    if default is not None:
+        help_text += f"; default: {default}"
+    parser.add_argument(option, type=positive_integer, default=default, metavar="N", help=help_text)
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -102,11 +110,14 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model that `hyperboxes fit` has written")
 
 
-def add_target(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+def add_target(
+    parser: argparse.ArgumentParser,
+    *,
+    required: bool = True,
+    help_text: str = "the column of labels",
+) -> None:
     """Add the column of labels, and which label is none."""
-    parser.add_argument(
-        "--target", required=required, metavar="COLUMN", help="the column of labels"
-    )
+    parser.add_argument("--target", required=required, metavar="COLUMN", help=help_text)
     parser.add_argument(
         "--unlabeled",
         type=str.strip,
@@ -115,9 +126,49 @@ def add_target(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
     )
 
 
-def add_features(parser: Any, help_text: str) -> None:
-    """Add which columns are features."""
-    parser.add_argument("--features", type=column_names, metavar="A,B,...", help=help_text)
+def add_columns(parser: Any, option: str, help_text: str, default: Any = ()) -> None:
+    """Add one of the options that take names of columns, and may be given several times."""
+    parser.add_argument(
+        option,
+        type=column_names,
+        action=_AddColumns,
+        default=default,
+        metavar="A,B,...",
+        help=help_text,
+    )
+
+
+class _AddColumns(argparse.Action):
+    """Adds names of columns to those that were given before."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        found = [*(getattr(namespace, self.dest) or ()), *values]
+        if len(set(found)) < len(found):
+            raise argparse.ArgumentError(self, f"a name occurs twice: {','.join(found)!r}")
+        setattr(namespace, self.dest, found)
+
+
+def add_feature_choice(parser: argparse.ArgumentParser) -> None:
+    """Add which columns to learn from."""
+    which = parser.add_mutually_exclusive_group()
+    add_columns(which, "--features", "columns to learn from; default: all but the target", None)
+    add_columns(which, "--drop", "leave these columns out")
+
+
+def add_output(parser: argparse.ArgumentParser, what: str, default: str) -> None:
+    """Add the file to write, with a name that it has by default."""
+    parser.add_argument("-o", "--output", metavar="FILE", help=f"{what}; default: {default}")
+    parser.add_argument("--force", action="store_true", help=f"write {default} though it exists")
+    parser.set_defaults(default_output=default)
+
+
+def choose_output(args: argparse.Namespace, *inputs: str) -> None:
+    """Take the default name if none is given; raise an error if it cannot be written."""
+    if args.output is None:
+        args.output = args.default_output
+        if Path(args.output).exists() and not args.force:
+            raise UsageError(f"{args.output} exists: add --force to replace it, or -o FILE")
+    check_output(args.output, *inputs)
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
@@ -131,8 +182,6 @@ def column_names(text: str) -> list[str]:
     found = [name.strip() for name in next(rows, [])]
     if not found or "" in found or any(rows):
         raise argparse.ArgumentTypeError(f"no names of columns: {text!r}")
-    if len(set(found)) < len(found):
-        raise argparse.ArgumentTypeError(f"a name occurs twice: {text!r}")
     return found
 
 
@@ -165,22 +214,18 @@ def n_boxes(model: Any) -> int:
 
 
 @contextmanager
-def progress(
-    args: argparse.Namespace, title: str, total: int | None = None
-) -> Iterator[Update | None]:
-    """Show a bar, and yield a function that updates it; None without a terminal.
+def progress(args: argparse.Namespace, title: str, total: int | None = None) -> Iterator[Update]:
+    """Show a bar in a terminal, and yield a function that updates it.
 
     Without `total` it shows activity and the number of rows done.
     """
     bar = None if args.quiet or not sys.stderr.isatty() else _make_bar(total is not None)
-    if bar is None:
-        yield None
-        return
-    with bar:
-        task = bar.add_task(title, total=total, remark="")
+    with bar or nullcontext():
+        task = bar and bar.add_task(title, total=total, remark="")
 
         def update(n_rows: int, remark: str = "") -> None:
-            bar.update(task, completed=n_rows, remark=remark or f"{n_rows:,} rows")
+            if bar:
+                bar.update(task, completed=n_rows, remark=remark or f"{n_rows:,} rows")
 
         yield update
 
@@ -194,8 +239,7 @@ def with_progress(
         for chunk in chunks:
             yield chunk
             n_rows += len(chunk)
-            if update is not None:
-                update(n_rows, "")
+            update(n_rows, "")
 
 
 def _make_bar(has_end: bool) -> Any:
@@ -247,75 +291,19 @@ def check_model_output(output: str, predictions: str) -> None:
         )
 
 
-class Writer(ABC):
-    """Writes tables some rows at a time, as columns by name: arrays of Arrow or NumPy."""
-
-    @abstractmethod
-    def write(self, columns: dict[str, Any]) -> None:
-        """Write some rows."""
-
-
-class CsvWriter(Writer):
-    """Writes CSV, with a first row of names."""
-
-    def __init__(self, stream: Any) -> None:
-        self._writer = csv.writer(stream, lineterminator="\n")
-        self._begun = False
-
-    def write(self, columns: dict[str, Any]) -> None:
-        if not self._begun:
-            self._writer.writerow(columns)
-            self._begun = True
-        self._writer.writerows(zip(*map(_to_list, columns.values()), strict=True))
-
-
-class JsonWriter(Writer):
-    """Writes an object per row and line."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def write(self, columns: dict[str, Any]) -> None:
-        for row in zip(*map(_to_list, columns.values()), strict=True):
-            values = {name: _finite(value) for name, value in zip(columns, row, strict=True)}
-            self._stream.write(json.dumps(values, ensure_ascii=False, default=str) + "\n")
-
-
-class ParquetWriter(Writer):
-    """Writes Parquet, a row group at a time."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self._writer: Any = None
-
-    def write(self, columns: dict[str, Any]) -> None:
-        pa, pq = arrow(), arrow("parquet")
-        arrays = {
-            name: values if isinstance(values, pa.ChunkedArray) else pa.array(values.tolist())
-            for name, values in columns.items()
-        }
-        table = pa.table(arrays)
-        if self._writer is None:
-            self._writer = pq.ParquetWriter(self._stream, table.schema)
-        self._writer.write_table(table)
-
-    def close(self) -> None:
-        """Write the end of the file."""
-        if self._writer is not None:
-            self._writer.close()
-
-
 @contextmanager
-def open_writer(output: str, *, as_json: bool) -> Iterator[Writer]:
+def open_writer(output: str, *, as_json: bool) -> Iterator[Write]:
     """Open a file, which is written as a whole or not at all, or standard output."""
-    text_writer = JsonWriter if as_json else CsvWriter
+    text_writer = _json_writer if as_json else _csv_writer
     if output == STDIO:
         yield text_writer(sys.stdout)
         return
-    with _open(Path(output)) as file:
+    path = Path(output)
+    is_special = path.exists() and not path.is_file()  # a pipe, a device
+    with path.open("wb") if is_special else replacing(path) as file:
         if is_parquet(output):
-            with closing(ParquetWriter(file)) as writer:
-                yield writer
+            with _parquet_writer(file) as write:
+                yield write
             return
         zipped = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if output.endswith(".gz") else None
         with zipped or nullcontext(file) as raw:
@@ -324,14 +312,57 @@ def open_writer(output: str, *, as_json: bool) -> Iterator[Writer]:
             stream.detach()  # without closing the file
 
 
+def _csv_writer(stream: Any) -> Write:
+    """Write CSV, with a first row of names."""
+    writer, names = csv.writer(stream, lineterminator="\n"), list[str]()
+
+    def write(columns: dict[str, Any]) -> None:
+        if not names:
+            names.extend(columns)
+            writer.writerow(names)
+        writer.writerows(_rows(columns))
+
+    return write
+
+
+def _json_writer(stream: Any) -> Write:
+    """Write an object per row and line."""
+
+    def write(columns: dict[str, Any]) -> None:
+        for row in _rows(columns):
+            values = {name: _finite(value) for name, value in zip(columns, row, strict=True)}
+            stream.write(json.dumps(values, ensure_ascii=False, default=str) + "\n")
+
+    return write
+
+
+@contextmanager
+def _parquet_writer(stream: Any) -> Iterator[Write]:
+    """Write Parquet, a row group at a time."""
+    pa, pq = arrow(), arrow("parquet")
+    with ExitStack() as files:
+        writers: list[Any] = []
+
+        def write(columns: dict[str, Any]) -> None:
+            arrays = {
+                name: values if isinstance(values, pa.ChunkedArray) else pa.array(values.tolist())
+                for name, values in columns.items()
+            }
+            table = pa.table(arrays)
+            if not writers:
+                writers.append(files.enter_context(pq.ParquetWriter(stream, table.schema)))
+            writers[0].write_table(table)
+
+        yield write
+
+
+def _rows(columns: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    return zip(*map(_to_list, columns.values()), strict=True)
+
+
 def is_parquet(output: str) -> bool:
     """Whether a Parquet file is to be written."""
     return output.endswith((".parquet", ".pq"))
-
-
-def _open(path: Path) -> AbstractContextManager[Any]:
-    is_special = path.exists() and not path.is_file()  # a pipe, a device
-    return path.open("wb") if is_special else replacing(path)
 
 
 def _to_list(values: Any) -> list[Any]:

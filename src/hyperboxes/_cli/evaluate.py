@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,31 +21,35 @@ from hyperboxes._cli.columns import (
     FeatureReader,
     add_matching,
     check_classifier,
+    choose_target,
     find_features,
     load_model,
     match_spelling,
     read_target,
 )
 from hyperboxes._cli.common import (
-    add_chunk_size,
-    add_files,
+    CHUNK_SIZE,
+    TARGET_HELP,
+    UsageError,
+    add_data,
     add_json,
     add_model,
+    add_number,
     add_target,
+    listing,
     n_boxes,
     note,
-    positive_integer,
     print_json,
     progress,
     with_progress,
 )
-from hyperboxes._cli.tables import Table, find_files, open_tables
+from hyperboxes._cli.tables import Table, find_files, open_table
 
 HELP = "compare predictions with true labels"
 EXAMPLES = """\
-  hyperboxes evaluate iris.hyperboxes test.csv --target species
+  hyperboxes evaluate iris.hyperboxes test.csv
   hyperboxes evaluate iris.hyperboxes test.csv --target species --json
-  hyperboxes evaluate iris.hyperboxes train.csv --target species --cv 5
+  hyperboxes evaluate iris.hyperboxes train.csv --cv 5
 """
 
 # A confusion matrix of more classes is not printed, but it is in the JSON.
@@ -60,70 +62,70 @@ _NO_LABEL = ""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_model(parser)
-    add_files(parser)
-    add_target(parser)
+    add_data(parser, several=True)
+    add_target(parser, required=False, help_text=TARGET_HELP)
     add_matching(parser)
-    parser.add_argument(
-        "--cv",
-        type=_number_of_folds,
-        metavar="FOLDS",
-        help="cross-validate: train models like MODEL on all folds of DATA but one, predict that",
-    )
+    folds = "cross-validate: train models like MODEL on all folds of DATA but one, predict that"
+    add_number(parser, "--cv", folds)
     add_json(parser, "the scores")
-    add_chunk_size(parser)
+    add_number(parser, "--chunk-size", "rows that are read at a time", CHUNK_SIZE)
 
 
 def run(args: argparse.Namespace) -> None:
     """Evaluate."""
-    table = open_tables(find_files(args.data), args.sep, args.decimal)
+    if args.cv == 1:
+        raise UsageError("--cv needs at least 2 folds")
+    table = open_table(*find_files(args.data), sep=args.sep, decimal=args.decimal)
     model = load_model(args.model)
     check_classifier(model, args.model)
+    choose_target(args, model)
     reader = find_features(args, model, table, args.target)
     scores = (_cross_validate if args.cv else _evaluate)(args, table, reader)
     if args.json:
-        print_json(scores.to_dict())
+        print_json(scores)
     else:
         _print_scores(scores)
+    reader.note_unknown(args)
 
 
-def _number_of_folds(text: str) -> int:
-    folds = positive_integer(text)
-    if folds < 2:
-        raise argparse.ArgumentTypeError("there must be at least 2 folds")
-    return folds
-
-
-def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> Scores:
+def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> dict[str, Any]:
     """Compare the model's predictions with the labels."""
     model = reader.model
-    confusion = Confusion(model.classes_)
+    predictions = Predictions(model.classes_)
     chunks = table.chunks([*reader.columns, args.target], args.chunk_size)
     for chunk in with_progress(args, "Evaluating", chunks):
         labels, has_label = read_target(args, model, chunk)
-        confusion.add(model, reader.read(chunk), labels, has_label)
-    if confusion.n_samples == 0:
+        predictions.add(model, reader.read(chunk), labels, has_label)
+    if len(predictions) == 0:
         raise ValueError(f"{table.name} has no rows with a label")
-    return Scores.of(confusion, n_boxes(model))
+    return _find_scores(predictions, n_boxes(model))
 
 
-def _cross_validate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> Scores:
+def _cross_validate(
+    args: argparse.Namespace, table: Table, reader: FeatureReader
+) -> dict[str, Any]:
     """Train models with the parameters of the given one on all folds but one, and predict that.
 
     Rows without a label are learned by all models that can, and predicted by none.
     """
     X, labels = _read_all(args, table, reader)
     classes, counts = np.unique(labels[labels != _NO_LABEL], return_counts=True)
-    _check_counts(args, table, classes, counts)
-    confusion, accuracies, sizes = Confusion(classes), [], []
+    if counts.max(initial=0) < args.cv:
+        raise ValueError(
+            f"{table.name}: no {args.target} has {args.cv} rows, so there cannot be {args.cv} folds"
+        )
+    if (few := classes[counts < args.cv]).size:
+        few_rows = f"Note: there are fewer than {args.cv} rows of {few[0]}"
+        note(args, f"{few_rows}, so not every fold has one")
+    predictions, accuracies, sizes = Predictions(classes), [], []
     with progress(args, "Cross-validating", args.cv) as update:
         for fold in _make_folds(labels, args.cv):
             model = _fit_without(fold, reader.model, X, labels)
-            predicted = confusion.add(model, _take(X, fold), labels[fold])
+            predicted = predictions.add(model, _take(X, fold), labels[fold])
             accuracies.append(float(np.mean(predicted == labels[fold])))
             sizes.append(n_boxes(model))
-            if update is not None:
-                update(len(accuracies), f"{len(accuracies)} of {args.cv} folds")
-    return Scores.of(confusion, round(np.mean(sizes)), accuracies)
+            update(len(accuracies), f"{len(accuracies)} of {args.cv} folds")
+    return _find_scores(predictions, round(np.mean(sizes)), accuracies)
 
 
 def _read_all(
@@ -154,21 +156,6 @@ def _fit_without(fold: np.ndarray, like: Any, X: Any, labels: np.ndarray) -> Any
     return model.fit(_take(X, rows), labels[rows])
 
 
-def _check_counts(
-    args: argparse.Namespace, table: Table, classes: np.ndarray, counts: np.ndarray
-) -> None:
-    """Raise an error if there are too few rows for the folds; note a class of too few rows."""
-    if counts.max(initial=0) < args.cv:
-        raise ValueError(
-            f"{table.name}: no {args.target} has {args.cv} rows, so there cannot be {args.cv} folds"
-        )
-    if (few := classes[counts < args.cv]).size:
-        note(
-            args,
-            f"Note: there are fewer than {args.cv} rows of {few[0]}, so not every fold has one",
-        )
-
-
 def _make_folds(labels: np.ndarray, n_folds: int) -> list[np.ndarray]:
     """Return the labelled rows in folds that have the classes in the same proportions."""
     from sklearn.model_selection import StratifiedKFold
@@ -184,131 +171,170 @@ def _take(X: Any, rows: np.ndarray) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
-class Confusion:
-    """Counts of true and predicted classes, and of the samples that a box contains."""
+class Predictions:
+    """Predictions of samples and their labels, by code: that of a class is its position."""
 
     def __init__(self, classes: np.ndarray) -> None:
         self._classes = classes
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self._codes = {str(label): code for code, label in enumerate(classes.tolist())}
+        self._true: list[int] = []
+        self._predicted: list[int] = []
+        self._proba: list[np.ndarray] = []
         self._is_contained: list[np.ndarray] = []
 
+    def __len__(self) -> int:
+        return len(self._true)
+
     def add(self, model: Any, X: Any, labels: np.ndarray, has_label: Any = ...) -> np.ndarray:
-        """Predict samples, compare with their labels, which are texts, and return the classes."""
+        """Predict samples, whose labels are texts, and return the classes."""
         predicted: np.ndarray = model.predict(X)
         true = match_spelling(labels[has_label], self._classes)
-        self._counts.update(
-            zip(true.tolist(), map(str, predicted[has_label].tolist()), strict=True)
-        )
+        self._true += self._encode(true.tolist())
+        self._predicted += self._encode(map(str, predicted[has_label].tolist()))
+        if hasattr(model, "predict_proba") and len(self._classes) <= _MAX_COLUMNS:
+            proba = np.zeros((len(true), len(self._classes)))
+            proba[:, self._encode(map(str, model.classes_.tolist()))] = model.predict_proba(X)[
+                has_label
+            ]
+            self._proba.append(proba)
         if hasattr(model, "membership"):
             self._is_contained.append(model.membership(X).max(axis=1) == 1)
         return predicted
 
-    @property
-    def n_samples(self) -> int:
-        """The number of samples with a label."""
-        return self._counts.total()
+    def _encode(self, texts: Iterable[str]) -> list[int]:
+        """Return the codes of texts; those that are no classes get codes behind them."""
+        return [self._codes.setdefault(text, len(self._codes)) for text in texts]
 
-    @property
     def contained_share(self) -> float | None:
-        """The share of the samples that a box contains, None for models without memberships."""
+        """Return the share of samples that a box contains, None without memberships."""
         return float(np.concatenate(self._is_contained).mean()) if self._is_contained else None
+
+    def probability_scores(self) -> dict[str, Any]:
+        """Return the area under the ROC curve, log-loss and calibration, of known classes.
+
+        The area is the mean of those of each class against the others.
+        """
+        from sklearn.metrics import roc_auc_score
+
+        true, predicted = np.array(self._true), np.array(self._predicted)
+        is_known = true < len(self._classes)
+        if not self._proba or not is_known.any():
+            return {}
+        true, proba = true[is_known], np.concatenate(self._proba)[is_known]
+        rows, classes = np.arange(len(true)), np.unique(true).tolist()
+        areas = [roc_auc_score(true == i, proba[:, i]) for i in classes if len(classes) > 1]
+        of_true = np.maximum(proba[rows, true], np.finfo(float).eps)
+        of_predicted, is_right = proba[rows, predicted[is_known]], true == predicted[is_known]
+        tenths = np.minimum((10 * of_predicted).astype(int), 9)
+        calibration = [
+            {
+                "from": tenth / 10,
+                "to": (tenth + 1) / 10,
+                "n_samples": int((tenths == tenth).sum()),
+                "mean_probability": float(of_predicted[tenths == tenth].mean()),
+                "accuracy": float(is_right[tenths == tenth].mean()),
+            }
+            for tenth in np.unique(tenths).tolist()
+        ]
+        auc = {"auc": float(np.mean(areas))} if areas else {}
+        return auc | {"log_loss": float(-np.log(of_true).mean()), "calibration": calibration}
 
     def table(self) -> tuple[list[str], np.ndarray]:
         """Return the classes, and the counts with the true class in rows."""
-        known = {str(label) for label in self._classes.tolist()}
-        names = sorted(known | {true for true, _ in self._counts}, key=_by_number)
-        position = {name: i for i, name in enumerate(names)}
-        matrix = np.zeros((len(names), len(names)), np.int64)
-        for (true, predicted), count in self._counts.items():
-            matrix[position[true], position[predicted]] = count
-        return names, matrix
+        from sklearn.metrics import confusion_matrix
+
+        names = sorted(self._codes, key=_by_number)
+        codes = [self._codes[name] for name in names]
+        return names, confusion_matrix(self._true, self._predicted, labels=codes)
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Scores of a confusion matrix; a score of 0 / 0 is None.
+def _find_scores(
+    predictions: Predictions, n_boxes: int, fold_accuracies: Sequence[float] = ()
+) -> dict[str, Any]:
+    """Return the scores for JSON; a score of 0 / 0 is None.
 
-    `held` is the share of the samples that a box contains, None for models without memberships. In
-    cross-validation there is an accuracy of each fold, and `n_boxes` is their mean, rounded.
+    `held` is the share of the samples that a box contains, of models with memberships. In
+    cross-validation there is an accuracy of each fold, and `n_boxes` is the mean, rounded.
     """
+    from hyperboxes._readers.quality import class_scores, overall_scores
 
-    n_samples: int
-    n_boxes: int
-    accuracy: float
-    balanced_accuracy: float
-    by_class: dict[str, dict[str, Any]]
-    matrix: list[list[int]]
-    fold_accuracies: list[float] = field(default_factory=list)
-    held: float | None = None
-
-    @classmethod
-    def of(
-        cls,
-        confusion: Confusion,
-        n_boxes: int,
-        fold_accuracies: Sequence[float] = (),
-    ) -> Self:
-        """Compute the scores; balanced accuracy is the mean recall of classes that occur."""
-        from hyperboxes._readers.quality import class_scores, overall_scores
-
-        names, matrix = confusion.table()
-        accuracy, balanced_accuracy = overall_scores(matrix)
-        return cls(
-            n_samples=int(matrix.sum()),
-            n_boxes=n_boxes,
-            accuracy=accuracy,
-            balanced_accuracy=balanced_accuracy,
-            by_class=dict(zip(names, class_scores(matrix), strict=True)),
-            matrix=matrix.tolist(),
-            fold_accuracies=list(fold_accuracies),
-            held=confusion.contained_share,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return them for JSON."""
-        values = asdict(self)
-        if not self.fold_accuracies:
-            del values["fold_accuracies"]
-        if self.held is None:
-            del values["held"]
-        values["confusion_matrix"] = {"classes": list(self.by_class), "rows": values.pop("matrix")}
-        return values
+    names, matrix = predictions.table()
+    accuracy, balanced_accuracy = overall_scores(matrix)
+    support = matrix.sum(axis=1)
+    held = predictions.contained_share()
+    return {
+        "n_samples": int(matrix.sum()),
+        "n_boxes": n_boxes,
+        "accuracy": accuracy,
+        "majority_class": names[support.argmax()],
+        "majority_accuracy": float(support.max() / matrix.sum()),
+        "balanced_accuracy": balanced_accuracy,
+        **predictions.probability_scores(),
+        **({"fold_accuracies": list(fold_accuracies)} if fold_accuracies else {}),
+        **({} if held is None else {"held": held}),
+        "by_class": dict(zip(names, class_scores(matrix), strict=True)),
+        "confusion_matrix": {"classes": names, "rows": matrix.tolist()},
+    }
 
 
-def _print_scores(scores: Scores) -> None:
+def _print_scores(scores: dict[str, Any]) -> None:
     """Print the scores for people."""
-    print(f"samples            {scores.n_samples:,}")
-    print(f"boxes              {scores.n_boxes:,}{' on average' if scores.fold_accuracies else ''}")
-    print(f"accuracy           {scores.accuracy:.4f}{_spread(scores)}")
-    print(f"balanced accuracy  {scores.balanced_accuracy:.4f}")
-    if scores.held is not None:
-        print(f"held by a box      {scores.held:.4f}  (the others get the class of the nearest)")
+    folds, by_class = scores.get("fold_accuracies"), scores["by_class"]
+    spread = f"({min(folds):.4f} to {max(folds):.4f} in {len(folds)} folds)" if folds else ""
+    print(f"samples            {scores['n_samples']:,}")
+    print(f"boxes              {scores['n_boxes']:,}{' on average' if folds else ''}")
+    for title, key, remark in (
+        ("accuracy", "accuracy", spread),
+        ("majority", "majority_accuracy", f"(always predicting {scores['majority_class']})"),
+        ("balanced accuracy", "balanced_accuracy", ""),
+        ("AUC", "auc", "(the mean of the classes)" if len(by_class) > 2 else ""),
+        ("log-loss", "log_loss", ""),
+        ("held by a box", "held", "(the others get the class of the nearest)"),
+    ):
+        if key in scores:
+            print(f"{title:18} {scores[key]:.4f}  {remark}".rstrip())
     header = ("class", "precision", "recall", "F1", "samples")
     rows = [
-        (name, *(_number(v) for v in (s["precision"], s["recall"], s["f1"])), f"{s['support']:,}")
-        for name, s in scores.by_class.items()
+        (name, *(_number(s[key]) for key in ("precision", "recall", "f1")), f"{s['support']:,}")
+        for name, s in by_class.items()
     ]
     print()
     _print_table([header, *rows])
-    if len(scores.by_class) <= _MAX_COLUMNS:
-        names = list(scores.by_class)
-        counts = [(name, *map(str, row)) for name, row in zip(names, scores.matrix, strict=True)]
+    names, matrix = scores["confusion_matrix"].values()
+    if len(names) <= _MAX_COLUMNS:
+        counts = [(name, *map(str, row)) for name, row in zip(names, matrix, strict=True)]
         print("\ntrue class in rows, predicted in columns")
         _print_table([("", *names), *counts])
+    if "calibration" in scores:
+        print("\nprobability of the predicted class")
+        lines = [("", "samples", "mean", "accuracy")]
+        for tenth in scores["calibration"]:
+            ends = f"{tenth['from']} to {tenth['to']}"
+            shares = _number(tenth["mean_probability"]), _number(tenth["accuracy"])
+            lines.append((ends, f"{tenth['n_samples']:,}", *shares))
+        _print_table(lines)
+    for warning in _warnings(scores):
+        print(f"\n{warning}")
 
 
-def _spread(scores: Scores) -> str:
-    if not scores.fold_accuracies:
-        return ""
-    low, high = min(scores.fold_accuracies), max(scores.fold_accuracies)
-    return f"  ({low:.4f} to {high:.4f} in {len(scores.fold_accuracies)} folds)"
+def _warnings(scores: dict[str, Any]) -> Iterator[str]:
+    """Say what makes a model useless, whatever its other scores."""
+    names, matrix = scores["confusion_matrix"].values()
+    support, predicted = np.sum(matrix, axis=1), np.sum(matrix, axis=0)
+    if scores["accuracy"] <= scores["majority_accuracy"] < 1:
+        yield (
+            "The model does not beat the majority: always predicting "
+            f"{scores['majority_class']} is right at least as often."
+        )
+    if never := [names[i] for i in np.flatnonzero((support > 0) & (predicted == 0))]:
+        yield f"Never predicted: {listing(never)}."
 
 
 def _number(value: Any) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _print_table(rows: list[tuple[str, ...]]) -> None:
+def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
     widths = np.array([[len(cell) for cell in row] for row in rows]).max(axis=0)
     for first, *rest in rows:
         cells = [first.ljust(widths[0])]

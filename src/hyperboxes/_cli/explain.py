@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
 
     model = load_model(args.model)
     check_classifier(model, args.model)
-    table = open_table(args.data, args.sep, args.decimal)
+    table = open_table(args.data, sep=args.sep, decimal=args.decimal)
     reader = find_features(args, model, table)
     explanations = explain(model, _read_rows(args, table, reader))
     pairs = list(zip(args.row, explanations, strict=True))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import time
 import warnings
 from collections.abc import Iterator
@@ -24,33 +25,34 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._cli.columns import Columns, find_boolean, find_categorical
+from hyperboxes._cli.columns import BOOLEANS, Columns, is_boolean, is_categorical
 from hyperboxes._cli.common import (
     CHUNK_SIZE,
     UsageError,
-    add_features,
-    add_files,
+    add_columns,
+    add_data,
+    add_feature_choice,
     add_json,
+    add_number,
+    add_output,
     add_target,
     check_model_output,
-    check_output,
-    column_names,
+    choose_output,
     listing,
     n_boxes,
     note,
-    positive_integer,
     print_json,
     progress,
     with_progress,
 )
-from hyperboxes._cli.tables import Table, find_files, open_tables
+from hyperboxes._cli.tables import Table, find_files, open_table
 from hyperboxes._compiling import compiling
 from hyperboxes._estimators.registry import EstimatorEntry, commands
 from hyperboxes._extras import need
 
 HELP = "train a model on a table"
 EXAMPLES = """\
-  hyperboxes fit iris.csv --target species -o iris.hyperboxes
+  hyperboxes fit iris.csv --target species
   hyperboxes fit iris.csv --target species -o iris.hyperboxes --learner agglo-sm --theta 0.3
   hyperboxes fit iris.csv --target species -o iris.hyperboxes --learner boosted --max-boxes 20
   hyperboxes fit part-*.parquet --target fraud --drop id -o fraud.hyperboxes
@@ -64,25 +66,23 @@ ONLINE = (
     *("exclude", "compensate", "core", "mixed"),
 )
 
+# The paper's names of learners, without hyphens, where they are others.
+_PAPER_NAMES = {"iolgfmm": "improved", "onlngfmm": "online"}
+
 # A column with more labels is not a class but a measurement or an identifier.
 _MAX_CLASSES = 10_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    add_files(parser)
+    add_data(parser, several=True)
     add_target(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="file to write")
-    which = parser.add_mutually_exclusive_group()
-    add_features(which, "columns to learn from; default: all but the target")
-    which.add_argument(
-        "--drop", type=column_names, default=[], metavar="A,B,...", help="leave these out"
-    )
-    parser.add_argument(
+    add_output(parser, "the model", "model.hyperboxes")
+    add_feature_choice(parser)
+    add_number(
+        parser,
         "--batch-rows",
-        type=positive_integer,
-        metavar="N",
-        help="learn so many rows at a time, of files larger than memory, with the online learners: "
+        "learn so many rows at a time, of files larger than memory, with the online learners: "
         + ", ".join(ONLINE),
     )
     add_json(parser, "a summary")
@@ -92,27 +92,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_categories(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("categories")
-    group.add_argument(
+    add_columns(
+        group,
         "--categorical",
-        type=column_names,
-        default=[],
-        metavar="A,B,...",
-        help="columns of categories, though they may look like numbers; default: columns of true "
-        "and false, and of text of which at most half are numbers",
+        "columns of categories, though they may look like numbers; default: columns of true and "
+        "false, and of text of which at most half are numbers",
     )
-    group.add_argument(
-        "--numeric",
-        type=column_names,
-        default=[],
-        metavar="A,B,...",
-        help="columns of numbers, so that any other text in them is an error",
-    )
+    add_columns(group, "--numeric", "columns of numbers, so that other text in them is an error")
 
 
 def _add_learner(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("learner")
     group.add_argument(
         "--learner",
+        type=learner_name,
         choices=commands(),
         default="improved",
         help="improved, the default, learns files of any size, and its model can be updated in "
@@ -138,14 +131,26 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         help="whether the feature in which a row is farthest from a box decides, or the mean of "
         "all; default: mean",
     )
-    group.add_argument(
+    add_number(
+        group,
         "--max-boxes",
-        type=positive_integer,
-        metavar="N",
-        help="largest number of boxes. Of boosted: tens to read, hundreds to predict with. Of "
+        "largest number of boxes. Of boosted: tens to read, hundreds to predict with. Of "
         "adaptive, improved and online: beyond it the box that was matched longest ago is evicted. "
         "Default: 20 (boosted), 1000 (adaptive), no limit (improved, online)",
     )
+
+
+def learner_name(text: str) -> str:
+    """Return the name of a learner that is spelt as a class, in the paper, or in another case."""
+    names = dict(_PAPER_NAMES)
+    for name, entry in commands().items():
+        names.setdefault(_letters(entry.class_name), name)
+        names[_letters(name)] = name
+    return names.get(_letters(text), text)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
 def _default_thetas() -> str:
@@ -159,17 +164,19 @@ def run(args: argparse.Namespace) -> None:
     from hyperboxes import save
 
     began, compiled = time.monotonic(), compiling.seconds
-    check_model_output(args.output, "Predictions are made with hyperboxes predict")
+    if args.output is not None:
+        check_model_output(args.output, "Predictions are made with hyperboxes predict")
     if args.batch_rows is not None and args.learner not in ONLINE:
         raise UsageError(f"--learner {args.learner} needs all rows at once: leave out --batch-rows")
     files = find_files(args.data)
-    check_output(args.output, *files)
+    choose_output(args, *files)
     learner = commands()[args.learner]
-    table = open_tables(files, args.sep, args.decimal, reread=True)
+    table = open_table(*files, sep=args.sep, decimal=args.decimal, reread=True)
     columns = _find_categorical(args, learner, table, choose_columns(args, table))
     model = _make_model(args, learner, columns)
     with _warnings_as_notes(args):
         n_samples = (_fit_batches if args.batch_rows else _fit)(args, model, table, columns)
+    model.target_name_ = columns.target
     save(model, args.output)
     compiled = compiling.seconds - compiled
     _print_summary(args, model, n_samples, time.monotonic() - began - compiled, compiled)
@@ -208,15 +215,11 @@ def _find_classes_and_ranges(
 
     Categories have no range: their positions lie between 0 and 1.
     """
-    n_rows, classes = 0, set[str]()
-    ranges = np.full((2, len(columns.features)), np.nan)
-    numeric = [j for j, name in enumerate(columns.features) if name not in columns.categorical]
+    n_rows, classes, ranges = 0, set[str](), []
     chunks = table.chunks(columns.all, args.batch_rows)
     for chunk in with_progress(args, "Finding classes and ranges", chunks):
         X, labels = columns.read(chunk)
-        numbers = X.iloc[:, numeric].to_numpy(np.float64)
-        ranges[0, numeric] = np.fmin(ranges[0, numeric], np.fmin.reduce(numbers))
-        ranges[1, numeric] = np.fmax(ranges[1, numeric], np.fmax.reduce(numbers))
+        ranges += [X.min(numeric_only=True), X.max(numeric_only=True)]
         classes.update(set(labels.tolist()) - {columns.unlabeled})
         _check_classes(table, columns, classes)
         n_rows += len(labels)
@@ -226,7 +229,8 @@ def _find_classes_and_ranges(
         raise ValueError(
             f"{table.name}: no row has a label, every {columns.target} is {columns.unlabeled!r}"
         )
-    return n_rows, sorted(classes), ranges
+    frame = need("pandas", "cli", "The command line").DataFrame(ranges, columns=X.columns)
+    return n_rows, sorted(classes), np.array([frame.min(), frame.max()], np.float64)
 
 
 def _check_classes(table: Table, columns: Columns, classes: set[str]) -> None:
@@ -250,7 +254,11 @@ def _warnings_as_notes(args: argparse.Namespace) -> Iterator[None]:
 def choose_columns(args: argparse.Namespace, table: Table) -> Columns:
     """Return the features and the target, all of which are in the table."""
     table.check([args.target, *args.drop, *(args.features or [])])
-    features = args.features or _default_features(args, table)
+    features = args.features or [c for c in table.columns if c not in (args.target, *args.drop)]
+    if not args.features and (index := [c for c in features if c in table.index_columns]):
+        remark = f"Left out, since it is an index of the rows: {listing(index)}"
+        note(args, f"{remark} (--features chooses otherwise)")
+        features = [c for c in features if c not in index]
     if args.target in features:
         raise ValueError(f"{args.target} is the target, so it cannot be a feature")
     if not features:
@@ -275,54 +283,38 @@ def _find_categorical(
         chunk = next(table.chunks(columns.all, CHUNK_SIZE), None)
     except ValueError:  # reported where the file is learned
         return columns
-    others = [name for name in columns.features if name not in named]
-    found = [] if chunk is None else find_categorical(chunk, others)
-    categorical = [name for name in columns.features if name in {*args.categorical, *found}]
-    if not categorical:
+    if chunk is None:
         return columns
-    note(args, f"Categories: {listing(categorical)} (--numeric and --drop choose otherwise)")
-    boolean = [] if chunk is None else find_boolean(chunk, categorical)
-    return replace(columns, categorical=tuple(categorical), boolean=tuple(boolean))
-
-
-def _default_features(args: argparse.Namespace, table: Table) -> list[str]:
-    """Return all columns but the target, those of --drop, and an index."""
-    dropped = {args.target, *args.drop}
-    if index := [name for name in table.index_columns if name not in dropped]:
-        note(
-            args,
-            f"Left out, since it is an index of the rows: {listing(index)} (--features chooses "
-            "otherwise)",
-        )
-    return [name for name in table.columns if name not in {*dropped, *index}]
+    categories = {
+        name: BOOLEANS if is_boolean(chunk, name) else {}
+        for name in columns.features
+        if name in args.categorical or (name not in named and is_categorical(chunk, name))
+    }
+    if categories:
+        note(args, f"Categories: {listing(categories)} (--numeric and --drop choose otherwise)")
+    return replace(columns, categories=categories)
 
 
 def _make_model(args: argparse.Namespace, learner: EstimatorEntry, columns: Columns) -> Any:
     """Return the estimator with the parameters that are given."""
+    gamma = args.gamma
+    if gamma is not None and len(gamma) not in (1, len(columns.features)):
+        raise UsageError(
+            f"--gamma has {len(gamma)} numbers, but there are {len(columns.features)} features"
+        )
     chosen = {
         "theta": args.theta,
-        "gamma": _gamma(args, columns),
+        "gamma": gamma[0] if gamma is not None and len(gamma) == 1 else gamma,
         "membership_function": args.membership_function,
         "max_boxes": args.max_boxes,
         "unlabeled": columns.unlabeled,
-        "categorical_features": list(columns.categorical) or None,
+        "categorical_features": list(columns.categories) or None,
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
     known = learner.estimator().get_params(deep=False)
     if unknown := [name for name in chosen if name not in known]:
         raise UsageError(f"--learner {args.learner} has no --{unknown[0].replace('_', '-')}")
     return learner.estimator(**learner.commands[args.learner], **chosen)
-
-
-def _gamma(args: argparse.Namespace, columns: Columns) -> Any:
-    """Return a number, or one per feature."""
-    if args.gamma is None or len(args.gamma) == 1:
-        return None if args.gamma is None else args.gamma[0]
-    if len(args.gamma) != len(columns.features):
-        raise UsageError(
-            f"--gamma has {len(args.gamma)} numbers, but there are {len(columns.features)} features"
-        )
-    return args.gamma
 
 
 def _print_summary(

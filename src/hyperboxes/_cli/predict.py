@@ -7,32 +7,30 @@ table on standard output unless -o says otherwise.
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hyperboxes._cli.columns import (
     FeatureReader,
     add_matching,
     check_classifier,
-    check_memberships,
     find_features,
     load_model,
 )
 from hyperboxes._cli.common import (
+    CHUNK_SIZE,
     STDIO,
     UsageError,
-    add_chunk_size,
-    add_files,
+    add_data,
     add_json,
     add_model,
+    add_number,
     check_output,
     is_parquet,
     open_writer,
-    positive_integer,
     with_progress,
 )
-from hyperboxes._cli.tables import Chunk, find_files, open_tables
+from hyperboxes._cli.tables import Chunk, find_files, open_table
 
 HELP = "predict the classes of the rows of a table"
 EXAMPLES = """\
@@ -47,7 +45,7 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_model(parser)
-    add_files(parser)
+    add_data(parser, several=True)
     parser.add_argument(
         "-o",
         "--output",
@@ -65,14 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_json(parser, "each row")
     add_matching(parser)
-    parser.add_argument(
-        "--jobs",
-        type=positive_integer,
-        default=1,
-        metavar="N",
-        help="threads that predict; default: 1",
-    )
-    add_chunk_size(parser)
+    add_number(parser, "--jobs", "threads that predict", 1)
+    add_number(parser, "--chunk-size", "rows that are read at a time", CHUNK_SIZE)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -84,23 +76,26 @@ def run(args: argparse.Namespace) -> None:
     model = load_model(args.model)
     if args.proba or args.membership:
         check_classifier(model, args.model)
-    if args.membership:
-        check_memberships(model, args.model)
+    if args.membership and not hasattr(model, "membership"):
+        kind = type(model).__name__
+        raise ValueError(
+            f"{args.model} is a {kind}, which has no memberships; --proba gives probabilities"
+        )
     if hasattr(model, "n_jobs"):
         model.set_params(n_jobs=args.jobs)
-    table = open_tables(files, args.sep, args.decimal)
+    table = open_table(*files, sep=args.sep, decimal=args.decimal)
     reader = find_features(args, model, table)
     kept = table.columns if args.keep else []
-    _check_names([*kept, *_new_names(args, model)])
     wanted = list(dict.fromkeys([*kept, *reader.columns]))
     chunks = table.chunks(wanted, args.chunk_size)
     n_rows = 0
-    with open_writer(args.output, as_json=args.json) as writer:
+    with open_writer(args.output, as_json=args.json) as write:
         for chunk in with_progress(args, "Predicting", chunks):
-            writer.write(dict(_results(args, reader, chunk, kept)))
+            write(_by_name(_results(args, reader, chunk, kept)))
             n_rows += len(chunk)
         if n_rows == 0:
             raise ValueError(f"{table.name} has no rows")
+    reader.note_unknown(args)
 
 
 def _results(
@@ -128,21 +123,18 @@ def _most_probable(model: Any, X: Any, proba: Any) -> Any:
     return model.classes_[proba.argmax(axis=1)]
 
 
-def _new_names(args: argparse.Namespace, model: Any) -> list[str]:
-    """Return the names of the columns that are added to the kept ones."""
-    proba = _by_class("proba", model) if args.proba else []
-    return [args.column, *proba, *(_by_class("membership", model) if args.membership else [])]
-
-
 def _by_class(title: str, model: Any) -> list[str]:
     return [f"{title}_{label}" for label in model.classes_]
 
 
-def _check_names(names: list[str]) -> None:
-    """Raise an error for two columns of one name."""
-    (name, count), *_ = Counter(names).most_common(1)
-    if count > 1:
-        raise ValueError(
-            f"The output would have two columns named {name!r}: choose another --column, or leave "
-            "out --keep"
-        )
+def _by_name(columns: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return columns by name; raise an error if two have the same."""
+    found: dict[str, Any] = {}
+    for name, values in columns:
+        if name in found:
+            raise ValueError(
+                f"The output would have two columns named {name!r}: choose another --column, or "
+                "leave out --keep"
+            )
+        found[name] = values
+    return found

@@ -10,20 +10,28 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from hyperboxes._cli.columns import add_matching, check_classifier, load_model, read_samples
+from hyperboxes._cli.columns import (
+    add_matching,
+    check_classifier,
+    choose_target,
+    load_model,
+    read_samples,
+)
 from hyperboxes._cli.common import (
     STDIO,
+    TARGET_HELP,
     add_data,
     add_model,
+    add_output,
     add_target,
-    check_output,
+    choose_output,
     note,
     positive_integer,
 )
 
 HELP = "write a report as an HTML page"
 EXAMPLES = """\
-  hyperboxes report iris.hyperboxes test.csv --target species -o report.html
+  hyperboxes report iris.hyperboxes test.csv
   hyperboxes report iris.hyperboxes test.csv --target species --title "Iris flowers" -o iris.html
 """
 
@@ -32,11 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_model(parser)
     add_data(parser)
-    add_target(parser)
+    add_target(parser, required=False, help_text=TARGET_HELP)
     add_matching(parser)
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="FILE", help="page to write; - for standard output"
-    )
+    add_output(parser, "the page, - for standard output", "report.html")
     parser.add_argument("--title", metavar="TEXT", help="heading of the page")
     parser.add_argument(
         "--max-samples",
@@ -59,9 +65,10 @@ def run(args: argparse.Namespace) -> None:
     from hyperboxes import export_html
     from hyperboxes._files.archive import replace_file
 
-    check_output(args.output, args.data, args.model)
+    choose_output(args, args.data, args.model)
     model = load_model(args.model)
     check_classifier(model, args.model)
+    choose_target(args, model)
     X, y = read_samples(args, model)
     limits = {"max_samples": args.max_samples, "max_rules": args.max_rules}
     page = export_html(model, X, y, title=args.title or _title(args), **limits)

@@ -93,7 +93,7 @@ def _print_csv(args: argparse.Namespace, model: Any, X: Any = None, y: Any = Non
 
 def _print_json(args: argparse.Namespace, model: Any, X: Any = None, y: Any = None) -> None:
     """Print a list of rules, with the bounds by feature, null where a box has none."""
-    from hyperboxes._readers.fitted import json_value
+    from hyperboxes._readers.text import json_value
 
     frame = _frame(args, model, X, y)
     n_features = model.n_features_in_

@@ -32,13 +32,12 @@ from hyperboxes._cli.common import (
     STDIO,
     UsageError,
     add_data,
-    add_features,
+    add_feature_choice,
     add_json,
+    add_number,
     check_model_output,
     check_output,
-    column_names,
     note,
-    positive_integer,
     print_json,
     progress,
 )
@@ -68,11 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", required=True, metavar="COLUMN", help="the column of labels; may have gaps"
     )
-    which = parser.add_mutually_exclusive_group()
-    add_features(which, "columns to learn from; default: all but the target")
-    which.add_argument(
-        "--drop", type=column_names, default=[], metavar="A,B,...", help="leave these out"
-    )
+    add_feature_choice(parser)
     parser.add_argument(
         "-o", "--output", metavar="MODEL", help="save the model there (not the predictions)"
     )
@@ -87,19 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.05,
         help="longest side of a box, as a fraction of a feature's recent range; default: 0.05",
     )
-    parser.add_argument(
-        "--max-boxes",
-        type=positive_integer,
-        default=1000,
-        metavar="N",
-        help="largest number of boxes; default: 1000",
-    )
-    parser.add_argument(
-        "--save-every",
-        type=positive_integer,
-        metavar="N",
-        help="also save the model after every N rows; default: only at the end",
-    )
+    add_number(parser, "--max-boxes", "largest number of boxes", 1000)
+    add_number(parser, "--save-every", "also save the model after every N rows")
     parser.add_argument(
         "--resume",
         action="store_true",
@@ -114,11 +98,11 @@ def run(args: argparse.Namespace) -> None:
 
     _check_options(args)
     args.unlabeled = ""
-    table = open_table(args.data, args.sep, args.decimal)
+    table = open_table(args.data, sep=args.sep, decimal=args.decimal)
     columns = choose_columns(args, table)
     model = AdaptiveGFMM(args.theta, max_boxes=args.max_boxes)
     metrics = PrequentialMetrics()
-    chunks = table.live_chunks(columns.all, _CHUNK_ROWS)
+    chunks = table.chunks(columns.all, _CHUNK_ROWS, live=True)
     if args.resume:
         model = _load_model(args, model, columns)
         note(args, f"Going on after {model.n_samples_seen_:,} rows with a label")
@@ -128,8 +112,7 @@ def run(args: argparse.Namespace) -> None:
             metrics.start_clock()
             for chunk in chunks:
                 _predict_and_learn(args, model, chunk, columns, metrics, file)
-                if update is not None:
-                    update(metrics.n_rows, metrics.remark(_n_boxes(model)))
+                update(metrics.n_rows, metrics.remark(_n_boxes(model)))
     except KeyboardInterrupt:
         if metrics.n_rows:
             _print_scores(args, metrics, model)
@@ -202,6 +185,7 @@ def _predict_and_learn(
         # Names in the order of the file, which `predict` and the like expect.
         model.n_features_in_ = len(columns.features)
         model.feature_names_in_ = np.array(columns.features, dtype=object)
+        model.target_name_ = columns.target
     writer = None if file is None else _csv_writer(file)
     for row, label in zip(X.tolist(), read_labels(chunk, columns.target).tolist(), strict=True):
         predicted = model.predict_one(row) or ""
@@ -242,7 +226,7 @@ def _saving(args: argparse.Namespace, model: Any, metrics: PrequentialMetrics) -
     """
     with _open_predictions(args, model, metrics) as file:
         if file is not None and not args.resume:
-            _csv_writer(file).writerow(_header(args))
+            _csv_writer(file).writerow((args.target, "prediction"))
         try:
             yield file
         except BaseException:
@@ -264,13 +248,9 @@ def _open_predictions(
         return nullcontext(sys.stdout)
     path = Path(args.predictions)
     if args.resume:
-        end = _find_end_of_learned(path, _header(args), model.n_samples_seen_, metrics)
-        os.truncate(path, end)
+        header = args.target, "prediction"
+        os.truncate(path, _find_end_of_learned(path, header, model.n_samples_seen_, metrics))
     return path.open("a" if args.resume else "w", encoding="utf-8", newline="", buffering=1)
-
-
-def _header(args: argparse.Namespace) -> tuple[str, str]:
-    return args.target, "prediction"
 
 
 def _find_end_of_learned(
@@ -305,21 +285,23 @@ def _csv_writer(stream: Any) -> Any:
 
 
 def _print_scores(args: argparse.Namespace, metrics: PrequentialMetrics, model: Any) -> None:
+    scores = metrics.scores(_n_boxes(model))
     if args.json:
-        print_json(metrics.to_dict() | {"n_boxes": _n_boxes(model)})
+        print_json(scores)
         return
     lines = [
-        f"rows                  {metrics.n_rows:,}",
-        f"accuracy              {metrics.accuracy:.4f}",
-        f"kappa                 {metrics.kappa:.4f}",
-        f"repeat the last label {metrics.repeat_accuracy:.4f}",
-        f"boxes                 {_n_boxes(model):,}",
-        f"rows per second       {metrics.speed:,.0f}",
+        f"rows                  {scores['n_rows']:,}",
+        f"of these with a label {scores['n_labels']:,}",
+        f"accuracy              {scores['accuracy']:.4f}",
+        f"kappa                 {scores['kappa']:.4f}",
+        f"repeat the last label {scores['repeat_last_label_accuracy']:.4f}",
+        f"boxes                 {scores['n_boxes']:,}",
+        f"rows per second       {scores['rows_per_second']:,.0f}",
     ]
-    if metrics.seconds_compiling > 0.0:
-        lines[-1] += f", after {metrics.seconds_compiling:.1f} s to compile, once"
-    if metrics.n_labels < metrics.n_rows:
-        lines.insert(1, f"of these with a label {metrics.n_labels:,}")
+    if scores["seconds_compiling"] > 0.0:
+        lines[-1] += f", after {scores['seconds_compiling']:.1f} s to compile, once"
+    if scores["n_labels"] == scores["n_rows"]:
+        del lines[1]
     if args.predictions == STDIO:
         note(args, "\n".join(lines))
     else:
@@ -331,7 +313,7 @@ class PrequentialMetrics:
 
     def __init__(self) -> None:
         self.n_rows = 0  # with and without a label
-        self.n_hits = self.n_repeats = 0
+        self._n_hits = self._n_repeats = 0
         self._labels: Counter[str] = Counter()
         self._predicted: Counter[str] = Counter()
         self._recent: deque[bool] = deque(maxlen=_RECENT_ROWS)
@@ -342,8 +324,8 @@ class PrequentialMetrics:
         """Count a row. An empty label means no label; an empty prediction is never right."""
         self.n_rows += 1
         if label:
-            self.n_hits += label == predicted
-            self.n_repeats += label == self._last
+            self._n_hits += label == predicted
+            self._n_repeats += label == self._last
             self._labels[label] += 1
             self._predicted[predicted] += 1
             self._recent.append(label == predicted)
@@ -354,61 +336,32 @@ class PrequentialMetrics:
         self._began, self._compiled_before = time.monotonic(), compiling.seconds
         self._n_before = self.n_rows
 
-    @property
-    def n_labels(self) -> int:
-        """Rows with a label."""
-        return self._labels.total()
-
-    @property
-    def accuracy(self) -> float:
-        """The share of right predictions."""
-        return self.n_hits / max(self.n_labels, 1)
-
-    @property
-    def recent_accuracy(self) -> float:
-        """The share of right predictions among the last rows."""
-        return sum(self._recent) / max(len(self._recent), 1)
-
-    @property
-    def repeat_accuracy(self) -> float:
-        """The accuracy of repeating the last label."""
-        return self.n_repeats / max(self.n_labels, 1)
-
-    @property
-    def kappa(self) -> float:
-        """Cohen's kappa: 0 for random predictions, 1 for no mistake."""
+    def scores(self, n_boxes: int) -> dict[str, Any]:
+        """Return the scores for JSON. The speed leaves out the time to compile."""
+        n_labels = max(self._labels.total(), 1)
+        accuracy = self._n_hits / n_labels
         products = (count * self._predicted[name] for name, count in self._labels.items())
-        by_chance = sum(products) / max(self.n_labels, 1) ** 2
-        return 0.0 if by_chance == 1.0 else (self.accuracy - by_chance) / (1.0 - by_chance)
-
-    @property
-    def seconds_compiling(self) -> float:
-        """Seconds of compilation, which a machine does once."""
-        return compiling.seconds - self._compiled_before
-
-    @property
-    def speed(self) -> float:
-        """Rows per second, not counting the time to compile."""
-        seconds = time.monotonic() - self._began - self.seconds_compiling
-        return (self.n_rows - self._n_before) / max(seconds, 1e-9)
+        by_chance = sum(products) / n_labels**2
+        kappa = 0.0 if by_chance == 1.0 else (accuracy - by_chance) / (1.0 - by_chance)
+        compiled = compiling.seconds - self._compiled_before
+        seconds = time.monotonic() - self._began - compiled
+        return {
+            "n_rows": self.n_rows,
+            "n_labels": self._labels.total(),
+            "accuracy": round(accuracy, 6),
+            "recent_accuracy": round(sum(self._recent) / max(len(self._recent), 1), 6),
+            "kappa": round(kappa, 6),
+            "repeat_last_label_accuracy": round(self._n_repeats / n_labels, 6),
+            "rows_per_second": round((self.n_rows - self._n_before) / max(seconds, 1e-9), 1),
+            "seconds_compiling": round(compiled, 3),
+            "n_boxes": n_boxes,
+        }
 
     def remark(self, n_boxes: int) -> str:
         """Return the scores in a line, for a progress bar."""
+        scores = self.scores(n_boxes)
         return (
-            f"{self.n_rows:,} rows, accuracy {self.accuracy:.1%} (last {len(self._recent):,}: "
-            f"{self.recent_accuracy:.1%}), kappa {self.kappa:.3f}, {n_boxes:,} boxes, "
-            f"{self.speed:,.0f} rows/s"
+            f"{self.n_rows:,} rows, accuracy {scores['accuracy']:.1%} (last "
+            f"{len(self._recent):,}: {scores['recent_accuracy']:.1%}), kappa "
+            f"{scores['kappa']:.3f}, {n_boxes:,} boxes, {scores['rows_per_second']:,.0f} rows/s"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the scores for JSON."""
-        return {
-            "n_rows": self.n_rows,
-            "n_labels": self.n_labels,
-            "accuracy": round(self.accuracy, 6),
-            "recent_accuracy": round(self.recent_accuracy, 6),
-            "kappa": round(self.kappa, 6),
-            "repeat_last_label_accuracy": round(self.repeat_accuracy, 6),
-            "rows_per_second": round(self.speed, 1),
-            "seconds_compiling": round(self.seconds_compiling, 3),
-        }

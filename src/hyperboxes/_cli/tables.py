@@ -1,10 +1,11 @@
-"""CSV and Parquet files as streams of chunks: tables of some rows, read one after the other.
+"""CSV and Parquet files as tables, which are read some rows at a time.
 
 All cells of a CSV file are text; `columns` gives them their meaning, the same in every chunk.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import glob
 import gzip
@@ -14,11 +15,12 @@ import sys
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from hyperboxes._cli.common import STDIO, UsageError, arrow, listing
 
@@ -37,8 +39,8 @@ _INDEX_ROWS = 1000
 _BATCH_ROWS = 65_536
 _BATCH_BYTES = 1 << 20
 
-# The rest of a cell in quotes; two quotes stand for one.
-_CLOSING_QUOTE = re.compile(rb'[^"]*(?:""[^"]*)*"(?!")')
+# Bytes of a CSV file that are parsed at a time; no row may be longer.
+_BLOCK_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -77,14 +79,9 @@ class Source:
         return cls(name, stream=stream)
 
     @property
-    def can_reopen(self) -> bool:
-        """Whether the bytes can be read again."""
-        return self.stream is None
-
-    @property
     def is_parquet(self) -> bool:
         """Whether it is a Parquet file, by its first bytes."""
-        if not self.can_reopen:
+        if self.stream is not None:
             return False
         with self.open() as stream:
             return bool(stream.peek(4)[:4] == _PARQUET)
@@ -104,105 +101,80 @@ def is_stream(path: str) -> bool:
     return path == STDIO or (Path(path).exists() and not Path(path).is_file())
 
 
-class Table(ABC):
-    """Rows with named columns; `decimal` is what separates the digits of numbers in text."""
+class File(ABC):
+    """A table in one file; `decimal` is what separates the digits of numbers in text."""
 
-    def __init__(self, name: str, columns: Sequence[str]) -> None:
-        self.name = name
-        self.decimal = "."
+    # The columns that pandas has marked as an index of the rows.
+    _pandas_index: Sequence[str] = ()
+
+    def __init__(self, source: Source, columns: Sequence[str], decimal: str) -> None:
+        self.name = source.name
         self.columns = [column.strip() for column in columns]
+        self._source = source
+        self._decimal = decimal
         if len(set(self.columns)) < len(self.columns):
             twice = next(c for c in self.columns if self.columns.count(c) > 1)
-            raise ValueError(f"{name}: two columns are named {twice!r}")
+            raise ValueError(f"{self.name}: two columns are named {twice!r}")
 
     @property
-    @abstractmethod
     def index_columns(self) -> list[str]:
         """The columns that number or name the rows: an index that was written with the data."""
-
-    @abstractmethod
-    def chunks(self, columns: Sequence[str], size: int | None = None) -> Iterator[Chunk]:
-        """Yield some columns, `size` rows at a time or all at once."""
-
-    def live_chunks(self, columns: Sequence[str], size: int) -> Iterator[Chunk]:
-        """Yield at most `size` rows at a time; those of a CSV stream as soon as they arrive."""
-        return self.chunks(columns, size)
-
-    def check(self, columns: Sequence[str]) -> None:
-        """Raise an error if a column does not exist."""
-        if missing := [column for column in columns if column not in self.columns]:
-            raise ValueError(
-                f"{self.name} has no column {listing(map(repr, missing))}; its columns are "
-                f"{listing(self.columns)}"
-            )
-
-
-class FileTable(Table):
-    """A single file."""
-
-    def __init__(self, source: Source, columns: Sequence[str]) -> None:
-        super().__init__(source.name, columns)
-        self._source = source
-
-    def chunks(self, columns: Sequence[str], size: int | None = None) -> Iterator[Chunk]:
-        batches = self._batches(columns, min(size or _BATCH_ROWS, _BATCH_ROWS))
-        yield from self._make_chunks(batches, columns, size)
-
-    def _make_chunks(
-        self, batches: Iterator[Any], columns: Sequence[str], size: int | None, start: int = 0
-    ) -> Iterator[Chunk]:
-        """Yield chunks of `size` rows; `start` rows came before."""
-        pa = arrow()
-        for group in _regroup(batches, size):
-            table = pa.Table.from_batches(group).rename_columns(list(columns))
-            yield Chunk(self.name, start, table, self.decimal)
-            start += table.num_rows
-
-    @cached_property
-    def index_columns(self) -> list[str]:
-        """The columns that are an index, by the metadata of the file and by their values."""
-        found = [name for name in self.columns if self._is_index(name)]
+        found = [c for c in self.columns if _PARQUET_INDEX.fullmatch(c) or c in self._pandas_index]
         first = self.columns[0]
         if first in _NO_NAME and first not in found and self._numbers_rows(first):
             found.insert(0, first)
         return found
 
-    def _is_index(self, column: str) -> bool:
-        """Return whether the file itself marks a column as an index."""
-        return _PARQUET_INDEX.fullmatch(column) is not None
-
     def _numbers_rows(self, column: str) -> bool:
-        """Return whether a column holds whole numbers, each once, if it can be read ahead."""
-        if not self._source.can_reopen:
+        """Return whether a column contains whole numbers, each once, if it can be read ahead."""
+        if self._source.stream is not None:
             return False
         chunk = next(self.chunks([column], _INDEX_ROWS), None)
         cells = [] if chunk is None else [str(cell).strip() for cell in chunk.table[0].to_pylist()]
         return all(cell.isdecimal() for cell in cells) and len(set(cells)) == len(cells)
+
+    def chunks(
+        self, columns: Sequence[str], size: int | None = None, *, live: bool = False
+    ) -> Iterator[Chunk]:
+        """Yield some columns, `size` rows at a time or all at once.
+
+        With `live`, rows of a CSV stream are yielded as soon as they arrive, at most `size`.
+        """
+        return self._chunks(self._batches(columns, min(size or _BATCH_ROWS, _BATCH_ROWS)), size)
+
+    def _chunks(self, batches: Iterator[Any], size: int | None, start: int = 0) -> Iterator[Chunk]:
+        """Yield chunks of `size` rows; `start` rows came before."""
+        for group in _regroup(batches, size):
+            table = arrow().Table.from_batches(group)
+            yield Chunk(self.name, start, table, self._decimal)
+            start += table.num_rows
 
     @abstractmethod
     def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
         """Yield record batches of any size, with the columns in this order."""
 
 
-class CsvTable(FileTable):
+class CsvFile(File):
     """A CSV file; the first row has the names."""
 
-    def __init__(self, source: Source, sep: str | None) -> None:
-        with source.open() if source.can_reopen else nullcontext(source.open()) as stream:
+    def __init__(self, source: Source, sep: str | None, decimal: str) -> None:
+        is_read_once = source.stream is not None
+        with nullcontext(source.open()) if is_read_once else source.open() as stream:
             names, self._sep = _read_header(stream, source.name, sep)
         # What remains after the names, of a stream that is read only once.
-        self._rest: Any = None if source.can_reopen else stream
-        super().__init__(source, names)
+        self._rest = stream if is_read_once else None
+        super().__init__(source, names, decimal)
 
-    def live_chunks(self, columns: Sequence[str], size: int) -> Iterator[Chunk]:
-        if self._rest is None:
-            yield from self.chunks(columns, size)
+    def chunks(
+        self, columns: Sequence[str], size: int | None = None, *, live: bool = False
+    ) -> Iterator[Chunk]:
+        if self._rest is None or not live:
+            yield from super().chunks(columns, size)
             return
         start = 0
         with self._rest:
             for rows in _whole_rows(self._rest, self._sep.encode()):
-                batches = self._read(io.BytesIO(rows), columns)
-                for chunk in self._make_chunks(batches, columns, size, start):
+                for chunk in self._chunks(self._read(io.BytesIO(rows), columns), size, start):
                     yield chunk
                     start += len(chunk)
 
@@ -210,96 +182,97 @@ class CsvTable(FileTable):
         stream = self._rest or self._source.open()
         if self._rest is None:
             _read_header(stream, self.name, self._sep)
-        yield from self._read(stream, columns)
+        return self._read(stream, columns)
 
     def _read(self, stream: Any, columns: Sequence[str]) -> Iterator[Any]:
         """Yield batches of the rows of a stream, and close it."""
-        pa = arrow()
-        pc = arrow("csv")
-        try:
-            reader = pc.open_csv(
+        with closing(stream), _rewording_errors(self.name):
+            pa, pc = arrow(), arrow("csv")
+            yield from pc.open_csv(
                 stream,
                 # Without threads, Arrow's errors have the number of the row.
-                pc.ReadOptions(column_names=self.columns, use_threads=False),
-                pc.ParseOptions(delimiter=self._sep, newlines_in_values=True),
+                pc.ReadOptions(
+                    column_names=self.columns, use_threads=False, block_size=_BLOCK_BYTES
+                ),
+                pc.ParseOptions(
+                    delimiter=self._sep,
+                    newlines_in_values=True,
+                    # An empty line of a single column is a row with a missing value.
+                    ignore_empty_lines=len(self.columns) > 1,
+                ),
                 pc.ConvertOptions(
                     include_columns=list(columns),
                     column_types=dict.fromkeys(self.columns, pa.string()),
                     strings_can_be_null=False,
                 ),
             )
-            yield from reader
-        except pa.ArrowInvalid as error:
-            if str(error) != "Empty CSV file":
-                raise ValueError(f"{self.name}: {_translate_error(str(error))}") from error
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f"{self.name} is damaged or cut off ({error})") from error
-        finally:
-            stream.close()
 
 
-class ParquetTable(FileTable):
+class ParquetFile(File):
     """A Parquet file."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, decimal: str) -> None:
         with _open_parquet(source) as file:
             schema = file.schema_arrow
-        super().__init__(source, schema.names)
+        super().__init__(source, schema.names, decimal)
         self._as_written = dict(zip(self.columns, schema.names, strict=True))
-        self._pandas_index = (schema.pandas_metadata or {}).get("index_columns", [])
-
-    def _is_index(self, column: str) -> bool:
-        return super()._is_index(column) or self._as_written[column] in self._pandas_index
+        index = (schema.pandas_metadata or {}).get("index_columns", [])
+        self._pandas_index = [
+            name for name, written in self._as_written.items() if written in index
+        ]
 
     def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
         names = [self._as_written[column] for column in columns]
         with _open_parquet(self._source) as file:
             for batch in file.iter_batches(size, columns=names):
-                yield batch.select(names)
+                arrays = batch.select(names).columns
+                yield arrow().RecordBatch.from_arrays(arrays, names=list(columns))
 
 
-class JoinedTables(Table):
-    """Files with the same columns, in any order, which are read one after the other.
+class Table:
+    """Rows with named columns: one file, or several with the same columns, in any order.
 
-    Chunks end with their files, so that errors name the file and the row in it.
+    They are read one after the other. Chunks end with their files, so that errors name the file
+    and the row in it.
     """
 
-    def __init__(self, tables: Sequence[Table]) -> None:
-        super().__init__(f"{tables[0].name} and {len(tables) - 1} more", tables[0].columns)
-        self._tables = tables
+    def __init__(self, files: Sequence[File]) -> None:
+        self._files = files
+        more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        self.name = f"{files[0].name}{more}"
+        self.columns = files[0].columns
 
-    @property
+    @cached_property
     def index_columns(self) -> list[str]:
-        """The columns that are an index, by the first file."""
-        return self._tables[0].index_columns
+        """The columns that number or name the rows, by the first file."""
+        return self._files[0].index_columns
 
     def check(self, columns: Sequence[str]) -> None:
         """Raise an error if a column does not exist in one of the files."""
-        for table in self._tables:
-            table.check(columns)
+        for file in self._files:
+            if missing := [column for column in columns if column not in file.columns]:
+                raise ValueError(
+                    f"{file.name} has no column {listing(map(repr, missing))}; its columns are "
+                    f"{listing(file.columns)}"
+                )
 
-    def chunks(self, columns: Sequence[str], size: int | None = None) -> Iterator[Chunk]:
+    def chunks(
+        self, columns: Sequence[str], size: int | None = None, *, live: bool = False
+    ) -> Iterator[Chunk]:
+        """Yield some columns, `size` rows at a time or each file at once, as `File.chunks` does."""
         self.check(columns)
-        for table in self._tables:
-            yield from table.chunks(columns, size)
+        return chain.from_iterable(file.chunks(columns, size, live=live) for file in self._files)
 
 
 def open_table(
-    path: str, sep: str | None = None, decimal: str | None = None, *, reread: bool = False
+    *files: str, sep: str | None = None, decimal: str | None = None, reread: bool = False
 ) -> Table:
-    """Open a file; with `reread` it can be read more than once."""
-    source = Source.of(path, reread)
-    table = ParquetTable(source) if source.is_parquet else CsvTable(source, sep)
-    table.decimal = decimal or "."
-    return table
+    """Open files as one table; with `reread` they can be read more than once."""
+    return Table([_open_file(Source.of(file, reread), sep, decimal or ".") for file in files])
 
 
-def open_tables(
-    files: Sequence[str], sep: str | None, decimal: str | None, *, reread: bool = False
-) -> Table:
-    """Open one file, or several as one table."""
-    tables = [open_table(file, sep, decimal, reread=reread) for file in files]
-    return tables[0] if len(tables) == 1 else JoinedTables(tables)
+def _open_file(source: Source, sep: str | None, decimal: str) -> File:
+    return ParquetFile(source, decimal) if source.is_parquet else CsvFile(source, sep, decimal)
 
 
 def find_files(names: Sequence[str]) -> list[str]:
@@ -314,7 +287,8 @@ def find_files(names: Sequence[str]) -> list[str]:
             raise ValueError(f"No file is named {name}")
     if len(files) > 1 and STDIO in files:
         raise UsageError("standard input is read alone: name the other files without it")
-    if twice := [file for file in files if files.count(file) > 1]:
+    paths = [Path(file).resolve() for file in files]
+    if twice := [file for file, path in zip(files, paths, strict=True) if paths.count(path) > 1]:
         raise UsageError(f"{twice[0]} is named twice")
     return files
 
@@ -327,31 +301,52 @@ def _open_parquet(source: Source) -> Any:
         raise ValueError(f"{source.name}: {error}") from error
 
 
-def _read_header(stream: BinaryIO, name: str, sep: str | None) -> tuple[list[str], str]:
+def _read_header(stream: Any, name: str, sep: str | None) -> tuple[list[str], str]:
     """Read the names of the columns, and find the separator."""
-    line = b"\n"
-    while line in (b"\n", b"\r\n"):
-        line = stream.readline()
+    record, is_open, marks = b"", False, (sep or _SEPARATORS).encode()
+    with _rewording_errors(name):
+        while (is_open or not record.strip()) and (line := stream.readline()):
+            line = line.removeprefix(codecs.BOM_UTF8)
+            record = record + line if is_open else line
+            is_open = _is_open_after(line, is_open, marks)
     try:
-        text = line.decode("utf-8-sig").rstrip("\r\n")
+        text = record.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{name} is neither CSV in UTF-8 nor Parquet: save the table as one of these"
         ) from error
     if not text.strip():
         raise ValueError(f"{name} is empty")
-    if "\r" in text:
+    plain = _without_quoted(text.encode(), marks).decode()
+    if "\r" in plain.replace("\r\n", "\n"):
         raise ValueError(
             f"{name} has lines that end with a carriage return: save it with line feeds"
         )
-    sep = sep or next((mark for mark in _SEPARATORS if mark in text), ",")
-    return next(csv.reader([text], delimiter=sep)), sep
+    sep = sep or next((mark for mark in _SEPARATORS if mark in plain), ",")
+    return next(csv.reader(io.StringIO(text, newline=""), delimiter=sep)), sep
+
+
+@contextmanager
+def _rewording_errors(name: str) -> Iterator[None]:
+    """Reword errors of Arrow, and of files that are damaged."""
+    try:
+        yield
+    except arrow().ArrowInvalid as error:
+        if (message := str(error)) != "Empty CSV file":
+            raise ValueError(f"{name}: {_translate_error(message)}") from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{name} is damaged or cut off ({error})") from error
 
 
 def _translate_error(message: str) -> str:
     """Reword Arrow's messages."""
     if "invalid UTF8" in message:
         return "it is not in UTF-8: save it in that encoding"
+    if "straddling" in message:
+        return (
+            f"a row is longer than {_BLOCK_BYTES >> 20} MB: leave out long cells, check for a "
+            "quote that is not closed, or save the table as Parquet"
+        )
     message = message.removeprefix("CSV parse error: ").replace("Row #", "row ")
     return message.replace("Expected", "expected").replace("columns", "cells")
 
@@ -391,21 +386,19 @@ def _whole_rows(stream: Any, sep: bytes) -> Iterator[bytes]:
         yield rest
 
 
-def _is_open_after(line: bytes, is_open: bool, sep: bytes) -> bool:
-    """Return whether the end of a line is within a cell in quotes.
-
-    As for Arrow, a quote opens a cell only where the cell begins.
-    """
+def _is_open_after(line: bytes, is_open: bool, separators: bytes) -> bool:
+    """Return whether the end of a line is within a cell in quotes."""
     if b'"' not in line:
         return is_open
-    position = 0
-    if not is_open and line.startswith(b'"'):
-        is_open, position = True, 1
-    while True:
-        if is_open:
-            if (closing := _CLOSING_QUOTE.match(line, position)) is None:
-                return True
-            position = closing.end()
-        if (position := line.find(sep + b'"', position)) < 0:
-            return False
-        is_open, position = True, position + len(sep) + 1
+    rest = _without_quoted(b'"' * is_open + line, separators)
+    return re.search(_opening(separators), rest) is not None
+
+
+def _without_quoted(text: bytes, separators: bytes) -> bytes:
+    """Leave out the cells in quotes; two quotes stand for one."""
+    return re.sub(_opening(separators) + rb'[^"]*(?:""[^"]*)*"(?!")', rb"\1", text)
+
+
+def _opening(separators: bytes) -> bytes:
+    """Return the pattern of a quote that opens a cell: as for Arrow, where the cell begins."""
+    return rb"(^|[" + re.escape(separators) + rb'])"'

@@ -29,10 +29,11 @@ class AgglomerativeGFMM(BoxClassifier):
     learning.
 
     {parameters}
-    algorithm : {"agglo-sm", "agglo2"}, default="agglo-sm"
+    algorithm : {"agglo-sm", "agglo2", "agglo2-printed"}, default="agglo-sm"
         ``"agglo-sm"`` always merges the most similar pair of all. ``"agglo2"`` visits the boxes in
         the order of the samples and merges each with the most similar box that may, which takes
-        less memory and, unless `theta` is large, less time.
+        less memory and, unless `theta` is large, less time. ``"agglo2-printed"`` differs in where a
+        merged box stands, and so in the order of visits: see Notes.
     {similarity}
     {calibrate}
     {categorical}
@@ -53,12 +54,18 @@ class AgglomerativeGFMM(BoxClassifier):
     order. In AGGLO-SM only ties: of equally similar pairs the one whose boxes hold the earlier
     samples comes first, and boxes stand in the order of their first samples.
 
-    These are Algorithms 3 and 2 of [1]_, and with ``selection="lemma"`` Algorithms 8 and 7.
-    AGGLO-SM leaves out pairs of similarity 0, as the paper's runs did.
+    These are Algorithms 2 and 3 of [1]_, introduced in [2]_, and with ``selection="lemma"``
+    Algorithms 7 and 8.
+    In AGGLO-2 a merged box takes the earlier place of the two, as in the paper's runs. Algorithm 3
+    as printed leaves it at the place of the visited box: ``algorithm="agglo2-printed"``. AGGLO-SM
+    leaves out pairs of similarity 0 where the lemma shows that they cannot merge, as the paper's
+    runs did; with ``membership_function="min"`` that is where ``theta * max(gamma) < 1``.
 
     References
     ----------
     {paper}
+    .. [2] B. Gabrys, "Agglomerative learning algorithms for general fuzzy min-max neural network",
+       Journal of VLSI Signal Processing 32, 2002.
 
     Examples
     --------
@@ -77,7 +84,7 @@ class AgglomerativeGFMM(BoxClassifier):
         "algorithm": [StrOptions(set(ALGORITHMS))],
         "similarity": [StrOptions(set(SIMILARITIES))],
         "min_similarity": [Interval(Real, 0, 1, closed="both")],
-        "overlap": [StrOptions({"closed", "paper"})],
+        "overlap": [StrOptions({"closed", "paper", "printed"})],
     }
 
     def __init__(

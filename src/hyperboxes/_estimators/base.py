@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
-from sklearn.callback import CallbackSupportMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.validation import (
@@ -366,23 +366,33 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
         return self._map_slices(probabilities, X, X_upper, len(self.classes_))
 
-    def membership(self, X: Any, X_upper: Any = None) -> np.ndarray:
+    def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs: each class's largest membership over its boxes.
 
         {as_in_predict}
+        {unlabeled_node}
 
         Returns
         -------
-        c : ndarray of shape (n_samples, n_classes)
+        c : ndarray of shape (n_samples, n_classes) or (n_samples, 1 + n_classes)
             Degrees from 0 to 1; 1 where a box of the class holds the sample. They are not
             normalised.
         """
         self._check_can_predict()
+        model = self._model
 
         def memberships(part: Intervals) -> np.ndarray:
-            return np.maximum(self._model.find_nearest(*part.scaled())[0], 0.0)
+            xl, xu = part.scaled()
+            degrees = np.maximum(model.find_nearest(xl, xu)[0], 0.0)
+            if not unlabeled:
+                return degrees
+            return np.column_stack([model.unlabeled_membership(xl, xu), degrees])
 
-        return self._map_slices(memberships, X, X_upper, len(self.classes_))
+        n_values = len(self.classes_)
+        if unlabeled:
+            boxes = model.boxes
+            n_values += 1 + boxes.lower[boxes.labels == NO_LABEL].size
+        return self._map_slices(memberships, X, X_upper, n_values)
 
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the box that decides the class of each sample.

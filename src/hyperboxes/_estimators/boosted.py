@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils import Tags, check_random_state, compute_sample_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
-from hyperboxes._estimators.validation import unchanged_on_error, validate_samples
+from hyperboxes._estimators.validation import check_weights, unchanged_on_error, validate_samples
 from hyperboxes._kernels import additive
 from hyperboxes._learning.bins import in_batches
 from hyperboxes._learning.boosting import BoostingRun, Settings, Training, fit_boosted
@@ -203,7 +203,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         self, X: np.ndarray, y: np.ndarray, sample_weight: Any
     ) -> tuple[np.ndarray, Training]:
         """Return the classes, and the samples of positive weight."""
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = check_weights(sample_weight, X)
         counts = weights > 0
         if not counts.all():
             X, y, weights = X[counts], y[counts], weights[counts]

@@ -12,7 +12,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.registry import find_by_class
-from hyperboxes._models.records import Record
+from hyperboxes._models.records import NearestBoxes, Record
 
 
 class Operation(StrEnum):
@@ -74,40 +74,31 @@ def read_record(model: Any) -> Record:
     return record
 
 
-def decides(model: Any) -> bool:
-    """Whether the boxes of a fitted model alone give what `predict` gives."""
-    return not getattr(model, "_decided_otherwise", "")
-
-
-def is_supported(model: Any, operation: Operation) -> bool:
-    """Whether an operation takes the models of an estimator."""
-    return _find_obstacle(model, operation) is None
+def check_labels(record: NearestBoxes) -> None:
+    """Raise a ValueError if no box has a class."""
+    if not (record.labels >= 0).any():
+        raise ValueError("No box has a label yet, so there is no class to predict.")
 
 
 def require(model: Any, operation: Operation) -> None:
     """Raise a TypeError if an operation does not take the models of an estimator."""
-    if (obstacle := _find_obstacle(model, operation)) is not None:
-        raise TypeError(obstacle)
-
-
-def _find_obstacle(model: Any, operation: Operation) -> str | None:
-    """Return why an operation does not take a model, and what to do instead."""
     name, entry = type(model).__name__, find_by_class(type(model))
     if entry is None:
-        return (
-            f"{operation} takes an estimator of hyperboxes, not {name}. Of a search or another "
-            "meta-estimator, pass the fitted estimator in it."
+        raise TypeError(
+            f"{operation} takes an estimator of hyperboxes, not {name}. Of a meta-estimator, pass "
+            "the fitted estimator in it, such as search.best_estimator_ or pipeline[-1]."
         )
     if operation not in SUPPORTED[entry.kind]:
         reason = _REASONS[entry.kind]
-    elif operation in _JOIN and entry.merge_settings is None:
-        reason = "its boxes are not merged"
-    elif operation in SUPPORTED["undecided"] | _JOIN or decides(model):
-        return None
+    elif operation in _JOIN:
+        reason = "" if entry.merge_settings else "its boxes are neither merged nor pruned"
+    elif operation in SUPPORTED["undecided"]:
+        reason = ""
     else:
-        reason = model._decided_otherwise
-    instead = _advise(model, entry.kind, operation)
-    return f"{operation} is unsupported for {name}: {reason}. {instead}"
+        reason = getattr(model, "_decided_otherwise", "")
+    if reason:
+        instead = _advise(model, entry.kind, operation)
+        raise TypeError(f"{operation} is unsupported for {name}: {reason}. {instead}")
 
 
 def _advise(model: Any, kind: str, operation: Operation) -> str:
@@ -117,5 +108,5 @@ def _advise(model: Any, kind: str, operation: Operation) -> str:
     if operation in _JOIN:
         return _INSTEAD[operation]
     found = SUPPORTED[kind] if operation not in SUPPORTED[kind] else SUPPORTED["undecided"]
-    *names, last = [name for name in Operation if name in found - _JOIN and " " not in name]
+    *names, last = [name for name in Operation if name in found - _JOIN and name.isidentifier()]
     return f"Use {', '.join(names)} or {last}."

@@ -22,7 +22,7 @@ from hyperboxes._estimators.validation import (
 )
 from hyperboxes._kernels import clusters
 from hyperboxes._kernels.structs import NO_LABEL
-from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_samples
+from hyperboxes._learning.agglomeration import agglomerate_samples
 from hyperboxes._learning.growth_parameters import SIMILARITIES
 from hyperboxes._learning.online import learn_online
 from hyperboxes._learning.steps import FitCallbacks
@@ -162,7 +162,7 @@ class HyperboxClustering(BoxClustering):
         **BoxEstimator._parameter_constraints,
         "max_gap": [Interval(Real, 0, None, closed="left"), None],
         "min_samples": [Interval(Integral, 1, None, closed="left")],
-        "algorithm": [StrOptions({"online", *ALGORITHMS})],
+        "algorithm": [StrOptions({"online", "agglo-sm", "agglo2"})],
         "similarity": [StrOptions(set(SIMILARITIES))],
         "min_similarity": [Interval(Real, 0, 1, closed="both")],
     }

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.base import BoxEstimator
+from hyperboxes._estimators.capabilities import Operation, require
 from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._estimators.refusals import refuse_votes
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, MergeSettings, find_by_class
 from hyperboxes._estimators.validation import column_name
 from hyperboxes._kernels import agglomerative
@@ -58,6 +58,18 @@ def merge(models: Iterable[Model]) -> Model:
     See Also
     --------
     prune : Drops boxes that do harm or nothing.
+
+    Notes
+    -----
+    Fitting models to parts of the data and combining them into a single one is the idea of [1]_
+    and [2]_; how boxes are cut and merged here is this package's own.
+
+    References
+    ----------
+    .. [1] B. Gabrys, "Combining neuro-fuzzy classifiers for improved generalisation and
+       reliability", International Joint Conference on Neural Networks, 2002.
+    .. [2] B. Gabrys, "Learning hybrid neuro-fuzzy classifier models from data: to combine or not
+       to combine?", Fuzzy Sets and Systems 147(1), 2004.
 
     Examples
     --------
@@ -139,20 +151,17 @@ def _join(
 
 
 def _merge_settings(model: Any) -> MergeSettings:
-    refuse_votes(model, "merge", "Votes hold only together: fit one model to all samples.")
-    learner = find_by_class(type(model))
-    if learner is None:
-        raise TypeError(f"Only models of this package can be merged, not {model!r}.")
-    if learner.merge_settings is None:
-        raise TypeError(f"Models of {type(model).__name__} cannot be merged.")
-    return learner.merge_settings.for_model(model)
+    entry = find_by_class(type(model))
+    assert entry is not None
+    assert entry.merge_settings is not None
+    return entry.merge_settings.for_model(model)
 
 
 def _check_alike(models: list[Any]) -> None:
     if not models:
         raise ValueError("There is no model to merge.")
     for model in models:
-        _merge_settings(model)
+        require(model, Operation.MERGE)
         check_is_fitted(model)
     first = models[0]
     for model in models[1:]:

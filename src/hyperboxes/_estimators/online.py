@@ -235,12 +235,14 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
 
     Notes
     -----
-    The boxes depend on the order of the samples: `shuffle`. This is Algorithm 4 of [1]_, and with
-    ``selection="lemma"`` Algorithm 6.
+    The boxes depend on the order of the samples: `shuffle`. This is Algorithm 4 of [1]_, introduced
+    in [2]_, and with ``selection="lemma"`` Algorithm 6.
 
     References
     ----------
     {paper}
+    .. [2] T. T. Khuat, F. Chen and B. Gabrys, "An improved online learning algorithm for general
+       fuzzy min-max neural network", International Joint Conference on Neural Networks, 2020.
 
     Examples
     --------
@@ -257,7 +259,7 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ONLINE_CONSTRAINTS,
         **_MAX_BOXES,
-        "overlap": [StrOptions({"closed", "paper"})],
+        "overlap": [StrOptions({"closed", "paper", "printed"})],
     }
 
     def __init__(
@@ -317,6 +319,10 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
     {calibrate}
     {categorical}
     {unlabeled}
+    overlap : {"paper", "printed"}, default="paper"
+        When boxes of two classes overlap and are parted. ``"paper"``: by the test behind the
+        paper's published runs. ``"printed"``: by the paper's four cases as printed, in which boxes
+        with an equal end in any feature do not overlap.
 
     {attributes}
     {seen}
@@ -330,12 +336,15 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
 
     Notes
     -----
-    The boxes depend on the order of the samples: `shuffle`. This is Algorithm 1 of [1]_, and with
-    ``selection="lemma"`` Algorithm 5. Parted boxes keep touching faces, as in the paper's text.
+    The boxes depend on the order of the samples: `shuffle`. This is Algorithm 1 of [1]_, introduced
+    in [2]_, and with ``selection="lemma"`` Algorithm 5. Parted boxes keep touching faces, as in the
+    paper's text.
 
     References
     ----------
     {paper}
+    .. [2] B. Gabrys and A. Bargiela, "General fuzzy min-max neural network for clustering and
+       classification", IEEE Transactions on Neural Networks 11(3), 2000.
 
     Examples
     --------
@@ -350,6 +359,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ONLINE_CONSTRAINTS,
         **_MAX_BOXES,
+        "overlap": [StrOptions({"paper", "printed"})],
     }
 
     def __init__(
@@ -359,6 +369,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
         gamma: Any = 1.0,
         membership_function: str = "mean",
         selection: str = "index",
+        overlap: str = "paper",
         scaling: Any = "minmax",
         max_boxes: int | None = None,
         shuffle: bool = True,
@@ -372,6 +383,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
         self.gamma = gamma
         self.membership_function = membership_function
         self.selection = selection
+        self.overlap = overlap
         self.scaling = scaling
         self.max_boxes = max_boxes
         self.shuffle = shuffle
@@ -382,4 +394,4 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
         self.n_jobs = n_jobs
 
     def _growth_options(self) -> dict[str, Any]:
-        return {"overlap": "paper", "resolution": "contract", "max_boxes": self.max_boxes}
+        return {"overlap": self.overlap, "resolution": "contract", "max_boxes": self.max_boxes}

@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from hyperboxes._estimators.base import BoxClassifier
-from hyperboxes._estimators.refusals import refuse_votes
-from hyperboxes._estimators.registry import find_by_class
+from hyperboxes._estimators.capabilities import Operation, require
 from hyperboxes._estimators.validation import check_known_classes
 from hyperboxes._models.samples import frozen, slices
 
@@ -95,12 +94,7 @@ def prune(
     >>> len(model.pruning_.harmful), len(model.pruning_.unused), len(model.hyperboxes_)
     (2, 69, 27)
     """
-    refuse_votes(model, "prune", "Votes hold only together: fit one with smaller max_boxes.")
-    if not isinstance(model, BoxClassifier):
-        raise TypeError(f"Only classifiers of this package can be pruned, not {model!r}.")
-    learner = find_by_class(type(model))
-    if learner is not None and learner.merge_settings is None:
-        raise TypeError(f"Models of {type(model).__name__} cannot be pruned.")
+    require(model, Operation.PRUNE)
     model._check_can_predict()
     y_val = column_or_1d(y_val)
     check_consistent_length(X_val, y_val)

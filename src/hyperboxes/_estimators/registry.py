@@ -100,7 +100,6 @@ _LEARNERS = [
         summary="learns sample by sample; boxes grow, and shrink where classes meet",
         commands={"online": _REPEATABLE},
         default_theta=0.2,
-        merge_settings=MergeSettings(overlap="paper"),
     ),
     EstimatorEntry(
         module="hyperboxes.literature.fuzzy_min_max",

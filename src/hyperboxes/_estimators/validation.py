@@ -14,6 +14,7 @@ from sklearn.utils.validation import (
     _check_sample_weight,
     check_array,
     check_is_fitted,
+    check_non_negative,
     validate_data,
 )
 
@@ -160,7 +161,7 @@ def validate_samples(
         validated = validate_data(estimator, X, *y, reset=reset, **checks)
     if coded and y:
         numbers, labels = validated
-        weights = _check_sample_weight(sample_weight, numbers, ensure_non_negative=True)
+        weights = check_weights(sample_weight, numbers)
         for j, places in learn_positions(
             estimator, coded, _mask(estimator, labels), weights
         ).items():
@@ -390,9 +391,18 @@ def warn_if_ranges_unknown(estimator: Any, lower: np.ndarray, upper: np.ndarray)
         )
 
 
+def check_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray:
+    """Return weights of at least 0, of which one or more are larger; None stands for 1."""
+    weights: np.ndarray = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    check_non_negative(weights, "`sample_weight`")
+    return weights
+
+
 def check_counts(sample_weight: Any, X: np.ndarray) -> np.ndarray:
     """Return weights as integers, which they must be because boxes count samples."""
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = check_weights(sample_weight, X)
     if (wrong := weights != np.floor(weights)).any():
         row = int(np.argmax(wrong))
         raise ValueError(

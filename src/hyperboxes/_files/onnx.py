@@ -7,18 +7,16 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
-from hyperboxes._estimators.base import BoxClassifier
-from hyperboxes._estimators.boosted import BoostedHyperboxes
+from hyperboxes._estimators.capabilities import Operation, check_labels, read_record, require
 from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._estimators.refusals import refuse_memory, refuse_undecided
 from hyperboxes._extras import need
 from hyperboxes._files import onnx_additive
 from hyperboxes._files.onnx_additive import list_lengths, write_chunks
 from hyperboxes._files.onnx_nearest import COLUMNS, Gaps, write_deciding
 from hyperboxes._models.categories import Categories
+from hyperboxes._models.records import AdditiveBoxes, NearestBoxes
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -27,7 +25,7 @@ _CATEGORIES_DOMAIN = "ai.onnx.ml"
 
 
 def take_categories(onnx: Any, proto: Any, model: Any) -> None:
-    """Have a graph take ``numbers`` and ``categories`` in place of ``X``, if there are any."""
+    """Replace the input ``X`` by ``numbers`` and ``categories`` if there are categories."""
     categories = known_categories(model)
     if not categories:
         return
@@ -37,9 +35,9 @@ def take_categories(onnx: Any, proto: Any, model: Any) -> None:
     nodes = []
     for k, (j, known) in enumerate(categories.items()):
         nodes += _find_positions(helper, j, known)
-        constants[f"known_places_{j}"] = np.append(known.positions, np.nan)
+        constants[f"known_positions_{j}"] = np.append(known.positions, np.nan)
         constants[f"column_{j}"] = np.array([k])
-    joined = ["numbers", *(f"places_{j}" for j in categories)]
+    joined = ["numbers", *(f"positions_{j}" for j in categories)]
     nodes.append(helper.make_node("Concat", joined, ["unordered"], axis=1))
     nodes.append(helper.make_node("Gather", ["unordered", "column_order"], ["X"], axis=1))
     old = list(graph.node)
@@ -58,7 +56,7 @@ def take_categories(onnx: Any, proto: Any, model: Any) -> None:
 
 
 def _find_positions(helper: Any, j: int, known: Categories) -> list[Any]:
-    """Return what makes places of a column of texts; those that are not known become NaN."""
+    """Return the nodes that encode a column of texts as positions, NaN if unknown."""
     texts = [str(value) for value in known.values]
     encode = helper.make_node(
         "LabelEncoder",
@@ -72,16 +70,14 @@ def _find_positions(helper: Any, j: int, known: Categories) -> list[Any]:
     return [
         helper.make_node("Gather", ["categories", f"column_{j}"], [f"texts_{j}"], axis=1),
         encode,
-        helper.make_node("Gather", [f"known_places_{j}", f"codes_{j}"], [f"places_{j}"]),
+        helper.make_node("Gather", [f"known_positions_{j}", f"codes_{j}"], [f"positions_{j}"]),
     ]
 
 
 # The graph compares every sample with every box, in float64 and in the order of the kernels'
-# arithmetic, so that the results, ties included, are the same bit for bit. Parts of it are written
-# by the modules beside: rows in chunks, distances and who wins, and what kinds of models do
-# otherwise.
+# arithmetic, so that the results, ties included, are the same bit for bit.
 
-# What graphs in ONNX's own notation begin with. Opset 13 is the lowest in which all operators take
+# The start of graphs in ONNX's own notation. Opset 13 is the lowest in which all operators take
 # these types.
 _HEADER = f"""
 <ir_version: 7, opset_import: ["" : 13], producer_name: "hyperboxes",
@@ -151,61 +147,55 @@ def to_onnx(model: Any) -> ModelProto:
     a b
     """
     onnx = need("onnx", "onnx", "to_onnx")
-    text, constants = _graph(model)
+    require(model, Operation.ONNX)
+    record, labels = read_record(model), _labels(model.classes_)
+    match record:
+        case AdditiveBoxes():
+            text, constants = onnx_additive.write_graph(record, _label_type(labels))
+        case NearestBoxes():
+            text, constants = _write_nearest_graph(record, _label_type(labels))
+        case _:
+            raise AssertionError(record.kind)
+    constants["labels"] = labels
+    named = set(re.findall(r"\w+", text))  # runtimes warn of constants without a use
     proto = onnx.parser.parse_model(_HEADER + text)
     for name, value in constants.items():
-        proto.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+        if name in named:
+            proto.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
     take_categories(onnx, proto, model)
     onnx.helper.set_model_props(proto, _metadata(model))
     return proto
 
 
-def _graph(model: Any) -> tuple[str, dict[str, np.ndarray]]:
-    """Return the graph of a fitted model, and all that it refers to by name."""
-    if isinstance(model, BoostedHyperboxes):
-        check_is_fitted(model)
-        labels = _labels(model.classes_)
-        text = onnx_additive.write_graph(model, _label_type(labels))
-        return text, {**onnx_additive.list_constants(model), "labels": labels}
-    refuse_memory(model, "to_onnx")
-    if not isinstance(model, BoxClassifier):
-        raise TypeError(
-            f"to_onnx takes a fitted learner of hyperboxes, not {type(model).__name__}. Of a "
-            "pipeline or a search take the model in it, such as pipeline[-1]."
-        )
-    model._check_can_predict()
-    refuse_undecided(model, "to_onnx")
-    if 2 * model._model.boxes.lower.nbytes > _MAX_BYTES:
+def _write_nearest_graph(
+    record: NearestBoxes, label_type: str
+) -> tuple[str, dict[str, np.ndarray]]:
+    """Return the graph of nearest boxes, and the constants that it may refer to by name."""
+    check_labels(record)
+    if 2 * record.lower.nbytes > _MAX_BYTES:
         raise ValueError("The boxes take more than 2 GiB, for which an ONNX file has no room.")
-    constants = _constants(model)
-    text = _text(model, constants)
-    named = set(re.findall(r"\w+", text))  # runtimes warn of what is there in vain
-    return text, {name: value for name, value in constants.items() if name in named}
-
-
-def _text(model: BoxClassifier, constants: dict[str, np.ndarray]) -> str:
-    """Fill in the graph's sizes and types."""
-    n_features, n_classes = model.n_features_in_, len(model.classes_)
-    answers = {"winner": "int64[n_rows]", "membership": f"double[n_rows, {n_classes}]"}
-    is_scaled = model._model.scale is not None
-    body = f"{COLUMNS}\n    {write_deciding(_gaps(model, constants))}"
-    return _GRAPH.format(
-        n_features=n_features,
-        n_classes=n_classes,
-        label_type=_label_type(constants["labels"]),
-        scaling=_SCALING if is_scaled else "",
-        chunks=write_chunks("scaled" if is_scaled else "X", n_features, body, answers),
-    )
-
-
-def _gaps(model: BoxClassifier, constants: dict[str, np.ndarray]) -> Gaps:
-    """Return what writes loops over the features."""
-    return Gaps(
+    constants = _list_constants(record)
+    gaps = Gaps(
         n_boxes=constants["n_boxes"][0],
-        is_mean=model._model.membership.is_mean,
-        is_weighted=not (constants["gamma"] == 1.0).all(),
+        is_mean=record.is_mean,
+        is_weighted=not (record.gamma == 1.0).all(),
         knows_all=not np.isnan(constants["lower"]).any(),
     )
+    n_features = len(record.gamma)
+    is_scaled = (record.scale.low != 0.0).any() or (record.scale.span != 1.0).any()
+    text = _GRAPH.format(
+        n_features=n_features,
+        n_classes=record.n_classes,
+        label_type=label_type,
+        scaling=_SCALING if is_scaled else "",
+        chunks=write_chunks(
+            "scaled" if is_scaled else "X",
+            n_features,
+            f"{COLUMNS}\n    {write_deciding(gaps)}",
+            {"winner": "int64[n_rows]", "membership": f"double[n_rows, {record.n_classes}]"},
+        ),
+    )
+    return text, constants
 
 
 def _label_type(labels: np.ndarray) -> str:
@@ -215,18 +205,21 @@ def _label_type(labels: np.ndarray) -> str:
     return label_types.get(labels.dtype.kind) or float_types[labels.dtype.itemsize]
 
 
-def _constants(model: BoxClassifier) -> dict[str, np.ndarray]:
-    """Return all that graphs refer to by name, with the labelled boxes sorted by class."""
-    lower, upper, labels, counts = model._model.boxes.rows
+def _list_constants(record: NearestBoxes) -> dict[str, np.ndarray]:
+    """Return the constants of the graph by name, with the labelled boxes sorted by class."""
+    labels, counts = record.labels, record.counts
     order = np.argsort(labels, kind="stable")
     order = order[labels[order] >= 0]
-    n_features, n_classes = model.n_features_in_, len(model.classes_)
-    firsts, stops = _ranges(labels[order], n_classes)
-    constants = {
+    n_features, n_classes = len(record.gamma), record.n_classes
+    ends = np.searchsorted(labels[order], np.arange(n_classes + 1))
+    firsts, stops = ends[:-1], ends[1:]
+    return {
         **list_lengths(n_features, len(order), winner=[], membership=[n_classes]),
-        "lower": np.ascontiguousarray(lower[order].T),
-        "upper": np.ascontiguousarray(upper[order].T),
-        "gamma": model._model.membership.gamma,
+        "low": record.scale.low,
+        "span": record.scale.span,
+        "lower": np.ascontiguousarray(record.lower[order].T),
+        "upper": np.ascontiguousarray(record.upper[order].T),
+        "gamma": record.gamma,
         "counts": counts[order].astype(float),
         "single_ages": np.where(counts[order] == 1, order, len(labels)),
         "n_boxes": np.array([len(order)]),
@@ -236,24 +229,14 @@ def _constants(model: BoxClassifier) -> dict[str, np.ndarray]:
         "firsts": np.where(firsts < stops, firsts, 0)[:, None],
         "stops": np.where(firsts < stops, stops, 1)[:, None],
         "has_boxes": firsts < stops,
-        "labels": _labels(model.classes_),
         "zero": np.array(0.0),
         "one": np.array(1.0),
         "n_features": np.array(float(n_features)),
         "infinity": np.array(np.inf),
         "minus_infinity": np.array(-np.inf),
-        "nobody": np.array(0),
+        "no_row": np.array(0),
         "one_class": np.array(1),
     }
-    if model._model.scale is not None:
-        constants |= {"low": model._model.scale.low, "span": model._model.scale.span}
-    return constants
-
-
-def _ranges(labels: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the boxes of each class begin and end in a sorted list."""
-    ends = np.searchsorted(labels, np.arange(n_classes + 1))
-    return ends[:-1], ends[1:]
 
 
 def _labels(classes: np.ndarray) -> np.ndarray:
@@ -271,8 +254,8 @@ def _labels(classes: np.ndarray) -> np.ndarray:
     )
 
 
-def _metadata(model: BoxClassifier | BoostedHyperboxes) -> dict[str, str]:
-    """Return what users of the graph may want to know."""
+def _metadata(model: Any) -> dict[str, str]:
+    """Return the estimator, the version, the classes and the feature names."""
     metadata = {
         "estimator": type(model).__name__,
         "hyperboxes_version": hyperboxes.__version__,

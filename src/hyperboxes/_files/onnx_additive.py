@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from hyperboxes._models.hyperboxes import WeightedHyperboxes
+from hyperboxes._models.records import AdditiveBoxes
 
 # A chunk is so short that its pairs of samples and boxes stay in the processor's cache.
 
@@ -41,7 +39,7 @@ _JOINED = """{name}_of_filled = Reshape ({name}_of_chunks, {name}_shape)
 
 
 def write_chunks(rows: str, n_columns: int, body: str, answers: dict[str, str]) -> str:
-    """Return the part of a graph that answers for all rows what a body does for those of `chunk`.
+    """Return the part of a graph that applies a body to all rows, one `chunk` after the other.
 
     The body makes `chunk_NAME` for each name of the answers, of a type like ``double[n_rows, 3]``.
     """
@@ -56,7 +54,7 @@ def write_chunks(rows: str, n_columns: int, body: str, answers: dict[str, str]) 
 
 
 def list_lengths(n_columns: int, n_boxes: int, **shapes: list[int]) -> dict[str, np.ndarray]:
-    """Return what the part refers to by name; shapes are those of a row of each answer."""
+    """Return the constants of that part; shapes are those of a row of each answer."""
     most_rows = max(_PAIRS // n_boxes, 1)
     return {
         "start": np.array([0]),
@@ -69,7 +67,7 @@ def list_lengths(n_columns: int, n_boxes: int, **shapes: list[int]) -> dict[str,
     }
 
 
-# Votes are added in the order of the kernel, so that scores are the same bit for bit.
+# Weights are added in the order of the kernel, so that scores are the same bit for bit.
 
 _GRAPH = """
 hyperboxes (double[n_samples, {n_features}] X)
@@ -84,18 +82,18 @@ hyperboxes (double[n_samples, {n_features}] X)
 }}
 """
 
-# A loop over the conditions, the first of each box, the second and so on, finds the boxes that hold
-# a sample; comparisons are false for NaN. The others vote -0.0, which changes no sum. `CumSum` adds
-# in order, which `ReduceSum` need not do, and in a single step, which a loop over boxes does not.
+# A loop over the conditions, the first of each box, the second and so on, finds the boxes that
+# contain a sample; comparisons are false for NaN. The others add -0.0, which changes no sum.
+# `CumSum` adds in order, which `ReduceSum` need not do, and in a single step, unlike a loop.
 _BODY = """columns = Transpose <perm = [1, 0]> (chunk)
     chunk_shape = Shape (chunk)
     n_rows = Slice (chunk_shape, start, next)
     pairs = Concat <axis = 0> (n_boxes, n_rows)
     all = ConstantOfShape <value = bool[1] {{1}}> (pairs)
-    held = Scan <num_scan_inputs = 4, body = meet (
-        bool[{n_boxes}, n_rows] old_held, int64[{n_boxes}] feature,
+    contained = Scan <num_scan_inputs = 4, body = meet (
+        bool[{n_boxes}, n_rows] old_contained, int64[{n_boxes}] feature,
         double[{n_boxes}, 1] low, double[{n_boxes}, 1] high, bool[{n_boxes}, 1] missing
-    ) => (bool[{n_boxes}, n_rows] new_held) {{
+    ) => (bool[{n_boxes}, n_rows] new_contained) {{
         x = Gather <axis = 0> (columns, feature)
         is_above = GreaterOrEqual (x, low)
         is_below = LessOrEqual (x, high)
@@ -103,14 +101,14 @@ _BODY = """columns = Transpose <perm = [1, 0]> (chunk)
         is_missing = IsNaN (x)
         may_be_missing = And (is_missing, missing)
         is_met = Or (is_inside, may_be_missing)
-        new_held = And (old_held, is_met)
+        new_contained = And (old_contained, is_met)
     }}> (all, features, lower, upper, missings)
 
-    is_voter = Unsqueeze (held, next)
-    votes = Where (is_voter, weights, no_vote)
+    is_contained = Unsqueeze (contained, next)
+    added = Where (is_contained, weights, no_weight)
     cells = Concat <axis = 0> (next, n_classes, n_rows)
     intercepts = Expand (intercept, cells)
-    summands = Concat <axis = 0> (intercepts, votes)
+    summands = Concat <axis = 0> (intercepts, added)
     sums = CumSum (summands, by_box)
     last_sums = Gather <axis = 0> (sums, last_box)
     chunk_scores = Transpose <perm = [1, 0]> (last_sums)"""
@@ -122,60 +120,53 @@ _SCORE_OF_TWO = """of_first = Gather <axis = 1> (scores, first)
     score = Sub (of_second, of_first)"""
 
 
-def write_graph(model: Any, label_type: str) -> str:
-    """Return the graph of a fitted model in ONNX's own notation."""
-    n_features, n_classes = model.n_features_in_, len(model.classes_)
-    body = _BODY.format(n_boxes=max(len(model.hyperboxes_), 1))
+def write_graph(record: AdditiveBoxes, label_type: str) -> tuple[str, dict[str, np.ndarray]]:
+    """Return the graph of additive boxes, and the constants that it refers to by name."""
+    n_features, n_classes = record.lower.shape[1], len(record.intercept)
+    weights = record.weights if len(record.labels) else np.zeros((1, n_classes))
+    n_boxes = len(weights)
     answers = {"scores": f"double[n_rows, {n_classes}]"}
-    return _GRAPH.format(
+    text = _GRAPH.format(
         label_type=label_type,
         n_features=n_features,
         n_classes=n_classes,
-        chunks=write_chunks("X", n_features, body, answers),
+        chunks=write_chunks("X", n_features, _BODY.format(n_boxes=n_boxes), answers),
         score_shape="n_samples" if n_classes == 2 else f"n_samples, {n_classes}",
         score=_SCORE_OF_TWO if n_classes == 2 else _SCORE,
     )
-
-
-def list_constants(model: Any) -> dict[str, np.ndarray]:
-    """Return all that the graph refers to by name, but for the labels."""
-    boxes, n_classes = model.hyperboxes_, len(model.classes_)
-    weights = boxes.weights if len(boxes) else np.zeros((1, n_classes))
-    n_boxes = len(weights)
-    # Rows of few classes take as much room as their conditions, of many as their votes.
+    # Rows of few classes take as much memory as their conditions, of many as their weights.
     n_numbers = n_boxes * max(n_classes // 10, 1)
-    constants = {
-        **list_lengths(model.n_features_in_, n_numbers, scores=[n_classes]),
-        **_conditions(boxes),
+    return text, {
+        **list_lengths(n_features, n_numbers, scores=[n_classes]),
+        **_conditions(record),
         "weights": weights[:, :, None].copy(),
-        "intercept": model.intercept_[None, :, None].copy(),
-        "no_vote": np.array(-0.0),
+        "intercept": record.intercept[None, :, None].copy(),
+        "no_weight": np.array(-0.0),
         "n_boxes": np.array([n_boxes]),
         "n_classes": np.array([n_classes]),
         "by_box": np.array(0),
         "last_box": np.array(n_boxes),
+        "first": np.array(0),
+        "second": np.array(1),
     }
-    if n_classes == 2:
-        constants |= {"first": np.array(0), "second": np.array(1)}
-    return constants
 
 
-def _conditions(boxes: WeightedHyperboxes) -> dict[str, np.ndarray]:
+def _conditions(boxes: AdditiveBoxes) -> dict[str, np.ndarray]:
     """Return the conditions, a row for the first of each box, one for the second, and so on.
 
     Boxes with fewer have some that everything meets; so has the box of a model without any.
     """
     constrains = boxes.constrains
     most = int(constrains.sum(axis=1).max(initial=1))
-    shape = most, max(len(boxes), 1)
+    shape = most, max(len(boxes.labels), 1)
     features = np.zeros(shape, np.int64)
     lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
     missings = np.ones(shape, bool)
     of_box, feature = np.nonzero(constrains)
-    place = np.arange(len(of_box)) - np.searchsorted(of_box, of_box)
-    features[place, of_box] = feature
-    lower[place, of_box] = boxes.lower[of_box, feature]
-    upper[place, of_box] = boxes.upper[of_box, feature]
-    missings[place, of_box] = boxes.missing[of_box, feature]
+    row = np.arange(len(of_box)) - np.searchsorted(of_box, of_box)
+    features[row, of_box] = feature
+    lower[row, of_box] = boxes.lower[of_box, feature]
+    upper[row, of_box] = boxes.upper[of_box, feature]
+    missings[row, of_box] = boxes.missing[of_box, feature]
     bounds = {"lower": lower, "upper": upper, "missings": missings}
     return {"features": features, **{name: array[:, :, None] for name, array in bounds.items()}}

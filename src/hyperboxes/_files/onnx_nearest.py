@@ -1,4 +1,4 @@
-"""Parts of ONNX graphs for boxes that answer by distance: which class is the nearest to a sample.
+"""Parts of ONNX graphs of nearest-box models: the class whose box is nearest to a sample.
 
 Numbers are those of `_kernels/nearest.py` bit for bit, and so are the rules of the winner.
 Samples are the rows of a chunk, boxes are sorted by class.
@@ -48,9 +48,9 @@ _RANK = """is_within_{rank} = Less ({gap}, one)
     away_{rank} = Neg ({gap})
     {rank} = Where (is_within_{rank}, degree_{rank}, away_{rank})"""
 
-# What is best of each class decides, unless classes tie: only then is it asked who ties.
+# The nearest box of each class decides. Only where classes tie, the boxes that tie are found.
 _CLASSES = """{pairs}
-    best = Scan <num_scan_inputs = 2, scan_output_axes = [1], body = ask (
+    best = Scan <num_scan_inputs = 2, scan_output_axes = [1], body = find_best (
         int64[1] first, int64[1] stop
     ) => (double[n_rows] class_best) {{
         of_class = Slice ({compared}, first, stop, last)
@@ -69,47 +69,47 @@ _CLASSES = """{pairs}
     is_open = Greater (n_best, one_class)
     open_number = Cast <to = 7> (is_open)
     n_open = ReduceSum <keepdims = 0> (open_number)
-    is_any_open = Greater (n_open, nobody)
+    is_any_open = Greater (n_open, no_row)
     chunk_winner = If <
-        then_branch = settle () => (int64[n_rows] settled_winner) {{
-            {settling}
+        then_branch = resolve () => (int64[n_rows] resolved_winner) {{
+            {resolving}
             open_places = NonZero (is_open)
             open_rows = Squeeze (open_places, start)
-            settled_winner = ScatterElements <axis = 0> (sole_winner, open_rows, open_winner)
+            resolved_winner = ScatterElements <axis = 0> (sole_winner, open_rows, open_winner)
         }},
-        else_branch = leave () => (int64[n_rows] only_winner) {{
+        else_branch = keep () => (int64[n_rows] only_winner) {{
             only_winner = Identity (sole_winner)
         }}
     > (is_any_open)"""
 
-# Votes of the boxes that tie, as floats, which are added quickly, and exactly below 2**53. Before
-# votes comes the oldest box that holds the sample and a single training sample.
-_SETTLING = """{open_rank}
+# Training samples of the boxes that tie are counted as floats, which is quick, and exact below
+# 2**53. The oldest box of a single training sample that contains the sample goes before them.
+_TIES = """{open_rank}
     top = ReduceMax <axes = [1]> (rank)
     is_tied = Equal (rank, top)
-    votes = Scan <num_scan_inputs = 2, scan_output_axes = [1], body = count (
-        int64[1] first_voter, int64[1] stop_voter
-    ) => (double[n_open] class_votes) {{
-        is_voter = Slice (is_tied, first_voter, stop_voter, last)
-        class_counts = Slice (counts, first_voter, stop_voter)
-        ballots = Where (is_voter, class_counts, zero)
-        class_votes = ReduceSum <keepdims = 0> (ballots, last)
+    tie_counts = Scan <num_scan_inputs = 2, scan_output_axes = [1], body = count (
+        int64[1] first_box, int64[1] stop_box
+    ) => (double[n_open] class_count) {{
+        is_tied_box = Slice (is_tied, first_box, stop_box, last)
+        class_counts = Slice (counts, first_box, stop_box)
+        tied_counts = Where (is_tied_box, class_counts, zero)
+        class_count = ReduceSum <keepdims = 0> (tied_counts, last)
     }}> (firsts, stops)
-    valid_votes = Where (has_boxes, votes, zero)
-    most_votes = ArgMax <axis = 1, keepdims = 0> (valid_votes)
+    valid_counts = Where (has_boxes, tie_counts, zero)
+    largest_class = ArgMax <axis = 1, keepdims = 0> (valid_counts)
     flat_top = Squeeze (top, last)
     tied_ages = Where (is_tied, single_ages, no_box)
     oldest_single = ReduceMin <axes = [1], keepdims = 0> (tied_ages)
     is_single = Less (oldest_single, no_box)
-    is_held = Equal (flat_top, one)
-    is_settled = And (is_single, is_held)
+    is_contained = Equal (flat_top, one)
+    is_resolved = And (is_single, is_contained)
     oldest_class = Gather (classes_by_age, oldest_single)
-    open_winner = Where (is_settled, oldest_class, most_votes)"""
+    open_winner = Where (is_resolved, oldest_class, largest_class)"""
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """Loops over the features: what they are of, and what they need not care about."""
+    """Writes loops over the features, as simple as a model permits."""
 
     n_boxes: int
     is_mean: bool
@@ -117,7 +117,7 @@ class Gaps:
     knows_all: bool  # no bound of a box is NaN
 
     def loop(self, result: str, combining: str, prefix: str = "") -> str:
-        """Return a loop that combines `apart`, how far outside samples are, of all features."""
+        """Return a loop that combines `apart`, the gaps of samples and boxes, of all features."""
         beyond = "beyond = Max (above, below) apart = Mul (beyond, g)"
         return _LOOP.format(
             result=result,
@@ -132,7 +132,7 @@ class Gaps:
         )
 
     def at_least(self, result: str, least: str) -> str:
-        """Return what makes the larger of `apart` and another number a result.
+        """Return the nodes of the larger of `apart` and another number.
 
         NaN is never greater, so unknown bounds rule nothing out; `Max` takes a third of the time,
         but runtimes may differ in what it makes of NaN.
@@ -142,7 +142,7 @@ class Gaps:
         return f"is_wider = Greater (apart, {least}) {result} = Where (is_wider, apart, {least})"
 
     def within_reach(self) -> str:
-        """Return what makes `gap` or, if it is a mean, the sum of gaps `clipped` at 1."""
+        """Return the nodes of `gap` or, for a mean, of the sum of gaps `clipped` at 1."""
         if not self.is_mean:
             return self.loop("gap", self.at_least("new", "old"))
         slope = "in_reach = Clip (apart, zero, one)"
@@ -151,7 +151,7 @@ class Gaps:
         return self.loop("clipped", f"{slope} new = Add (old, in_reach)")
 
     def of_open_rows(self) -> str:
-        """Return what makes `open_gap`, that of rows where classes tie."""
+        """Return the nodes of `open_gap`, that of rows where classes tie."""
         return _OPEN_MEAN.format(gap=self._beyond_reach("open_")) if self.is_mean else _OPEN_LARGEST
 
     def _beyond_reach(self, prefix: str) -> str:
@@ -160,12 +160,12 @@ class Gaps:
 
 
 def _write_rank(gap: str, rank: str) -> str:
-    """Return what makes ranks of distances, the largest for the nearest."""
+    """Return the nodes of ranks of distances, the largest for the nearest."""
     return _RANK.format(gap=gap, rank=rank)
 
 
 def write_deciding(gaps: Gaps) -> str:
-    """Return what makes `chunk_winner` and `chunk_membership`.
+    """Return the nodes of `chunk_winner` and `chunk_membership`.
 
     Ranks fall with distances, so that of the nearest box of a class is the highest. In a mean, all
     that is beyond reach is equally far at first, so classes tie there.
@@ -176,5 +176,5 @@ def write_deciding(gaps: Gaps) -> str:
         pairs=gaps.within_reach(),
         compared="clipped" if gaps.is_mean else "gap",
         class_rank=best_gap + _write_rank("best_gap" if gaps.is_mean else "best", "class_rank"),
-        settling=_SETTLING.format(open_rank=open_rank),
+        resolving=_TIES.format(open_rank=open_rank),
     )

@@ -69,7 +69,7 @@ _HEADER: dict[str, tuple[type, ...]] = {
 }
 
 # Keys that only some models have.
-_OPTIONAL: dict[str, tuple[type, ...]] = {"categories": (dict,)}
+_OPTIONAL: dict[str, tuple[type, ...]] = {"categories": (dict,), "target_name": (str,)}
 
 
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
@@ -190,6 +190,7 @@ def _known_names() -> str:
 
 def _header(model: Any, file_name: str) -> dict[str, Any]:
     names = getattr(model, "feature_names_in_", None)
+    target = {"target_name": model.target_name_} if hasattr(model, "target_name_") else {}
     return {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
@@ -200,7 +201,9 @@ def _header(model: Any, file_name: str) -> dict[str, Any]:
         },
         "feature_names": None if names is None else [str(name) for name in names],
         "classes_are_objects": is_classifier(model) and model.classes_.dtype == object,
-    } | categories_to_json(known_categories(model))
+        **categories_to_json(known_categories(model)),
+        **target,
+    }
 
 
 def _arrays(model: Any, kind: ModelSchema) -> Arrays:
@@ -340,6 +343,8 @@ def _restore(model: Any, kind: ModelSchema, header: dict[str, Any], arrays: Arra
         fitted["feature_names_in_"] = np.array(header["feature_names"], object)
     if categories := categories_from_json(header, fitted["n_features_in_"]):
         fitted["_categories"] = categories
+    if "target_name" in header:
+        fitted["target_name_"] = header["target_name"]
     n_classes = 0
     if "classes" in arrays:
         classes = arrays["classes"]

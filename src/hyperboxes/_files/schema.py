@@ -270,7 +270,7 @@ def _calibration_to_json(calibration: DistanceCalibration | None) -> dict[str, A
         "losses": calibration.losses.tolist(),
         "log_gaps": calibration.log_gaps,
         "n_gaps": calibration.n_gaps,
-        "next_question": calibration.next_update,
+        "next_update": calibration.next_update,
     }
 
 
@@ -283,7 +283,7 @@ def _calibration_from_json(value: dict[str, Any] | None) -> DistanceCalibration 
             "losses": list(losses),
             "log_gaps": float(log_gaps),
             "n_gaps": float(n_gaps),
-            "next_question": int(question),
+            "next_update": int(question),
         } if len(value) == 4 and _is_table(losses) and type(question) is int:
             pass
         case _:

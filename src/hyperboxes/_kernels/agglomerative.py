@@ -31,17 +31,18 @@ from hyperboxes._kernels.search import (
 )
 from hyperboxes._kernels.structs import ALIVE, BOXES, CANDIDATES, CLOSED, FEW, NO_LABEL, WORK, Queue
 
-# Every sample starts as a box with the index of the sample. A merged box takes the smaller of the
-# two indices; the other box is left with a count of 0 and removed from the search.
+# Every sample starts as a box with the index of the sample. A merged box takes one of the two
+# indices; the other box is left with a count of 0 and removed from the search.
 
 # State of AGGLO-2: the box to visit next, and whether the pass has merged anything.
 PLACE, MERGED = range(2)
 
 
 @kernel
-def merge_in_turn(boxes, walk, growth, scratch, relabels, work):
+def merge_in_turn(boxes, walk, growth, scratch, keeps_visited, relabels, work):
     """AGGLO-2: visit box after box, merging each with the most similar one that may; repeat.
 
+    The merged box takes the index of the visited one if `keeps_visited`, else the smaller one.
     `relabels` says that there are boxes without a label, None that there are none.
 
     Returns whether a whole pass has merged nothing, which is the end; or False after `work`
@@ -72,29 +73,30 @@ def merge_in_turn(boxes, walk, growth, scratch, relabels, work):
         k, n_tried = choose(boxes.labels[i], i, boxes, growth, scratch)
         counters[CANDIDATES] += n_tried
         if k >= 0:
-            merge(smaller(i, k), larger(i, k), boxes, relabels)
-            tighten_free_region(smaller(i, k), growth.theta, boxes, boxes.index.bitmaps, scratch)
+            kept = i if keeps_visited else smaller(i, k)
+            merge(kept, i + k - kept, boxes, relabels)
+            tighten_free_region(kept, growth.theta, boxes, boxes.index.bitmaps, scratch)
             walk[MERGED] = True
     return False
 
 
 @internal
-def merge(earlier, later, boxes, relabels):
-    """Merge the later box into the earlier one, which takes on its label.
+def merge(kept, gone, boxes, relabels):
+    """Merge one box into another, which takes on its label.
 
     `relabels` is None where all boxes have labels, so that this is not compiled.
     """
     labels, counts = boxes.labels, boxes.counts
-    v, w = boxes.lower[earlier], boxes.upper[earlier]
-    hull(v, w, boxes.lower[later], boxes.upper[later], v, w)
-    if relabels is not None and labels[earlier] != joint_label(labels[earlier], labels[later]):
-        relabel_box(earlier, labels[later], boxes)
-    update_box(earlier, boxes)
-    counts[earlier] += counts[later]
-    counts[later] = 0
-    boxes.confirmed[earlier] = larger(boxes.confirmed[later], boxes.confirmed[earlier])
-    share_blocking_bounds(earlier, later, boxes.index, boxes.index.free_regions)
-    remove_box(later, boxes)
+    v, w = boxes.lower[kept], boxes.upper[kept]
+    hull(v, w, boxes.lower[gone], boxes.upper[gone], v, w)
+    if relabels is not None and labels[kept] != joint_label(labels[kept], labels[gone]):
+        relabel_box(kept, labels[gone], boxes)
+    update_box(kept, boxes)
+    counts[kept] += counts[gone]
+    counts[gone] = 0
+    boxes.confirmed[kept] = larger(boxes.confirmed[gone], boxes.confirmed[kept])
+    share_blocking_bounds(kept, gone, boxes.index, boxes.index.free_regions)
+    remove_box(gone, boxes)
 
 
 # The paper sorts all pairs anew after each merge. Here each pair belongs to one of its boxes; each
@@ -168,7 +170,7 @@ def merge_best_pairs(boxes, queue, log, growth, scratch, moves, may_part, relabe
         if not begin(boxes, boxes.index.free_regions):
             break
         i = queue.tree[1]
-        if queue.heads[i, VALUE] <= 0.0:
+        if queue.heads[i, VALUE] < 0.0:
             return True
         taken = lists[i, TAKEN]
         if taken == lists[i, LISTED]:
@@ -217,10 +219,10 @@ def _is_outdated(i, k, value, boxes, queue, growth, search):
     new = similarity(search.low, search.high, boxes, k, growth)
     if new == value:
         return False
-    is_listed = frontier[i, VALUE] <= 0.0 or precedes(
+    is_listed = frontier[i, VALUE] < 0.0 or precedes(
         new, k, frontier[i, VALUE], np.int64(frontier[i, PARTNER])
     )
-    if is_listed and new > 0.0 and new >= growth.floor:
+    if is_listed and new >= growth.floor:
         place = queue.lists[i, TAKEN]
         while place < queue.lists[i, LISTED] and precedes(
             similarities[place], partners[place], new, k
@@ -269,8 +271,6 @@ def _search(i, boxes, queue, growth, scratch):
     if n_listed == partners.shape[0]:
         frontier[i, VALUE] = similarities[n_listed - 1]
         frontier[i, PARTNER] = partners[n_listed - 1]
-    while n_listed > 0 and similarities[n_listed - 1] == 0.0:  # pairs of similarity 0 are left out
-        n_listed -= 1
     lists[i, LISTED] = n_listed
     lists[i, TAKEN] = 0
 
@@ -432,7 +432,7 @@ def _tries_of_pairs(i, least, start, boxes, ends, merges, growth, scratch):
     tries = 0
     for s in range(n_similar):
         k = ids[s]
-        if k >= least and k != i and values[s] > 0.0:
+        if k >= least and k != i:
             end = smaller(ends[i], ends[k])
             tries += _tries(values[s], smaller(i, k), larger(i, k), start, end, merges)
     return tries

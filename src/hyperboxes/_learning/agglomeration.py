@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from hyperboxes._kernels import agglomerative
@@ -43,12 +45,15 @@ SHORTLIST, LONG_LIST = 4, 16
 
 
 class Agglo2:
-    """Visit the boxes in turn and merge each with the most similar one that may."""
+    """Visit the boxes in turn and merge each with the most similar one that may.
 
-    def __init__(self, boxes: BoxStore, growth: GrowthParameters) -> None:
+    The merged box takes the place of the visited one if `keeps_visited`, else the earlier place.
+    """
+
+    def __init__(self, boxes: BoxStore, growth: GrowthParameters, keeps_visited: bool) -> None:
         self._boxes = boxes
         self._growth = growth
-        self._relabels = boxes.relabels
+        self._switches = keeps_visited, boxes.relabels
         self._walk = np.zeros(2, np.int64)
 
     def step(self, work: int) -> bool:
@@ -57,7 +62,7 @@ class Agglo2:
         boxes.rebuild_if_sparse()
         scratch = boxes.make_scratch()
         return agglomerative.merge_in_turn(
-            boxes.learnable, self._walk, self._growth, scratch, self._relabels, work
+            boxes.learnable, self._walk, self._growth, scratch, *self._switches, work
         )
 
     def count(self, samples: Samples) -> None:
@@ -68,11 +73,13 @@ class AggloSM:
     """Merge the most similar pair of all that may, again and again.
 
     By the lemma, pairs below its floor are too large together, so the search may leave them out
-    whatever selection is to be counted.
+    whatever selection is to be counted. Those of similarity 0 are then not counted either.
     """
 
     def __init__(self, boxes: BoxStore, growth: GrowthParameters, lemma_floor: float) -> None:
         n_boxes = len(boxes)
+        if lemma_floor > 0.0:
+            growth = growth._replace(floor=max(growth.floor, sys.float_info.min))
         self._boxes = boxes
         self._growth = growth
         self._search_growth = growth._replace(floor=max(growth.floor, lemma_floor))
@@ -118,12 +125,12 @@ def make_job(
     Free regions are tracked `at_once`, or after some rejections.
     """
     boxes.track_free_regions(tracks_free_regions(growth), at_once=at_once)
-    if algorithm == "agglo2":
-        return Agglo2(boxes, growth)
-    return AggloSM(boxes, growth, lemma_floor)
+    if algorithm == "agglo-sm":
+        return AggloSM(boxes, growth, lemma_floor)
+    return Agglo2(boxes, growth, keeps_visited=algorithm == "agglo2-printed")
 
 
-ALGORITHMS = ("agglo2", "agglo-sm")
+ALGORITHMS = ("agglo2", "agglo2-printed", "agglo-sm")
 
 
 def agglomerate_samples(

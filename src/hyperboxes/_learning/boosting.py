@@ -438,16 +438,17 @@ class Booster:
         ridges = self.settings.ridge * one / np.array(self._n_found)
         threshold = self.settings.threshold * one
         voters = additive.Weights(all_votes, ridges, threshold, self._regions.members)
-        additive.newton_sweeps(
-            self._regions.table, voters, self._intercepts, self.settings.n_sweeps
-        )
+        cells, n_sweeps = self._regions.table, self.settings.n_sweeps
+        sweep = additive.make_sweep(cells)
+        additive.newton_sweeps(cells, voters, self._intercepts, n_sweeps, sweep)
         return all_votes
 
     def _vote_for_all(self, inside: np.ndarray) -> np.ndarray:
         """Let a box vote for each class; return its votes."""
         new = np.empty(len(self._intercepts))
         l2, rate = self.settings.l2 * self._unit * boosting.ONE, self.settings.learning_rate
-        additive.vote_for_all(self._regions.table, inside, l2, rate, new, self._intercepts)
+        cells, sweep = self._regions.table, additive.make_sweep(self._regions.table)
+        additive.vote_for_all(cells, inside, l2, rate, new, self._intercepts, sweep)
         return new
 
     def _end_round(self) -> None:
@@ -458,7 +459,7 @@ class Booster:
         """Let boxes be sought by what the scores leave to explain, those of all boxes if None."""
         scores = self._regions.table.scores if scores is None else scores
         self._probabilities = np.empty(scores.shape, np.int64)
-        additive.set_probabilities(scores, self._probabilities)
+        additive.set_probabilities(scores, np.empty(scores.shape[1]), self._probabilities)
         self._searched_regions = self._regions.of_searched
 
 

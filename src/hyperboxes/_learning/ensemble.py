@@ -37,8 +37,19 @@ from hyperboxes._models.samples import Samples
 _MAX_REPLICATES = 10**8
 
 
+def canonical_order(
+    low: np.ndarray, high: np.ndarray, labels: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Return the samples sorted by class, codes and weight.
+
+    Draws from them then do not depend on the order in which they come.
+    """
+    ends = [] if high is low else [*high.T[::-1]]
+    return np.lexsort([weights, *ends, *low.T[::-1], labels])
+
+
 class Replicates(NamedTuple):
-    """The rows of the replicated samples, ascending, and the weights of replicates, at most 1.
+    """The rows of the replicated samples, and the weights of replicates, at most 1.
 
     Without `weights`, all are 1.
     """
@@ -52,8 +63,11 @@ class Replicates(NamedTuple):
         return copied, copied if high is low else np.take(high.T, self.rows, axis=1).T
 
 
-def replicate_by_weight(weights: np.ndarray) -> Replicates:
-    """Return each sample as often as its weight, and once more for a fraction that is left."""
+def replicate_by_weight(weights: np.ndarray, order: np.ndarray) -> Replicates:
+    """Return each sample as often as its weight, and once more for a fraction that is left.
+
+    Replicates are in the `order` of their samples.
+    """
     n_copies = np.ceil(weights)
     if (total := n_copies.sum()) > _MAX_REPLICATES:
         raise ValueError(
@@ -61,7 +75,8 @@ def replicate_by_weight(weights: np.ndarray) -> Replicates:
             f"is the sample twice. There may be {_MAX_REPLICATES:,} of them: divide the weights by "
             f"{np.ceil(total / _MAX_REPLICATES):.0f} or more."
         )
-    rows = np.repeat(np.arange(len(weights)), n_copies.astype(np.int64))
+    weights, n_copies = weights[order], n_copies[order]
+    rows = np.repeat(order, n_copies.astype(np.int64))
     has_rest = weights < n_copies
     if not has_rest.any():
         return Replicates(rows, None)

@@ -35,7 +35,8 @@ SIMILARITIES = {
     "mid-max": MID_MAX,
     "mid-min": MID_MIN,
 }
-OVERLAPS = {"closed": CLOSED, "paper": PAPER, "four": FOUR, "nine": NINE}
+# The four cases that the paper prints are Simpson's.
+OVERLAPS = {"closed": CLOSED, "paper": PAPER, "printed": FOUR, "nine": NINE}
 RESOLUTIONS = {
     "keep": ALLOW,
     "lock": FREEZE,

@@ -183,7 +183,7 @@ def _nearest_scores(record: NearestBoxes, lower: np.ndarray, upper: np.ndarray) 
     singletons = np.full(scores.shape, n_boxes)
     boxes = np.flatnonzero(labels >= 0)
     for row, ends in enumerate(zip(lower, upper, strict=True)):
-        ranks = closeness(record.distance(_scaled_gaps(record, *ends)))
+        ranks = closeness(record.distance(scaled_gaps(record, *ends)))
         np.maximum.at(scores[row], labels[boxes], ranks[boxes])
         nearest = boxes[ranks[boxes] == scores[row, labels[boxes]]]
         np.add.at(tie_counts[row], labels[nearest], record.counts[nearest])
@@ -198,7 +198,7 @@ def _class_labels(record: NearestBoxes) -> np.ndarray:
     return record.labels if record.n_classes > 0 else np.arange(len(record.labels))
 
 
-def _scaled_gaps(record: NearestBoxes, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def scaled_gaps(record: NearestBoxes, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return how far a sample is outside of each box, in the units of the boxes."""
     low, high = record.scale.transform(low), record.scale.transform(high)
     return np.maximum(high - record.upper, record.lower - low)
@@ -211,7 +211,7 @@ def _trace_nearest(
     scores = class_scores(record, lower, upper)
     winner = int(winners(record, scores)[0])
     labels, of_row = _class_labels(record), scores.scores[0]
-    gaps = _scaled_gaps(record, lower[0], upper[0])
+    gaps = scaled_gaps(record, lower[0], upper[0])
     distances = record.distance(gaps)
     ranks = closeness(distances)
     # The nearest first; of equals, the one that has absorbed the most samples, then the oldest.
@@ -232,7 +232,7 @@ def _trace_nearest(
 # Neighbors.
 
 
-def _neighbor_distances(
+def neighbor_distances(
     record: NeighborBoxes, low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the distance of each box, and its gaps as parts of the features' ranges."""
@@ -244,7 +244,7 @@ def _neighbor_distances(
 
 def _neighbor_shares(record: NeighborBoxes, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return the share of each box in the votes of all experts."""
-    distances, _ = _neighbor_distances(record, low, high)
+    distances, _ = neighbor_distances(record, low, high)
     order = np.lexsort((record.age, distances))
     shares = np.zeros(len(order))
     experts = expert_weights(record.expert_scores)
@@ -260,7 +260,7 @@ def _neighbor_shares(record: NeighborBoxes, low: np.ndarray, high: np.ndarray) -
 def _trace_neighbors(
     record: NeighborBoxes, low: np.ndarray, high: np.ndarray, evaluation: Evaluation
 ) -> Trace:
-    distances, gaps = _neighbor_distances(record, low, high)
+    distances, gaps = neighbor_distances(record, low, high)
     shares = _neighbor_shares(record, low, high)
     boxes = np.argsort(-shares, kind="stable")
     boxes = boxes[shares[boxes] > 0.0]

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from hyperboxes._kernels import nearest as nearest_kernels
-from hyperboxes._kernels.structs import Metric
+from hyperboxes._kernels.structs import NO_LABEL, Metric
 from hyperboxes._models.box_store import WORK_PER_CALL, AllClassTree, BoxStore, Workspace
 from hyperboxes._models.calibration import DistanceCalibration, Nearest, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -161,6 +161,11 @@ class BoxModel:
         It is the membership, and minus the distance where that is 0.
         """
         return closeness(self._distance(xl, xu, boxes))
+
+    def unlabeled_membership(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+        """Return each sample's largest membership over the boxes without a label, 0 for none."""
+        boxes = np.flatnonzero(self.boxes.labels == NO_LABEL)
+        return self.closeness(xl, xu, boxes).max(axis=1, initial=0.0)
 
     def _distance(self, xl: np.ndarray, xu: np.ndarray, boxes: np.ndarray) -> np.ndarray:
         lower, upper = self.boxes.lower[boxes], self.boxes.upper[boxes]

@@ -184,6 +184,12 @@ class AdditiveBoxes(_Record):
     class_counts: np.ndarray
     feature_importances: np.ndarray
 
+    @property
+    def constrains(self) -> np.ndarray:
+        """Whether each box has a condition on each feature, of shape (n_boxes, n_features)."""
+        constrains: np.ndarray = np.isfinite(self.lower) | np.isfinite(self.upper) | ~self.missing
+        return constrains
+
     def contains(self, X: np.ndarray) -> np.ndarray:
         """Return which boxes contain which samples, of shape (n_samples, n_boxes)."""
         X = X[:, np.newaxis]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hyperboxes._estimators.validation import mark_validated
+from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._extras import need
-from hyperboxes._models.hyperboxes import WeightedHyperboxes
+from hyperboxes._models.executor import neighbor_distances, scaled_gaps
+from hyperboxes._models.records import AdditiveBoxes, NearestBoxes, NeighborBoxes, closeness
 from hyperboxes._plots.categories import (
     axis_categories,
     draw_categories,
@@ -40,16 +41,7 @@ from hyperboxes._plots.styles import (
     style_of,
     text_colour,
 )
-from hyperboxes._readers.fitted import (
-    check_integer,
-    classes_or_clusters,
-    is_classifier,
-    is_voting,
-    name_no_label,
-    read_any_boxes,
-    read_closeness,
-    read_pipeline,
-)
+from hyperboxes._readers.fitted import FittedModel, check_integer, read_fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -231,39 +223,38 @@ class BoxesDisplay(Display):
             The display, drawn.
         """
         need("matplotlib", "plot", cls.__name__)
-        at = read_pipeline(model, at)[1]
-        model, X, _ = read_pipeline(model, X)
-        all_boxes = read_any_boxes(model, cls.__name__)
+        fitted = read_fitted(model, Operation.BOXES)
+        record, all_boxes = fitted.record, fitted.hyperboxes
         chosen = find_boxes(all_boxes, boxes)
         check_integer("max_boxes", max_boxes, 1)
         check_integer("max_samples", max_samples, 1, optional=False)
         check_integer("grid_resolution", grid_resolution, 2, optional=False)
-        columns = find_columns(model, features, chosen)
-        data = read_data(model, X, y, columns, max_samples)
-        others = read_others(model, at, columns)
+        columns = find_columns(fitted, features, chosen)
+        data = read_data(fitted, X, y, columns, max_samples)
+        others = read_others(fitted, at, columns)
         ends = (ends[chosen][:, columns] for ends in (all_boxes.lower, all_boxes.upper))
-        lower, upper = to_axes(model, columns, *ends)
-        limits = find_limits(model, columns, [lower, upper, data["samples"]])
-        names = axis_names(model)
+        lower, upper = to_axes(fitted.categories, columns, *ends)
+        limits = find_limits(fitted, columns, [lower, upper, data["samples"]])
+        names, weights = axis_names(fitted), None
+        if isinstance(record, AdditiveBoxes):
+            weights = record.weights[chosen].max(axis=1)
         display = cls(
             lower=lower,
             upper=upper,
             labels=all_boxes.labels[chosen],
             counts=all_boxes.counts[chosen],
-            classes=classes_or_clusters(model),
+            classes=fitted.labels,
             feature_names=[names[column] for column in columns],
             limits=limits,
-            nearness=None if at is None else _nearness(model, others, columns)[chosen],
-            regions=_find_regions(model, columns, limits, grid_resolution, others)
-            if regions and _has_regions(model, columns, at)
+            nearness=None if at is None else _nearness(fitted, others, columns)[chosen],
+            regions=_find_regions(fitted, columns, limits, grid_resolution, others)
+            if regions and _has_regions(fitted, columns, at)
             else None,
-            weights=all_boxes.weights[chosen].max(axis=1)
-            if isinstance(all_boxes, WeightedHyperboxes)
-            else None,
+            weights=weights,
             max_boxes=max_boxes,
-            no_label=name_no_label(model),
-            n_features=model.n_features_in_,
-            categories=axis_categories(model, columns),
+            no_label=fitted.no_label,
+            n_features=fitted.n_features,
+            categories=axis_categories(fitted.categories, columns),
             **data,
         )
         return display.plot(ax, legend=legend, box_kwargs=box_kwargs, scatter_kwargs=scatter_kwargs)
@@ -450,33 +441,40 @@ class BoxesDisplay(Display):
         return colours
 
 
-def _nearness(model: Any, others: np.ndarray, columns: list[int]) -> np.ndarray:
+def _nearness(fitted: FittedModel, others: np.ndarray, columns: list[int]) -> np.ndarray:
     """Return how near boxes are to a sample in the features not shown, from 0 to 1.
 
     It is 1 for boosted boxes that contain the sample there, and 0 for others.
     """
-    boxes = model.hyperboxes_
-    if not isinstance(boxes, WeightedHyperboxes):
-        return np.maximum(read_closeness(model, others), 0.0)
-    outside = (others < boxes.lower) | (others > boxes.upper)
-    keeps_out = np.where(np.isnan(others), ~boxes.missing, outside)
-    keeps_out[:, columns] = False
-    return np.where(keeps_out.any(axis=1), 0.0, 1.0)
+    match fitted.record:
+        case AdditiveBoxes() as boxes:
+            outside = (others < boxes.lower) | (others > boxes.upper)
+            keeps_out = np.where(np.isnan(others), ~boxes.missing, outside)
+            keeps_out[:, columns] = False
+            return np.where(keeps_out.any(axis=1), 0.0, 1.0)
+        case NearestBoxes() as record:
+            distances = record.distance(scaled_gaps(record, others, others))
+            return np.maximum(closeness(distances), 0.0)
+        case NeighborBoxes() as record:
+            distances, _ = neighbor_distances(record, others, others)
+            return 1.0 - distances / record.feature_weights.sum()
+        case record:
+            raise AssertionError(record.kind)
 
 
-def _has_regions(model: Any, columns: list[int], at: Any) -> bool:
+def _has_regions(fitted: FittedModel, columns: list[int], at: Any) -> bool:
     """Whether the features shown and the cut determine predictions.
 
     For boosted boxes, a feature without a value is missing, which differs from one that does not
     matter.
     """
-    if is_voting(model):
-        return at is not None or len(columns) == model.n_features_in_
-    return bool((model.hyperboxes_.labels >= 0).any())
+    if isinstance(fitted.record, AdditiveBoxes):
+        return at is not None or len(columns) == fitted.n_features
+    return bool((fitted.hyperboxes.labels >= 0).any())
 
 
 def _find_regions(
-    model: Any, columns: list[int], limits: np.ndarray, resolution: int, at: np.ndarray
+    fitted: FittedModel, columns: list[int], limits: np.ndarray, resolution: int, at: np.ndarray
 ) -> np.ndarray:
     """Return the predicted class index in each cell of a grid, with the first feature along rows.
 
@@ -490,10 +488,10 @@ def _find_regions(
     for start in range(0, len(points), step):
         some = points[start : start + step]
         samples = np.tile(at, (len(some), 1))
-        samples[:, columns] = from_axes(model, columns, some)
-        parts.append(model.predict(mark_validated(samples)))
+        samples[:, columns] = from_axes(fitted.categories, columns, some)
+        parts.append(fitted.call("predict", samples))
     labels = np.concatenate(parts)
-    codes = np.searchsorted(model.classes_, labels) if is_classifier(model) else labels
+    codes = labels if fitted.classes is None else np.searchsorted(fitted.classes, labels)
     return codes.reshape((resolution,) * len(columns))
 
 

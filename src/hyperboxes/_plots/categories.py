@@ -6,12 +6,11 @@ are rare, share a slot. The outline of a box spans the slots of all categories t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._models.categories import Categories
 from hyperboxes._plots.styles import escape_math, shorten
 
@@ -31,12 +30,13 @@ _ROUNDING = 1e-11
 _STEPS = 0.7548776662466927, 0.5698402909980532
 
 
-def axis_categories(model: Any, columns: Sequence[int]) -> dict[int, dict[str, float]]:
+def axis_categories(
+    known: Mapping[int, Categories], columns: Sequence[int]
+) -> dict[int, dict[str, float]]:
     """Return the names of categories and their slots, for each axis with categories."""
-    known = known_categories(model)
     return {
         axis: {_name(known[columns[axis]], value): float(k) for k, value in enumerate(positions)}
-        for axis, positions in _category_axes(model, columns).items()
+        for axis, positions in _category_axes(known, columns).items()
     }
 
 
@@ -59,27 +59,30 @@ def draw_categories(axis: Any, slots: dict[str, float]) -> None:
     axis.set_ticks(list(shown.values()), names, size="small")
 
 
-def _category_axes(model: Any, columns: Sequence[int]) -> dict[int, np.ndarray]:
+def _category_axes(
+    known: Mapping[int, Categories], columns: Sequence[int]
+) -> dict[int, np.ndarray]:
     """Return the encoded positions, ascending, for each axis with categories."""
-    known = known_categories(model)
     return {axis: np.unique(known[j].positions) for axis, j in enumerate(columns) if j in known}
 
 
-def category_limits(model: Any, columns: Sequence[int]) -> dict[int, tuple[float, float]]:
+def category_limits(
+    known: Mapping[int, Categories], columns: Sequence[int]
+) -> dict[int, tuple[float, float]]:
     """Return the limits of the axes with categories."""
-    axes = _category_axes(model, columns)
+    axes = _category_axes(known, columns)
     return {axis: (-0.5, max(len(positions), 1) - 0.5) for axis, positions in axes.items()}
 
 
 def to_axes(
-    model: Any, columns: Sequence[int], lower: np.ndarray, upper: np.ndarray
+    known: Mapping[int, Categories], columns: Sequence[int], lower: np.ndarray, upper: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the slots of the first and the last category of boxes, on axes with categories.
 
     Bounds on other axes, and bounds that are infinite or missing, remain as they are.
     """
     first, last = np.array(lower, float), np.array(upper, float)
-    for axis, positions in _category_axes(model, columns).items():
+    for axis, positions in _category_axes(known, columns).items():
         low, high = first[:, axis], last[:, axis]
         begin = np.searchsorted(positions, low - _ROUNDING)
         end = np.searchsorted(positions, high + _ROUNDING, side="right") - 1
@@ -88,18 +91,22 @@ def to_axes(
     return first, last
 
 
-def spread_on_axes(model: Any, columns: Sequence[int], values: np.ndarray) -> np.ndarray:
+def spread_on_axes(
+    known: Mapping[int, Categories], columns: Sequence[int], values: np.ndarray
+) -> np.ndarray:
     """Return where samples are drawn, spread over the slots of their categories."""
-    drawn = to_axes(model, columns, values, values)[0]
-    for axis in _category_axes(model, columns):
+    drawn = to_axes(known, columns, values, values)[0]
+    for axis in _category_axes(known, columns):
         drawn[:, axis] += _HALF * (2.0 * (np.arange(len(drawn)) * _STEPS[axis] % 1.0) - 1.0)
     return drawn
 
 
-def from_axes(model: Any, columns: Sequence[int], drawn: np.ndarray) -> np.ndarray:
+def from_axes(
+    known: Mapping[int, Categories], columns: Sequence[int], drawn: np.ndarray
+) -> np.ndarray:
     """Return the model's values for points of a picture. Between categories, it is the nearest."""
     values = np.array(drawn, float)
-    for axis, positions in _category_axes(model, columns).items():
+    for axis, positions in _category_axes(known, columns).items():
         nearest = np.clip(np.rint(values[:, axis]), 0, len(positions) - 1).astype(int)
         values[:, axis] = positions[nearest] if len(positions) else np.nan
     return values

@@ -6,20 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_array
 
-from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._estimators.validation import NUMBERS, ValidatedArray, validate_samples
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.records import AdditiveBoxes
 from hyperboxes._plots.categories import category_limits, spread_on_axes
-from hyperboxes._readers.fitted import (
-    describe_units,
-    encode_labels,
-    given_names,
-    is_voting,
-    name_features,
-)
+from hyperboxes._readers.fitted import FittedModel, ignoring_missing_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,38 +61,40 @@ class PanelsDisplay(Display):
 # Features
 
 
-def axis_names(model: Any) -> list[str]:
+def axis_names(fitted: FittedModel) -> list[str]:
     """Return the names of features for axes, marked if a Pipeline transforms the values."""
-    ending = ", transformed" if describe_units(model) else ""
-    return [f"{name}{ending}" for name in name_features(model)]
+    ending = ", transformed" if fitted.units else ""
+    return [f"{name}{ending}" for name in fitted.feature_names]
 
 
-def find_columns(model: Any, features: Any, boxes: np.ndarray) -> list[int]:
+def find_columns(fitted: FittedModel, features: Any, boxes: np.ndarray) -> list[int]:
     """Return the indices of the one or two features to draw."""
     if features is None:
-        return _default_columns(model, boxes)
+        return _default_columns(fitted, boxes)
     if isinstance(features, str | int | np.integer):
         features = [features]
-    columns = [_feature_index(model, feature) for feature in features]
+    columns = [_feature_index(fitted, feature) for feature in features]
     if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
         raise ValueError(f"features must name one feature or two different ones, got {features!r}.")
     return columns
 
 
-def _default_columns(model: Any, boxes: np.ndarray) -> list[int]:
+def _default_columns(fitted: FittedModel, boxes: np.ndarray) -> list[int]:
     """Return the first two features, or for boosted boxes the most important constrained ones."""
-    if not is_voting(model):
-        return list(range(min(2, model.n_features_in_)))
-    is_open = ~model.hyperboxes_.constrains[boxes].any(axis=0)
-    order = np.lexsort((-model.feature_importances_, is_open))
-    return np.sort(order[:2]).tolist()
+    match fitted.record:
+        case AdditiveBoxes() as record:
+            is_open = ~record.constrains[boxes].any(axis=0)
+            order = np.lexsort((-record.feature_importances, is_open))
+            return np.sort(order[:2]).tolist()
+        case _:
+            return list(range(min(2, fitted.n_features)))
 
 
-def _feature_index(model: Any, feature: Any) -> int:
+def _feature_index(fitted: FittedModel, feature: Any) -> int:
     """Return the index of a feature, which is given by its name or its index."""
-    n_features = model.n_features_in_
+    n_features = fitted.n_features
     if isinstance(feature, str):
-        names = [] if given_names(model) is None else name_features(model)
+        names = fitted.feature_names if fitted.has_names else []
         if feature in names:
             return names.index(feature)
         known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
@@ -134,62 +128,49 @@ def find_boxes(boxes: Hyperboxes, chosen: Any) -> np.ndarray:
     return np.unique(indices % len(boxes))
 
 
-def check_samples(model: Any, X: Any) -> np.ndarray:
+def check_samples(fitted: FittedModel, X: Any) -> np.ndarray:
     """Return validated samples. A single one may be given as a row."""
-    if type(X) is ValidatedArray or hasattr(X, "columns"):
-        return validate_samples(model, X, reset=False, **NUMBERS)
-    if known_categories(model):
-        rows = np.asarray(X, dtype=object)
-        return validate_samples(model, np.atleast_2d(rows), reset=False, **NUMBERS)
-    X = np.asarray(X, dtype=np.float64)
-    X = check_array(np.atleast_2d(X) if X.ndim == 1 else X, ensure_all_finite="allow-nan")
-    if X.shape[1] != model.n_features_in_:
-        raise ValueError(
-            f"Samples have {X.shape[1]} features, but the model has {model.n_features_in_}."
-        )
-    return X
+    if not hasattr(X, "columns") and np.ndim(X) == 1:
+        X = np.atleast_2d(np.asarray(X, object if fitted.categories else None))
+    with ignoring_missing_names():
+        return fitted.encode(X)[0]
 
 
-def check_one_sample(model: Any, X: Any, name: str) -> np.ndarray:
+def check_one_sample(fitted: FittedModel, X: Any, name: str) -> np.ndarray:
     """Return the one sample that a parameter contains, of shape (1, n_features)."""
-    samples = check_samples(model, X)
+    samples = check_samples(fitted, X)
     if len(samples) != 1:
         raise ValueError(f"{name} must be one sample, got {len(samples)}.")
     return samples
 
 
 def read_data(
-    model: Any, X: Any, y: Any, columns: list[int], max_samples: int
+    fitted: FittedModel, X: Any, y: Any, columns: list[int], max_samples: int
 ) -> dict[str, np.ndarray | None]:
     """Return the samples to draw and their labels."""
     if X is None:
         if y is not None:
             raise ValueError("y contains labels of samples: X is needed too.")
         return {"samples": None, "sample_labels": None}
-    X = check_samples(model, X)
-    labels = None if y is None else _check_labels(model, y, len(X))
+    X, labels = check_samples(fitted, X), None
+    if y is not None:
+        labels, unknown = fitted.encode_labels(y, len(X))
+        if unknown:
+            raise ValueError(f"y contains labels that the model was not fitted with: {unknown}.")
     rows = np.flatnonzero(~np.isnan(X[:, columns]).any(axis=1))
     if len(rows) > max_samples:
         rows = np.sort(np.random.default_rng(0).choice(rows, max_samples, replace=False))
     return {
-        "samples": spread_on_axes(model, columns, X[rows][:, columns]),
+        "samples": spread_on_axes(fitted.categories, columns, X[rows][:, columns]),
         "sample_labels": None if labels is None else labels[rows],
     }
 
 
-def _check_labels(model: Any, y: Any, n_samples: int) -> np.ndarray:
-    """Return labels as indices into those of the model, -1 for no label or noise."""
-    codes, unknown = encode_labels(model, y, n_samples)
-    if unknown:
-        raise ValueError(f"y contains labels that the model was not fitted with: {unknown}.")
-    return codes
-
-
-def read_others(model: Any, at: Any, columns: list[int]) -> np.ndarray:
+def read_others(fitted: FittedModel, at: Any, columns: list[int]) -> np.ndarray:
     """Return the values of the features that are not drawn, NaN where they do not matter."""
     if at is None:
-        return np.full(model.n_features_in_, np.nan)
-    others = check_one_sample(model, at, "at")[0].copy()
+        return np.full(fitted.n_features, np.nan)
+    others = check_one_sample(fitted, at, "at")[0].copy()
     others[columns] = np.nan
     return others
 
@@ -197,13 +178,15 @@ def read_others(model: Any, at: Any, columns: list[int]) -> np.ndarray:
 # Limits
 
 
-def find_limits(model: Any, columns: list[int], parts: list[np.ndarray | None]) -> np.ndarray:
+def find_limits(
+    fitted: FittedModel, columns: list[int], parts: list[np.ndarray | None]
+) -> np.ndarray:
     """Return limits that contain the range of the training data and all that is drawn."""
     shown = [part for part in parts if part is not None]
-    if hasattr(model, "data_min_"):
-        shown += [model.data_min_[columns][None], model.data_max_[columns][None]]
+    if not isinstance(fitted.record, AdditiveBoxes):
+        shown += [fitted.scale.low[columns][None], fitted.scale.high[columns][None]]
     limits = [_limits_of(part[:, i] for part in shown) for i in range(len(columns))]
-    for axis, ends in category_limits(model, columns).items():
+    for axis, ends in category_limits(fitted.categories, columns).items():
         limits[axis] = ends
     return np.array(limits)
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from hyperboxes._estimators.refusals import refuse_memory
-from hyperboxes._estimators.validation import mark_validated
+from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._extras import need
 from hyperboxes._plots.common import Display, check_one_sample
 from hyperboxes._plots.styles import (
@@ -20,8 +19,8 @@ from hyperboxes._plots.styles import (
     shorten,
     text_colour,
 )
-from hyperboxes._readers.explain import explain
-from hyperboxes._readers.fitted import check_integer, is_voting, read_any_boxes, read_pipeline
+from hyperboxes._readers.explain import explain_encoded
+from hyperboxes._readers.fitted import check_integer, read_fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,23 +132,16 @@ class ContributionsDisplay(Display):
             The display, drawn.
         """
         need("matplotlib", "plot", cls.__name__)
-        model, X, _ = read_pipeline(model, X)
-        read_any_boxes(model, cls.__name__)
-        refuse_memory(model, cls.__name__, "explain lists the boxes that decide, with their ages.")
-        if not is_voting(model):
-            raise TypeError(
-                f"{cls.__name__} needs boxes with weights, as those of BoostedHyperboxes; "
-                f"{type(model).__name__} predicts by the nearest box. ParallelCoordinatesDisplay "
-                "shows a sample and the boxes near it."
-            )
-        sample = check_one_sample(model, X, "X")
-        explanation = explain(model, mark_validated(sample))[0]
-        found = explanation.votes
+        fitted = read_fitted(model, Operation.CONTRIBUTIONS)
+        explanation = explain_encoded(fitted, check_one_sample(fitted, X, "X"))[0]
+        found = explanation.boxes
         display = cls(
             boxes=np.array([box.index for box in found], int),
-            contributions=np.array([box.weights for box in found]).reshape(-1, len(model.classes_)),
+            contributions=np.array([box.contributions for box in found]).reshape(
+                -1, len(explanation.classes)
+            ),
             conditions=[explanation.conditions(box) for box in found],
-            intercept=explanation.intercept,
+            intercept=explanation.baseline,
             probabilities=explanation.probabilities,
             classes=explanation.classes,
         )

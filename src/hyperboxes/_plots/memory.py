@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
+from hyperboxes._estimators.capabilities import Operation, require
 from hyperboxes._extras import need
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, expert_weights
 from hyperboxes._models.samples import slices
@@ -24,7 +25,7 @@ from hyperboxes._plots.styles import (
     size_in_points,
     text_colour,
 )
-from hyperboxes._readers.fitted import check_integer, read_pipeline
+from hyperboxes._readers.fitted import check_integer, split_pipeline, transform
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,12 +144,8 @@ class MemoryDisplay(PanelsDisplay):
             The display, drawn. Its `model` is fitted to the stream, if there is one.
         """
         need("matplotlib", "plot", cls.__name__)
-        model, X, _ = read_pipeline(model, X)
-        if not isinstance(model, AdaptiveGFMM):
-            raise TypeError(
-                f"{cls.__name__} needs an AdaptiveGFMM, whose boxes have ages; got "
-                f"{type(model).__name__}."
-            )
+        steps, model = split_pipeline(model)
+        require(model, Operation.MEMORY)
         if (X is None) != (y is None):
             raise ValueError("A stream is X and y: pass both or neither.")
         stream: dict[str, Any] = {}
@@ -156,7 +153,7 @@ class MemoryDisplay(PanelsDisplay):
             check_is_fitted(model)
         else:
             model = clone(model)
-            stream = _run_stream(model, X, y, batch_size)
+            stream = _run_stream(model, transform(steps, X), y, batch_size)
         display = cls(
             ages=model.box_ages_,
             labels=model.hyperboxes_.labels,

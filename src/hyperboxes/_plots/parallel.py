@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hyperboxes._estimators.validation import mark_validated
+from hyperboxes._estimators.capabilities import Operation, check_labels
 from hyperboxes._extras import need
-from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.executor import trace
+from hyperboxes._models.records import NearestBoxes, closeness
 from hyperboxes._plots.categories import axis_categories, category_limits, to_axes
 from hyperboxes._plots.common import Display, axis_names, check_samples
 from hyperboxes._plots.styles import (
@@ -21,14 +22,7 @@ from hyperboxes._plots.styles import (
     style_of,
     text_colour,
 )
-from hyperboxes._readers.fitted import (
-    check_integer,
-    read_classifier,
-    read_closeness,
-    read_membership,
-    read_pipeline,
-    read_scale,
-)
+from hyperboxes._readers.fitted import FittedModel, check_integer, read_fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,12 +149,14 @@ class ParallelCoordinatesDisplay(Display):
         display : ParallelCoordinatesDisplay
             The display, drawn.
         """
-        model, sample, _ = read_pipeline(model, sample)
         need("matplotlib", "plot", cls.__name__)
-        boxes = read_classifier(model, cls.__name__)
+        fitted = read_fitted(model, Operation.PARALLEL_COORDINATES)
+        record, boxes = fitted.record, fitted.hyperboxes
+        assert isinstance(record, NearestBoxes)
+        check_labels(record)
         check_integer("n_boxes", n_boxes, 1)
         check_integer("max_features", max_features, 1)
-        samples = check_samples(model, sample)
+        samples = check_samples(fitted, sample)
         if len(samples) > _MOST_SAMPLES:
             raise ValueError(
                 f"Got {len(samples)} samples, but at most {_MOST_SAMPLES} can be distinguished. "
@@ -168,12 +164,13 @@ class ParallelCoordinatesDisplay(Display):
             )
         if n_boxes is None:
             n_boxes = 3 if len(samples) == 1 else 1
-        chosen, ranks, far, wins = _choose_boxes(model, boxes, samples, n_boxes)
-        columns = _choose_features(model, boxes, chosen[wins], far, max_features).tolist()
+        chosen, ranks, far, wins = _choose_boxes(record, samples, n_boxes)
+        columns = _choose_features(record, chosen[wins], far, max_features).tolist()
         ends = boxes.lower[chosen][:, columns], boxes.upper[chosen][:, columns]
-        lower, upper = to_axes(model, columns, *ends)
-        samples = to_axes(model, columns, samples[:, columns], samples[:, columns])[0]
-        names = axis_names(model)
+        lower, upper = to_axes(fitted.categories, columns, *ends)
+        shown = samples[:, columns]
+        samples = to_axes(fitted.categories, columns, shown, shown)[0]
+        names = axis_names(fitted)
         display = cls(
             samples=samples,
             lower=lower,
@@ -183,11 +180,11 @@ class ParallelCoordinatesDisplay(Display):
             memberships=np.maximum(ranks, 0.0),
             wins=wins,
             missed=np.where(far.any(axis=1), far[:, columns].argmax(axis=1), -1),
-            ranges=_ranges(model, columns, [samples, lower, upper]),
-            classes=model.classes_,
+            ranges=_ranges(fitted, columns, [samples, lower, upper]),
+            classes=fitted.labels,
             feature_names=[names[column] for column in columns],
             n_features=len(names),
-            categories=axis_categories(model, columns),
+            categories=axis_categories(fitted.categories, columns),
         )
         return display.plot(ax, legend=legend)
 
@@ -323,59 +320,39 @@ class ParallelCoordinatesDisplay(Display):
 
 
 def _choose_boxes(
-    model: Any, boxes: Hyperboxes, samples: np.ndarray, n_boxes: int
+    record: NearestBoxes, samples: np.ndarray, n_boxes: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return boxes, how close a sample is, how far outside in each feature, and which decide."""
     chosen: dict[int, tuple[float, np.ndarray, bool]] = {}
-    winners = model.apply(mark_validated(samples)).tolist()
-    for sample, winner in zip(samples, winners, strict=True):
-        ranks, far = read_closeness(model, sample), _losses(model, boxes, sample)
-        for box in _best_of_classes(boxes, ranks, winner)[:n_boxes]:
-            rank, row, won = chosen.get(box, (-np.inf, far[box], False))
-            if ranks[box] > rank:
-                rank, row = ranks[box], far[box]
-            chosen[box] = rank, row, won or box == winner
+    for sample in samples:
+        found = trace(record, sample[np.newaxis], sample[np.newaxis])
+        ranks, far = closeness(found.distances), record.slopes(found.gaps)
+        for i, box in enumerate(found.boxes[:n_boxes].tolist()):
+            rank, row, won = chosen.get(box, (-np.inf, far[i], False))
+            if ranks[i] > rank:
+                rank, row = ranks[i], far[i]
+            chosen[box] = rank, row, won or i == 0
     ranks, far, wins = (np.array(column) for column in zip(*chosen.values(), strict=True))
     return np.array(list(chosen)), ranks, far, wins
 
 
-def _losses(model: Any, boxes: Hyperboxes, sample: np.ndarray) -> np.ndarray:
-    """Return what each feature takes off the membership of a sample in each box."""
-    transform = read_scale(model).transform
-    x = transform(sample)
-    gaps = np.maximum(transform(boxes.lower) - x, x - transform(boxes.upper))
-    return read_membership(model).slopes(gaps)
-
-
-def _best_of_classes(boxes: Hyperboxes, ranks: np.ndarray, winner: int) -> list[int]:
-    """Return the box that decides, and the nearest box of each other class, the nearest first.
-
-    If several boxes of a class are as near, it is the one with the most samples.
-    """
-    order = np.lexsort((-boxes.counts, -ranks))
-    labels = boxes.labels[order]
-    order = order[(labels >= 0) & (labels != boxes.labels[winner])]
-    _, first = np.unique(boxes.labels[order], return_index=True)
-    return [winner, *order[np.sort(first)].tolist()]
-
-
 def _choose_features(
-    model: Any, boxes: Hyperboxes, winners: np.ndarray, far: np.ndarray, most: int | None
+    record: NearestBoxes, winners: np.ndarray, far: np.ndarray, most: int | None
 ) -> np.ndarray:
     """Return the features to draw, from top to bottom."""
-    n_features = model.n_features_in_
+    n_features = len(record.gamma)
     if most is None or n_features <= most:
         return np.arange(n_features)
-    sides = (boxes.upper[winners] - boxes.lower[winners]) / read_scale(model).span
-    narrowest = np.fmin.reduce(sides, axis=0)  # NaN, if no winner has bounds, is last
+    narrowest = np.fmin.reduce(record.upper[winners] - record.lower[winners], axis=0)
+    # NaN, if no winner has bounds, is last
     return np.lexsort((narrowest, -far.max(axis=0)))[:most]
 
 
-def _ranges(model: Any, columns: list[int], parts: list[np.ndarray]) -> np.ndarray:
+def _ranges(fitted: FittedModel, columns: list[int], parts: list[np.ndarray]) -> np.ndarray:
     """Return the ranges of the training data, widened to contain all that is drawn."""
-    ends = [model.data_min_[columns][None], model.data_max_[columns][None], *parts]
+    ends = [fitted.scale.low[columns][None], fitted.scale.high[columns][None], *parts]
     values = np.concatenate(ends)
     ranges = np.column_stack([np.fmin.reduce(values), np.fmax.reduce(values)])
-    for row, (low, high) in category_limits(model, columns).items():
+    for row, (low, high) in category_limits(fitted.categories, columns).items():
         ranges[row] = low + 0.5, high - 0.5
     return ranges

@@ -1,44 +1,64 @@
 """Counterfactuals: the fewest, smallest changes of a sample that change its prediction.
 
-The search takes options and a function that returns margins; what these are depends on the model.
+The search takes values to try and a function that returns margins; what these are depends on the
+type of model. The work of a search is limited.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import softmax
 
+from hyperboxes._models import executor
 from hyperboxes._models.categories import Categories
-from hyperboxes._models.hyperboxes import WeightedHyperboxes
-from hyperboxes._readers.explanation import Change, Context, SampleBounds
+from hyperboxes._models.hyperboxes import Hyperboxes, is_closed
+from hyperboxes._models.records import AdditiveBoxes, NearestBoxes, closeness
+from hyperboxes._readers.rounding import Rounding
 
-# The search asks the model about changed samples and knows nothing else of it, so it serves all
-# kinds of models. It is greedy: with many features nobody can try all sets of them.
+# The search is greedy, because nobody can try all sets of many features.
 
 # Of the samples with as many changes, those that come closest to another prediction are changed
 # further. With more of them the search takes longer and finds hardly shorter changes.
 _KEPT = 2
 # Longer changes are looked for from the other end: what suffices for sure, less what it can spare.
-_MOST_STEPS = 8
+_MAX_STEPS = 8
+
+# The limit of a search, in comparisons of a value with a bound: about a second.
+_MAX_COMPARISONS = 100_000_000
+# As many comparisons at a time take some tens of megabytes.
+_COMPARISONS_AT_ONCE = 1_000_000
+
+# From so many samples on, it is faster to add up distances feature by feature.
+_MANY = 8
+
+Margin = Callable[[np.ndarray], np.ndarray]
+
+
+class Found(NamedTuple):
+    """The changed sample, or None if no change was found; and whether the search was complete."""
+
+    values: np.ndarray | None
+    is_complete: bool
 
 
 def fewest_changes(
-    margin: Callable[[np.ndarray], np.ndarray],
+    margin: Margin,
     sample: np.ndarray,
     options: Sequence[np.ndarray],
     scale: np.ndarray,
     starts: np.ndarray | None = None,
-) -> np.ndarray | None:
+    n_comparisons: int = 1,
+) -> Found:
     """Return the sample with few features changed such that the model predicts another class.
 
     Features are changed one after the other. All values of all features are tried, so that a change
     of one feature is found if there is one, and it is the smallest. Where one is not enough,
     those that bring the sample closest to another prediction are kept, and so on. In the end,
     changes that are not needed are undone, and the others made smaller as far as possible.
+
+    Where that takes more work than the limit, the smallest changes are tried first.
 
     Parameters
     ----------
@@ -55,36 +75,40 @@ def fewest_changes(
     starts : ndarray of shape (n_starts, n_features), default=None
         Changed samples, likely of another class, from which to take back what can be spared where
         changing a few features did not suffice.
+    n_comparisons : int, default=1
+        How many comparisons the margin of a sample takes.
 
     Returns
     -------
-    changed : ndarray of shape (n_features,) or None
-        The changed sample; None if no change was found.
+    found : Found
+        The changed sample.
     """
-    search = _Search(margin, sample, options, scale)
+    search = _Search(margin, sample, options, scale, n_comparisons)
     states = sample[None]
-    for _ in range(len(sample) if starts is None else _MOST_STEPS):
-        trials = search.with_one_more(states)
+    reserve = search.n_left // 2
+    for _ in range(len(sample) if starts is None else _MAX_STEPS):
+        trials = search.with_one_more(states, search.n_left - reserve)
         if len(trials) == 0:
             break
-        margins = margin(trials)
+        margins = search.margins(trials)
         if (margins > 0).any():
             return search.polish(search.smallest(trials[margins > 0]))
         states = search.most_promising(trials, margins)
-    if starts is not None and (sufficient := margin(starts) > 0).any():
+    if starts is not None and (sufficient := search.margins(starts) > 0).any():
         return search.polish(search.smallest(starts[sufficient]))
-    return None
+    return Found(None, search.is_complete)
 
 
 class _Search:
-    """What the steps of a search share."""
+    """What the steps of a search share; `n_left` is how many samples may still be tried."""
 
     def __init__(
         self,
-        margin: Callable[[np.ndarray], np.ndarray],
+        margin: Margin,
         sample: np.ndarray,
         options: Sequence[np.ndarray],
         scale: np.ndarray,
+        n_comparisons: int,
     ) -> None:
         self.margin, self.sample, self.scale = margin, sample, scale
         pairs = [
@@ -95,6 +119,16 @@ class _Search:
         ]
         self.features = np.array([j for j, _ in pairs], int)
         self.values = np.array([value for _, value in pairs], float)
+        n_comparisons = max(n_comparisons, len(sample), 1)
+        self.n_at_once = max(_COMPARISONS_AT_ONCE // n_comparisons, 1)
+        self.n_left = max(_MAX_COMPARISONS // n_comparisons, 1)
+        self.is_complete = True
+
+    def margins(self, trials: np.ndarray) -> np.ndarray:
+        """Return the margins of samples."""
+        self.n_left -= len(trials)
+        parts = range(0, len(trials), self.n_at_once)
+        return np.concatenate([self.margin(trials[i : i + self.n_at_once]) for i in parts])
 
     def costs(self, trials: np.ndarray) -> np.ndarray:
         """Return how large the changes are."""
@@ -104,11 +138,15 @@ class _Search:
         """Return which features are changed."""
         return (trials != self.sample) & ~np.isnan(self.sample)
 
-    def with_one_more(self, states: np.ndarray) -> np.ndarray:
+    def with_one_more(self, states: np.ndarray, most: int) -> np.ndarray:
         """Return the states with a further feature changed, to each of its values."""
-        trials = [
-            self._with_each(state, ~self.changed(state[None])[0][self.features]) for state in states
-        ]
+        chosen = [~self.changed(state[None])[0][self.features] for state in states]
+        if np.sum(chosen) > most:
+            self.is_complete = False
+            costs = np.abs(self.values - self.sample[self.features]) * self.scale[self.features]
+            is_cheap = np.argsort(np.argsort(costs, kind="stable")) < most // len(states)
+            chosen = [of_state & is_cheap for of_state in chosen]
+        trials = [self._with_each(*pair) for pair in zip(states, chosen, strict=True)]
         return trials[0] if len(trials) == 1 else np.unique(np.concatenate(trials), axis=0)
 
     def _with_each(self, state: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -129,16 +167,44 @@ class _Search:
         order = np.lexsort((self.costs(trials), self.changed(trials).sum(axis=1)))
         return trials[order[0]]
 
-    def polish(self, state: np.ndarray) -> np.ndarray:
+    def polish(self, state: np.ndarray) -> Found:
         """Undo changes that are not needed, and make the others smaller."""
+        if self.changed(state[None]).sum() ** 2 > self.n_left:
+            state = self._undo_by_halves(state)
         while True:
-            trials = np.concatenate([self._with_one_less(state), self._with_one_smaller(state)])
+            undone, is_nearer = self._with_one_less(state), self._is_nearer(state)
+            if len(undone) + is_nearer.sum() > self.n_left:
+                return Found(state, is_complete=False)
+            trials = np.concatenate([undone, self._with_each(state, is_nearer)])
+            if len(trials) > 0:
+                trials = trials[self.margins(trials) > 0]
             if len(trials) == 0:
-                return state
-            trials = trials[self.margin(trials) > 0]
-            if len(trials) == 0:
-                return state
+                return Found(state, self.is_complete)
             state = self.smallest(trials)
+
+    def _undo_by_halves(self, state: np.ndarray) -> np.ndarray:
+        """Undo the smallest changes, as many at a time as are not needed.
+
+        Each round finds one change that is needed in as many trials as the logarithm of their
+        number.
+        """
+        self.is_complete = False
+        features = np.flatnonzero(self.changed(state[None])[0])
+        sizes = np.abs(state - self.sample)[features] * self.scale[features]
+        features = features[np.argsort(sizes, kind="stable")]
+        while len(features) > 0 and self.n_left > 0:
+            n_undone, n_too_many = 0, len(features) + 1
+            while n_too_many - n_undone > 1 and self.n_left > 0:
+                middle = (n_undone + n_too_many) // 2
+                trial = state.copy()
+                trial[features[:middle]] = self.sample[features[:middle]]
+                if self.margins(trial[None])[0] > 0:
+                    n_undone, best = middle, trial
+                else:
+                    n_too_many = middle
+            state = best if n_undone > 0 else state
+            features = features[n_undone + 1 :]
+        return state
 
     def _with_one_less(self, state: np.ndarray) -> np.ndarray:
         changed = np.flatnonzero(self.changed(state[None])[0])
@@ -146,112 +212,49 @@ class _Search:
         trials[np.arange(len(changed)), changed] = self.sample[changed]
         return trials
 
-    def _with_one_smaller(self, state: np.ndarray) -> np.ndarray:
-        """Return the state with other values of changed features, nearer to the sample's."""
+    def _is_nearer(self, state: np.ndarray) -> np.ndarray:
+        """Return which values of changed features are nearer to the sample's."""
         change = np.abs(state - self.sample)[self.features]
-        is_nearer = np.abs(self.values - self.sample[self.features]) < change
-        return self._with_each(state, is_nearer)
+        is_nearer: np.ndarray = np.abs(self.values - self.sample[self.features]) < change
+        return is_nearer
 
 
-# Scores change only where a value crosses an end of a condition, so the ends are all that is tried.
-
-# Numbers of samples that the model is asked about at a time.
-_NUMBERS_AT_ONCE = 1_000_000
-
-Scores = Callable[[np.ndarray], np.ndarray]
+# Additive models. Scores change only where a value crosses an end of a condition, so these ends
+# are all that is tried.
 
 
-@dataclass(frozen=True, eq=False)
-class VoteChange:
-    """A change of few features after which boxes that vote predict another class.
+def change_additive(
+    record: AdditiveBoxes, categories: Mapping[int, Categories], sample: np.ndarray, code: int
+) -> Found:
+    """Search a change after which an additive model predicts another class than that of a code."""
+    used = np.flatnonzero(is_closed(record.lower, record.upper, record.missing).any(axis=0))
+    options = [
+        np.unique(categories[j].positions) if j in categories else _values_beyond(record, j)
+        for j in used.tolist()
+    ]
 
-    It is a part of a `VoteExplanation`.
+    def margin(trials: np.ndarray) -> np.ndarray:
+        rows = np.repeat(sample[None], len(trials), axis=0)
+        rows[:, used] = trials
+        scores = executor.class_scores(record, rows, rows).scores
+        others = np.delete(scores, code, axis=1).max(axis=1, initial=-np.inf)
+        differs = scores.argmax(axis=1) != code  # in a tie the first class wins
+        least = np.where(differs, np.finfo(float).tiny, -np.inf)
+        return np.maximum(others - scores[:, code], least)
 
-    Attributes
-    ----------
-    features : ndarray of int
-        The features that change.
-    values : ndarray of shape (n_features,)
-        The changed sample. Its new values are the first beyond the ends of conditions.
-    prediction : object
-        What the model predicts for it.
-    class_name : str
-        The name of that class.
-    probability : float
-        The probability of that class then.
-    """
-
-    features: np.ndarray
-    values: np.ndarray
-    prediction: Any
-    class_name: str
-    probability: float
-
-
-@dataclass(frozen=True, eq=False)
-class ChangeSearch:
-    """Searches changes of samples for one model."""
-
-    boxes: WeightedHyperboxes
-    scores: Scores
-    classes: np.ndarray
-    class_names: list[str]
-    categories: Mapping[int, Categories]
-
-    def find(self, sample: np.ndarray) -> VoteChange | None:
-        """Return a change of few features after which the prediction differs; None: not found."""
-        used = np.flatnonzero(self.boxes.constrains.any(axis=0))
-        options = [self._options(j) for j in used.tolist()]
-        code = int(self.scores(sample[None])[0].argmax())
-
-        def margin(trials: np.ndarray) -> np.ndarray:
-            return self._margins(sample, used, trials, code)
-
-        scale = np.array(
-            [_unit(values, sample[j]) for j, values in zip(used, options, strict=True)]
-        )
-        found = fewest_changes(margin, sample[used], options, scale)
-        return None if found is None else self._change(sample, used, found)
-
-    def _options(self, feature: int) -> np.ndarray:
-        """Return the values to try: the categories, or those beyond the ends of conditions."""
-        if feature in self.categories:
-            return np.unique(self.categories[feature].positions)
-        return _values_beyond(self.boxes, feature)
-
-    def _margins(
-        self, sample: np.ndarray, used: np.ndarray, trials: np.ndarray, code: int
-    ) -> np.ndarray:
-        """Return how far other classes are above one, positive where one of them is predicted."""
-        size = max(_NUMBERS_AT_ONCE // len(sample), 1)
-        parts = [np.empty(0)]
-        for start in range(0, len(trials), size):
-            rows = np.repeat(sample[None], len(trials[start : start + size]), axis=0)
-            rows[:, used] = trials[start : start + size]
-            scores = self.scores(rows)
-            others = np.delete(scores, code, axis=1).max(axis=1, initial=-np.inf)
-            differs = scores.argmax(axis=1) != code  # in a tie the first class wins
-            least = np.where(differs, np.finfo(float).tiny, -np.inf)
-            parts.append(np.maximum(others - scores[:, code], least))
-        return np.concatenate(parts)
-
-    def _change(self, sample: np.ndarray, used: np.ndarray, found: np.ndarray) -> VoteChange:
-        values = sample.copy()
-        values[used] = found
-        scores = self.scores(values[None])[0]
-        code = scores.argmax()
-        return VoteChange(
-            used[(found != sample[used]) & ~np.isnan(found)],
-            values,
-            self.classes[code],
-            self.class_names[code],
-            float(softmax(scores)[code]),
-        )
+    scale = np.array([_unit(values, sample[j]) for j, values in zip(used, options, strict=True)])
+    size = len(record.labels) * len(sample)
+    found = fewest_changes(margin, sample[used], options, scale, n_comparisons=size)
+    if found.values is None:
+        return found
+    changed = sample.copy()
+    changed[used] = found.values
+    return found._replace(values=changed)
 
 
-def _values_beyond(boxes: WeightedHyperboxes, feature: int) -> np.ndarray:
+def _values_beyond(record: AdditiveBoxes, feature: int) -> np.ndarray:
     """Return the values on both sides of each end of the conditions on a feature."""
-    low, high = boxes.lower[:, feature], boxes.upper[:, feature]
+    low, high = record.lower[:, feature], record.upper[:, feature]
     low, high = low[np.isfinite(low)], high[np.isfinite(high)]
     beyond = [np.nextafter(low, -np.inf), np.nextafter(high, np.inf)]
     values = np.unique(np.concatenate([low, high, *beyond]))
@@ -265,117 +268,149 @@ def _unit(options: np.ndarray, value: float) -> float:
     return float(min(0.5 / span, np.finfo(float).max)) if span > 0 else 1.0
 
 
-# Features are moved to where boxes of other classes hold them, and the model is asked about the
-# outcome.
+# Nearest boxes. Features are moved to where boxes of other classes hold them.
 
-# The nearest places are tried, and others as far as the farthest: at most so many in a feature, and
-# fewer where there are many features, so that an answer takes milliseconds.
-_PLACES = 10
-_PLACES_OF_ALL_FEATURES = 200
+# The nearest ends of boxes are tried, and others as far as the farthest: at most so many in a
+# feature, and fewer where there are many features, so that an answer takes milliseconds.
+_VALUES = 10
+_VALUES_OF_ALL_FEATURES = 200
 # Where few features do not suffice, the sample is moved into one of the nearest boxes altogether.
 _WHOLE_BOXES = 5
 
 
-def find_change(context: Context, sample: SampleBounds, code: int) -> Change | None:
-    """Return a small change such that the model predicts another class than that of a code.
+def change_nearest(
+    record: NearestBoxes,
+    boxes: Hyperboxes,
+    rounding: Rounding,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    code: int,
+) -> Found:
+    """Search a change after which the nearest box is of another class than that of a code.
 
-    None if there is no other class, or none of the changes that were tried suffices.
+    Intervals keep their length.
     """
-    labels = context.boxes.labels
-    rivals = np.flatnonzero((labels >= 0) & (labels != code))
+    rivals = np.flatnonzero((record.labels >= 0) & (record.labels != code))
     if len(rivals) == 0:
-        return None
-    most = max(min(_PLACES_OF_ALL_FEATURES // len(sample.lower), _PLACES), 2)
-    options = [_places(context, sample, j, rivals, most) for j in range(len(sample.lower))]
-    weights = context.membership.gamma / context.scale.span
-    closeness = context.closeness(sample[None], rivals)[0]
-    nearest = rivals[np.argsort(-closeness, kind="stable")[:_WHOLE_BOXES]]
-    changed = fewest_changes(
-        _margin(context, sample, code, nearest),
-        sample.lower,
+        return Found(None, is_complete=True)
+    most = max(min(_VALUES_OF_ALL_FEATURES // len(lower), _VALUES), 2)
+    low, high = boxes.lower[rivals], boxes.upper[rivals]
+    options = [
+        _values_within(rounding, j, low[:, j], high[:, j], lower[j], upper[j], most)
+        for j in range(len(lower))
+    ]
+    margin = _NearestMargin(record, lower, upper, code)
+    nearest = rivals[np.argsort(-margin.ranks(lower[None])[0, rivals], kind="stable")]
+    margin.near = nearest[:_WHOLE_BOXES]
+    return fewest_changes(
+        margin,
+        lower,
         options,
-        weights,
-        starts=_inside(context, sample, nearest),
+        record.gamma / record.scale.span,
+        starts=_move_inside(rounding, boxes, margin.near, lower, upper),
+        n_comparisons=len(record.labels) * len(lower),
     )
-    return None if changed is None else _describe(context, sample, changed)
 
 
-def _places(
-    context: Context, sample: SampleBounds, j: int, rivals: np.ndarray, most: int
+class _NearestMargin:
+    """How near changed samples come to another class: positive if the model predicts it."""
+
+    def __init__(
+        self, record: NearestBoxes, lower: np.ndarray, upper: np.ndarray, code: int
+    ) -> None:
+        self.record, self.lower, self.upper, self.code = record, lower, upper, code
+        self.is_own = record.labels == code
+        self.is_other = (record.labels >= 0) & ~self.is_own
+        self.near = np.empty(0, int)
+        with np.errstate(over="ignore"):
+            gaps = self._gaps(record.scale.transform(lower), record.scale.transform(upper))
+            self.slopes = np.fmax(gaps * record.gamma, 0.0)
+
+    def __call__(self, trials: np.ndarray) -> np.ndarray:
+        """Return the margins of samples, given by their lower ends."""
+        ranks = self.ranks(trials)
+        memberships = np.maximum(ranks, 0.0)
+        margins: np.ndarray = memberships[:, self.is_other].max(axis=1)
+        margins -= memberships[:, self.is_own].max(axis=1)
+        in_doubt = margins == 0  # ties, and what is beyond the reach of all boxes
+        if in_doubt.any():
+            ends = trials[in_doubt], self.move(trials[in_doubt])
+            scores = executor.class_scores(self.record, *ends)
+            differs = executor.winners(self.record, scores) != self.code
+            margins[in_doubt] = np.where(
+                differs, 1.0, ranks[in_doubt][:, self.near].max(axis=1) - 1.0
+            )
+        return margins
+
+    @np.errstate(over="ignore")
+    def ranks(self, trials: np.ndarray) -> np.ndarray:
+        """Return the closeness of each box."""
+        record, transform = self.record, self.record.scale.transform
+        low, high = transform(trials)[:, None], transform(self.move(trials))[:, None]
+        if len(trials) < _MANY:
+            return closeness(record.distance(self._gaps(low, high)))
+        distances = np.zeros((len(trials), len(record.labels)))
+        for j, slopes in enumerate(self.slopes.T):
+            rows = np.flatnonzero(trials[:, j] != self.lower[j])
+            if len(rows) > 0 and not np.isnan(self.lower[j]):
+                slopes = np.tile(slopes, (len(trials), 1))
+                gaps = self._gaps(low[rows], high[rows], j)
+                slopes[rows] = np.fmax(gaps * record.gamma[j], 0.0)
+            if record.is_mean:
+                distances += np.fmin(slopes, 1.0)
+            else:
+                np.maximum(distances, slopes, out=distances)
+        if record.is_mean:
+            is_far = (distances >= len(self.lower)).any(axis=1)
+            distances /= len(self.lower)
+            distances[is_far] = record.distance(self._gaps(low[is_far], high[is_far]))
+        return closeness(distances)
+
+    def _gaps(self, low: np.ndarray, high: np.ndarray, j: int | slice = slice(None)) -> np.ndarray:
+        """Return how far scaled samples are outside of each box, in all features or one."""
+        record = self.record
+        return np.maximum(high[..., j] - record.upper[:, j], record.lower[:, j] - low[..., j])
+
+    def move(self, lower: np.ndarray) -> np.ndarray:
+        """Return the upper ends of changed samples; intervals keep their length."""
+        is_same = (lower == self.lower) | np.isnan(self.lower)
+        return np.where(is_same, self.upper, lower + (self.upper - self.lower))
+
+
+def _values_within(
+    rounding: Rounding,
+    j: int,
+    low: np.ndarray,
+    high: np.ndarray,
+    first: float,
+    last: float,
+    most: int,
 ) -> np.ndarray:
-    """Return where the lower end of a feature may move to: both ends of what rivals hold."""
-    first, last = sample.lower[j], sample.upper[j]
-    low, high = context.boxes.lower[rivals, j], context.boxes.upper[rivals, j]
+    """Return where the lower end of a feature may move to: both ends of boxes of other classes."""
     ends, other_ends = np.concatenate([low, high]), np.concatenate([high, low])
     _, unique = np.unique(ends, return_index=True)
     unique = unique[~np.isnan(ends[unique])]
     by_distance = unique[np.argsort(np.abs(ends[unique] - first), kind="stable")]
     spread = np.linspace(most // 2, len(unique) - 1, most - most // 2).astype(int)
     steps = np.arange(len(unique)) if len(unique) <= most else np.append(range(most // 2), spread)
-    inside = context.rounding.inside
     return np.array(
         [
-            inside(j, ends[k], other_ends[k]) - (0.0 if ends[k] > first else last - first)
+            rounding.inside(j, ends[k], other_ends[k]) - (0.0 if ends[k] > first else last - first)
             for k in by_distance[steps]
         ]
     )
 
 
-def _inside(context: Context, sample: SampleBounds, rivals: np.ndarray) -> np.ndarray:
+def _move_inside(
+    rounding: Rounding, boxes: Hyperboxes, chosen: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> np.ndarray:
     """Return the sample moved into each of some boxes."""
-    low, high = context.boxes.lower[rivals], context.boxes.upper[rivals]
-    lengths = sample.upper - sample.lower
-    moved = np.repeat(sample.lower[None], len(rivals), axis=0)
-    for row, j in np.argwhere((sample.lower < low) | (sample.upper > high)).tolist():
+    low, high = boxes.lower[chosen], boxes.upper[chosen]
+    moved = np.repeat(lower[None], len(chosen), axis=0)
+    for row, j in np.argwhere((lower < low) | (upper > high)).tolist():
         ends = low[row, j], high[row, j]
-        if sample.lower[j] < ends[0]:
-            moved[row, j] = context.rounding.inside(j, *ends)
+        if lower[j] < ends[0]:
+            moved[row, j] = rounding.inside(j, *ends)
         else:
-            moved[row, j] = context.rounding.inside(j, *ends[::-1]) - lengths[j]
+            moved[row, j] = rounding.inside(j, *ends[::-1]) - (upper[j] - lower[j])
     return moved
-
-
-def _margin(
-    context: Context, sample: SampleBounds, code: int, rivals: np.ndarray
-) -> Callable[[np.ndarray], np.ndarray]:
-    """Return how near changed samples come to another class: positive if the model predicts it."""
-
-    def margin(lower: np.ndarray) -> np.ndarray:
-        trials = _moved(sample, lower)
-        memberships = context.model.membership(*trials.as_input())
-        own = memberships[:, code].copy()
-        memberships[:, code] = -1.0
-        margins = memberships.max(axis=1) - own
-        in_doubt = margins >= 0  # ties, and what is beyond the reach of all boxes
-        if not in_doubt.any():
-            return margins
-        doubtful = trials[in_doubt]
-        is_flipped = context.code(context.model.predict(*doubtful.as_input())) != code
-        closeness = context.closeness(doubtful, rivals).max(axis=1)
-        margins[in_doubt] = np.where(is_flipped, 1.0, closeness - 1.0)
-        return margins
-
-    return margin
-
-
-def _moved(sample: SampleBounds, lower: np.ndarray) -> SampleBounds:
-    """Return samples by their lower ends; intervals keep their length."""
-    is_same = (lower == sample.lower) | np.isnan(sample.lower)
-    return SampleBounds(
-        lower, np.where(is_same, sample.upper, lower + (sample.upper - sample.lower))
-    )
-
-
-def _describe(context: Context, sample: SampleBounds, lower: np.ndarray) -> Change:
-    changed = _moved(sample, lower[None])
-    prediction = context.model.predict(*changed.as_input())[0]
-    memberships = context.model.membership(*changed.as_input())[0]
-    code = context.code(prediction)
-    return Change(
-        np.flatnonzero((lower != sample.lower) & ~np.isnan(sample.lower)),
-        lower,
-        changed.upper[0],
-        prediction,
-        context.class_names[code],
-        float(memberships[code]),
-    )

@@ -1,32 +1,30 @@
-"""The explanation of one sample: what users take apart, print, show or hand to other programs."""
+"""Explanations of predictions: what users take apart, print, show or pass on to other programs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from copy import deepcopy
+import reprlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from hyperboxes._estimators.validation import mark_validated
+from hyperboxes._models import executor
+from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.model import Membership
-from hyperboxes._models.samples import MinMaxScale
-from hyperboxes._readers import explanation_html as explanation_html_readers
-from hyperboxes._readers import explanation_text
-from hyperboxes._readers.fitted import (
-    category_value,
-    check_integer,
-    describe_units,
-    json_value,
-    name_classes,
-    name_features,
-    read_membership,
-    read_scale,
+from hyperboxes._models.records import (
+    AdditiveBoxes,
+    BoxEnsemble,
+    NearestBoxes,
+    NeighborBoxes,
+    Record,
 )
-from hyperboxes._readers.rounding import Rounding
+from hyperboxes._readers import explanation_html, explanation_text
+from hyperboxes._readers.counterfactuals import Found, change_additive, change_nearest
+from hyperboxes._readers.fitted import FittedModel, check_integer
+from hyperboxes._readers.rounding import Bounds, Rounding
+from hyperboxes._readers.text import category_value, json_value
 
 # What rounding errors may make of no difference between memberships.
 _NOISE = 1e-9
@@ -34,63 +32,74 @@ _NOISE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ExplainedBox:
-    """A box, and where a sample lies relative to it; a part of an `Explanation`.
+    """A box that has a part in a prediction, and where the sample lies relative to it.
+
+    It is a part of an `Explanation`.
 
     Attributes
     ----------
     index : int
-        Which box of ``hyperboxes_`` it is.
+        Its index in ``hyperboxes_``; of ensembles, in ``members_[member]``.
+    member : int or None
+        The member of the ensemble that has the box; None for other models.
     label : object
-        Its class.
+        Its class; of additive models, the class with the largest weight.
     class_name : str
-        The name of its class.
+        The name of that class.
     count : int
-        How many training samples it has absorbed.
-    membership : float
-        The membership of the sample in it.
+        How many training samples it has absorbed; of additive models, how many it contains.
+    class_counts : ndarray of int, shape (n_classes,), or None
+        The same by class, for additive models.
+    age : int or None
+        How many samples were learned since it last absorbed one, for `AdaptiveGFMM`.
+    contributions : ndarray of shape (n_classes,)
+        What it adds to the score of each class: its membership, weights or share of the votes.
     lower, upper : ndarray of shape (n_features,)
-        Its bounds.
+        Its bounds, infinite where it is open, NaN where all its samples lack the feature.
+    missing : ndarray of bool, shape (n_features,), or None
+        Whether it contains samples that lack a feature, for additive models.
     distance : ndarray of shape (n_features,)
         How far outside of the bounds the sample lies, in the units of the data; below 0: how far
-        inside, from the nearest bound. NaN if sample or box do not know the feature.
+        inside, from the nearest bound. NaN where the value or the bound is unknown.
     fraction : ndarray of shape (n_features,)
-        The same as a fraction of the range of the training data.
+        How far outside it lies as a fraction of the range of the training data, as the model
+        computes it. In a duel it is below 0 inside, in other layouts 0.
     """
 
     index: int
+    member: int | None
     label: Any
     class_name: str
     count: int
-    membership: float
+    class_counts: np.ndarray | None
+    age: int | None
+    contributions: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    missing: np.ndarray | None
     distance: np.ndarray
     fraction: np.ndarray
 
     @property
     def holds_sample(self) -> bool:
         """Whether the sample lies inside in all features, as far as is known."""
-        return not (self.distance > 0).any()
+        return not (self.fraction > 0).any()
 
-    def _summary(self) -> dict[str, Any]:
-        return {
-            "box": self.index,
-            "label": json_value(self.label),
-            "class_name": self.class_name,
-            "count": self.count,
-            "membership": self.membership,
-        }
+    @property
+    def membership(self) -> float:
+        """The largest of the contributions; in a duel, the membership of the sample in the box."""
+        return float(self.contributions.max())
 
-    def _feature(self, j: int) -> dict[str, Any]:
-        return {
-            name: json_value(getattr(self, name)[j])
-            for name in ("lower", "upper", "distance", "fraction")
-        }
+    @property
+    def constrained(self) -> np.ndarray:
+        """The features in which a value or a missing one can lie outside of the box."""
+        is_bounded = np.isfinite(self.lower) | np.isfinite(self.upper)
+        return np.flatnonzero(is_bounded if self.missing is None else is_bounded | ~self.missing)
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
-    """A change of few features that makes the model predict another class.
+class Counterfactual:
+    """A sample with few features changed for which the model predicts another class.
 
     It is a part of an `Explanation`.
 
@@ -101,11 +110,11 @@ class Change:
     lower, upper : ndarray of shape (n_features,)
         The ends of the changed sample; the same unless samples are intervals.
     prediction : object
-        What the model predicts for the changed sample.
+        What the model predicts for it.
     class_name : str
         The name of that class.
-    membership : float
-        The membership of the changed sample in that class.
+    probability : float
+        The probability of that class then.
     """
 
     features: np.ndarray
@@ -113,14 +122,55 @@ class Change:
     upper: np.ndarray
     prediction: Any
     class_name: str
-    membership: float
+    probability: float
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedModel:
+    """A model as it was when `explain` was called, for all explanations that it returned."""
+
+    fitted: FittedModel
+    hyperboxes: Hyperboxes | None
+    numbers: Rounding | Bounds | None
+
+    @classmethod
+    def of(cls, fitted: FittedModel) -> Self:
+        """Copy what may change when the estimator goes on learning."""
+        match fitted.record:
+            case BoxEnsemble():
+                return cls(fitted, None, Bounds.of(fitted))
+            case AdditiveBoxes():
+                return cls(fitted, fitted.hyperboxes, None)
+            case _:
+                return cls(fitted, fitted.hyperboxes, Rounding.of(fitted))
+
+    @property
+    def n_boxes(self) -> int:
+        """How many boxes the model has."""
+        record = self.fitted.record
+        if isinstance(record, BoxEnsemble):
+            return sum(len(member.labels) for member in record.members)
+        return len(record.labels)
+
+    def find_change(self, lower: np.ndarray, upper: np.ndarray, code: int) -> Found:
+        """Search a change of a sample such that another class than that of a code is predicted."""
+        match self.fitted.record, self.hyperboxes, self.numbers:
+            case NearestBoxes() as record, Hyperboxes() as boxes, Rounding() as rounding:
+                return change_nearest(record, boxes, rounding, lower, upper, code)
+            case AdditiveBoxes() as record, _, _:
+                return change_additive(record, self.fitted.categories, lower, code)
+            case _:
+                return Found(None, is_complete=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Why a model predicts what it does for one sample.
+    """Why a model predicts a class for one sample.
 
-    `explain` makes them. Print it, show it in a notebook, or take its parts.
+    `explain` makes them. Print it, show it in a notebook, or take its parts. There are two layouts:
+    a duel of the box that decides and the nearest box of another class, for models in which the
+    nearest box decides; and a sum of contributions of boxes to the scores of classes, for all
+    others.
 
     Attributes
     ----------
@@ -132,38 +182,32 @@ class Explanation:
         All classes.
     class_names : list of str
         Their names.
-    memberships : ndarray of shape (n_classes,)
-        What `membership` gives.
+    scores : ndarray of shape (n_classes,)
+        What the classes are compared by: memberships in a duel; in a sum the baseline and all
+        contributions, added up. Ensembles compare the probabilities that they make of them.
+    probabilities : ndarray of shape (n_classes,)
+        What `predict_proba` gives.
+    layout : {"duel", "sum"}
+        How the boxes decide.
+    boxes : list of ExplainedBox
+        In a duel, the box that decides and the competing box, if there is one. Of the boxes of a
+        class that are equally near, it is the one that has absorbed the most training samples, then
+        the oldest; where boxes of several classes contain the sample, and one that has absorbed a
+        single sample decides, that one. In a sum, all boxes that contribute, those with the largest
+        contributions first.
+    baseline : ndarray of shape (n_classes,)
+        What the scores start with: the intercept of additive models, 0 for others.
+    feature_contributions : ndarray of shape (n_features,) or None
+        Of ensembles: how much nearer the predicted class is in each feature than the one with the
+        most votes among the others, in the mean of the members, as a share of the largest distance.
+    notes : list of str
+        Further facts about the decision: experts of `AdaptiveGFMM`, members of ensembles, units.
     feature_names : list of str
         Names of the features.
     lower, upper : ndarray of shape (n_features,)
         The ends of the sample; the same unless samples are intervals.
-    data_min, data_max : ndarray of shape (n_features,)
-        The range of the training data.
-    gamma : ndarray of shape (n_features,)
-        How fast membership falls with the distance in each feature.
-    membership_function : {"min", "mean"}
-        What the features make of a membership: that of the worst feature, or the mean.
-    winning : ExplainedBox
-        The box that decided: of the boxes of the predicted class that are closest to the sample
-        the one with the most training samples, the oldest of equals. Where boxes of several
-        classes hold the sample and one of a single training sample settles it, that one.
-    competing : ExplainedBox or None
-        The closest box of the other classes, the one with the most training samples likewise; None
-        if there is none.
-    deciding : int or None
-        The feature that counts most for the winning box and against the competing one: with the
-        mean of the features the one that adds most to the difference of the memberships; with the
-        least of them the one that sets the membership of the competing box. None if there is no
-        competing box, or both are as close.
-    worst : int or None
-        The feature in which the sample fits the winning box worst: where it is farthest outside,
-        weighted with gamma. None if the box holds it.
-    change : Change or None
-        A change of as few features as were found to suffice, and of these a small one, that makes
-        the model predict another class. Features are moved to where boxes of other classes hold
-        them, each to the nearest such place. The search is greedy, and it asks the model. None if
-        it found nothing. It is made when it is first asked for.
+    n_boxes : int
+        How many boxes the model has.
 
     See Also
     --------
@@ -175,10 +219,11 @@ class Explanation:
     >>> X, y = [[1.0, 30.0], [2.0, 20.0], [9.0, 80.0]], ["low", "low", "high"]
     >>> explanation = explain(ImprovedOnlineGFMM(random_state=0).fit(X, y), [[4.0, 40.0]])[0]
     >>> explanation
-    Explanation(prediction='low', membership=0.792, box=1, competing_box=0)
+    Explanation(prediction='low', layout='duel', boxes=[1, 0])
     >>> explanation.feature_names[explanation.deciding], explanation.competing.distance
     ('x1', array([ 5., 40.]))
-    >>> explanation.change.features, explanation.change.lower, explanation.change.class_name
+    >>> found = explanation.counterfactual
+    >>> found.features, found.lower, found.class_name
     (array([0]), array([ 9., 40.]), 'high')
     """
 
@@ -186,105 +231,246 @@ class Explanation:
     class_name: str
     classes: np.ndarray
     class_names: list[str]
-    memberships: np.ndarray
+    scores: np.ndarray
+    probabilities: np.ndarray
+    layout: Literal["duel", "sum"]
+    boxes: list[ExplainedBox]
+    baseline: np.ndarray
+    feature_contributions: np.ndarray | None
+    notes: list[str]
     feature_names: list[str]
     lower: np.ndarray
     upper: np.ndarray
-    data_min: np.ndarray
-    data_max: np.ndarray
-    gamma: np.ndarray
-    membership_function: str
-    winning: ExplainedBox
-    competing: ExplainedBox | None
-    _rounding: Rounding
-    _find_change: Callable[[], Change | None]
-    _units: str
+    n_boxes: int
+    _model: ExplainedModel
+
+    @property
+    def winning(self) -> ExplainedBox | None:
+        """The first of `boxes` that is of the predicted class; None if there is none."""
+        return next((box for box in self.boxes if box.label == self.prediction), None)
+
+    @property
+    def competing(self) -> ExplainedBox | None:
+        """The first of `boxes` that is of another class; None if there is none."""
+        return next((box for box in self.boxes if box.label != self.prediction), None)
 
     @cached_property
-    def change(self) -> Change | None:
-        """A small change that makes the model predict another class."""
-        return self._find_change()
+    def _found(self) -> Found:
+        return self._model.find_change(self.lower, self.upper, self._code)
+
+    @cached_property
+    def counterfactual(self) -> Counterfactual | None:
+        """A small change for which the model predicts another class; None if none was found.
+
+        The search starts when this is first read. It is greedy: it changes as few features as were
+        found to suffice, and each as little as possible. There is none for `AdaptiveGFMM` and
+        ensembles.
+        """
+        lower = self._found.values
+        if lower is None:
+            return None
+        upper = np.where(lower == self.lower, self.upper, lower + (self.upper - self.lower))
+        evaluation = executor.evaluate(self._record, lower[None], upper[None])
+        assert evaluation.probabilities is not None
+        code = evaluation.winners[0]
+        return Counterfactual(
+            np.flatnonzero((lower != self.lower) & ~np.isnan(lower)),
+            lower,
+            upper,
+            self.classes[code],
+            self.class_names[code],
+            float(evaluation.probabilities[0, code]),
+        )
+
+    @property
+    def is_search_complete(self) -> bool:
+        """Whether the search for a counterfactual ended by itself and not by its limit of work.
+
+        If not, there may be a smaller counterfactual, or one where none was found.
+        """
+        return self._found.is_complete
 
     @property
     def deciding(self) -> int | None:
-        """The feature that counts most for the winning box and against the competing one."""
-        if self.competing is None or not (self._misses(self.competing) > 0).any():
+        """The feature that counts most for the winning box of a duel, against the competing one.
+
+        With the mean of the features, it adds most to the difference of the memberships; with the
+        least of them, it sets the membership of the competing box. None if there is no competing
+        box, or both are equally near.
+        """
+        if self.layout == "sum" or self.competing is None:
             return None
-        separation = self.separation()
-        if self.membership_function == "min":
-            feature = self._misses(self.competing).argmax()
-        else:
-            feature = separation.argmax()
-        is_ahead = self._distance(self.competing) > self._distance(self.winning)
+        misses, separation = self._misses(self.competing), self.separation()
+        feature = (separation if self._is_mean else misses).argmax()
+        is_ahead = self._distance(self.competing) > self._distance(self.boxes[0])
         return int(feature) if separation[feature] > _NOISE and is_ahead else None
 
     @property
     def worst(self) -> int | None:
-        """The feature in which the sample fits the winning box worst."""
-        misses = self._misses(self.winning)
+        """The feature of a duel in which the sample fits the winning box worst.
+
+        It is where the sample is farthest outside, weighted with gamma; None if it is inside.
+        """
+        if self.layout == "sum":
+            return None
+        misses = self._misses(self.boxes[0])
         return int(misses.argmax()) if (misses > 0).any() else None
 
     def separation(self) -> np.ndarray:
-        """Return how much each feature speaks for the winning box, against the competing one.
+        """Return how much each feature of a duel favours the winning box over the competing one.
 
         Returns
         -------
         separation : ndarray of shape (n_features,)
             What the competing box loses of its membership by the feature, less what the winning
             box loses, before they are combined. Below 0 where the sample is nearer to the competing
-            box, 0 where both hold it or nothing is known.
+            box, 0 where both contain it or nothing is known.
         """
-        if self.competing is None:
+        if self.layout == "sum" or self.competing is None:
             return np.zeros(len(self.lower))
-        return self._misses(self.competing) - self._misses(self.winning)
+        return self._misses(self.competing) - self._misses(self.boxes[0])
+
+    @property
+    def _code(self) -> int:
+        """The predicted class as an index."""
+        return int(np.flatnonzero(self.classes == self.prediction)[0])
+
+    @property
+    def _rival(self) -> int:
+        """The class with the largest score among the others."""
+        return int(np.where(self.classes == self.prediction, -np.inf, self.scores).argmax())
+
+    @property
+    def _record(self) -> Record:
+        return self._model.fitted.record
+
+    @property
+    def _is_additive(self) -> bool:
+        return isinstance(self._record, AdditiveBoxes)
+
+    @property
+    def _is_mean(self) -> bool:
+        return isinstance(self._record, NearestBoxes) and self._record.is_mean
+
+    @property
+    def _categories(self) -> Mapping[int, Categories]:
+        return self._model.fitted.categories
+
+    @property
+    def _feature_weights(self) -> np.ndarray:
+        """What features weigh, for the order of conditions."""
+        if self.feature_contributions is not None:
+            return self.feature_contributions
+        assert isinstance(self._record, NeighborBoxes)
+        return self._record.feature_weights
+
+    @property
+    def _data_range(self) -> tuple[np.ndarray, np.ndarray]:
+        assert isinstance(self._record, NearestBoxes)
+        return self._record.scale.low, self._record.scale.high
+
+    @cached_property
+    def _numbers(self) -> Rounding | Bounds:
+        numbers = self._model.numbers
+        assert numbers is not None
+        return numbers.beside(self.lower, self.upper) if isinstance(numbers, Rounding) else numbers
+
+    @property
+    def _rounding(self) -> Rounding:
+        assert isinstance(self._numbers, Rounding)
+        return self._numbers
 
     def _misses(self, box: ExplainedBox) -> np.ndarray:
         """Return what a box loses by each feature; a part of a mean is at most 1."""
         misses = self._slopes(box)
-        if self.membership_function == "min" or self.winning.membership == 0:
-            return misses
-        return np.minimum(misses, 1.0)
+        return np.minimum(misses, 1.0) if self._is_mean and self.boxes[0].membership else misses
 
     def _slopes(self, box: ExplainedBox) -> np.ndarray:
-        return np.nan_to_num(self.gamma * np.maximum(box.fraction, 0.0), posinf=np.inf)
+        assert isinstance(self._record, NearestBoxes)
+        return np.nan_to_num(self._record.gamma * np.maximum(box.fraction, 0.0), posinf=np.inf)
 
     def _distance(self, box: ExplainedBox) -> float:
         """Return by how much a box misses the sample: less is closer."""
         if box.membership > 0:
             return -box.membership
         misses = self._misses(box)
-        return float(misses.mean() if self.membership_function == "mean" else misses.max())
+        return float(misses.mean() if self._is_mean else misses.max())
+
+    def features_by_weight(self) -> list[int]:
+        """Return the features that matter for the decision, the most important first.
+
+        Returns
+        -------
+        features : list of int
+            In a duel, those in which a box does not contain the sample: the deciding one, then the
+            others by how much they separate the two boxes, for the one or the other
+            (`separation`), and then by their distance from both. Of ensembles, those that
+            contribute. Of other models, those that a box constrains.
+        """
+        if self.layout == "duel":
+            outside = np.maximum.reduce([self._slopes(box) for box in self.boxes])
+            weights = np.abs(np.nan_to_num(self.separation()))
+            if self.deciding is not None:
+                weights[self.deciding] = np.inf
+            order = np.lexsort((-outside, -weights))
+            return order[outside[order] > 0].tolist()
+        weights = np.zeros(len(self.lower))
+        if self.feature_contributions is not None:
+            weights = np.abs(self.feature_contributions)
+        else:
+            for box in self.boxes:
+                weights[box.constrained] += np.abs(box.contributions).max()
+        order = np.argsort(-weights, kind="stable")
+        return order[weights[order] > 0].tolist()
+
+    def conditions(self, box: ExplainedBox) -> list[str]:
+        """Return the conditions of a box, in additive models with the values that meet them.
+
+        Parameters
+        ----------
+        box : ExplainedBox
+            One of `boxes`.
+
+        Returns
+        -------
+        conditions : list of str
+            Such as "worst area = 812 > 710", one for each feature that the box constrains.
+        """
+        return [explanation_text.condition(self, box, j) for j in box.constrained.tolist()]
 
     def __repr__(self) -> str:
-        competing = None if self.competing is None else self.competing.index
+        names = [box.index if box.member is None else (box.member, box.index) for box in self.boxes]
         return (
-            f"{type(self).__name__}(prediction={self.class_name!r}, "
-            f"membership={self.winning.membership:.3f}, box={self.winning.index}, "
-            f"competing_box={competing})"
+            f"{type(self).__name__}(prediction={self.class_name!r}, layout={self.layout!r}, "
+            f"boxes={reprlib.repr(names)})"
         )
 
     def __str__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return explanation_html_readers.explanation_html(self)
+        return explanation_html.write([self])
 
-    def to_text(self, *, max_features: int | None = 8) -> str:
-        """Return the explanation as a text of a few lines.
+    def to_text(self, *, max_features: int | None = 8, max_boxes: int | None = 12) -> str:
+        """Return the explanation as a text with a table.
 
         Parameters
         ----------
         max_features : int, default=8
-            How many features to show at most: of those in which the sample lies outside of the
-            winning or the competing box, the deciding one and then the farthest first. None: all.
+            How many features to show at most: in a duel, of those in which the sample lies outside
+            of a box; of ensembles, of those that contribute. None: all.
+        max_boxes : int, default=12
+            How many boxes of a sum to show at most; the others are added up. None: all.
 
         Returns
         -------
         text : str
-            What ``print`` shows.
+            What ``print`` shows. Of a sum, it has columns for the classes with the largest scores,
+            as many as fit.
         """
         check_integer("max_features", max_features, 0)
-        return explanation_text.to_text(self, max_features)
+        check_integer("max_boxes", max_boxes, 0)
+        return explanation_text.write(self, max_features, max_boxes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as a dictionary that `json` can write.
@@ -292,45 +478,45 @@ class Explanation:
         Returns
         -------
         explanation : dict
-            Labels are plain Python values, numbers that are not known None. The keys:
+            Labels are plain Python values, numbers that are unknown or infinite None. The keys:
 
-            - ``prediction`` and ``class_name``,
-            - ``classes``: for each class ``label``, ``name`` and ``membership``,
-            - ``membership_function``: ``"min"`` or ``"mean"``,
-            - ``winning`` and ``competing`` (or None): ``box``, ``label``, ``class_name``,
-              ``count`` and ``membership``,
-            - ``features``: for each feature ``name``, ``value`` and ``value_upper`` (the same
-              unless samples are intervals), ``winning`` and ``competing`` (or None), each with
-              ``lower``, ``upper``, ``distance`` and ``fraction``, and of a categorical feature
-              the ``values`` that the box holds,
+            - ``prediction``, ``class_name`` and ``layout``,
+            - ``classes``: for each class ``label``, ``name``, ``baseline``, ``score`` and
+              ``probability``,
+            - ``features``: for each feature ``name``, ``value``, ``value_upper`` (the same unless
+              samples are intervals) and ``contribution`` (None but for ensembles),
+            - ``boxes``: for each of `boxes` ``member``, ``box``, ``label``, ``class_name``,
+              ``count``, ``class_counts``, ``age``, ``contributions`` (one for each class) and
+              ``conditions``: for each feature that the box constrains ``name``, ``lower``,
+              ``upper``, ``missing``, ``distance``, ``fraction``, and of a categorical feature the
+              ``values`` that the box contains,
             - ``deciding_feature`` and ``worst_feature``: names, or None,
-            - ``change`` (or None): ``features``, for each that changes ``name``, ``value``,
+            - ``notes``,
+            - ``counterfactual`` (or None): ``features``, for each that changes ``name``, ``value``,
               ``value_upper``, ``new_value`` and ``new_value_upper``; ``prediction``,
-              ``class_name`` and ``membership``.
+              ``class_name`` and ``probability``,
+            - ``is_search_complete``: whether the search for it ended by itself.
         """
-        competing = self.competing
-        classes = zip(self.classes, self.class_names, self.memberships.tolist(), strict=True)
+        numbers = [self.classes, self.class_names, self.baseline, self.scores, self.probabilities]
+        keys = ("label", "name", "baseline", "score", "probability")
         return {
             "prediction": json_value(self.prediction),
             "class_name": self.class_name,
+            "layout": self.layout,
             "classes": [
-                {"label": json_value(label), "name": name, "membership": membership}
-                for label, name, membership in classes
+                dict(zip(keys, map(json_value, values), strict=True))
+                for values in zip(*numbers, strict=True)
             ],
-            "membership_function": self.membership_function,
-            "winning": self.winning._summary(),
-            "competing": None if competing is None else competing._summary(),
             "features": [
-                self._values(j)
-                | {
-                    "winning": self._box(self.winning, j),
-                    "competing": None if competing is None else self._box(competing, j),
-                }
+                self._values(j) | {"contribution": _part(self.feature_contributions, j)}
                 for j in range(len(self.lower))
             ],
+            "boxes": [self._box(box) for box in self.boxes],
             "deciding_feature": self._name(self.deciding),
             "worst_feature": self._name(self.worst),
-            "change": None if self.change is None else self._change(self.change),
+            "notes": self.notes,
+            "counterfactual": self._change(),
+            "is_search_complete": self.is_search_complete,
         }
 
     def _name(self, feature: int | None) -> str | None:
@@ -345,132 +531,54 @@ class Explanation:
 
     def _plain(self, j: int, value: float) -> Any:
         """Return a value for JSON: a category as what it is."""
-        if (categories := self._rounding.categories.get(j)) is not None:
+        if (categories := self._categories.get(j)) is not None:
             return category_value(categories, value)
         return json_value(value)
 
-    def _box(self, box: ExplainedBox, j: int) -> dict[str, Any]:
-        of_feature = box._feature(j)
-        if (categories := self._rounding.categories.get(j)) is not None:
-            of_feature["values"] = categories.values_between(box.lower[j], box.upper[j])
-        return of_feature
-
-    def _change(self, change: Change) -> dict[str, Any]:
+    def _box(self, box: ExplainedBox) -> dict[str, Any]:
         return {
-            "features": [
-                self._values(j)
-                | {
-                    "new_value": self._plain(j, change.lower[j]),
-                    "new_value_upper": self._plain(j, change.upper[j]),
-                }
-                for j in change.features
-            ],
-            "prediction": json_value(change.prediction),
-            "class_name": change.class_name,
-            "membership": change.membership,
+            "member": box.member,
+            "box": box.index,
+            "label": json_value(box.label),
+            "class_name": box.class_name,
+            "count": box.count,
+            "class_counts": None if box.class_counts is None else box.class_counts.tolist(),
+            "age": box.age,
+            "contributions": box.contributions.tolist(),
+            "conditions": [self._condition(box, j) for j in box.constrained.tolist()],
         }
 
-    def features_by_weight(self) -> list[int]:
-        """Return the features in which a box does not hold the sample, the weightiest first.
+    def _condition(self, box: ExplainedBox, j: int) -> dict[str, Any]:
+        condition: dict[str, Any] = {
+            "name": self.feature_names[j],
+            "missing": None if box.missing is None else bool(box.missing[j]),
+        }
+        for name in ("lower", "upper", "distance", "fraction"):
+            condition[name] = _part(getattr(box, name), j)
+        if (categories := self._categories.get(j)) is not None:
+            condition["values"] = categories.values_between(box.lower[j], box.upper[j])
+        return condition
 
-        Returns
-        -------
-        features : list of int
-            The deciding feature, then the others by how much they separate the two boxes, for the
-            one or the other (`separation`), and then by their distance from both.
-        """
-        boxes = [box for box in (self.winning, self.competing) if box is not None]
-        outside = np.maximum.reduce([self._slopes(box) for box in boxes])
-        weights = np.abs(np.nan_to_num(self.separation()))
-        if self.deciding is not None:
-            weights[self.deciding] = np.inf
-        order = np.lexsort((-outside, -weights))
-        return order[outside[order] > 0].tolist()
-
-
-@dataclass(frozen=True, eq=False)
-class SampleBounds:
-    """Both ends of samples."""
-
-    lower: np.ndarray
-    upper: np.ndarray
-
-    def __getitem__(self, rows: slice | np.ndarray | None) -> SampleBounds:
-        return SampleBounds(self.lower[rows], self.upper[rows])
-
-    def as_input(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return what methods of models take: no upper ends for points, which is faster."""
-        is_point = np.array_equal(self.lower, self.upper, equal_nan=True)
-        return mark_validated(self.lower), None if is_point else mark_validated(self.upper)
+    def _change(self) -> dict[str, Any] | None:
+        found = self.counterfactual
+        if found is None:
+            return None
+        features = [
+            self._values(j)
+            | {
+                "new_value": self._plain(j, found.lower[j]),
+                "new_value_upper": self._plain(j, found.upper[j]),
+            }
+            for j in found.features.tolist()
+        ]
+        return {
+            "features": features,
+            "prediction": json_value(found.prediction),
+            "class_name": found.class_name,
+            "probability": found.probability,
+        }
 
 
-@dataclass(frozen=True, eq=False)
-class Context:
-    """What the explanations of one model share. It has a copy of the model, which may go on."""
-
-    model: Any
-    boxes: Hyperboxes
-    classes: np.ndarray
-    class_names: list[str]
-    feature_names: list[str]
-    scale: MinMaxScale
-    membership: Membership
-    rounding: Rounding
-    units: str
-
-    @classmethod
-    def of(cls, model: Any, feature_names: Any, class_names: Any) -> Self:
-        """Read a model, with the caller's names."""
-        return cls(
-            deepcopy(model),
-            model.hyperboxes_,
-            model.classes_,
-            name_classes(model, class_names),
-            name_features(model, feature_names),
-            read_scale(model),
-            read_membership(model),
-            Rounding.of(model),
-            describe_units(model),
-        )
-
-    def code(self, labels: Any) -> Any:
-        """Return labels as indices into the classes."""
-        return np.searchsorted(self.classes, labels)
-
-    def explained(self, box: int, sample: SampleBounds, memberships: np.ndarray) -> ExplainedBox:
-        """Return a box with the place of a sample relative to it."""
-        low, high, code = self.boxes.lower[box], self.boxes.upper[box], self.boxes.labels[box]
-        distance = self._distance(sample, low, high)
-        return ExplainedBox(
-            int(box),
-            self.classes[code],
-            self.class_names[code],
-            int(self.boxes.counts[box]),
-            float(memberships[code]),
-            low,
-            high,
-            distance,
-            distance / self.scale.span,
-        )
-
-    def _distance(self, sample: SampleBounds, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return how far outside of bounds a sample is, at most 0 where that takes no membership.
-
-        It may lie outside by a rounding error that scaling takes away.
-        """
-        transform = self.scale.transform
-        with np.errstate(over="ignore"):
-            distance = np.maximum(sample.upper - high, low - sample.lower)
-            gaps = np.maximum(
-                transform(sample.upper) - transform(high), transform(low) - transform(sample.lower)
-            )
-            is_outside = self.membership.slopes(gaps) > 0
-            return np.where(is_outside, distance, np.minimum(distance, 0.0))
-
-    def closeness(self, samples: SampleBounds, boxes: np.ndarray) -> np.ndarray:
-        """Return how close some boxes are to samples, as the model has it."""
-        transform = self.scale.transform
-        with np.errstate(over="ignore"):
-            scaled = transform(samples.lower), transform(samples.upper)
-        ranks: np.ndarray = self.model._model.closeness(*scaled, boxes)
-        return ranks
+def _part(values: np.ndarray | None, j: int) -> float | None:
+    """Return a number for JSON, None where there is none, or it is not finite."""
+    return None if values is None or not np.isfinite(values[j]) else float(values[j])

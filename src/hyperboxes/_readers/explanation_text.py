@@ -7,17 +7,36 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hyperboxes._readers.fitted import category_text
-from hyperboxes._readers.rules import count_boxes, first_beyond, value_text, wrap_parts
+from hyperboxes._readers.rules import (
+    count_boxes,
+    first_beyond,
+    value_text,
+    wrap_parts,
+)
+from hyperboxes._readers.text import (
+    MOST_SHOWN,
+    align,
+    category_text,
+    half_open_text,
+    set_text,
+)
 
 if TYPE_CHECKING:
-    from hyperboxes._readers.explain import ExplainedVote, VoteExplanation
-    from hyperboxes._readers.explanation import Change, ExplainedBox, Explanation
+    from hyperboxes._readers.explanation import ExplainedBox, Explanation
 
 _MOST_CLASSES = 6
 WIDTH = 79
 
+# Conditions of a box that are shown where boxes have bounds in many features.
+_MOST_CONDITIONS = 3
+
+# What the columns of classes may take of a line; two are always shown.
+_MOST_FOR_CLASSES = 40
+_BETWEEN = "  "
+
 NO_CHANGE = "No change to values of other boxes was found that gives another class."
+_NO_CHANGE_OF_SUM = "No change of its values was found after which the prediction differs."
+ENDED_EARLY = "The search has ended at its limit of work."
 
 # Where the box that decides lies.
 PLACES = {
@@ -30,16 +49,18 @@ PLACES = {
 ARROW = "\xa0->\xa0"
 
 
-def to_text(explanation: Explanation, max_features: int | None) -> str:
+def write(explanation: Explanation, max_features: int | None, max_boxes: int | None) -> str:
     """Return the whole text."""
-    features = explanation.features_by_weight()
-    shown = features[:max_features]
+    last = [*change_lines(explanation, max_features), *explanation.notes]
+    if explanation.layout == "sum":
+        table = _sum_table(explanation, max_boxes)
+        features = _contributions(explanation, max_features)
+        return "\n".join([headline(explanation), "", *table, "", *features, *wrapped(last)])
+    features_shown = explanation.features_by_weight()[:max_features]
     lines = wrapped([headline(explanation), memberships(explanation)])
-    if shown:
-        lines += ["", *_table(explanation, shown), ""]
-    last = [other_features(explanation, len(features), len(shown))]
-    last += [*change_lines(explanation, max_features), explanation._units]
-    return "\n".join(lines + wrapped(last))
+    if features_shown:
+        lines += ["", *_duel_table(explanation, features_shown), ""]
+    return "\n".join(lines + wrapped([other_features(explanation, len(features_shown)), *last]))
 
 
 def wrapped(texts: list[str]) -> list[str]:
@@ -52,8 +73,17 @@ def wrapped(texts: list[str]) -> list[str]:
 
 
 def headline(explanation: Explanation) -> str:
-    """Return what is predicted, and by which box."""
-    box = explanation.winning
+    """Return what is predicted, and by which boxes."""
+    if explanation.layout == "sum":
+        n_boxes = len(explanation.boxes)
+        verb = "hold{} the sample" if explanation._is_additive else "vote{}"
+        return (
+            f"{explanation.class_name}, probability "
+            f"{format_membership(explanation.probabilities[explanation._code])}: "
+            f"{n_boxes or 'none'} of {count_boxes(explanation.n_boxes)} "
+            f"{verb.format('s' if n_boxes == 1 else '')}."
+        )
+    box = explanation.boxes[0]
     place = PLACES[
         "inside" if box.membership == 1.0 else "far" if box.membership == 0.0 else "near"
     ]
@@ -63,9 +93,9 @@ def headline(explanation: Explanation) -> str:
 
 def memberships(explanation: Explanation) -> str:
     """Return the memberships of the classes, the largest first, and whether they tie."""
-    order = np.argsort(-explanation.memberships, kind="stable")
+    order = by_score(explanation)
     parts = [
-        f"{explanation.class_names[code]} {format_membership(explanation.memberships[code])}"
+        f"{explanation.class_names[code]} {format_membership(explanation.scores[code])}"
         for code in order[:_MOST_CLASSES]
     ]
     if len(order) > len(parts):
@@ -73,12 +103,16 @@ def memberships(explanation: Explanation) -> str:
     return f"Memberships: {', '.join(parts)}. {tie(explanation)}".rstrip()
 
 
+def by_score(explanation: Explanation) -> np.ndarray:
+    """Return the classes, those with the largest scores first."""
+    return np.argsort(-explanation.scores, kind="stable")
+
+
 def tie(explanation: Explanation) -> str:
     """Return what settled a tie of classes; nothing if there is none."""
-    largest = explanation.memberships.max()
-    tied = largest > 0 and (explanation.memberships == largest).sum() > 1
-    by_single = explanation.winning.membership == 1 and explanation.winning.count == 1
-    return tie_text(by_single=by_single) if tied else ""
+    largest, box = explanation.scores.max(), explanation.boxes[0]
+    tied = largest > 0 and (explanation.scores == largest).sum() > 1
+    return tie_text(by_single=box.membership == 1 and box.count == 1) if tied else ""
 
 
 def tie_text(*, by_single: bool) -> str:
@@ -98,37 +132,57 @@ def format_membership(membership: float) -> str:
     return "<0.001" if membership > 0 and text == "0.000" else text
 
 
+def box_name(box: ExplainedBox) -> str:
+    """Name a box, with its age if it has one."""
+    if box.age is not None:
+        return f"box {box.index}, {age_text(box.age)}:"
+    return f"box {box.index}" if box.member is None else f"member {box.member}, box {box.index}:"
+
+
+def age_text(age: int) -> str:
+    """Return when a box last absorbed a sample."""
+    return "last sample" if age == 0 else f"{age:,} sample{'' if age == 1 else 's'} ago"
+
+
 def box_title(box: ExplainedBox) -> str:
     """Name a box and its class."""
     return f"box {box.index}, {box.class_name}"
 
 
-def sample_value(explanation: Explanation, j: int) -> str:
-    """Return the sample's value of a feature, or the ends of an interval."""
-    return _ends(explanation, j, explanation.lower[j], explanation.upper[j])
-
-
-def new_value(explanation: Explanation, j: int) -> str:
-    """Return the changed value of a feature."""
-    assert explanation.change is not None
-    low, high = explanation.change.lower[j], explanation.change.upper[j]
-    ends = [explanation._rounding.full(j, end) for end in (low, high)]
-    return ends[0] if low == high else " to ".join(ends)
-
-
-def _ends(explanation: Explanation, j: int, low: float, high: float) -> str:
+def value(explanation: Explanation, j: int, low: float, high: float) -> str:
+    """Return a value of a sample in a feature, or the ends of an interval."""
+    numbers = explanation._numbers
     if np.isnan(low):
         return "missing"
-    if low == high:
-        return explanation._rounding.number(j, low)
-    return explanation._rounding.interval(j, low, high)
+    return numbers.number(j, low) if low == high else numbers.interval(j, low, high)
+
+
+def sample_value(explanation: Explanation, j: int) -> str:
+    """Return the sample's value in a feature, or the ends of an interval."""
+    return value(explanation, j, explanation.lower[j], explanation.upper[j])
 
 
 def bounds(explanation: Explanation, box: ExplainedBox, j: int) -> str:
     """Return the bounds of a box in a feature."""
     if np.isnan(box.lower[j]):
         return "any"
-    return explanation._rounding.interval(j, box.lower[j], box.upper[j])
+    return explanation._numbers.interval(j, box.lower[j], box.upper[j])
+
+
+def condition(explanation: Explanation, box: ExplainedBox, j: int) -> str:
+    """Return the condition of a box in a feature; of additive models, with the value in it."""
+    name, low, high = explanation.feature_names[j], box.lower[j], box.upper[j]
+    if not explanation._is_additive:
+        return f"{name} {bounds(explanation, box, j)}"
+    value, categories = explanation.lower[j], explanation._categories.get(j)
+    if np.isnan(value):
+        return f"{name} missing"
+    if categories is None:
+        return half_open_text(f"{name} = {value_text(value, low, high)}", low, high)
+    text = category_text(categories, value)
+    if len(categories.values_between(low, high)) in (1, len(categories.values)):
+        return f"{name} = {text}"
+    return f"{name} = {text} {set_text(categories, low, high, MOST_SHOWN)}"
 
 
 def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
@@ -138,25 +192,28 @@ def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
         return ""
     if distance <= 0:
         return "inside"
-    if j in explanation._rounding.categories:
+    if j in explanation._categories:
         return "outside"
     above, below = explanation.upper[j] > box.upper[j], explanation.lower[j] < box.lower[j]
     side = "outside" if above and below else "above" if above else "below"
     return f"{explanation._rounding.length(j, distance)} {side}"
 
 
-def other_features(explanation: Explanation, n_features: int, n_shown: int) -> str:
+def other_features(explanation: Explanation, n_shown: int) -> str:
     """Return what is to say of the features that are marked, and of those that are not shown."""
     hold = "the box holds" if explanation.competing is None else "both boxes hold"
+    n_features = len(explanation.features_by_weight())
     others = len(explanation.lower) - n_features
     if n_features == 0:
         return f"{hold.capitalize()} the sample in every feature."
     parts = []
     if n_shown and explanation.deciding is not None:
-        parts.append(f"* {_role_of_deciding(explanation)}.")
+        winning, competing = (box.index for box in explanation.boxes)
+        role = name_of_deciding(is_mean=explanation._is_mean)
+        parts.append(f"* {role} for box {winning} against box {competing}.")
     if n_features > 1 and explanation.worst is not None:
         worst = explanation.feature_names[explanation.worst]
-        parts.append(f"Box {explanation.winning.index} fits worst in {worst}.")
+        parts.append(f"Box {explanation.boxes[0].index} fits worst in {worst}.")
     if n_features > n_shown:
         parts.append(f"{_features(n_features - n_shown, 'more')} not shown.")
     if others:
@@ -164,17 +221,9 @@ def other_features(explanation: Explanation, n_features: int, n_shown: int) -> s
     return " ".join(parts)
 
 
-def _role_of_deciding(explanation: Explanation) -> str:
-    """Return what is to say of the deciding feature."""
-    assert explanation.competing is not None
-    role = name_of_deciding(explanation.membership_function)
-    boxes = explanation.winning.index, explanation.competing.index
-    return f"{role} for box {boxes[0]} against box {boxes[1]}"
-
-
-def name_of_deciding(membership_function: str) -> str:
+def name_of_deciding(*, is_mean: bool) -> str:
     """Return what the deciding feature does: in a mean it does not decide alone."""
-    return "decides" if membership_function == "min" else "counts most"
+    return "counts most" if is_mean else "decides"
 
 
 def _features(number: int, which: str) -> str:
@@ -182,119 +231,86 @@ def _features(number: int, which: str) -> str:
 
 
 def change_lines(explanation: Explanation, max_features: int | None) -> list[str]:
-    """Return what would give another prediction; nothing if there is no other class."""
-    competing, change = explanation.competing, explanation.change
-    if competing is None:
+    """Return what would give another prediction, if there is a search for that."""
+    competing = explanation.competing
+    is_duel = explanation.layout == "duel"
+    if competing is None if is_duel else not explanation._is_additive:
         return []
     lines = []
-    if competing.holds_sample:
+    if is_duel and competing is not None and competing.holds_sample:
         lines.append(f"Box {competing.index} ({competing.class_name}) holds it, too.")
-    if change is None:
-        return [*lines, NO_CHANGE]
-    steps = [
-        f"{explanation.feature_names[j]} {sample_value(explanation, j)}{ARROW}"
-        f"{new_value(explanation, j)}"
-        for j in change.features[:max_features]
-    ]
-    if len(change.features) > len(steps):
-        steps.append(_features(len(change.features) - len(steps), "more"))
-    return [*lines, f"{title_of_change(change)} {', '.join(steps)}."]
+    found = explanation.counterfactual
+    if found is None:
+        texts = [NO_CHANGE if is_duel else _NO_CHANGE_OF_SUM]
+    else:
+        steps = [
+            f"{explanation.feature_names[j]} {_step(explanation, j)}"
+            for j in found.features[:max_features]
+        ]
+        if len(found.features) > len(steps):
+            steps.append(_features(len(found.features) - len(steps), "more"))
+        texts = [f"{change_title(explanation)} {', '.join(steps)}."]
+    if not explanation.is_search_complete:
+        texts.append(ENDED_EARLY)
+    return [*lines, " ".join(texts)]
 
 
-def title_of_change(change: Change) -> str:
-    """Return what a change is for."""
-    return f"To get {change.class_name}:"
+def change_title(explanation: Explanation) -> str:
+    """Return what a counterfactual is for."""
+    found = explanation.counterfactual
+    assert found is not None
+    if explanation.layout == "duel":
+        return f"To get {found.class_name}:"
+    probability = format_membership(found.probability)
+    return f"It would be {found.class_name} (probability {probability}) with"
 
 
-def _table(explanation: Explanation, features: list[int]) -> list[str]:
-    """Return the lines of a table, aligned, with a mark for the deciding feature."""
-    boxes = [box for box in (explanation.winning, explanation.competing) if box is not None]
-    header = ["", "", "sample"]
-    for box in boxes:
-        header += [box_title(box), ""]
-    rows = [header]
+def _step(explanation: Explanation, j: int) -> str:
+    """Return how a value changes, with digits that show it."""
+    assert explanation.counterfactual is not None
+    low, high = explanation.counterfactual.lower[j], explanation.counterfactual.upper[j]
+    if explanation.layout == "duel":
+        ends = [explanation._rounding.full(j, end) for end in (low, high)]
+        new = ends[0] if low == high else " to ".join(ends)
+        return f"{sample_value(explanation, j)}{ARROW}{new}"
+    old, categories = explanation.lower[j], explanation._categories.get(j)
+    if categories is not None:
+        return f"{category_text(categories, old)}{ARROW}{category_text(categories, low)}"
+    if old > low:
+        text = value_text(old, np.nextafter(low, np.inf), np.inf)
+    else:
+        text = value_text(old, -np.inf, np.nextafter(low, -np.inf))
+    return f"{text}{ARROW}{first_beyond(low)}".replace(" ", "\xa0")
+
+
+def _duel_table(explanation: Explanation, features: list[int]) -> list[str]:
+    """Return the lines of a table of both boxes, with a mark for the deciding feature."""
+    rows = []
     for j in features:
-        row = ["*" if j == explanation.deciding else "", explanation.feature_names[j]]
-        row.append(sample_value(explanation, j))
-        for box in boxes:
+        mark = "*" if j == explanation.deciding else ""
+        row = [mark, explanation.feature_names[j], sample_value(explanation, j)]
+        for box in explanation.boxes:
             row += [bounds(explanation, box, j), position(explanation, box, j)]
         rows.append(row)
-    return _align(rows)
-
-
-def _align(rows: list[list[str]]) -> list[str]:
-    """Join cells; a header over two columns widens the second."""
-    widths = [max(len(row[k]) for row in rows[1:]) for k in range(len(rows[0]))]
-    widths[2] = max(widths[2], len(rows[0][2]))
-    for k in range(3, len(widths), 2):
-        widths[k + 1] = max(widths[k + 1], len(rows[0][k]) - widths[k] - 2)
-    lines = []
-    for row in rows[1:]:
-        lines.append("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)))
-    pairs = [f"{rows[0][k]:{widths[k] + 2 + widths[k + 1]}}" for k in range(3, len(widths), 2)]
-    start = " " * (widths[0] + widths[1] + 4)
-    header = f"{start}{rows[0][2]:{widths[2]}}  {'  '.join(pairs)}"
+    # A header stands over two columns, of which it widens the second.
+    titles = [box_title(box) for box in explanation.boxes]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths[2] = max(widths[2], len("sample"))
+    for k, title in enumerate(titles):
+        first, second = widths[3 + 2 * k : 5 + 2 * k]
+        widths[4 + 2 * k] = max(second, len(title) - first - len(_BETWEEN))
+        titles[k] = f"{title:{first + len(_BETWEEN) + widths[4 + 2 * k]}}"
+    indent = " " * (widths[0] + widths[1] + 2 * len(_BETWEEN))
+    header = indent + _BETWEEN.join(["sample".ljust(widths[2]), *titles])
+    lines = [
+        _BETWEEN.join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    ]
     return [line.rstrip() for line in (header, *lines)]
 
 
-# What the columns of classes may take of a line; two are always shown.
-_MOST_FOR_CLASSES = 40
-_BETWEEN = "  "
-
-
-def votes_to_text(explanation: VoteExplanation, max_boxes: int | None) -> str:
-    """Return the whole text."""
-    table = _table_of_votes(explanation, max_boxes)
-    last = wrapped([change(explanation), explanation._units])
-    return "\n".join([headline_of_votes(explanation), "", *table, "", *last])
-
-
-def headline_of_votes(explanation: VoteExplanation) -> str:
-    """Return what is predicted, and by how many boxes."""
-    probability = format_membership(explanation.probabilities.max())
-    n_held = len(explanation.votes)
-    hold = "holds" if n_held == 1 else "hold"
-    return (
-        f"{explanation.class_name}, probability {probability}: {n_held or 'none'} of "
-        f"{count_boxes(explanation.n_boxes)} {hold} the sample."
-    )
-
-
-def change(explanation: VoteExplanation) -> str:
-    """Return what would have to change, and what the model says then."""
-    if explanation.change is None:
-        return "No change of its values was found after which the prediction differs."
-    changed = explanation.change
-    steps = [
-        f"{explanation.feature_names[j]} {_step(explanation, j, changed.values[j])}"
-        for j in changed.features
-    ]
-    return (
-        f"It would be {changed.class_name} (probability "
-        f"{format_membership(changed.probability)}) with {', '.join(steps)}."
-    )
-
-
-def _step(explanation: VoteExplanation, j: int, new: float) -> str:
-    """Return how a value changes, with digits that show it."""
-    old, categories = explanation.values[j], explanation._categories.get(j)
-    if categories is not None:
-        old_text, new_text = category_text(categories, old), category_text(categories, new)
-        return f"{old_text}{ARROW}{new_text}"
-    if old > new:
-        text = value_text(old, np.nextafter(new, np.inf), np.inf)
-    else:
-        text = value_text(old, -np.inf, np.nextafter(new, -np.inf))
-    return f"{text}{ARROW}{first_beyond(new)}".replace(" ", "\xa0")
-
-
-def by_score(explanation: VoteExplanation) -> np.ndarray:
-    """Return the classes, those with the largest scores first."""
-    return np.argsort(-explanation.scores, kind="stable")
-
-
-def _table_of_votes(explanation: VoteExplanation, max_boxes: int | None) -> list[str]:
-    """Return the lines of the table, one or more for each box."""
+def _sum_table(explanation: Explanation, max_boxes: int | None) -> list[str]:
+    """Return the lines of a table of contributions, one or more for each box."""
     columns = _shown_classes(explanation)
     names = [explanation.class_names[label] for label in columns]
     widths = [max(len(name), 7) for name in names]
@@ -308,22 +324,22 @@ def _table_of_votes(explanation: VoteExplanation, max_boxes: int | None) -> list
     return [line.rstrip() for line in lines]
 
 
-def votes_for(explanation: VoteExplanation, classes: np.ndarray) -> list[ExplainedVote]:
-    """Return the votes that concern some classes."""
-    return [vote for vote in explanation.votes if vote.weights[classes].any()]
+def boxes_for(explanation: Explanation, classes: np.ndarray) -> list[ExplainedBox]:
+    """Return the boxes that contribute to some classes."""
+    return [box for box in explanation.boxes if box.contributions[classes].any()]
 
 
-def not_shown(explanation: VoteExplanation, classes: np.ndarray) -> list[str]:
+def not_shown(explanation: Explanation, classes: np.ndarray) -> list[str]:
     """Return what is to say of other classes than those that are shown."""
     n_classes = len(explanation.classes) - len(classes)
     if not n_classes:
         return []
-    n_boxes = len(explanation.votes) - len(votes_for(explanation, classes))
+    n_boxes = len(explanation.boxes) - len(boxes_for(explanation, classes))
     boxes = f", and {count_boxes(n_boxes)} for these alone" if n_boxes else ""
     return [f"{n_classes} more class{'' if n_classes == 1 else 'es'} of smaller scores{boxes}."]
 
 
-def _shown_classes(explanation: VoteExplanation) -> np.ndarray:
+def _shown_classes(explanation: Explanation) -> np.ndarray:
     """Return the classes with the largest scores, as many as fit."""
     order = by_score(explanation)
     widths = [max(len(explanation.class_names[label]), 7) + len(_BETWEEN) for label in order]
@@ -335,18 +351,20 @@ def _row(cells: list[str], widths: list[int]) -> str:
 
 
 def _rows(
-    explanation: VoteExplanation, columns: np.ndarray, max_boxes: int | None
+    explanation: Explanation, columns: np.ndarray, max_boxes: int | None
 ) -> list[tuple[list[str], list[str]]]:
     """Return the numbers of each row, and what they stand for."""
-    votes = votes_for(explanation, columns)
-    shown, rest = votes[:max_boxes], votes[len(votes[:max_boxes]) :]
-    rows = [(_cells(explanation.intercept[columns]), ["intercept"])]
-    for vote in shown:
-        conditions = explanation.conditions(vote)
-        parts = [f"{condition} and" for condition in conditions[:-1]] + conditions[-1:]
-        rows.append((_cells(vote.weights[columns]), [f"box {vote.index} ", *parts]))
+    boxes = boxes_for(explanation, columns)
+    shown, rest = boxes[:max_boxes], boxes[len(boxes[:max_boxes]) :]
+    rows = []
+    if explanation._is_additive:
+        rows.append((_cells(explanation.baseline[columns]), ["intercept"]))
+    for box in shown:
+        conditions = main_conditions(explanation, box)
+        parts = [f"{text} and" for text in conditions[:-1]] + conditions[-1:]
+        rows.append((_cells(box.contributions[columns]), [f"{box_name(box)} ", *parts]))
     if rest:
-        total = np.sum([vote.weights[columns] for vote in rest], axis=0)
+        total = np.sum([box.contributions[columns] for box in rest], axis=0)
         rows.append((_cells(total), [count_boxes(len(rest), "more ")]))
     rows.append(([f"{score:.2f}" for score in explanation.scores[columns]], ["score"]))
     probabilities = explanation.probabilities[columns]
@@ -354,5 +372,36 @@ def _rows(
     return rows
 
 
+def main_conditions(explanation: Explanation, box: ExplainedBox) -> list[str]:
+    """Return the conditions of a box; if it has bounds in most features, those that weigh most."""
+    features = box.constrained
+    if explanation._is_additive:
+        return explanation.conditions(box)
+    weights = np.abs(explanation._feature_weights[features])
+    order = features[np.argsort(-weights, kind="stable")]
+    shown = [condition(explanation, box, j) for j in order[:_MOST_CONDITIONS].tolist()]
+    n_more = len(order) - len(shown)
+    return [*shown, f"{n_more} more"] if n_more else shown
+
+
 def _cells(numbers: np.ndarray) -> list[str]:
     return [f"{number:+.2f}" if number else "" for number in numbers]
+
+
+def _contributions(explanation: Explanation, max_features: int | None) -> list[str]:
+    """Return how much nearer the predicted class is than the next one by each feature."""
+    added = explanation.feature_contributions
+    features = explanation.features_by_weight()
+    if added is None or not features:
+        return []
+    shown = features[:max_features]
+    rows = [
+        [explanation.feature_names[j], sample_value(explanation, j), f"{added[j]:+.4f}"]
+        for j in shown
+    ]
+    if len(shown) < len(features):
+        rest = added.sum() - added[shown].sum()
+        rows.append([f"{_features(len(features) - len(shown), 'more')}", "", f"{rest:+.4f}"])
+    rival = explanation.class_names[explanation._rival]
+    title = f"How much nearer {explanation.class_name} is than {rival}:"
+    return [*wrapped([title]), *(f"    {line}" for line in align(rows)), ""]

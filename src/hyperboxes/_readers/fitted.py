@@ -8,28 +8,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from hyperboxes._estimators.capabilities import Operation, decides, read_record, require
+from hyperboxes._estimators.capabilities import Operation, read_record, require
 from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._estimators.refusals import refuse_ensemble, refuse_undecided, refuse_votes
 from hyperboxes._estimators.validation import NUMBERS, check_upper, mark_validated, validate_samples
 from hyperboxes._models.categories import Categories
-from hyperboxes._models.hyperboxes import Hyperboxes, WeightedHyperboxes
-from hyperboxes._models.model import Membership
+from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import AdditiveBoxes, NearestBoxes, Record
 from hyperboxes._models.samples import MinMaxScale
-from hyperboxes._readers.text import MOST_SHOWN as MOST_SHOWN
-from hyperboxes._readers.text import category_text as category_text
-from hyperboxes._readers.text import category_value as category_value
-from hyperboxes._readers.text import json_value as json_value
-from hyperboxes._readers.text import set_text as set_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +42,6 @@ class FittedModel:
         Whether features have names by the data, the Pipeline or the caller, and not x0, x1, ...
     categories : mapping of int to Categories
         The values of the features that have categories; samples have their positions.
-    decides : bool
-        Whether the record alone gives what `predict` gives.
     steps : tuple
         The steps of a Pipeline that transform samples before the estimator takes them.
     """
@@ -63,7 +53,6 @@ class FittedModel:
     class_names: list[str]
     has_names: bool
     categories: Mapping[int, Categories]
-    decides: bool
     steps: tuple[Any, ...] = ()
 
     @property
@@ -112,7 +101,9 @@ class FittedModel:
         low, high = np.fmin.reduce(boxes.lower, axis=0), np.fmax.reduce(boxes.upper, axis=0)
         return np.fmin(low, scale.low), np.fmax(high, scale.high)
 
-    def encode(self, X: Any, X_upper: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def encode(
+        self, X: Any, X_upper: Any = None, *, order: str = "C"
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Check samples and return both ends, with positions for categories.
 
         Those of points are one array. Samples are as a Pipeline takes them.
@@ -121,8 +112,9 @@ class FittedModel:
             raise ValueError("A Pipeline transforms points, not intervals: leave out X_upper.")
         if X_upper is not None and isinstance(self.record, AdditiveBoxes):
             raise ValueError(f"{self.name} takes no interval samples: no X_upper.")
-        X = _transform(self.steps, X)
-        lower: np.ndarray = validate_samples(self.estimator, X, reset=False, **NUMBERS)
+        X = transform(self.steps, X)
+        options = {**NUMBERS, "order": order}
+        lower: np.ndarray = validate_samples(self.estimator, X, reset=False, **options)
         return lower, check_upper(self.estimator, lower, X_upper)
 
     def call(self, method: str, lower: np.ndarray, upper: np.ndarray | None = None) -> np.ndarray:
@@ -172,7 +164,6 @@ def read_fitted(
         _class_names(estimator, classes, class_names),
         names is not None,
         known_categories(estimator),
-        decides(estimator),
         tuple(steps),
     )
 
@@ -200,108 +191,6 @@ def _class_names(estimator: Any, classes: np.ndarray | None, names: Any) -> list
     if names is None:
         return [str(label) if isinstance(label, str) else f"{kind} {label}" for label in labels]
     return _check_names(names, len(labels), kinds, "class_names")
-
-
-def read_boxes(model: Any, what: str) -> Hyperboxes:
-    """Return the boxes of a fitted model that cover samples, for `what`, which an error names."""
-    boxes = read_any_boxes(model, what)
-    refuse_votes(model, what)
-    return boxes
-
-
-def read_any_boxes(model: Any, what: str) -> Hyperboxes:
-    """Return the boxes of a fitted model, which may be boxes that vote."""
-    check_is_fitted(model)
-    refuse_ensemble(model, what)
-    boxes = getattr(model, "hyperboxes_", None)
-    if not isinstance(boxes, Hyperboxes):
-        raise TypeError(
-            f"{what} needs a model made of boxes, but {type(model).__name__} has no hyperboxes_. "
-            "Of a Pipeline, the last step must be one."
-        )
-    return boxes
-
-
-def read_classifier(model: Any, what: str) -> Hyperboxes:
-    """Return the boxes of a fitted classifier of which the nearest decides; refuse clusterings."""
-    boxes = read_boxes(model, what)
-    refuse_undecided(model, what)
-    if not is_classifier(model):
-        raise TypeError(f"{what} needs a fitted classifier; {type(model).__name__} has no classes.")
-    return boxes
-
-
-def is_voting(model: Any) -> bool:
-    """Whether a model is fitted and its boxes vote; else they cover samples."""
-    return isinstance(getattr(model, "hyperboxes_", None), WeightedHyperboxes)
-
-
-def is_classifier(model: Any) -> bool:
-    """Whether the boxes have classes; else they have clusters."""
-    return hasattr(model, "classes_")
-
-
-def classes_or_clusters(model: Any) -> np.ndarray:
-    """Return what the labels of boxes are indices into: classes, or the numbers of clusters."""
-    return model.classes_ if is_classifier(model) else np.arange(model.n_clusters_)
-
-
-def read_scale(model: Any) -> MinMaxScale:
-    """Return the map from the data's units to the model's."""
-    return MinMaxScale(model.data_min_, model.data_max_)
-
-
-def read_membership(model: Any) -> Membership:
-    """Return the membership that the model predicts with: parameters may have changed since.
-
-    It is a copy, for users may get hold of its gamma.
-    """
-    membership = model._model.membership
-    return replace(membership, gamma=membership.gamma.copy())
-
-
-def read_closeness(model: Any, sample: np.ndarray) -> np.ndarray:
-    """Return how close each box is to a sample: its membership, or minus a distance beyond it."""
-    with np.errstate(over="ignore"):
-        x = read_scale(model).transform(sample)[np.newaxis]
-    ranks: np.ndarray = model._model.closeness(x, x, np.arange(len(model.hyperboxes_)))[0]
-    return ranks
-
-
-def read_learned_bounds(model: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return both ends of the boxes as the model compares them, in its own units.
-
-    Those of `hyperboxes_` are in the data's, which may lack a number that scales to the same.
-    """
-    boxes = model._model.boxes
-    return boxes.lower.copy(), boxes.upper.copy()
-
-
-def learned_range(model: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the range of what was learned: later batches may go beyond that of scaling."""
-    boxes = model.hyperboxes_
-    low, high = np.fmin.reduce(boxes.lower, axis=0), np.fmax.reduce(boxes.upper, axis=0)
-    return np.fmin(low, model.data_min_), np.fmax(high, model.data_max_)
-
-
-def encode_labels(model: Any, y: Any, n_samples: int) -> tuple[np.ndarray, list[Any]]:
-    """Return labels as indices into those of the model, and the labels that it does not know.
-
-    These have the numbers after the model's own. Samples without a label have -1: those of the
-    model's `unlabeled`, None, NaN and NA, and for a clustering -1, which is noise.
-    """
-    y = column_or_1d(y)
-    if len(y) != n_samples:
-        raise ValueError(f"y has {len(y)} labels, but X has {n_samples} samples.")
-    unlabeled = getattr(model, "unlabeled", None) if is_classifier(model) else -1
-    labels = classes_or_clusters(model).tolist()
-    index = {label: code for code, label in enumerate(labels)}
-    codes = np.full(n_samples, -1)
-    for row, label in enumerate(y.tolist()):
-        label = label.item() if isinstance(label, np.generic) else label
-        if not _is_missing(label) and (unlabeled is None or label != unlabeled):
-            codes[row] = index.setdefault(label, len(index))
-    return codes, list(index)[len(labels) :]
 
 
 def _is_missing(label: Any) -> bool:
@@ -333,22 +222,6 @@ def check_integer(name: str, value: Any, least: int, *, optional: bool = True) -
 _NOTHING = ("passthrough", None)
 
 
-def read_pipeline(model: Any, X: Any = None, X_upper: Any = None) -> tuple[Any, Any, Any]:
-    """Return the last step of a fitted Pipeline, and samples as they come to it.
-
-    The step is a copy that knows the names that the steps before give to features, and which these
-    are (`given_names`, `describe_units`). Any other model is returned as it is.
-    """
-    if not isinstance(model, Pipeline):
-        return model, X, X_upper
-    if X_upper is not None:
-        raise ValueError("A Pipeline transforms points, not intervals: leave out X_upper.")
-    steps, last = split_pipeline(model)
-    last = copy(last)
-    last._read_from = _Steps(_names_after(steps), [type(step).__name__ for step in steps])
-    return last, None if X is None else _transform(steps, X), None
-
-
 def split_pipeline(model: Any) -> tuple[list[Any], Any]:
     """Return the steps of a fitted Pipeline that transform, also of those within it, and the last.
 
@@ -371,11 +244,11 @@ def _flatten(steps: Iterable[Any]) -> list[Any]:
     return flat
 
 
-def _transform(steps: Sequence[Any], X: Any) -> Any:
+def transform(steps: Sequence[Any], X: Any) -> Any:
     """Return samples as the steps make them; a single one may be given as a row."""
     if not hasattr(X, "columns") and np.ndim(X) == 1:
         with ignoring_missing_names():
-            return _transform(steps, np.atleast_2d(X))
+            return transform(steps, np.atleast_2d(X))
     for step in steps:
         X = step.transform(X)
     return X
@@ -390,56 +263,6 @@ def _names_after(steps: Sequence[Any]) -> np.ndarray | None:
     except (AttributeError, ValueError):  # a step that makes features without a name
         return None
     return names
-
-
-@dataclass(frozen=True)
-class _Steps:
-    """What is known of the steps before a model."""
-
-    names: np.ndarray | None
-    kinds: list[str]
-
-
-def given_names(model: Any) -> Any:
-    """Return the names of the features of a fitted model, by its data or Pipeline, else None."""
-    names = getattr(model, "feature_names_in_", None)
-    steps = getattr(model, "_read_from", None)
-    return steps.names if names is None and steps is not None else names
-
-
-def describe_units(model: Any) -> str:
-    """Return what is to say of the values of a model that was read from a Pipeline, else ""."""
-    steps = getattr(model, "_read_from", None)
-    if steps is None or not steps.kinds:
-        return ""
-    return f"Values are as transformed by {', then '.join(steps.kinds)}."
-
-
-def name_features(model: Any, names: Any = None, parameter: str = "feature_names") -> list[str]:
-    """Return the caller's names of the features, else those of the fit, else x0, x1, ..."""
-    if names is None:
-        names = given_names(model)
-    if names is None:
-        names = [f"x{j}" for j in range(model.n_features_in_)]
-    return check_feature_names(names, model.n_features_in_, parameter)
-
-
-def name_classes(model: Any, names: Any) -> list[str]:
-    """Return the caller's names of the classes, in the order of `classes_`, else the labels.
-
-    Labels that are no strings become "class 0" and the like: a bare number says little.
-    """
-    kind = "class" if is_classifier(model) else "cluster"
-    labels = classes_or_clusters(model)
-    if names is None:
-        return [str(label) if isinstance(label, str) else f"{kind} {label}" for label in labels]
-    plural = "classes" if kind == "class" else "clusters"
-    return _check_names(names, len(labels), plural, "class_names")
-
-
-def name_no_label(model: Any) -> str:
-    """Return what the label -1 says of a box or a sample."""
-    return "no label" if is_classifier(model) else "noise"
 
 
 def _check_names(names: Any, number: int, what: str, parameter: str) -> list[str]:

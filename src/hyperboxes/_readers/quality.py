@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from hyperboxes._estimators.validation import NUMBERS, check_upper, validate_samples
-from hyperboxes._readers.fitted import encode_labels, is_voting, read_scale
+from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble
+from hyperboxes._readers.fitted import FittedModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,17 +21,14 @@ class GivenSamples:
     codes: np.ndarray | None
 
     @classmethod
-    def check(cls, model: Any, X: Any, y: Any, X_upper: Any) -> Self | None:
+    def check(cls, fitted: FittedModel, X: Any, y: Any, X_upper: Any) -> Self | None:
         """Check the caller's samples; None if there are none."""
         if X is None:
             if y is not None or X_upper is not None:
                 raise ValueError("y and X_upper describe samples: pass X as well.")
             return None
-        if X_upper is not None and is_voting(model):
-            raise ValueError(f"{type(model).__name__} takes no interval samples: no X_upper.")
-        lower = validate_samples(model, X, reset=False, **{**NUMBERS, "order": "F"})
-        codes = None if y is None else encode_labels(model, y, len(lower))[0]
-        return cls(lower, check_upper(model, lower, X_upper), codes)
+        lower, upper = fitted.encode(X, X_upper, order="F")
+        return cls(lower, upper, None if y is None else fitted.encode_labels(y, len(lower))[0])
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -41,47 +38,63 @@ class GivenSamples:
 class Quality:
     """Coverage and precision of each box, None where there was no data to measure them.
 
-    `held` is the share of the samples that any box with a label holds.
+    `contained` is the share of the samples that any box with a label contains; None for ensembles.
     """
 
     coverage: np.ndarray | None = None
     precision: np.ndarray | None = None
-    held: float | None = None
+    contained: float | None = None
 
     @classmethod
-    def measure(cls, model: Any, samples: GivenSamples | None) -> Self:
-        """Measure what `export_text` promises on the samples."""
+    def measure(cls, fitted: FittedModel, samples: GivenSamples | None) -> Self:
+        """Measure the boxes of a model on samples; those of an ensemble member by member."""
         if samples is None:
             return cls()
-        boxes, scale = model.hyperboxes_, read_scale(model)
-        first, last = scale.transform(samples.upper), scale.transform(samples.lower)
-        bounds = zip(scale.transform(boxes.lower), scale.transform(boxes.upper), strict=True)
-        held = (rows_between(first, last, low, high) for low, high in bounds)
-        return cls._of_rows(boxes.labels, held, samples)
-
-    @classmethod
-    def measure_votes(cls, model: Any, samples: GivenSamples | None) -> Self:
-        """Measure the same of boxes that vote."""
-        if samples is None:
-            return cls()
-        boxes = model.hyperboxes_
-        held = map(np.flatnonzero, boxes.contains(samples.lower).T)
-        return cls._of_rows(boxes.labels, held, samples)
+        match fitted.record:
+            case AdditiveBoxes():
+                boxes_of_samples = fitted.estimator.hyperboxes_.contains(samples.lower)
+                contained: Iterable[np.ndarray] = map(np.flatnonzero, boxes_of_samples.T)
+            case BoxEnsemble():
+                return cls._of_members(fitted.estimator, samples)
+            case _:
+                boxes, transform = fitted.hyperboxes, fitted.scale.transform
+                first, last = transform(samples.upper), transform(samples.lower)
+                bounds = zip(transform(boxes.lower), transform(boxes.upper), strict=True)
+                contained = (rows_between(first, last, low, high) for low, high in bounds)
+        return cls._of_rows(fitted.hyperboxes.labels, contained, samples)
 
     @classmethod
     def _of_rows(
-        cls, labels: np.ndarray, held: Iterable[np.ndarray], samples: GivenSamples
+        cls, labels: np.ndarray, contained: Iterable[np.ndarray], samples: GivenSamples
     ) -> Self:
-        """Measure boxes by the rows that each holds."""
+        """Measure boxes by the rows that each contains."""
         codes = samples.codes
         coverage, precision = np.empty(len(labels)), np.full(len(labels), np.nan)
         is_contained = np.zeros(len(samples), bool)
-        for box, rows in enumerate(held):
+        for box, rows in enumerate(contained):
             coverage[box] = len(rows) / len(samples)
             is_contained[rows] |= labels[box] >= 0
             if codes is not None and len(known := codes[rows][codes[rows] >= 0]):
                 precision[box] = (known == labels[box]).mean()
         return cls(coverage, None if codes is None else precision, float(is_contained.mean()))
+
+    @classmethod
+    def _of_members(cls, ensemble: Any, samples: GivenSamples) -> Self:
+        """Measure the boxes of all members, which are too many to take one by one."""
+        coverage, precision = [], []
+        for boxes, features in zip(ensemble.members_, ensemble.estimators_features_, strict=True):
+            contains = np.ones((len(boxes), len(samples)), bool)
+            for j, feature in enumerate(features):
+                contains &= ~(samples.lower[:, feature] < boxes.lower[:, j, None])
+                contains &= ~(samples.upper[:, feature] > boxes.upper[:, j, None])
+            coverage.append(contains.mean(axis=1))
+            if samples.codes is not None:
+                contains &= samples.codes >= 0
+                right = (contains & (samples.codes == boxes.labels[:, None])).sum(axis=1)
+                n_known = contains.sum(axis=1)
+                unknown = np.full(len(boxes), np.nan)
+                precision.append(np.divide(right, n_known, out=unknown, where=n_known > 0))
+        return cls(np.concatenate(coverage), np.concatenate(precision) if precision else None)
 
     def measured(self) -> dict[str, np.ndarray]:
         """Return what was measured of each box, by name."""
@@ -95,7 +108,7 @@ def rows_between(
     """Return the rows with `first <= high` and `last >= low` in every feature; NaN lets pass.
 
     With lower and upper ends of boxes these are the boxes that share a point with [low, high];
-    with upper and lower ends of samples the samples that [low, high] holds.
+    with upper and lower ends of samples the samples that [low, high] contains.
     """
     rows = np.arange(len(first))
     for j in range(first.shape[1]):
@@ -104,29 +117,28 @@ def rows_between(
     return rows
 
 
-# They are found greedily on samples with labels. The other conditions are those of the box all the
-# same, but on these samples they tell it from no other class.
+# Short rules are found greedily. Boxes keep their other conditions, but on the given samples these
+# keep out no other class.
 
 
-def find_short_rules(
-    model: Any, samples: GivenSamples, smallest: np.ndarray, largest: np.ndarray
-) -> list[np.ndarray]:
+def find_short_rules(fitted: FittedModel, samples: GivenSamples) -> list[np.ndarray]:
     """Return for each box the features whose conditions are needed, those that do most first.
 
     They keep out all samples of other classes that all conditions keep out, where bounds at the
-    ends of a range are none. Each time the feature is taken that keeps out most of those that are
-    left; in the end features are dropped that others have made superfluous. A box without a label
-    has rivals of all classes.
+    ends of the learned range are none. Each time the feature is taken that keeps out most of the
+    rest; in the end features are dropped that others have made superfluous. For a box without a
+    label, samples of all classes are kept out.
     """
     assert samples.codes is not None
-    boxes, scale = model.hyperboxes_, read_scale(model)
+    boxes, scale = fitted.hyperboxes, fitted.scale
+    smallest, largest = fitted.learned_range
     first, last = scale.transform(samples.upper), scale.transform(samples.lower)
     low = np.where(boxes.lower <= smallest, -np.inf, scale.transform(boxes.lower))
     high = np.where(boxes.upper >= largest, np.inf, scale.transform(boxes.upper))
     return [
-        _find_needed(first[rivals], last[rivals], low[box], high[box])
+        _find_needed(first[others], last[others], low[box], high[box])
         for box, label in enumerate(boxes.labels)
-        for rivals in [(samples.codes >= 0) & (samples.codes != label)]
+        for others in [(samples.codes >= 0) & (samples.codes != label)]
     ]
 
 

@@ -1,27 +1,27 @@
 """Numbers that people can read and trust: bounds of boxes with as few digits as are true.
 
-A bound of few digits is written as it is. Others are rounded outwards, so that what a box holds
-satisfies what is written, but not so far that another value which is known of the feature does: a
-bound of another box, or a value of samples that the caller has. Values count as different where the
+A bound of few digits is written as it is. Others are rounded outwards, so that what a box contains
+satisfies what is written, but not so far that another known value of the feature does: a bound of
+another box, or a value of the caller's samples. Values count as different where the
 model tells them apart, which compares them after scaling.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.samples import MinMaxScale
-from hyperboxes._readers.fitted import read_scale
-from hyperboxes._readers.text import MOST_SHOWN, category_text, set_text
+from hyperboxes._readers.fitted import FittedModel
+from hyperboxes._readers.text import MOST_SHOWN, category_text, condition_text
 
 # Beyond so many decimals, or digits before the point, numbers are written with an exponent.
 _MOST_DECIMALS = 9
@@ -62,13 +62,13 @@ class Rounding:
     _inside: dict[tuple[int, float, float], float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: Any, *samples: np.ndarray, decimals: int | None = None) -> Self:
-        """Take what the bounds of a model's boxes need, and values of samples if there are any.
+    def of(cls, fitted: FittedModel, *samples: np.ndarray, decimals: int | None = None) -> Self:
+        """Return the rounding for the bounds of a model's boxes, and for samples if given.
 
         Places are the caller's `decimals`, or as many as tell apart 1/100 to 1/1000 of a feature's
         range, less those in which all numbers are 0.
         """
-        boxes, scale = model.hyperboxes_, read_scale(model)
+        boxes, scale = fitted.hyperboxes, fitted.scale
         ranges = _ranges(scale)
         values = np.concatenate([boxes.lower, boxes.upper, *samples])
         if decimals is None:
@@ -86,7 +86,7 @@ class Rounding:
             highs,
             known,
             is_fixed=decimals is not None,
-            categories=known_categories(model),
+            categories=fitted.categories,
         )
 
     def beside(self, *samples: np.ndarray) -> Self:
@@ -100,10 +100,7 @@ class Rounding:
 
     def interval(self, feature: int, low: float, high: float) -> str:
         """Write an interval: "= 3" for a point that is written in full, else both ends."""
-        if feature in self.categories:
-            return set_text(self.categories[feature], low, high, MOST_SHOWN)
-        ends = self.low(feature, low, high), self.high(feature, low, high)
-        return f"= {ends[0]}" if ends[0] == ends[1] else " to ".join(ends)
+        return condition_text(self, feature, low, high, most=MOST_SHOWN)
 
     def low(self, feature: int, low: float, high: float) -> str:
         """Write the lower end of an interval."""
@@ -249,6 +246,54 @@ class Rounding:
         if not is_tiny and abs(number) < 10**_MOST_DIGITS:
             return f"{number:.{decimals}f}"
         return f"{number:e}" if number else "0"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How the bounds of an ensemble's boxes are written: with few decimals.
+
+    They lie somewhere between values of training samples, so they have only as many decimals as
+    tell apart some hundredths of a feature's range.
+    """
+
+    decimals: list[int]
+    categories: Mapping[int, Categories]
+
+    @classmethod
+    def of(cls, fitted: FittedModel) -> Self:
+        """Return how the bounds of a model are written."""
+        spans = (fitted.scale.high - fitted.scale.low).tolist()
+        decimals = [max(0, math.ceil(2.5 - math.log10(s))) if s > 0 else 2 for s in spans]
+        return cls(decimals, fitted.categories)
+
+    def listed(
+        self, features: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    ) -> list[tuple[int, str]]:
+        """Return the conditions of a box, as pairs of a feature and a text."""
+        ends = zip(features.tolist(), lower.tolist(), upper.tolist(), strict=True)
+        return [
+            (j, condition_text(self, j, low, high))
+            for j, low, high in ends
+            if math.isfinite(low) or math.isfinite(high)
+        ]
+
+    def low(self, feature: int, low: float, high: float) -> str:
+        """Write the lower end of an interval."""
+        return f"{low:.{self.decimals[feature]}f}"
+
+    def high(self, feature: int, low: float, high: float) -> str:
+        """Write the upper end of an interval."""
+        return f"{high:.{self.decimals[feature]}f}"
+
+    def interval(self, feature: int, low: float, high: float) -> str:
+        """Write the bounds of a box in a feature."""
+        return condition_text(self, feature, low, high, most=MOST_SHOWN)
+
+    def number(self, feature: int, value: float) -> str:
+        """Write a value of a sample."""
+        if feature in self.categories:
+            return category_text(self.categories[feature], value)
+        return f"{value:.6g}"
 
 
 def _ranges(scale: MinMaxScale) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""A fitted model as SQL: every row's class, or the crisp part, that of the box that holds a row.
+"""A fitted model as SQL: every row's class, or the crisp part, that of the box that contains a row.
 
-The crisp part is written here. Where boxes of several classes hold a row it settles the tie as
+The crisp part is written here. Where boxes of several classes contain a row, it settles the tie as
 `predict` does. Most boxes share no point with one of another class, so their order does not matter;
-the others are asked last.
+the others come last.
 """
 
 from __future__ import annotations
@@ -12,19 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._readers.fitted import (
-    is_voting,
-    name_classes,
-    name_features,
-    read_any_boxes,
-    read_classifier,
-    read_membership,
-    read_scale,
-    split_pipeline,
-)
+from hyperboxes._estimators.capabilities import Operation, check_labels
+from hyperboxes._models.records import AdditiveBoxes, NearestBoxes
+from hyperboxes._readers.fitted import FittedModel, check_feature_names, read_fitted
 from hyperboxes._readers.quality import rows_between
-from hyperboxes._readers.sql_additive import write_votes_sql
+from hyperboxes._readers.sql_additive import write_additive_sql
 from hyperboxes._readers.sql_nearest import write_nearest_sql
 from hyperboxes._readers.sql_text import (
     CLOSING_QUOTES,
@@ -53,46 +45,45 @@ def export_sql(
 ) -> str:
     """Write the boxes of a fitted classifier as SQL that gives the class of each row.
 
-    Every row gets the answer of `predict`, to the last bit. With ``nearest=False`` only those do
-    that a box holds (the membership is 1), ties between classes included, and others get `default`:
-    that is the crisp part of the model, in SQL that any database understands.
+    Every row gets the class of `predict`, to the last bit. With ``nearest=False``, rows in a box
+    (membership 1) do, also where classes tie, and others get `default`: that is the crisp part of
+    the model, in SQL that any database understands.
 
-    Boxes that vote (`BoostedHyperboxes`) give every row a class, that of `predict`: votes are added
-    up in the same order.
+    A `BoostedHyperboxes` has no crisp part: every row gets the class of `predict`.
 
     Parameters
     ----------
     model : estimator
         A fitted classifier, or a fitted Pipeline that ends in one. Its other steps are written as
-        well, so that the SQL takes the columns of the Pipeline's input: StandardScaler,
-        MinMaxScaler, MaxAbsScaler, RobustScaler and SimpleImputer, others are refused.
+        well, so that the columns are those of the Pipeline's input: StandardScaler,
+        MinMaxScaler, MaxAbsScaler, RobustScaler and SimpleImputer; others are unsupported. The SQL
+        computes in double precision, as a Pipeline does with samples of float64, not of float32.
     table : str or sequence of str, default=None
-        A table, or its schema and name, to write a whole query: all columns of the table and the
-        class as "prediction". None: write the expression only, ``CASE ... END``.
+        A table, or its schema and name, to write a whole query: all columns of the table, named
+        ``t``, and the class as "prediction". None: write the expression only, ``CASE ... END``.
     column_names : array-like of shape (n_features,), default=None
         The database's columns of the features, of a Pipeline those of its input. None: the names in
         the training data, or x0, x1, ...
     class_names : array-like of shape (n_classes,), default=None
         Strings to give in place of the labels, in the order of ``classes_``.
     default : str, bool, int or float, default=None
-        With ``nearest=False``: what to give where no box holds the row. None: NULL. Not for boxes
-        that vote.
+        With ``nearest=False``: the value of rows in no box. None: NULL. Not for
+        `BoostedHyperboxes`.
     nullable : bool, default=None
-        With ``nearest=False``: whether columns may be NULL, for a value that is missing. If True,
-        it places no constraint, as NaN in `predict`; the SQL is more than twice as long. If False,
-        columns must not be NULL. None: True if the model has boxes that do not know a feature, for
-        these come from missing values; otherwise False, and rows with NULL get `default`. Boxes
-        that vote say of each condition whether it holds for a missing value, and NULL is one
-        unless False is given.
+        With ``nearest=False``: whether columns may be NULL, for a missing value. If True, NULL
+        satisfies any condition, as NaN in `predict`; the SQL is more than twice as long. If False,
+        columns must not be NULL. None: True if boxes lack bounds in a feature, because their
+        samples lacked values; otherwise False, and rows with NULL get `default`. For a
+        `BoostedHyperboxes`, NULL is a missing value unless False is given.
     quote : {'"', "`", "["}, default='"'
-        How identifiers are quoted: as in the standard, in MySQL (in which case backslashes in
-        labels are doubled, too), or in SQL Server. The last two need ``nearest=False``, or boxes
-        that vote.
+        How identifiers are quoted: as in the standard, in MySQL (where backslashes in labels are
+        doubled as well), or in SQL Server. The last two need ``nearest=False`` or a
+        `BoostedHyperboxes`.
     nearest : bool, default=True
-        Whether rows that no box holds get the class of the nearest box. Each row is then compared
-        with every box, which takes longer, and NULL is a missing value always. It needs a database
-        with common table expressions of VALUES, as PostgreSQL, SQLite and DuckDB have; tested are
-        the last two. Boxes that vote answer every row anyway.
+        Whether rows in no box get the class of the nearest box. Each row is then compared with
+        every box, which takes longer, and NULL is always a missing value. It needs a database with
+        common table expressions of VALUES, as PostgreSQL, SQLite and DuckDB have; tested are the
+        last two. Without effect for `BoostedHyperboxes`.
 
     Returns
     -------
@@ -106,13 +97,12 @@ def export_sql(
 
     Notes
     -----
-    Numbers are double precision literals. In the crisp part, where all bounds of a feature are
-    numbers of few digits, as people type them, they are written so; since the model compares after
-    scaling to [0, 1], answers may then differ for values that are within a rounding error of a
-    bound, but are not that bound. Otherwise the outermost numbers are written that the model takes
-    as inside, and answers are the same to the last bit. With ``membership_function="mean"``
-    rounding errors of several features add up: a row that is off by one in more than one feature
-    has a membership of a rounding error less than 1, and here it is inside.
+    Numbers are double precision literals. In the crisp part, bounds are written as they are where
+    all bounds of a feature have few digits. The model compares after scaling to [0, 1], so results
+    may differ for values within a rounding error of such a bound. Otherwise the outermost numbers
+    are written that are inside for the model, and results are the same to the last bit. With
+    ``membership_function="mean"``, rounding errors of several features add up: a row that is off by
+    one in more than one feature has a membership a rounding error below 1, and here it is inside.
 
     Examples
     --------
@@ -122,52 +112,48 @@ def export_sql(
     >>> names = ["age", "weight"]
     >>> print(export_sql(model, table="patients", column_names=names, nearest=False))
     SELECT t.*, CASE
-      WHEN "age" BETWEEN 1.0e0 AND 2.0e0 AND "weight" BETWEEN 20.0e0 AND 30.0e0 THEN 'low'
-      WHEN "age" = 9.0e0 AND "weight" = 80.0e0 THEN 'high'
+      WHEN t."age" BETWEEN 1.0e0 AND 2.0e0 AND t."weight" BETWEEN 20.0e0 AND 30.0e0 THEN 'low'
+      WHEN t."age" = 9.0e0 AND t."weight" = 80.0e0 THEN 'high'
     END AS "prediction" FROM "patients" t
     """
     if quote not in CLOSING_QUOTES:
         raise ValueError(f"quote must be one of {', '.join(CLOSING_QUOTES)}, got {quote!r}.")
-    steps, model = split_pipeline(model)
-    read_any_boxes(model, "export_sql")
-    names = name_features(steps[0] if steps else model, column_names, "column_names")
-    columns = write_steps_sql(steps, [identifier(name, quote) for name in names])
-    categories = CategoryWriter(model, quote)
-    if is_voting(model):
-        if default is not None:
-            raise ValueError("Boxes that vote give every row a class: leave out default.")
-        labels = _labels(model, class_names, quote)
-        expression = write_votes_sql(model, columns, labels, nullable, categories)
-    elif nearest:
-        _check_options_of_nearest(default, nullable, quote)
-        _check_labels(read_classifier(model, "export_sql"))
-        labels = _labels(model, class_names, quote)
-        columns = [
-            categories.place(column, j) if j in categories else column
-            for j, column in enumerate(columns)
-        ]
-        expression = write_nearest_sql(model, columns, labels)
-    else:
-        expression = _write_covers(model, columns, class_names, default, nullable, quote)
+    operation = Operation.SQL if nearest else Operation.CRISP_SQL
+    fitted = read_fitted(model, operation, class_names=class_names)
+    columns = _write_columns(fitted, column_names, quote, "" if table is None else "t.")
+    labels = fitted.labels.tolist() if class_names is None else fitted.class_names
+    classes = [literal(label, quote) for label in labels]
+    categories = CategoryWriter(fitted.categories, quote)
+    record = fitted.record
+    match record:
+        case AdditiveBoxes():
+            if default is not None:
+                raise ValueError("Additive boxes give every row a class: leave out default.")
+            expression = write_additive_sql(record, columns, classes, nullable, categories)
+        case NearestBoxes():
+            check_labels(record)
+            if nearest:
+                _check_options_of_nearest(default, nullable, quote)
+                positions = categories.positions(columns)
+                expression = write_nearest_sql(record, positions, classes)
+            else:
+                if nullable is None:
+                    nullable = bool(np.isnan(record.lower).any())
+                writer = _CrispWriter(fitted, record, columns, classes, categories)
+                expression = writer.expression(literal(default, quote), nullable)
+        case _:
+            raise AssertionError(record.kind)
     return expression if table is None else _query(expression, table, quote)
 
 
-def _write_covers(
-    model: Any,
-    columns: list[str],
-    class_names: Any,
-    default: Any,
-    nullable: bool | None,
-    quote: str,
-) -> str:
-    """Return the expression for boxes that cover samples."""
-    boxes = read_classifier(model, "export_sql")
-    _check_labels(boxes)
-    if nullable is None:
-        nullable = bool(np.isnan(boxes.lower).any())
-    categories = CategoryWriter(model, quote)
-    writer = _Writer(model, columns, _labels(model, class_names, quote), categories)
-    return writer.expression(literal(default, quote), nullable)
+def _write_columns(fitted: FittedModel, names: Any, quote: str, source: str) -> list[str]:
+    """Return the columns of the features as SQL, after the steps of a Pipeline."""
+    first = fitted.steps[0] if fitted.steps else fitted.estimator
+    if names is None:
+        names = getattr(first, "feature_names_in_", None)
+    names = check_feature_names(names, first.n_features_in_, "column_names")
+    columns = [f"{source}{identifier(name, quote)}" for name in names]
+    return write_steps_sql(fitted.steps, columns)
 
 
 def _check_options_of_nearest(default: Any, nullable: bool | None, quote: str) -> None:
@@ -183,17 +169,6 @@ def _check_options_of_nearest(default: Any, nullable: bool | None, quote: str) -
         )
 
 
-def _check_labels(boxes: Hyperboxes) -> None:
-    if not (boxes.labels >= 0).any():
-        raise ValueError("No box has a label, so there is no class to give.")
-
-
-def _labels(model: Any, class_names: Any, quote: str) -> list[str]:
-    """Return the labels, or the names in their place, as literals."""
-    labels = model.classes_.tolist() if class_names is None else name_classes(model, class_names)
-    return [literal(label, quote) for label in labels]
-
-
 def _query(expression: str, table: str | Sequence[str], quote: str) -> str:
     """Return a query for all columns of a table and the class."""
     parts = [table] if isinstance(table, str) else list(table)
@@ -203,18 +178,22 @@ def _query(expression: str, table: str | Sequence[str], quote: str) -> str:
     return f"SELECT t.*, {expression} AS {identifier('prediction', quote)} FROM {source} t"
 
 
-class _Writer:
+class _CrispWriter:
     """Writes the expression for the labelled boxes of a model, in the order of `self.lower`."""
 
     def __init__(
-        self, model: Any, columns: list[str], classes: list[str], categories: CategoryWriter
+        self,
+        fitted: FittedModel,
+        record: NearestBoxes,
+        columns: list[str],
+        classes: list[str],
+        categories: CategoryWriter,
     ) -> None:
-        boxes = model.hyperboxes_
-        self.categories = categories
+        boxes = fitted.hyperboxes
+        self.columns, self.classes, self.categories = columns, classes, categories
         labelled = np.flatnonzero(boxes.labels >= 0)
-        self.columns, self.classes = columns, classes
         self.lower, self.upper = _written_bounds(
-            model, boxes.lower[labelled], boxes.upper[labelled]
+            record, boxes.lower[labelled], boxes.upper[labelled]
         )
         self.labels, self.counts = boxes.labels[labelled], boxes.counts[labelled]
 
@@ -237,8 +216,8 @@ class _Writer:
     def _whens_of_complete_rows(self) -> Iterator[str]:
         """Yield the cases of a row without NULL.
 
-        First boxes that share no point with another class: if one holds the row, only its class
-        does. Then, as `predict` has it, boxes of a single sample by age, and those of several.
+        First boxes that share no point with another class: if one contains the row, it has that
+        class. Then, as in `predict`, boxes of a single sample by age, and those of several.
         """
         by_support = np.argsort(-self.counts, kind="stable")
         contested = self._find_contested()
@@ -249,8 +228,8 @@ class _Writer:
         for box in first.tolist():
             yield self._when(box, self.classes[self.labels[box]])
         rest = by_support[(contested & ~single)[by_support]]
-        for place, box in enumerate(rest):
-            yield self._when(box, self._verdict(box, rest[place + 1 :]))
+        for i, box in enumerate(rest):
+            yield self._when(box, self._decide(box, rest[i + 1 :]))
 
     def _whens_of_incomplete_rows(self) -> Iterator[str]:
         """Yield the cases of any row: with NULL, any box may share it with any other."""
@@ -262,8 +241,8 @@ class _Writer:
             for label in np.unique(self.labels[several])
         }
         for label, conditions in first_largest(scores):
-            holds = chain([f"{scores[label]} > 0", *conditions], " AND ")
-            yield f"WHEN {holds} THEN {self.classes[label]}"
+            is_largest = chain([f"{scores[label]} > 0", *conditions], " AND ")
+            yield f"WHEN {is_largest} THEN {self.classes[label]}"
 
     def _find_contested(self) -> np.ndarray:
         """Return which boxes share a point with a box of another class."""
@@ -280,11 +259,11 @@ class _Writer:
         met = rows_between(self.lower[boxes], self.upper[boxes], self.lower[box], self.upper[box])
         return boxes[met]
 
-    def _verdict(self, box: int, others: np.ndarray) -> str:
-        """Return the class of a row that a box holds, and none of the boxes asked before.
+    def _decide(self, box: int, others: np.ndarray) -> str:
+        """Return the class of a row that a box contains, and none of those before it.
 
-        It is that of the box, unless others that may hold the row add up to more. Boxes of which
-        any two share a point all share one, so it is enough to look at pairs.
+        It is that of the box, unless others that may contain the row add up to more. Boxes of
+        which any two share a point all share one, so it is enough to look at pairs.
         """
         own, count = self.labels[box], self.counts[box]
         others = self._meeting(others, box)
@@ -303,7 +282,7 @@ class _Writer:
         return indented(case(whens, self.classes[last]))
 
     def _score(self, boxes: Iterable[int], *, start: int = 0, nullable: bool = False) -> str:
-        """Return the sum of the samples of those boxes that hold the row, and a number."""
+        """Return the number of samples of those boxes that contain the row, plus `start`."""
         terms = [
             f"CASE WHEN {self._condition(box, nullable)} THEN {self.counts[box]} ELSE 0 END"
             for box in boxes
@@ -314,7 +293,7 @@ class _Writer:
         return f"WHEN {self._condition(box, nullable)} THEN {result}"
 
     def _condition(self, box: int, nullable: bool) -> str:
-        """Return whether a box holds the row."""
+        """Return whether a box contains the row."""
         bounds = zip(self.columns, self.lower[box].tolist(), self.upper[box].tolist(), strict=True)
         conditions = []
         for j, (column, low, high) in enumerate(bounds):
@@ -330,21 +309,21 @@ class _Writer:
 
 
 def _written_bounds(
-    model: Any, lower: np.ndarray, upper: np.ndarray
+    record: NearestBoxes, lower: np.ndarray, upper: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds as they are where they have few digits, else the outermost numbers inside.
 
-    Inside, that is, for a row that the box holds in all other features. Bounds of many digits need
-    not be the numbers of the training samples, which may lie outside by a rounding error that
+    Inside, that is, for a row that the box contains in all other features. Bounds of many digits
+    need not be the numbers of the training samples, which may lie outside by a rounding error that
     scaling takes away.
     """
-    scale, membership = read_scale(model), read_membership(model)
+    scale, gamma = record.scale, record.gamma
     v, w = scale.transform(lower), scale.transform(upper)
 
     def outside_by(gap: np.ndarray) -> np.ndarray:
-        return membership.degree_alone(gap) < 1.0  # rounding included
+        return record.degree_alone(gap) < 1.0  # rounding included
 
-    far = scale.span * 2.0**-40 * len(membership.gamma) / np.minimum(membership.gamma, 1.0)
+    far = scale.span * 2.0**-40 * len(gamma) / np.minimum(gamma, 1.0)
     first = _outermost(lower, lower - far, lambda x: outside_by(v - scale.transform(x)))
     last = _outermost(upper, upper + far, lambda x: outside_by(scale.transform(x) - w))
     short = [_is_short(*column) for column in zip(lower.T, upper.T, scale.span, strict=True)]

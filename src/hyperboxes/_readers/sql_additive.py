@@ -1,18 +1,18 @@
-"""Boxes that vote as an SQL expression that gives every row its class.
+"""An additive model as an SQL expression that gives every row its class.
 
-The innermost query asks each box whether it holds the row, the next ones add up the votes of each
-class in the order in which `predict` does, so that every sum is the same to the last bit, and the
+The innermost query finds the boxes that contain the row, the next ones add up their weights for
+each class in the order of `predict`, so that every sum is the same to the last bit, and the
 outermost compares the sums.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from hyperboxes._models.hyperboxes import WeightedHyperboxes
+from hyperboxes._models.records import AdditiveBoxes
 from hyperboxes._readers.sql_text import (
     CategoryWriter,
     case,
@@ -20,72 +20,66 @@ from hyperboxes._readers.sql_text import (
     double,
     first_largest,
     indented,
+    unused_name,
 )
 
 # A sum is as deep an expression as it is long: databases stop at a thousand, and are slow before.
 _MOST_IN_A_SUM = 200
 
 
-def write_votes_sql(
-    model: Any,
+def write_additive_sql(
+    record: AdditiveBoxes,
     columns: list[str],
     classes: list[str],
     nullable: bool | None,
     categories: CategoryWriter,
 ) -> str:
     """Return the expression; columns and classes are written as SQL has them."""
-    boxes = model.hyperboxes_
-    if len(boxes) == 0:
-        return classes[int(model.intercept_.argmax())]
-    names = _Names(columns)
-    queries = _Queries(boxes, names, categories)
-    inner = queries.holding(columns, nullable is not False)
-    scores = {label: double(start) for label, start in enumerate(model.intercept_.tolist())}
-    for start in range(0, len(boxes), _MOST_IN_A_SUM):
-        inner = queries.adding(inner, scores, range(start, min(start + _MOST_IN_A_SUM, len(boxes))))
+    n_boxes = len(record.labels)
+    if n_boxes == 0:
+        return classes[int(record.intercept.argmax())]
+    queries = _Queries(
+        record, columns, categories, unused_name("box", columns), unused_name("score", columns)
+    )
+    inner = queries.containing(nullable is not False)
+    scores = {label: double(start) for label, start in enumerate(record.intercept.tolist())}
+    for start in range(0, n_boxes, _MOST_IN_A_SUM):
+        inner = queries.adding(inner, scores, range(start, min(start + _MOST_IN_A_SUM, n_boxes)))
     *cases, (last, _) = first_largest(scores)
     whens = [f"WHEN {chain(largest, ' AND ')} THEN {classes[label]}" for label, largest in cases]
     answer = case(whens, classes[last]) if whens else classes[last]
     return f"(SELECT {answer} FROM {inner})"
 
 
-class _Names:
-    """Names within the expression, none of which is that of a column."""
-
-    def __init__(self, columns: list[str]) -> None:
-        taken = " ".join(columns).lower()
-        self.tag = ""
-        while f"box{self.tag}" in taken or f"score{self.tag}" in taken:
-            self.tag += "_"
-
-    def box(self, box: int) -> str:
-        """Name what says whether a box holds the row."""
-        return f"box{self.tag}{box}"
-
-    def score(self, label: int, place: int) -> str:
-        """Name the score of a class, of which there are several if there are many boxes."""
-        return f"score{self.tag}{label}_{place}" if place else f"score{self.tag}{label}"
-
-
+@dataclass(frozen=True)
 class _Queries:
-    """The queries within the expression."""
+    """Writes the queries within the expression, in which `box` and `score` begin names."""
 
-    def __init__(
-        self, boxes: WeightedHyperboxes, names: _Names, categories: CategoryWriter
-    ) -> None:
-        self.boxes, self.names, self.categories = boxes, names, categories
+    record: AdditiveBoxes
+    columns: list[str]
+    categories: CategoryWriter
+    box: str
+    score: str
 
-    def holding(self, columns: list[str], nullable: bool) -> str:
-        """Return the query that says with 1 and 0 which boxes hold the row."""
+    def _box(self, box: int) -> str:
+        """Return the column of whether a box contains the row."""
+        return f"{self.box}{box}"
+
+    def _score(self, label: int, start: int) -> str:
+        """Return the column of a sum up to a box, of which there are several if boxes are many."""
+        return f"{self.score}{label}_{start}" if start else f"{self.score}{label}"
+
+    def containing(self, nullable: bool) -> str:
+        """Return the query of which boxes contain the row, as 1 and 0."""
         lines = []
-        for box in range(len(self.boxes)):
-            holds = chain(list(self._conditions(box, columns, nullable)) or ["1 = 1"], " AND ")
-            lines.append(f"  CASE WHEN {holds} THEN 1 ELSE 0 END AS {self.names.box(box)}")
+        for box in range(len(self.record.labels)):
+            contains = chain(list(self._conditions(box, nullable)) or ["1 = 1"], " AND ")
+            lines.append(f"  CASE WHEN {contains} THEN 1 ELSE 0 END AS {self._box(box)}")
         return _subquery("SELECT", lines, "", "boxes")
 
-    def _conditions(self, box: int, columns: list[str], nullable: bool) -> Iterator[str]:
-        """Yield the conditions of a box. None holds for NULL unless it says so."""
-        boxes = self.boxes
+    def _conditions(self, box: int, nullable: bool) -> Iterator[str]:
+        """Yield the conditions of a box; NULL satisfies those that include missing values."""
+        boxes, columns = self.record, self.columns
         for j in np.flatnonzero(boxes.constrains[box]).tolist():
             low, high = boxes.lower[box, j], boxes.upper[box, j]
             if j in self.categories:
@@ -102,17 +96,17 @@ class _Queries:
             yield f"({columns[j]} IS NULL OR {condition})" if or_missing else condition
 
     def adding(self, inner: str, scores: dict[int, str], boxes: range) -> str:
-        """Return the query that adds the votes of some boxes, and name the sums in `scores`."""
+        """Return the query that adds the weights of some boxes, and name the sums in `scores`."""
         lines = []
         for label, score in scores.items():
-            votes = self.boxes.weights[boxes.start : boxes.stop, label].tolist()
+            weights = self.record.weights[boxes.start : boxes.stop, label].tolist()
             terms = [
-                f"{self.names.box(box)} * {double(vote)}"
-                for box, vote in zip(boxes, votes, strict=True)
-                if vote
+                f"{self._box(box)} * {double(weight)}"
+                for box, weight in zip(boxes, weights, strict=True)
+                if weight
             ]
             if terms or boxes.start == 0:
-                scores[label] = self.names.score(label, boxes.start)
+                scores[label] = self._score(label, boxes.start)
                 lines.append(f"  {' + '.join([score, *terms])} AS {scores[label]}")
         return _subquery("SELECT *,", lines, f" FROM {inner}", "scores") if lines else inner
 

@@ -1,4 +1,4 @@
-"""A fitted model as SQL that answers every row, with the class of the nearest box.
+"""A nearest-box model as SQL that gives every row its class.
 
 The boxes are a table of the query. Each row is compared with all of them, in the units and in the
 order of additions of the model, so that doubles give the very numbers of `predict`.
@@ -6,137 +6,119 @@ order of additions of the model, so that doubles give the very numbers of `predi
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from hyperboxes._models.samples import MinMaxScale
-from hyperboxes._readers.fitted import read_learned_bounds, read_membership, read_scale
-from hyperboxes._readers.sql_text import double
+from hyperboxes._models.records import NearestBoxes
+from hyperboxes._readers.sql_text import double, double_or_null, unused_name
 
 # Additions in one expression: databases bound how deep one is, and the order must be kept.
 _MOST_TERMS = 50
-# Names that columns of the user's table hardly have, for they would be taken for them.
-PREFIX = "hyperbox_"
 
 
-def write_nearest_sql(model: Any, columns: list[str], classes: list[str]) -> str:
-    """Return the expression for boxes that cover samples; a NULL is a missing value."""
-    rank, label = _names(["rank", "label"]).split(", ")
-    single = f"{PREFIX}rank = 1 AND {PREFIX}n = 1"
-    oldest = f"MIN(CASE WHEN {single} THEN {PREFIX}box ELSE {len(model.hyperboxes_)} END)"
-    return (
-        f"(WITH {_write_boxes(model)}\n"
-        f"  SELECT {_choose_class(classes)}\n"
-        f"  FROM {_write_ranks(model, columns)} {PREFIX}ranks\n"
-        f"  GROUP BY {rank}, {label}\n"
-        f"  ORDER BY {rank} DESC, {oldest}, SUM({PREFIX}n) DESC, {label} LIMIT 1)"
-    )
+def write_nearest_sql(record: NearestBoxes, columns: list[str], classes: list[str]) -> str:
+    """Return the expression for the class of the nearest box; NULL is a missing value."""
+    return _Writer(record, columns, unused_name("hyperbox_", columns)).write(classes)
 
 
-def _write_boxes(model: Any) -> str:
-    """Return the table of the boxes that have a label, in the units of the model."""
-    boxes = model.hyperboxes_
-    chosen = np.flatnonzero(boxes.labels >= 0)
-    facts = np.column_stack([chosen, boxes.labels[chosen], boxes.counts[chosen]])
-    numbers = np.hstack([bounds[chosen] for bounds in read_learned_bounds(model)])
-    n_features = numbers.shape[1] // 2
-    ends = [f"{end}{j}" for end in "vw" for j in range(n_features)]
-    rows = [
-        f"({', '.join(map(str, whole))}, {_numbers(of_box)})"
-        for whole, of_box in zip(facts.tolist(), numbers, strict=True)
-    ]
-    listed = ",\n    ".join(rows)
-    columns = _names(["box", "label", "n", *ends])
-    return f"{PREFIX}boxes ({columns}) AS (VALUES\n    {listed})"
+@dataclass(frozen=True)
+class _Writer:
+    """Writes the parts of the expression, in which all names begin with a prefix."""
 
+    record: NearestBoxes
+    columns: list[str]
+    prefix: str
 
-def _write_ranks(model: Any, columns: list[str]) -> str:
-    """Return what gives the rank of each box, the largest for the nearest."""
-    scale, membership = read_scale(model), read_membership(model)
-    gaps = [
-        _write_gap(j, column, scale, float(membership.gamma[j])) for j, column in enumerate(columns)
-    ]
-    facts = _names(["box", "label", "n"])
-    source = f"(SELECT {facts}, {', '.join(gaps)} FROM {PREFIX}boxes) {PREFIX}gaps"
-    combine = _mean if membership.is_mean else _find_largest
-    source = combine(len(columns), facts, source)
-    distance = f"{PREFIX}distance"
-    closeness = f"CASE WHEN {distance} < 1 THEN 1 - {distance} ELSE -{distance} END AS {PREFIX}rank"
-    return f"(SELECT {facts}, {closeness} FROM (SELECT {facts}, {source}) {PREFIX}distances)"
-
-
-def _choose_class(classes: list[str]) -> str:
-    """Return what says the class of a label."""
-    choices = " ".join(f"WHEN {code} THEN {name}" for code, name in enumerate(classes))
-    return f"CASE {PREFIX}label {choices} END"
-
-
-def _names(columns: list[str]) -> str:
-    """Return columns of the query's own tables."""
-    return ", ".join(PREFIX + column for column in columns)
-
-
-def _numbers(values: np.ndarray) -> str:
-    return ", ".join(
-        "CAST(NULL AS DOUBLE PRECISION)" if value != value else double(value)
-        for value in values.tolist()
-    )
-
-
-def _write_gap(j: int, column: str, scale: MinMaxScale, gamma: float) -> str:
-    """Return what a feature adds; nothing if row or box do not know it."""
-    x = f"({column} - {double(float(scale.low[j]))}) / {double(float(scale.span[j]))}"
-    v, w = f"{PREFIX}v{j}", f"{PREFIX}w{j}"
-    slope = double(gamma)
-    return (
-        f"CASE WHEN {x} > {w} THEN ({x} - {w}) * {slope} "
-        f"WHEN {x} < {v} THEN ({v} - {x}) * {slope} ELSE 0.0e0 END AS {PREFIX}g{j}"
-    )
-
-
-def _mean(n_features: int, facts: str, source: str) -> str:
-    """Return the mean gap and where it comes from; sums are added up in the order of features."""
-    gaps = [f"{PREFIX}g{j}" for j in range(n_features)]
-    near_gaps = [f"CASE WHEN {gap} < 1 THEN {gap} ELSE 1.0e0 END" for gap in gaps]
-    terms = {"near": near_gaps, "far": gaps}
-    source = _add_up(terms, gaps, facts, source)
-    near, far, number = f"{PREFIX}near", f"{PREFIX}far", f"{n_features}.0e0"
-    beyond = f"CASE WHEN {far} > {number} THEN {far} ELSE {number} END"
-    distance = f"CASE WHEN {near} < {number} THEN {near} ELSE {beyond} END / {number}"
-    return f"{distance} AS {PREFIX}distance FROM {source}"
-
-
-def _add_up(terms: dict[str, list[str]], columns: list[str], facts: str, source: str) -> str:
-    """Return what has the sums of terms by name, added up in their order; they use the columns."""
-    sums = dict.fromkeys(terms, "0.0e0")
-    for start in range(0, len(columns), _MOST_TERMS):
-        part = slice(start, start + _MOST_TERMS)
-        added = ", ".join(
-            f"{' + '.join([sums[name], *terms[name][part]])} AS {PREFIX}{name}" for name in terms
+    def write(self, classes: list[str]) -> str:
+        """Return the whole expression."""
+        p = self.prefix
+        choices = " ".join(f"WHEN {code} THEN {name}" for code, name in enumerate(classes))
+        single = f"{p}rank = 1 AND {p}n = 1"
+        oldest = f"MIN(CASE WHEN {single} THEN {p}box ELSE {len(self.record.labels)} END)"
+        return (
+            f"(WITH {self._boxes()}\n"
+            f"  SELECT CASE {p}label {choices} END\n"
+            f"  FROM {self._ranks()} {p}ranks\n"
+            f"  GROUP BY {p}rank, {p}label\n"
+            f"  ORDER BY {p}rank DESC, {oldest}, SUM({p}n) DESC, {p}label LIMIT 1)"
         )
-        rest = "".join(f", {column}" for column in columns[part.stop :])
-        source = f"(SELECT {facts}, {added}{rest} FROM {source}) {PREFIX}sums{start}"
-        sums = {name: f"{PREFIX}{name}" for name in terms}
-    return source
 
-
-def _find_largest(n_features: int, facts: str, source: str) -> str:
-    """Return the largest gap and where it comes from: in rounds, the larger of two each."""
-    gaps = [f"{PREFIX}g{j}" for j in range(n_features)]
-    level = 0
-    while len(gaps) > 1:
-        level += 1
-        pairs = [gaps[k : k + 2] for k in range(0, len(gaps), 2)]
-        larger = [
-            (
-                f"CASE WHEN {pair[0]} > {pair[1]} THEN {pair[0]} ELSE {pair[1]} END"
-                if len(pair) > 1
-                else pair[0]
-            )
-            for pair in pairs
+    def _boxes(self) -> str:
+        """Return the table of the boxes that have a label, in the units of the model."""
+        record, p = self.record, self.prefix
+        chosen = np.flatnonzero(record.labels >= 0)
+        facts = np.column_stack([chosen, record.labels[chosen], record.counts[chosen]])
+        bounds = np.hstack([record.lower[chosen], record.upper[chosen]])
+        rows = [
+            f"({', '.join([*map(str, of_box), *map(double_or_null, ends)])})"
+            for of_box, ends in zip(facts.tolist(), bounds.tolist(), strict=True)
         ]
-        gaps = [f"{PREFIX}m{level}_{k}" for k in range(len(pairs))]
-        named = ", ".join(f"{value} AS {name}" for value, name in zip(larger, gaps, strict=True))
-        source = f"(SELECT {facts}, {named} FROM {source}) {PREFIX}level{level}"
-    return f"{gaps[0]} AS {PREFIX}distance FROM {source}"
+        ends = [f"{p}{end}{j}" for end in "vw" for j in range(len(self.columns))]
+        listed = ",\n    ".join(rows)
+        return f"{p}boxes ({self._facts}, {', '.join(ends)}) AS (VALUES\n    {listed})"
+
+    @property
+    def _facts(self) -> str:
+        return ", ".join(f"{self.prefix}{name}" for name in ("box", "label", "n"))
+
+    def _ranks(self) -> str:
+        """Return the query of the rank of each box, the largest for the nearest."""
+        p, facts = self.prefix, self._facts
+        gaps = ", ".join(map(self._gap, range(len(self.columns))))
+        source = f"(SELECT {facts}, {gaps} FROM {p}boxes) {p}gaps"
+        source = self._mean(source) if self.record.is_mean else self._largest(source)
+        distance = f"{p}distance"
+        closeness = f"CASE WHEN {distance} < 1 THEN 1 - {distance} ELSE -{distance} END AS {p}rank"
+        return f"(SELECT {facts}, {closeness} FROM (SELECT {facts}, {source}) {p}distances)"
+
+    def _gap(self, j: int) -> str:
+        """Return the weighted gap in a feature; 0 if row or box lack it."""
+        scale, p = self.record.scale, self.prefix
+        low, span, gamma = (
+            double(float(values[j])) for values in (scale.low, scale.span, self.record.gamma)
+        )
+        x, v, w = f"({self.columns[j]} - {low}) / {span}", f"{p}v{j}", f"{p}w{j}"
+        return (
+            f"CASE WHEN {x} > {w} THEN ({x} - {w}) * {gamma} "
+            f"WHEN {x} < {v} THEN ({v} - {x}) * {gamma} ELSE 0.0e0 END AS {p}g{j}"
+        )
+
+    def _mean(self, source: str) -> str:
+        """Return the mean gap and its source; gaps are added up in the order of the features."""
+        p, n_features = self.prefix, len(self.columns)
+        gaps = [f"{p}g{j}" for j in range(n_features)]
+        near_gaps = [f"CASE WHEN {gap} < 1 THEN {gap} ELSE 1.0e0 END" for gap in gaps]
+        near, far = "0.0e0", "0.0e0"
+        for start in range(0, n_features, _MOST_TERMS):
+            end = start + _MOST_TERMS
+            near = " + ".join([near, *near_gaps[start:end]])
+            far = " + ".join([far, *gaps[start:end]])
+            rest = "".join(f", {gap}" for gap in gaps[end:])
+            sums = f"{near} AS {p}near, {far} AS {p}far"
+            source = f"(SELECT {self._facts}, {sums}{rest} FROM {source}) {p}sums{start}"
+            near, far = f"{p}near", f"{p}far"
+        number = f"{n_features}.0e0"
+        beyond = f"CASE WHEN {far} > {number} THEN {far} ELSE {number} END"
+        distance = f"CASE WHEN {near} < {number} THEN {near} ELSE {beyond} END / {number}"
+        return f"{distance} AS {p}distance FROM {source}"
+
+    def _largest(self, source: str) -> str:
+        """Return the largest gap and its source: in rounds, the larger of two each."""
+        p = self.prefix
+        gaps = [f"{p}g{j}" for j in range(len(self.columns))]
+        level = 0
+        while len(gaps) > 1:
+            level += 1
+            pairs = [gaps[k : k + 2] for k in range(0, len(gaps), 2)]
+            gaps = [f"{p}m{level}_{k}" for k in range(len(pairs))]
+            named = ", ".join(
+                f"{_larger(*pair)} AS {name}" for pair, name in zip(pairs, gaps, strict=True)
+            )
+            source = f"(SELECT {self._facts}, {named} FROM {source}) {p}level{level}"
+        return f"{gaps[0]} AS {p}distance FROM {source}"
+
+
+def _larger(first: str, second: str = "") -> str:
+    """Return the larger of two numbers, or the only one."""
+    return f"CASE WHEN {first} > {second} THEN {first} ELSE {second} END" if second else first

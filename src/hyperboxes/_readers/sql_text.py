@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from hyperboxes._estimators.categorical import known_categories
+from hyperboxes._models.categories import Categories
 
 # Databases bound the depth of expressions, and a chain of sums is as deep as it is long.
 _MOST_IN_A_CHAIN = 50
@@ -21,8 +21,8 @@ CLOSING_QUOTES = {'"': '"', "`": "`", "[": "]"}
 def first_largest(scores: dict[int, str]) -> Iterator[tuple[int, list[str]]]:
     """Yield labels, and what must hold for one to have the largest score if none before has it."""
     labels = sorted(scores)
-    for place, label in enumerate(labels, start=1):
-        yield label, [f"{scores[label]} >= {scores[other]}" for other in labels[place:]]
+    for i, label in enumerate(labels, start=1):
+        yield label, [f"{scores[label]} >= {scores[other]}" for other in labels[i:]]
 
 
 def case(whens: Iterable[str], default: str) -> str:
@@ -53,6 +53,13 @@ def identifier(name: str, quote: str) -> str:
     return f"{quote}{name.replace(closing, 2 * closing)}{closing}"
 
 
+def unused_name(name: str, columns: list[str]) -> str:
+    """Return a name, with underscores until it is no part of any column."""
+    while any(name in column.lower() for column in columns):
+        name += "_"
+    return name
+
+
 def literal(value: Any, quote: str) -> str:
     """Return a label as SQL."""
     value = value.item() if isinstance(value, np.generic) else value
@@ -63,8 +70,6 @@ def literal(value: Any, quote: str) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        if not np.isfinite(value):
-            raise ValueError(f"SQL has no literal for the default {value}: pass another one.")
         return double(value)
     text = str(value).replace("'", "''")
     return f"'{text.replace(chr(92), 2 * chr(92)) if quote == '`' else text}'"
@@ -72,42 +77,57 @@ def literal(value: Any, quote: str) -> str:
 
 def double(value: float) -> str:
     """Return a literal of double precision: with an exponent, as the standard has it."""
+    if not np.isfinite(value):
+        raise ValueError(f"SQL has no literal for the number {value}: pass a finite one.")
     digits = repr(value + 0.0)  # no negative zero
     return digits if "e" in digits else f"{digits}e0"
 
 
+NULL = "CAST(NULL AS DOUBLE PRECISION)"
+
+
+def double_or_null(value: float) -> str:
+    """Return a literal, NULL for NaN."""
+    return NULL if np.isnan(value) else double(value)
+
+
 @dataclass(frozen=True)
 class CategoryWriter:
-    """Writes what a model knows of its categorical features; its values stand in quotes."""
+    """Writes conditions on the columns of categorical features, whose values stand in quotes."""
 
-    model: Any
+    categories: Mapping[int, Categories]
     quote: str
 
     def __contains__(self, feature: int) -> bool:
-        return feature in known_categories(self.model)
+        return feature in self.categories
 
-    def place(self, column: str, feature: int) -> str:
-        """Return the number that stands for a category; NULL if it is not known."""
-        known = known_categories(self.model)[feature]
+    def positions(self, columns: list[str]) -> list[str]:
+        """Return columns with encoded positions in place of categories, NULL if unknown."""
+        return [
+            self._position(column, self.categories[j]) if j in self else column
+            for j, column in enumerate(columns)
+        ]
+
+    def _position(self, column: str, known: Categories) -> str:
         whens = " ".join(
-            f"WHEN {literal(value, self.quote)} THEN {double(place)}"
-            for value, place in zip(known.values, known.positions.tolist(), strict=True)
+            f"WHEN {literal(value, self.quote)} THEN {double(position)}"
+            for value, position in zip(known.values, known.positions.tolist(), strict=True)
         )
-        return f"(CASE {column} {whens} END)" if whens else "CAST(NULL AS DOUBLE PRECISION)"
+        return f"(CASE {column} {whens} END)" if whens else NULL
 
     def is_known(self, column: str, feature: int) -> str:
-        """Return whether the model knows a category: else it is like NULL."""
-        return self._among(column, list(known_categories(self.model)[feature].values))
+        """Return whether a category is known: the others are as good as NULL."""
+        return self._among(column, list(self.categories[feature].values))
 
     def is_contained(
         self, column: str, feature: int, low: float, high: float, or_missing: bool
     ) -> str:
-        """Return whether a category is one of those that a box holds, or like NULL."""
-        known = known_categories(self.model)[feature]
-        held = known.values_between(low, high)
+        """Return whether a category is one of those in a box, or NULL or unknown."""
+        known = self.categories[feature]
+        contained = known.values_between(low, high)
         if not or_missing:
-            return self._among(column, held)
-        others = [value for value in known.values if value not in held]
+            return self._among(column, contained)
+        others = [value for value in known.values if value not in contained]
         if not others:
             return "1 = 1"
         return f"({column} IS NULL OR NOT {self._among(column, others)})"
@@ -123,7 +143,7 @@ class CategoryWriter:
 # the very numbers.
 
 
-def write_steps_sql(steps: list[Any], columns: list[str]) -> list[str]:
+def write_steps_sql(steps: Sequence[Any], columns: list[str]) -> list[str]:
     """Return the expressions for the model's features, of those for the columns of the table."""
     for step in steps:
         write = _WRITERS.get(type(step))
@@ -147,11 +167,11 @@ def _is_plain(step: Any) -> bool:
 
 
 def _apply(columns: list[str], operator: str, numbers: np.ndarray | None) -> list[str]:
-    """Return columns with a number each; None: they stay as they are."""
+    """Return columns with a number each, NULL for NaN; None: they stay as they are."""
     if numbers is None:
         return columns
     pairs = zip(columns, np.asarray(numbers, np.float64).tolist(), strict=True)
-    return [f"({column} {operator} {double(number)})" for column, number in pairs]
+    return [f"({column} {operator} {double_or_null(number)})" for column, number in pairs]
 
 
 def _scale(step: Any, columns: list[str]) -> list[str]:

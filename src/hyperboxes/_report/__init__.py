@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
-from hyperboxes._estimators.adaptive import AdaptiveGFMM
-from hyperboxes._estimators.random import RandomHyperboxes
-from hyperboxes._readers.fitted import check_integer, is_voting, read_classifier, read_pipeline
-from hyperboxes._report.page import (
-    write_ensemble_page,
-    write_memory_page,
-    write_page,
-    write_vote_page,
-)
-from hyperboxes._report.page_data import (
-    Contents,
-    EnsembleContents,
-    MemoryContents,
-    VoteContents,
-    ask,
-)
+from hyperboxes._estimators.capabilities import Operation
+from hyperboxes._readers.fitted import check_integer, read_fitted
+from hyperboxes._report.page import write_page
+from hyperboxes._report.page_data import Report
 
 
 def export_html(
@@ -43,14 +28,13 @@ def export_html(
     to search and sort, and explains the prediction for any sample shown, with pictures. It
     needs nothing but a browser: no network, no other files.
 
-    Of boxes that vote (`BoostedHyperboxes`) it also shows the importances of the features, and of
-    each sample what each box adds to the scores. Of a memory (`AdaptiveGFMM`) it shows whom the
-    model trusts, and of each sample which boxes voted and when they were confirmed; of ensembles
-    (`RandomHyperboxes`) the importances, and of each sample what each feature speaks for, and which
-    boxes spoke the loudest.
+    For `BoostedHyperboxes` it also shows the importances of the features, and for each sample what
+    each box adds to the scores. For `AdaptiveGFMM` it shows the weights of the experts, and for
+    each sample the boxes that voted and when they were last matched; for `RandomHyperboxes` the
+    importances, and for each sample what features and boxes contribute.
 
-    The values of a sample can be changed in the page, which predicts as the model does, but for
-    `AdaptiveGFMM`, ensembles, and models in which something else than the nearest box decides.
+    Values of a sample can be changed in the page, which predicts as the model does, except for
+    `AdaptiveGFMM` and `RandomHyperboxes`.
 
     Parameters
     ----------
@@ -103,24 +87,7 @@ def export_html(
     """
     check_integer("max_samples", max_samples, 1)
     check_integer("max_rules", max_rules, 1)
-    model, X, X_upper = read_pipeline(model, X, X_upper)
-    title = title or f"A model of boxes: {type(model).__name__}"
-    of_kind, write = _kind_of_page(model)
-    if X_upper is not None and is_voting(model):
-        raise ValueError(f"{type(model).__name__} takes no interval samples: no X_upper.")
-    answers = ask(model, X, y, X_upper, feature_names, class_names, max_samples)
-    return write(of_kind(answers, max_rules), title)
-
-
-def _kind_of_page(model: Any) -> tuple[Callable[..., Any], Callable[[Any, str], str]]:
-    """Return what makes the contents of a page on a fitted model, and what writes it."""
-    if is_voting(model):
-        return VoteContents.of, write_vote_page
-    if isinstance(model, RandomHyperboxes):
-        check_is_fitted(model)
-        return EnsembleContents.of, write_ensemble_page
-    if isinstance(model, AdaptiveGFMM):
-        check_is_fitted(model)
-        return MemoryContents.of, write_memory_page
-    read_classifier(model, "export_html")
-    return Contents.of, write_page
+    names = {"feature_names": feature_names, "class_names": class_names}
+    fitted = read_fitted(model, Operation.REPORT, **names)
+    report = Report.of(fitted, X, y, X_upper, max_samples, max_rules)
+    return write_page(report, title or f"A model of boxes: {fitted.name}")

@@ -2,115 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from html import escape
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
-from hyperboxes._readers.fitted import describe_units, is_voting, read_membership
+from hyperboxes._models.adaptive_state import expert_weights
+from hyperboxes._models.hyperboxes import is_closed
+from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble, NearestBoxes, NeighborBoxes
 from hyperboxes._readers.quality import class_scores, overall_scores
-from hyperboxes._report.page_data import (
-    BoundedResults,
-    Contents,
-    EnsembleContents,
-    MemoryContents,
-    Results,
-    VoteContents,
-)
+from hyperboxes._readers.rules import vote_list
+from hyperboxes._report.page_data import Report
 
 # A matrix of more classes is too large to read; the most frequent mistakes are listed instead.
 _MOST_CLASSES = 60
 _MOST_MISTAKES = 50
 _MOST_NAMES = 40
+_MOST_BARS = 20
 _SHADES = 10
 
 
-def describe_model(contents: Contents) -> str:
-    """Return the facts about a model whose boxes cover samples."""
-    boxes = contents.boxes
-    facts = {
-        "Boxes": f"{len(boxes):,}{_unlabelled(boxes.labels)}",
-        "Samples learned": f"{_count_learned(contents):,}",
-    }
-    return _facts(contents, facts, _used_membership(contents.model))
+def describe(report: Report) -> dict[str, Any]:
+    """Return what the templates take, by name."""
+    estimator, record = report.fitted.estimator, report.fitted.record
+    about: dict[str, Any] = {"scores": describe_scores(report)}
+    match record:
+        case NearestBoxes():
+            n_unlabelled = int((record.labels < 0).sum())
+            note = f", {n_unlabelled:,} of them without a label" if n_unlabelled else ""
+            facts = {
+                "Boxes": f"{report.n_boxes:,}{note}",
+                "Samples learned": f"{_count_learned(report):,}",
+            }
+            about["distance"] = (
+                "A distance is the mean over the features, in each as a share of its range."
+                if record.is_mean
+                else "A distance counts in the feature where it is largest, as a share of that "
+                "feature's range."
+            )
+        case AdditiveBoxes():
+            n_conditions = int(is_closed(record.lower, record.upper, record.missing).sum())
+            per_box = n_conditions / max(report.n_boxes, 1)
+            facts = {
+                "Boxes": f"{report.n_boxes:,}",
+                "Conditions": f"{n_conditions:,}, {per_box:.1f} a box",
+            }
+            starts = vote_list(record.intercept, report.labels) or ["0 for every class"]
+            about["intercepts"] = f"Scores start with {', '.join(starts)}."
+            about["weights"] = _bars(report, record.feature_importances, "are not used")
+        case NeighborBoxes():
+            facts = {
+                "Boxes": f"{report.n_boxes:,} of at most {estimator.max_boxes:,}",
+                "Samples learned": f"{_count_learned(report):,}",
+            }
+            about["experts"] = _experts(record)
+            about["weights"] = _bars(report, record.feature_weights, "are not used")
+        case BoxEnsemble():
+            n_members = len(record.members)
+            facts = {
+                "Members": f"{n_members:,}",
+                "Boxes": f"{report.n_boxes:,}, {report.n_boxes / n_members:.0f} a member",
+                "Samples learned": f"{estimator.n_samples_:,}",
+            }
+            if not np.isnan(estimator.oob_score_):
+                facts["Out of bag"] = (
+                    f"{estimator.oob_score_:.1%} of the training samples are right out of bag"
+                )
+            about["weights"] = _bars(report, estimator.feature_importances_, "do not help")
+    return about | {"facts": _facts(report, facts)}
 
 
-def describe_memory(contents: MemoryContents) -> str:
-    """Return the facts about a memory that adapts."""
-    facts = {
-        "Boxes": f"{len(contents.boxes):,} of at most {contents.model.max_boxes:,}",
-        "Samples learned": f"{_count_learned(contents):,}",
-    }
-    return _facts(contents, facts, {})
+def _count_learned(report: Report) -> int:
+    """Return how many samples were learned, those of evicted boxes included."""
+    counts = report.fitted.hyperboxes.counts
+    return int(getattr(report.fitted.estimator, "n_samples_seen_", counts.sum()))
 
 
-def _count_learned(contents: BoundedResults) -> int:
-    """Return how many samples were learned, those of boxes that are forgotten included."""
-    return int(getattr(contents.model, "n_samples_seen_", contents.boxes.counts.sum()))
-
-
-def describe_voting_model(contents: VoteContents) -> str:
-    """Return the facts about a model whose boxes vote."""
-    boxes = contents.boxes
-    n_conditions = int(boxes.constrains.sum())
-    facts = {
-        "Boxes": f"{len(boxes):,}",
-        "Conditions": f"{n_conditions:,}, {n_conditions / max(len(boxes), 1):.1f} a box",
-    }
-    return _facts(contents, facts, {})
-
-
-def describe_ensemble(contents: EnsembleContents) -> str:
-    """Return the facts about an ensemble."""
-    model = contents.model
-    n_boxes, n_members = model.n_boxes_, len(model.estimators_features_)
-    facts = {
-        "Members": f"{n_members:,}",
-        "Boxes": f"{n_boxes:,}, {n_boxes / n_members:.0f} a member",
-        "Samples learned": f"{model.n_samples_:,}",
-    }
-    if not np.isnan(model.oob_score_):
-        facts["Out of bag"] = (
-            f"{model.oob_score_:.1%} of the training samples are right by the members that had "
-            "not drawn them"
-        )
-    return _facts(contents, facts, {})
-
-
-def _facts(contents: Results, own: dict[str, str], used: dict[str, Any]) -> str:
-    """Return what is to say of all models, with facts of one kind and parameters as used."""
-    model = contents.model
-    learner = find_by_class(type(model))
+def _facts(report: Report, own: dict[str, str]) -> dict[str, str]:
+    """Return the facts about all models, with those of one type."""
+    fitted = report.fitted
+    learner = find_by_class(type(fitted.estimator))
     summary = "" if learner is None else f" ({learner.summary})"
-    classes = contents.labels[: contents.n_classes]
     facts = {
-        "Learner": f"{type(model).__name__}{summary}",
+        "Learner": f"{fitted.name}{summary}",
         **own,
-        f"Classes ({len(classes):,})": _names(classes),
-        f"Features ({len(contents.feature_names):,})": _names(contents.feature_names),
-        "Parameters": ", ".join(_parameters(model, used)),
+        f"Classes ({report.n_classes:,})": _names(fitted.class_names),
+        f"Features ({fitted.n_features:,})": _names(fitted.feature_names),
+        "Parameters": ", ".join(_parameters(report)),
     }
-    if units := describe_units(model):
-        facts["Units"] = units
-    return "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(fact)}</dd></div>" for name, fact in facts.items()
-    )
-
-
-def describe_distance(contents: Contents) -> str:
-    """Return how the distances of the features make one."""
-    if read_membership(contents.model).is_mean:
-        return "A distance is the mean over the features, in each as a share of its range."
-    return (
-        "A distance counts in the feature where it is largest, as a share of that feature's range."
-    )
-
-
-def _unlabelled(labels: np.ndarray) -> str:
-    number = int((labels < 0).sum())
-    return f", {number:,} of them without a label" if number else ""
+    return facts | ({"Units": fitted.units} if fitted.units else {})
 
 
 def _names(names: list[str]) -> str:
@@ -118,130 +99,118 @@ def _names(names: list[str]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + more
 
 
-def _used_membership(model: Any) -> dict[str, Any]:
-    """Return the parameters of membership as fitted."""
-    membership = read_membership(model)
-    gamma = membership.gamma
-    return {
-        "gamma": float(gamma[0]) if (gamma == gamma[0]).all() else gamma,
-        "membership_function": membership.function,
-    }
-
-
-def _parameters(model: Any, used: dict[str, Any]) -> Iterable[str]:
-    """Yield the parameters that are no arrays, but for those that change no answer."""
-    for name, value in (model.get_params(deep=False) | used).items():
+def _parameters(report: Report) -> Iterator[str]:
+    """Yield the parameters that are no arrays, but for those that change no prediction."""
+    parameters, record = report.fitted.estimator.get_params(deep=False), report.fitted.record
+    if isinstance(record, NearestBoxes):  # as fitted: they may have been set since
+        gamma = record.gamma
+        parameters["gamma"] = float(gamma[0]) if (gamma == gamma[0]).all() else gamma
+        parameters["membership_function"] = "mean" if record.is_mean else "min"
+    for name, value in parameters.items():
         if np.ndim(value) == 0 and name not in SPEED_PARAMETERS:
             yield f"{name}={value!r}"
 
 
-def describe_scores(contents: Results) -> str:
+def _bars(report: Report, values: np.ndarray, rest: str) -> dict[str, Any]:
+    """Return the largest values as bars, and a note on the others; `rest` is for those at 0."""
+    n_used = np.count_nonzero(values)
+    order = np.argsort(-values, kind="stable")[: min(n_used, _MOST_BARS)].tolist()
+    largest = values.max(initial=0.0) or 1.0
+    notes = []
+    if n_used > len(order):
+        notes.append(f"{n_used - len(order):,} more have less")
+    if n_used < len(values):
+        notes.append(f"{len(values) - n_used:,} others {rest}")
+    return {
+        "bars": [
+            {
+                "name": report.fitted.feature_names[j],
+                "width": f"{100 * values[j] / largest:.1f}",
+                "value": f"{values[j]:.3f}",
+            }
+            for j in order
+        ],
+        "note": f"{'; '.join(notes)}." if notes else "",
+    }
+
+
+def _experts(record: NeighborBoxes) -> dict[str, Any]:
+    """Return a table of horizons: their boxes, and how right their experts were recently."""
+    shares = expert_weights(record.expert_scores)
+    shades = np.ceil(_SHADES * shares / shares.max()).astype(int)
+    names = [f"the last {horizon} samples" for horizon in record.horizons[:-1]]
+    rows = zip([*names, "all boxes"], record.horizons, strict=True)
+    return {
+        "neighbors": [f"{k} nearest" if k > 1 else "the nearest" for k in record.neighbors],
+        "horizons": [
+            {
+                "name": name,
+                "boxes": f"{(record.age < horizon).sum():,}",
+                "experts": [
+                    (f"{score:.0%}", shade)
+                    for score, shade in zip(record.expert_scores[i], shades[i], strict=True)
+                ],
+                "share": f"{shares[i].sum():.0%}",
+            }
+            for i, (name, horizon) in enumerate(rows)
+        ],
+    }
+
+
+def describe_scores(report: Report) -> dict[str, Any]:
     """Return how predictions compare with the labels."""
-    matrix = contents.confusion()
+    matrix, names = report.confusion(), report.labels
     accuracy, balanced_accuracy = overall_scores(matrix)
     n_right, n_known = int(np.trace(matrix)), int(matrix.sum())
     support = matrix.sum(axis=1)
-    most_frequent = contents.labels[int(support.argmax())]
-    tiles = {
-        "accuracy": (_percent(accuracy), f"{n_right:,} of {n_known:,} samples are right"),
-        "majority": (
-            _percent(support.max() / n_known),
-            f"the accuracy of always saying {escape(most_frequent)}",
-        ),
-        "balanced-accuracy": (_percent(balanced_accuracy), "the mean of the classes' recalls"),
+    most_frequent = names[int(support.argmax())]
+    cards = [
+        ("accuracy", accuracy, f"{n_right:,} of {n_known:,} samples are right"),
+        ("majority", support.max() / n_known, f"the accuracy of always saying {most_frequent}"),
+        ("balanced accuracy", balanced_accuracy, "the mean of the classes' recalls"),
+    ]
+    held = report.quality.contained
+    if held is not None and not isinstance(report.fitted.record, AdditiveBoxes):
+        cards.append(("held by boxes", held, "of the samples lie in a box, the others near one"))
+    n_left_out = len(report.true) - n_known
+    noun = "sample has" if n_left_out == 1 else "samples have"
+    return {
+        "names": names,
+        "cards": [
+            {"name": name, "value": _percent(value), "about": text} for name, value, text in cards
+        ],
+        "left_out": f"{n_left_out:,} further {noun} no label and count in none of these figures."
+        if n_left_out
+        else "",
+        "confusion": _confusion(matrix) if len(matrix) <= _MOST_CLASSES else None,
+        "mistakes": _mistakes(matrix, names),
+        "classes": [
+            [
+                name,
+                *(_percent(scores[key]) for key in ("precision", "recall", "f1")),
+                f"{scores['support']:,}",
+            ]
+            for name, scores in zip(names, class_scores(matrix), strict=True)
+        ],
     }
-    if contents.quality.held is not None and not is_voting(contents.model):
-        about = "of the samples lie in a box, the others near one"
-        tiles["held-by-boxes"] = (_percent(contents.quality.held), about)
-    cards = "".join(
-        f'<div class="card"><span>{name.replace("-", " ")}</span><strong id="{name}">{value}'
-        f"</strong><small>{about}</small></div>"
-        for name, (value, about) in tiles.items()
-    )
-    parts = [f'<div class="cards">{cards}</div>', _left_out(len(contents.true) - n_known)]
-    many = len(matrix) > _MOST_CLASSES
-    tables = (_mistakes if many else _matrix)(matrix, contents.labels)
-    tables += _class_table(matrix, contents.labels)
-    parts.append(f'<div class="tables">{tables}</div>')
-    return "".join(parts)
 
 
-def _left_out(number: int) -> str:
-    if not number:
-        return ""
-    noun = "sample has" if number == 1 else "samples have"
-    return f"<p>{number:,} further {noun} no label and count in none of these figures.</p>"
-
-
-def _matrix(matrix: np.ndarray, names: list[str]) -> str:
-    """Return the confusion matrix; a cell's shade is its share of its row."""
+def _confusion(matrix: np.ndarray) -> list[list[tuple[int, int]]]:
+    """Return each count with its shade, the share of its row."""
     share = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
-    shades = np.where(matrix > 0, np.ceil(share * _SHADES), 0).astype(int)
-    header = "".join(f'<th scope="col"><span>{escape(name)}</span></th>' for name in names)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th>'
-        f"{''.join(_cell(i, j, matrix, shades, names) for j in range(len(names)))}</tr>"
-        for i, name in enumerate(names)
-    )
-    turned = " turned" if len(names) > 6 else ""
-    caption = (
-        "How often each true class (rows) was predicted as each class (columns). The darker, the "
-        "larger its share of the row; right predictions are blue, wrong ones orange. Choose a "
-        "number to see such samples."
-    )
-    return _table("confusion", caption, f"<th>true \\ predicted</th>{header}", rows, turned)
+    shades = np.ceil(share * _SHADES).astype(int)
+    return [
+        list(zip(counts.tolist(), of_row.tolist(), strict=True))
+        for counts, of_row in zip(matrix, shades, strict=True)
+    ]
 
 
-def _cell(i: int, j: int, matrix: np.ndarray, shades: np.ndarray, names: list[str]) -> str:
-    if not matrix[i, j]:
-        return '<td class="none">0</td>'
-    kind = "right" if i == j else "wrong"
-    spoken = f"{matrix[i, j]:,} samples of {names[i]} predicted as {names[j]}"
-    return (
-        f'<td class="{kind} shade{shades[i, j]}"><button type="button" data-true="{i}" '
-        f'data-predicted="{j}" aria-label="{escape(spoken)}">{matrix[i, j]:,}</button></td>'
-    )
-
-
-def _mistakes(matrix: np.ndarray, names: list[str]) -> str:
-    """Return the most frequent mistakes."""
+def _mistakes(matrix: np.ndarray, names: list[str]) -> list[tuple[str, str, str]]:
+    """Return the most frequent mistakes: the true and the predicted class, and their number."""
     wrong = matrix * (1 - np.eye(len(matrix), dtype=int))
     order = np.argsort(-wrong, axis=None, kind="stable")[:_MOST_MISTAKES]
     pairs = [divmod(int(k), len(matrix)) for k in order]
-    rows = "".join(
-        f"<tr><td>{escape(names[i])}</td><td>{escape(names[j])}</td><td>{wrong[i, j]:,}</td></tr>"
-        for i, j in pairs
-        if wrong[i, j]
-    )
-    header = _headers(["true", "predicted", "samples"])
-    return _table("mistakes", "The most frequent mistakes.", header, rows)
-
-
-def _class_table(matrix: np.ndarray, names: list[str]) -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th>'
-        + "".join(f"<td>{_percent(scores[key])}</td>" for key in ("precision", "recall", "f1"))
-        + f"<td>{scores['support']:,}</td></tr>"
-        for name, scores in zip(names, class_scores(matrix), strict=True)
-    )
-    caption = (
-        "Each class. Precision: of the samples predicted as the class, the share that is. Recall: "
-        "of the samples of the class, the share that is found. F1: the harmonic mean of both."
-    )
-    header = _headers(["class", "precision", "recall", "F1", "samples"])
-    return _table("classes", caption, header, rows)
-
-
-def _headers(names: Iterable[str]) -> str:
-    return "".join(f'<th scope="col">{name}</th>' for name in names)
-
-
-def _table(name: str, caption: str, header: str, rows: str, kind: str = "") -> str:
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}-caption">'
-        f'<table class="numbers{kind}" id="{name}"><caption id="{name}-caption">{caption}'
-        f"</caption><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    return [(names[i], names[j], f"{wrong[i, j]:,}") for i, j in pairs if wrong[i, j]]
 
 
 def _percent(value: float | None) -> str:

@@ -17,7 +17,7 @@ from hyperboxes._kernels import boosting as boosting_kernels
 from hyperboxes._learning import boosting as boosting_learning
 from hyperboxes._learning.bins import Bins
 from hyperboxes._learning.boosting import TrainingSets, in_units, merge_equal, unit_of
-from hyperboxes._learning.cells import Cells, LocalSamples, find_contained
+from hyperboxes._learning.cells import Cells, LocalSamples, find_contained, split_names
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.categories import Categories
 from hyperboxes.dask._engine import Engine, Partition, split_labels
@@ -172,16 +172,12 @@ class DistributedCells(Cells):
         n_regions, n_classes = self.table.scores.shape
         counts = self._everyone.cut(Cut(box, self._names), 2 * n_regions)
         seen = np.any(counts.reshape(n_regions, 2, n_classes), axis=2)
-        parents = np.flatnonzero(np.all(seen, axis=1))
-        names = np.repeat(np.arange(n_regions, dtype=np.int32)[:, np.newaxis], 2, axis=1)
-        names[parents, 1] = n_regions + np.arange(len(parents))
-        self._names = names.ravel()
+        parents, self._names, inside = split_names(seen)
         with Threads(1) as threads:
             held = find_contained(self._everyone.searched, box, threads)
         self._of_searched = self._names[2 * self._of_searched + held]
         masses = np.zeros((n_regions + len(parents), n_classes), np.int64)
         np.add.at(masses, self._names, counts * self._everyone.weights)
-        inside = np.concatenate([~seen[:, 0], np.ones(len(parents), np.bool_)])
         return parents, inside, masses
 
     def _rename(self, names: np.ndarray) -> None:
@@ -350,8 +346,6 @@ def _boost(
 
 def _weigh_classes(model: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return what a sample of each class weighs."""
-    if model.class_weight is None:
-        return np.ones(len(classes))
-    return compute_class_weight(
-        model.class_weight, classes=classes, y=classes, sample_weight=counts.astype(np.float64)
-    ).astype(np.float64)
+    if model.class_weight == "balanced":
+        return counts.sum() / (len(classes) * counts)
+    return compute_class_weight(model.class_weight, classes=classes, y=classes)

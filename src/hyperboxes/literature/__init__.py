@@ -1,5 +1,8 @@
 """Fuzzy min-max networks of the literature, to compare with and to study.
 
+`FuzzyMinMax` with ``"fmnn"`` and ``"efmnn"``, and `FuzzyMinMaxClustering`, follow their papers. The
+others are our reading of abstracts, public code and citing papers.
+
 They learn, predict, are saved and loaded, and list their boxes with `export_text` and
 `export_frame`. Other exports and explanations need models in which the nearest box decides alone.
 """

@@ -94,7 +94,7 @@ class FuzzyMinMaxClustering(BoxClustering):
         self.n_jobs = n_jobs
 
     def _growth_options(self) -> dict[str, Any]:
-        return {"size": "sum", "overlap": "four", "resolution": "contract every"}
+        return {"size": "sum", "overlap": "printed", "resolution": "contract every"}
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
         growth = self._growth_parameters(model)

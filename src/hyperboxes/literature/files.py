@@ -273,6 +273,9 @@ class CountSchema(NearestSchema):
         held = arrays.get("value_counts", np.empty((len(counts), 0), np.int64))
         if held.shape[1] != len(owners):
             raise ModelFileError("other categories are counted than there are")
+        if "scale_low" in arrays:
+            ends = arrays["scale_low"][features], arrays["scale_high"][features]
+            reject({"a categorical feature is scaled": [(ends[0] != 0.0), (ends[1] != 1.0)]})
         reject(
             {
                 "a category is counted less than never": held < 0,

@@ -20,7 +20,7 @@ from hyperboxes.literature.kernels import settle_ties
 
 # The growth options of each variant.
 _VARIANTS: dict[str, dict[str, Any]] = {
-    "fmnn": {"size": "sum", "overlap": "four", "resolution": "contract"},
+    "fmnn": {"size": "sum", "overlap": "printed", "resolution": "contract"},
     "efmnn": {"overlap": "nine", "resolution": "contract"},
     "knefmnn": {"overlap": "nine", "resolution": "contract", "n_candidates": 5},
     "rfmnn": {"overlap": "closed", "resolution": "split", "n_candidates": 1},

@@ -292,23 +292,28 @@ class MultiGranularGFMM(BoxClassifier):
             lambda part: _vote(self._model.levels, *part.scaled()), X, X_upper, len(self.classes_)
         )
 
-    def membership(self, X: Any, X_upper: Any = None) -> np.ndarray:
+    def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs; where all levels vote, their means.
 
         {as_in_predict}
+        {unlabeled_node}
 
         Returns
         -------
-        c : ndarray of shape (n_samples, n_classes)
+        c : ndarray of shape (n_samples, n_classes) or (n_samples, 1 + n_classes)
             Degrees from 0 to 1.
         """
         if not self._all_vote():
-            return super().membership(X, X_upper)
+            return super().membership(X, X_upper, unlabeled=unlabeled)
+        levels = self._model.levels
 
         def memberships(part: Intervals) -> np.ndarray:
-            scaled = part.scaled()
-            outputs = [level.find_nearest(*scaled)[0] for level in self._model.levels]
-            return np.maximum(outputs, 0.0).mean(axis=0)
+            xl, xu = part.scaled()
+            degrees = np.maximum([level.find_nearest(xl, xu)[0] for level in levels], 0.0)
+            if unlabeled:
+                node = [level.unlabeled_membership(xl, xu) for level in levels]
+                degrees = np.insert(degrees, 0, node, axis=2)
+            return degrees.mean(axis=0)
 
         return self._map_slices(memberships, X, X_upper, len(self.classes_))
 

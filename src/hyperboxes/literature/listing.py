@@ -10,7 +10,7 @@ import numpy as np
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._readers.rounding import Rounding
 from hyperboxes._readers.rules import RuleNotes
-from hyperboxes._readers.text import set_text
+from hyperboxes._readers.text import condition_text
 from hyperboxes.literature.frequency import FrequencyGFMM
 from hyperboxes.literature.granular import MultiGranularGFMM
 from hyperboxes.literature.mixed import MixedGFMM
@@ -77,15 +77,10 @@ class OverlapNotes(RuleNotes):
         low, high = self._regions.lower[region], self._regions.upper[region]
         v, w = self._boxes.lower[box], self._boxes.upper[box]
         narrower = np.flatnonzero(~(np.isnan(low) | ((low == v) & (high == w))))
-        return [f"{features[j]} {_ends(rounding, j, low, high)}" for j in narrower.tolist()]
-
-
-def _ends(rounding: Rounding, j: int, low: np.ndarray, high: np.ndarray) -> str:
-    if j in rounding.categories:
-        return set_text(rounding.categories[j], low[j], high[j])
-    first = rounding.low(j, low[j], high[j])
-    last = rounding.high(j, low[j], high[j])
-    return f"= {first}" if first == last else f"{first} to {last}"
+        return [
+            f"{features[j]} {condition_text(rounding, j, low[j], high[j])}"
+            for j in narrower.tolist()
+        ]
 
 
 class CountNotes(RuleNotes):

@@ -24,8 +24,9 @@ function changeLines(sample) {
   }
   const holdsToo = !report.features.some((_, j) => isOutside(sample, competing, j));
   const lines = holdsToo ? [element("p", {}, `The competing ${boxTitle(competing)} holds the sample, too.`)] : [];
+  const note = sample.searchNote ?? "";
   if (change === null) {
-    return [...lines, element("p", {}, report.noChange)];
+    return [...lines, element("p", {}, `${report.noChange} ${note}`)];
   }
   const steps = change.features.map((j, place) =>
     element("li", {}, `${report.features[j].name} `, ...changeStep(j, valueEnds(sample, j), change.ends[place])),
@@ -33,7 +34,7 @@ function changeLines(sample) {
   const list = element("ul", { class: "conditions" }, ...clipped(steps, MOST_CHANGES));
   const isPoint = change.ends.every(([low, high]) => low === high);
   const pairs = change.features.map((j, place) => [j, change.ends[place][0] ?? NaN]);
-  return [...lines, element("p", {}, change.title), list, ...(isPoint ? tryButton(pairs) : [])];
+  return [...lines, element("p", {}, change.title), list, ...(note ? [element("p", {}, note)] : []), ...(isPoint ? tryButton(pairs) : [])];
 }
 
 function changeStep(feature, from, to) {

@@ -1,4 +1,4 @@
-// Ensembles: boxes of members, and explanations by what features and boxes speak for.
+// Ensembles: boxes of members, and explanations by contributions of features and boxes.
 
 /** What the table of rules says of a box between its class and its conditions. */
 function ruleCells(box) {
@@ -22,7 +22,7 @@ function formatSigned(number) {
   return (number < 0 ? "−" : "+") + Math.abs(number).toFixed(4);
 }
 
-/** What each feature speaks for: bars are hollow if it is the runner-up. */
+/** What each feature contributes: bars are hollow if it is the runner-up. */
 function featureTable(sample) {
   if (sample.rival < 0) {
     return [element("p", {}, "There is no other class.")];
@@ -39,9 +39,9 @@ function featureTable(sample) {
 }
 
 function explainSample(sample) {
-  byId("speaking-features").replaceChildren(...featureTable(sample));
+  byId("share-features").replaceChildren(...featureTable(sample));
   const rows = sample.boxes.map(([box, share]) =>
     tableRow("td", boxName(box), labelName(report.boxes.label[box]), formatShare(share), conditionList(box)),
   );
-  byId("speaking-table").tBodies[0].replaceChildren(...rows);
+  byId("share-table").tBodies[0].replaceChildren(...rows);
 }

@@ -1,4 +1,4 @@
-// A memory of boxes: when they were confirmed, and explanations by the boxes that voted.
+// Boxes of a stream: when they were last matched, and explanations by the boxes that voted.
 
 function formatAge(age) {
   return age === 0 ? "by the last sample" : `${plural(age, "sample", "samples")} ago`;
@@ -9,7 +9,7 @@ function ruleCells(box) {
   const { count, age, coverage, precision } = report.boxes;
   return [
     ["Support", formatCount(count[box])],
-    ["Confirmed", formatAge(age[box])],
+    ["Matched", formatAge(age[box])],
     ["Coverage", formatShare(coverage[box])],
     ["Precision", formatShare(precision[box])],
   ];
@@ -45,7 +45,7 @@ function voterRow(sample, box, share, largest) {
     element("th", { scope: "row" }, `box ${index[box]}`),
     cell("Class", labelName(label[box])),
     cell("Share", formatShare(share), bar),
-    cell("Confirmed", formatAge(age[box])),
+    cell("Matched", formatAge(age[box])),
     cell("Support", formatCount(count[box])),
     cell("Where it lies", whereItLies(sample, box)),
   );
@@ -57,7 +57,7 @@ function shareBar(share, largest, role) {
 }
 
 function explainSample(sample) {
-  const names = ["", "Class", "Share", "Confirmed", "Support", "Where it lies"];
+  const names = ["", "Class", "Share", "Matched", "Support", "Where it lies"];
   const table = byId("voter-table");
   const largest = Math.max(...sample.voters.map(([, share]) => share));
   const rows = sample.voters.map(([box, share]) => voterRow(sample, box, share, largest));
