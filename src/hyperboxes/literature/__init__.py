@@ -11,6 +11,7 @@ from hyperboxes.literature.clustering import FuzzyMinMaxClustering
 from hyperboxes.literature.frequency import FrequencyGFMM
 from hyperboxes.literature.fuzzy_min_max import FuzzyMinMax
 from hyperboxes.literature.granular import MultiGranularGFMM
+from hyperboxes.literature.matrix import matrix_gfmm
 from hyperboxes.literature.mixed import MixedGFMM
 from hyperboxes.literature.overlapping import OverlappingFuzzyMinMax
 from hyperboxes.literature.overlaps import OverlapRegions
@@ -23,4 +24,5 @@ __all__ = [
     "MultiGranularGFMM",
     "OverlapRegions",
     "OverlappingFuzzyMinMax",
+    "matrix_gfmm",
 ]
