@@ -185,7 +185,7 @@ def test_saved_models_are_the_same():
         ({"category_ends": lambda ends: ends[:, 1:]}, "other categories"),
         (
             {"category_ends": lambda ends: np.stack([-1 + 0 * ends[..., 0], ends[..., 0]], 2)},
-            "first",
+            "one end without",
         ),
         ({"category_distances": lambda distances: distances[1:]}, "other categories"),
         ({"category_distances": lambda distances: distances + np.nan}, "distance that cannot be"),

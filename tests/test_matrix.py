@@ -83,9 +83,9 @@ fit = partial(matrix_gfmm, X, Y)
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (partial(fit, algorithm="agglo2"), ValueError, "algorithm is one of"),
-        (partial(fit, selection="index"), ValueError, "selection one of"),
-        (partial(fit, theta=0.0), ValueError, "theta and gamma must be positive"),
+        (partial(fit, algorithm="agglo2"), ValueError, "'algorithm' parameter"),
+        (partial(fit, selection="index"), ValueError, "'selection' parameter"),
+        (partial(fit, theta=0.0), ValueError, "'theta' parameter"),
         (partial(matrix_gfmm, X, [0, 1]), TypeError, "one library"),
         (partial(matrix_gfmm, X, Y[:1]), ValueError, r"must have the shape .* \(2, 2\) and \(1,\)"),
         (partial(matrix_gfmm, X, X[:, 0]), TypeError, "y integers"),

@@ -21,7 +21,7 @@ from hyperboxes._files.schema import (
     reject,
 )
 from hyperboxes._kernels.structs import UNIT, MixedMetric
-from hyperboxes.literature.frequency import FrequencyModel
+from hyperboxes.literature.frequency import FrequencyModel, make_category_ends
 from hyperboxes.literature.fuzzy_min_max import PlaceModel
 from hyperboxes.literature.granular import GranularModel
 from hyperboxes.literature.mixed import CountingBoxStore, MixedModel, find_owners
@@ -316,33 +316,27 @@ class EndSchema(NearestSchema):
     optional = (*NearestSchema.optional, frozenset({"category_ends", "category_distances"}))
 
     def find_sizes(self, arrays: Arrays) -> Mapping[str, int]:
-        if "category_ends" not in arrays:
-            return {}
-        n_features = arrays["category_ends"].shape[1:2]
-        sizes = {"ends": 2, "pairs": arrays["category_distances"].size}
-        return sizes | dict(zip(["categorical features"], n_features, strict=False))
+        ends, distances = _read_ends(arrays)
+        n_categorical = ends.shape[1] if ends.ndim == 3 else 0
+        return {"categorical features": n_categorical, "ends": 2, "pairs": distances.size}
 
     def read_arrays(self, model: Any) -> Arrays:
-        arrays = super().read_arrays(model)
-        if len(model.features):
-            arrays["category_ends"] = model.ends
-            arrays["category_distances"] = model.category_ends().distances
-        return arrays
+        arrays, categories = super().read_arrays(model), model.categories
+        ends = {"category_ends": categories.ends, "category_distances": categories.distances}
+        return arrays | ends if len(model.features) else arrays
 
     def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
         super().check(header, arrays, n_classes)
+        ends, distances = _read_ends(arrays)
         features, sizes = _read_sizes(header, arrays["lower"].shape[1])
-        ends, distances = _ends_and_distances(arrays)
         if ends.shape[1] != len(features) or len(distances) != (sizes**2).sum():
             raise ModelFileError("it has ends or distances of other categories than there are")
+        is_unset, has_bounds = ends < 0, ~np.isnan(arrays["lower"][:, features])
         reject(
             {
-                "a box has bounds in a categorical feature": ~np.isnan(
-                    arrays["lower"][:, features]
-                ),
+                "a box has bounds in a categorical feature": has_bounds,
                 "an end of a box is no category": (ends < -1) | (ends >= sizes[:, np.newaxis]),
-                "a box has a second end without a first": ends[..., 0]
-                < np.minimum(ends[..., 1], 0),
+                "a box has one end without the other": is_unset[..., 0] != is_unset[..., 1],
                 "categories have a distance that cannot be": ~((distances >= 0) & (distances <= 1)),
             }
         )
@@ -350,18 +344,13 @@ class EndSchema(NearestSchema):
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         model = super().restore(header, arrays, n_classes)
         features, sizes = _read_sizes(header, arrays["lower"].shape[1])
-        ends, distances = _ends_and_distances(arrays)
-        pairs = np.split(distances.astype(np.float64), np.cumsum(sizes**2)[:-1])
-        return FrequencyModel(
-            **vars(model),
-            features=features,
-            sizes=sizes,
-            distances=[own.reshape(n, n) for own, n in zip(pairs, sizes.tolist(), strict=False)],
-            ends=ends.astype(np.int64),
-        )
+        ends, distances = _read_ends(arrays)
+        own = ends.astype(np.int64), distances.astype(np.float64)
+        categories = make_category_ends(*own, sizes)
+        return FrequencyModel(**vars(model), features=features, categories=categories)
 
 
-def _ends_and_distances(arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
+def _read_ends(arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
     none = np.empty((len(arrays["labels"]), 0, 2), np.int64)
     return arrays.get("category_ends", none), arrays.get("category_distances", np.empty(0))
 

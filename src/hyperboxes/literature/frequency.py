@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -18,12 +19,11 @@ from hyperboxes._learning.online import find_step_size
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
 from hyperboxes._models.calibration import Nearest
-from hyperboxes._models.categories import Categories, Column
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.records import closeness
 from hyperboxes._models.samples import Samples, frozen, slices
 from hyperboxes.literature.kernels import CategoryEnds, distances_by_ends, learn_frequency
-from hyperboxes.literature.mixed import find_owners, number_categories
+from hyperboxes.literature.mixed import MixedGFMM, find_owners
 
 # Distances of samples from boxes that are computed at a time.
 _MOST_DISTANCES = 1_000_000
@@ -31,52 +31,19 @@ _MOST_DISTANCES = 1_000_000
 
 @dataclass(eq=False, kw_only=True)
 class FrequencyModel(BoxModel):
-    """Boxes with two categories in each categorical feature, and the distances of categories.
-
-    `features` are those that are categorical, and `sizes` how many values each has. The ends of the
-    first boxes are those of all; `ends` has the shape (at least n_boxes, n_categorical, 2).
-    """
+    """Boxes with two categories in each categorical feature, and the distances of categories."""
 
     features: np.ndarray
-    sizes: np.ndarray
-    distances: list[np.ndarray]
-    ends: np.ndarray
+    categories: CategoryEnds
 
     def split(self, xl: np.ndarray, xu: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return both ends without categories, and the numbers of these, -1 where unknown."""
-        positions = xl[:, self.features]
-        first = np.cumsum(self.sizes) - self.sizes
-        codes = np.where(np.isnan(positions), -1.0, np.rint(positions / UNIT) - first)
+        """Return both ends without categories, and the indices of these, -1 where unknown."""
+        positions, sizes = xl[:, self.features], self.categories.sizes
+        codes = np.rint(positions / UNIT) - (np.cumsum(sizes) - sizes)
         numbers = xl.copy(), xu.copy()
         for values in numbers:
             values[:, self.features] = np.nan
-        return *map(frozen, numbers), codes.astype(np.int64)
-
-    def category_ends(self, eta: float = 0.0) -> CategoryEnds:
-        """Return what kernels take of categories."""
-        pairs = self.sizes**2
-        return CategoryEnds(
-            ends=self.ends,
-            distances=np.concatenate([np.empty(0), *map(np.ravel, self.distances)]),
-            starts=np.cumsum(pairs) - pairs,
-            sizes=self.sizes,
-            eta=eta,
-            excluded=np.empty(self.sizes.max(initial=0), np.bool_),
-            memberships=np.empty(len(self.ends)),
-        )
-
-    def closeness(self, xl: np.ndarray, xu: np.ndarray, boxes: np.ndarray) -> np.ndarray:
-        """Rank some boxes for samples, as prediction does."""
-        distances = np.empty((len(xl), len(self.boxes)))
-        distances_by_ends(
-            *self.split(xl, xu),
-            0,
-            self.boxes.arrays,
-            self.membership.metric,
-            self.category_ends(),
-            distances,
-        )
-        return closeness(distances[:, boxes])
+        return *map(frozen, numbers), np.where(np.isnan(codes), -1, codes).astype(np.int64)
 
     def find_nearest(
         self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
@@ -106,11 +73,20 @@ class FrequencyModel(BoxModel):
             found[rows] = np.where(is_best, self.boxes.counts, 0).argmax(axis=1)
         return found
 
-    def _ranks(self, xl: np.ndarray, xu: np.ndarray) -> Any:
+    def _ranks(self, xl: np.ndarray, xu: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield slices of the samples, with the rank of each box for each sample."""
-        boxes = np.arange(len(self.boxes))
-        for rows in slices(len(xl), max(1, _MOST_DISTANCES // len(boxes))):
-            yield rows, self.closeness(xl[rows], xu[rows], boxes)
+        searched = self.boxes.arrays, self.membership.metric, self.categories
+        for rows in slices(len(xl), max(1, _MOST_DISTANCES // len(self.boxes))):
+            distances = np.empty((rows.stop - rows.start, len(self.boxes)))
+            distances_by_ends(*self.split(xl[rows], xu[rows]), *searched, distances)
+            yield rows, closeness(distances)
+
+
+def make_category_ends(
+    ends: np.ndarray, distances: np.ndarray, sizes: np.ndarray, eta: float = 0.0
+) -> CategoryEnds:
+    """Return what kernels take of categories, of which each feature has so many."""
+    return CategoryEnds(ends, distances, np.cumsum(sizes**2) - sizes**2, sizes, eta)
 
 
 def class_distances(codes: np.ndarray, y: np.ndarray, n_values: int, n_classes: int) -> np.ndarray:
@@ -178,28 +154,19 @@ class FrequencyGFMM(BoxClassifier):
 
     Notes
     -----
-    The distances need all samples, so there is no `partial_fit`. They take memory for each pair of
-    values of a feature. Bounds in categorical features are NaN.
-
-    This is our reading of [2]_ by its description in [3]_, which leaves this open:
-
-    - A sample with a membership of 1 changes nothing, and so does a category that is an end
-      already. As published, a box that meets its second end again forgets the first.
-    - Two categories of one feature have the distance 1, and all distances are 0 where no two
-      categories differ; as published that divides 0 by 0.
-    - Categories that the training set lacks, and missing values, exclude nothing.
-    - Only a box with two ends in a feature can have one replaced there, and neither by the other.
-      The new end need not be a category of any sample of the box, as published.
-    - There is one pass over the samples, with one `theta`. Ties of classes are resolved as in the
-      other estimators of this package, not by the nearest centre.
+    The distances need all samples, so there is no `partial_fit`, and memory for each pair of values
+    of a feature. Bounds in categorical features are NaN. This is our reading of [2]_ where it is
+    open or contradicts itself (docs, "The family"): a category that is an end already changes
+    nothing, and no end is replaced by the other; two categories of a feature have the distance 1,
+    and distances are 0 where no two categories differ; categories that the training set lacks, and
+    missing values, exclude nothing. There is one pass over the samples. Ties of classes are
+    resolved as in the other estimators of this package.
 
     References
     ----------
     {paper}
     .. [2] P. R. del Castillo and J. Cardeñosa, "Fuzzy min-max neural networks for categorical data:
        application to missing data imputation", Neural Computing and Applications 21(6), 2012.
-    .. [3] T. T. Khuat and B. Gabrys, "An in-depth comparison of methods handling mixed-attribute
-       data for general fuzzy min-max neural network", Neurocomputing 464, 2021.
 
     Examples
     --------
@@ -253,26 +220,28 @@ class FrequencyGFMM(BoxClassifier):
     def category_distances_(self) -> dict[Any, np.ndarray]:
         """The distances of the values of each categorical feature."""
         check_is_fitted(self)
-        return dict(zip(self.categories_, map(np.copy, self._model.distances), strict=True))
+        starts, sizes = self._model.categories.starts, self._model.categories.sizes
+        pairs = np.split(self._model.categories.distances, starts[1:])
+        tables = (own.reshape(n, n) for own, n in zip(pairs, sizes.tolist(), strict=False))
+        return dict(zip(self.categories_, tables, strict=True))
 
     @property
     def category_ends_(self) -> dict[Any, np.ndarray]:
         """The ends of each box in each categorical feature."""
         check_is_fitted(self)
-        ends = self._model.ends.swapaxes(0, 1)
+        ends = self._model.categories.ends.copy()
+        ends[ends[..., 0] == ends[..., 1], 1] = -1
         return {
             name: np.array([*values, None], object)[own]
-            for (name, values), own in zip(self.categories_.items(), ends, strict=True)
+            for (name, values), own in zip(
+                self.categories_.items(), ends.swapaxes(0, 1), strict=True
+            )
         }
 
     def _growth_options(self) -> dict[str, Any]:
         return {"resolution": "contract"}
 
-    @staticmethod
-    def _update_categories(
-        known: dict[int, Categories], columns: dict[int, Column]
-    ) -> dict[int, Categories]:
-        return number_categories(known, {j: column.values for j, column in columns.items()})
+    _update_categories = staticmethod(MixedGFMM._update_categories)
 
     @property
     def _decided_otherwise(self) -> str:  # type: ignore[override]
@@ -283,25 +252,26 @@ class FrequencyGFMM(BoxClassifier):
         features, owners = find_owners(known_categories(self))
         if model.scale is not None:
             model.scale.low[features], model.scale.high[features] = 0.0, 1.0  # as they are
+        sizes = np.bincount(owners, minlength=len(features))
+        none = np.empty((0, len(features), 2), np.int64), np.empty(0)
         return FrequencyModel(
-            **vars(model),
-            features=features,
-            sizes=np.bincount(owners, minlength=len(features)),
-            distances=[],
-            ends=np.empty((0, len(features), 2), np.int64),
+            **vars(model), features=features, categories=make_category_ends(*none, sizes)
         )
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
         assert isinstance(model, FrequencyModel)
         n_samples, n_classes = len(samples.y), model.boxes.n_classes
-        *_, codes = model.split(*samples.scaled())
-        model.distances = [
-            class_distances(own, samples.y, n_values, n_classes)
-            for own, n_values in zip(codes.T, model.sizes.tolist(), strict=True)
-        ]
+        sizes, codes = model.categories.sizes, model.split(*samples.scaled())[-1]
+        tables = (
+            class_distances(own, samples.y, n_values, n_classes).ravel()
+            for own, n_values in zip(codes.T, sizes.tolist(), strict=True)
+        )
+        ends = np.empty((n_samples, len(sizes), 2), np.int64)
+        distances = np.concatenate([np.empty(0), *tables])
+        categories = make_category_ends(ends, distances, sizes, float(self.eta))
         boxes = model.boxes = BoxStore(samples.lower.shape[1], n_classes, room=n_samples)
-        model.ends = np.empty((n_samples, len(model.features), 2), np.int64)
-        options = self._growth_parameters(model), model.category_ends(float(self.eta))
+        room = np.empty(sizes.max(initial=0), np.bool_), np.empty(n_samples)
+        options = self._growth_parameters(model), categories, *room, WORK_PER_CALL
         step_size = find_step_size(samples, callbacks)
         steps = slices(n_samples, step_size)
 
@@ -311,8 +281,9 @@ class FrequencyGFMM(BoxClassifier):
             batch = *model.split(*samples.scaled(rows)), samples.y[rows]
             boxes.start_batch()
             while boxes.n_learned < len(batch[-1]):
-                learn_frequency(*batch, boxes.arrays, *options, WORK_PER_CALL)
+                learn_frequency(*batch, boxes.arrays, *options)
+            model.categories = categories._replace(ends=ends[: len(boxes)].copy())
             return part.stop == n_samples
 
         callbacks.run(step, n_steps=-(-n_samples // step_size))
-        model.boxes, model.ends = boxes.settled(), model.ends[: len(boxes)].copy()
+        model.boxes = boxes.settled()

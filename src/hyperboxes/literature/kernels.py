@@ -13,6 +13,7 @@ from hyperboxes._kernels.geometry import (
     CONTAINED,
     as_membership,
     closeness,
+    contains,
     contract,
     copy_row,
     distance,
@@ -194,25 +195,26 @@ def _away(box, boxes, search, by_corners):
     return total
 
 
-# The categories of boxes: `ends[box, k]` are the two ends in the k-th categorical feature, as
-# numbers of values from 0 on, -1 where unset. The distance of the values a and b of that feature is
-# `distances[starts[k] + a * sizes[k] + b]`. `eta` bounds the distances by which a box grows.
-# `excluded` is a working array, one entry for each value, and `memberships` one for each box.
-CategoryEnds = namedtuple("CategoryEnds", "ends distances starts sizes eta excluded memberships")
+# The categories of boxes: `ends[box, k]` are those in the k-th categorical feature, as indices of
+# values. They are equal if there is one, and -1 if none is known. The distance of the values a and
+# b is `distances[starts[k] + a * sizes[k] + b]`. `eta` bounds the distances by which boxes grow.
+CategoryEnds = namedtuple("CategoryEnds", "ends distances starts sizes eta")
 
 
 @kernel
-def learn_frequency(xl, xu, codes, y, boxes, growth, categories, work):
+def learn_frequency(xl, xu, codes, y, boxes, growth, categories, excluded, memberships, work):
     """Learn the samples from `counters[SAMPLES]` on, until about `work` comparisons are made.
 
-    There is room for all boxes. A sample is absorbed by the box of its class with the largest
-    membership that may grow to contain it, and the grown box is parted from those of other classes.
+    There is room for all boxes. `excluded` and `memberships` are room for all values of a feature
+    and all boxes.
     """
     boxes, growth = pass_by_pointer(boxes), pass_by_pointer(growth)
     counters, ends = boxes.counters, categories.ends
     while counters[SAMPLES] < y.shape[0] and work > 0:
         i = counters[SAMPLES]
-        box, n_tried = _choose_by_ends(xl[i], xu[i], codes[i], y[i], boxes, growth, categories)
+        box, n_tried = _choose_by_ends(
+            xl[i], xu[i], codes[i], y[i], boxes, growth, categories, memberships
+        )
         if box < 0:
             box = counters[BOXES]
             counters[BOXES] = box + 1
@@ -220,12 +222,18 @@ def learn_frequency(xl, xu, codes, y, boxes, growth, categories, work):
             copy_row(xu[i], boxes.upper[box])
             boxes.labels[box], boxes.counts[box] = y[i], 0
             for k in range(codes.shape[1]):
-                ends[box, k, 0], ends[box, k, 1] = codes[i, k], -1
+                ends[box, k, 0] = ends[box, k, 1] = codes[i, k]
         elif n_tried > 0:
             v, w = boxes.lower[box], boxes.upper[box]
             hull(v, w, xl[i], xu[i], v, w)
-            _extend_ends(box, codes[i], categories)
-            work -= _part_by_ends(box, xu[i], boxes, growth, categories)
+            _extend_ends(box, codes[i], categories, False)
+            for other in range(counters[BOXES]):
+                if boxes.labels[other] == y[i] or not _share_ends(box, other, -1, ends):
+                    continue
+                work -= other * codes.shape[1]
+                is_apart = _replace_end(box, other, boxes, categories, excluded)
+                if not is_apart and overlaps(v, w, boxes, other, CLOSED):
+                    contract(v, w, xu[i], boxes, other, growth)
         boxes.counts[box] += 1
         boxes.confirmed[box] = counters[SEEN]
         counters[CANDIDATES] += n_tried
@@ -235,14 +243,12 @@ def learn_frequency(xl, xu, codes, y, boxes, growth, categories, work):
 
 
 @kernel
-def distances_by_ends(xl, xu, codes, start, boxes, metric, categories, out):
-    """Write the distance of samples, from a row on, from each box into the rows of `out`."""
+def distances_by_ends(xl, xu, codes, boxes, metric, categories, out):
+    """Write the distance of each sample from each box."""
     boxes, metric = pass_by_pointer(boxes), pass_by_pointer(metric)
     for i in range(out.shape[0]):
         for box in range(out.shape[1]):
-            out[i, box] = _distance_by_ends(
-                box, xl[start + i], xu[start + i], codes[start + i], boxes, metric, categories
-            )
+            out[i, box] = _distance(box, xl[i], xu[i], codes[i], boxes, metric, categories)
 
 
 @forceinline
@@ -251,45 +257,38 @@ def _category_distance(k, first, second, categories):
 
 
 @internal
-def _distance_by_ends(box, xl, xu, codes, boxes, metric, categories):
+def _distance(box, xl, xu, codes, boxes, metric, categories):
     """Return how far a sample is from a box: the largest distance in any feature."""
-    ends = categories.ends
     largest = distance(boxes.lower, boxes.upper, box, xl, xu, metric, np.inf)
     for k in range(codes.shape[0]):
-        x, e, f = codes[k], ends[box, k, 0], ends[box, k, 1]
+        x, e, f = codes[k], categories.ends[box, k, 0], categories.ends[box, k, 1]
         if x >= 0 and e >= 0 and x != e and x != f:
             largest = larger(_category_distance(k, x, e, categories), largest)
-            if f >= 0:
-                largest = larger(_category_distance(k, x, f, categories), largest)
+            largest = larger(_category_distance(k, x, f, categories), largest)
     return largest
 
 
 @internal
-def _choose_by_ends(xl, xu, codes, label, boxes, growth, categories):
+def _choose_by_ends(xl, xu, codes, label, boxes, growth, categories, memberships):
     """Return the box of a class that absorbs a sample, -1 for none, and how many were tried.
 
     The oldest that contains it, for which none is tried; else the best that may grow.
     """
     n_boxes, labels = boxes.counters[BOXES], boxes.labels
-    memberships = categories.memberships
-    best, top, n_own = -1, -np.inf, 0
+    best, top, n_tried = -1, -np.inf, 0
     for box in range(n_boxes):
         if labels[box] != label:
             continue
-        gap = _distance_by_ends(box, xl, xu, codes, boxes, growth.metric, categories)
-        if gap <= CONTAINED and _knows_features(box, xl, codes, boxes, categories):
+        gap = _distance(box, xl, xu, codes, boxes, growth.metric, categories)
+        holds = gap <= CONTAINED and contains(boxes, box, xl, xu, growth.metric)
+        for k in range(codes.shape[0]):
+            holds &= codes[k] < 0 or categories.ends[box, k, 0] >= 0
+        if holds:
             return box, 0
-        n_own += 1
         memberships[box] = as_membership(gap)
-        if (
-            memberships[box] > top
-            and fits(boxes, box, xl, xu, growth)
-            and _may_extend_ends(box, codes, categories)
-        ):
+        may_grow = memberships[box] > top and fits(boxes, box, xl, xu, growth)
+        if may_grow and _extend_ends(box, codes, categories, True):
             best, top = box, memberships[box]
-    if best < 0:
-        return best, n_own
-    n_tried = 0
     for box in range(n_boxes):
         if labels[box] == label:
             n_tried += memberships[box] > top or (memberships[box] == top and box <= best)
@@ -297,126 +296,74 @@ def _choose_by_ends(xl, xu, codes, label, boxes, growth, categories):
 
 
 @internal
-def _knows_features(box, xl, codes, boxes, categories):
-    """Whether a box has bounds and ends wherever a sample has values."""
-    for j in range(xl.shape[0]):
-        if is_known(xl[j]) and not is_known(boxes.lower[box, j]):
-            return False
-    for k in range(codes.shape[0]):
-        if codes[k] >= 0 and categories.ends[box, k, 0] < 0:
-            return False
-    return True
+def _extend_ends(box, codes, categories, is_trial):
+    """Extend the ends of a box to the categories of a sample; return whether that is possible.
 
-
-@internal
-def _may_extend_ends(box, codes, categories):
-    """Whether the ends of a box may change to categories of a sample that it lacks."""
-    ends, eta = categories.ends, categories.eta
-    for k in range(codes.shape[0]):
-        x, e, f = codes[k], ends[box, k, 0], ends[box, k, 1]
-        if x < 0 or e < 0 or x in (e, f):
-            continue
-        from_e = _category_distance(k, e, x, categories)
-        if f < 0:
-            if from_e > eta:
-                return False
-            continue
-        from_f, across = (
-            _category_distance(k, f, x, categories),
-            _category_distance(k, e, f, categories),
-        )
-        is_between = from_e <= across and from_f <= across
-        if is_between or (from_e > eta and from_f > eta):
-            return False
-    return True
-
-
-@inlined
-def _extend_ends(box, codes, categories):
-    """Change the ends of a box to categories of a sample that it lacks."""
+    As a trial, they stay as they are.
+    """
     ends, eta = categories.ends, categories.eta
     for k in range(codes.shape[0]):
         x, e, f = codes[k], ends[box, k, 0], ends[box, k, 1]
         if x < 0 or x in (e, f):
             continue
         if e < 0:
-            ends[box, k, 0] = x
-        elif (
-            f < 0
-            or _category_distance(k, e, f, categories)
-            < _category_distance(k, e, x, categories)
-            <= eta
-        ):
-            ends[box, k, 1] = x
-        else:
-            ends[box, k, 0] = x
-
-
-@internal
-def _part_by_ends(box, x, boxes, growth, categories):
-    """Part a grown box from those of other classes that share its ends, oldest first.
-
-    An end is replaced or, if there is none to replace, the numbers are contracted where they meet.
-    Returns how many comparisons that took.
-    """
-    labels, v, w = boxes.labels, boxes.lower[box], boxes.upper[box]
-    n_compared = 0
-    for other in range(boxes.counters[BOXES]):
-        if labels[other] == labels[box] or not _share_ends(box, other, -1, categories):
+            if not is_trial:
+                ends[box, k, 0] = ends[box, k, 1] = x
             continue
-        n_compared += other * categories.sizes.shape[0]
-        is_parted = _replace_end(box, other, boxes, categories)
-        if not is_parted and overlaps(v, w, boxes, other, CLOSED):
-            contract(v, w, x, boxes, other, growth)
-    return n_compared
+        from_e, from_f = (
+            _category_distance(k, e, x, categories),
+            _category_distance(k, f, x, categories),
+        )
+        across = _category_distance(k, e, f, categories)
+        if (from_e > eta and from_f > eta) or (e != f and from_e <= across and from_f <= across):
+            return False
+        if not is_trial:
+            ends[box, k, np.int64(e == f or across < from_e <= eta)] = x
+    return True
 
 
 @internal
-def _share_ends(box, other, left_out, categories):
+def _share_ends(box, other, left_out, ends):
     """Whether two boxes have an end in common in every feature but one that is left out."""
-    ends = categories.ends
     for k in range(ends.shape[1]):
-        e, f, other_e = ends[box, k, 0], ends[box, k, 1], ends[other, k, 0]
-        if k == left_out or e < 0 or other_e < 0:
-            continue
-        other_f = ends[other, k, 1]
-        if e != other_e and e != other_f and f != other_e and (f < 0 or f != other_f):
+        e, f, other_e, other_f = (
+            ends[box, k, 0],
+            ends[box, k, 1],
+            ends[other, k, 0],
+            ends[other, k, 1],
+        )
+        is_apart = e != other_e and e != other_f and f != other_e and f != other_f
+        if k != left_out and e >= 0 and other_e >= 0 and is_apart:
             return False
     return True
 
 
 @internal
-def _replace_end(box, last, boxes, categories):
+def _replace_end(box, last, boxes, categories, excluded):
     """Replace an end of a box so that their distance changes least; return whether there is one.
 
     Afterwards the box shares its ends neither with the last of the boxes of other classes nor with
     those before it.
     """
-    ends, excluded, labels = categories.ends, categories.excluded, boxes.labels
+    ends, labels = categories.ends, boxes.labels
     least, feature, replaced, new = np.inf, -1, -1, -1
     for k in range(ends.shape[1]):
-        e, f = ends[box, k, 0], ends[box, k, 1]
-        if f < 0:
+        e, f, size = ends[box, k, 0], ends[box, k, 1], categories.sizes[k]
+        if e == f:
             continue
-        for value in range(categories.sizes[k]):
-            excluded[value] = value in (e, f)
-        may_keep_e = may_keep_f = True
-        for other in range(last + 1):
-            if labels[other] == labels[box] or not _share_ends(box, other, k, categories):
-                continue
-            other_e, other_f = ends[other, k, 0], ends[other, k, 1]
-            may_keep_e &= other_e >= 0 and other_e != e and other_f != e
-            may_keep_f &= other_e >= 0 and other_e != f and other_f != f
-            if other_e >= 0:
-                excluded[other_e] = True
-            if other_f >= 0:
-                excluded[other_f] = True
         across = _category_distance(k, e, f, categories)
         for end in range(2):
-            if not (may_keep_f if end == 0 else may_keep_e):
-                continue
-            kept = f if end == 0 else e
-            for value in range(categories.sizes[k]):
+            kept = ends[box, k, 1 - end]
+            for value in range(size):
+                excluded[value] = value in (e, f)
+            for other in range(last + 1):
+                if labels[other] == labels[box] or not _share_ends(box, other, k, ends):
+                    continue
+                other_e, other_f = ends[other, k, 0], ends[other, k, 1]
+                for value in range(size):
+                    excluded[value] |= value in (other_e, other_f) or other_e < 0
+                    excluded[value] |= kept in (other_e, other_f)
+            for value in range(size):
                 change = abs(_category_distance(k, value, kept, categories) - across)
                 if not excluded[value] and change < least:
                     least, feature, replaced, new = change, k, end, value

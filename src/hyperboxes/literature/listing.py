@@ -86,6 +86,8 @@ class OverlapNotes(RuleNotes):
 class CountNotes(RuleNotes):
     """The categories that boxes count."""
 
+    column = "counts"
+
     def __init__(self, model: MixedGFMM) -> None:
         n_samples = model.hyperboxes_.counts.tolist()
         self._texts = {
@@ -111,7 +113,7 @@ class CountNotes(RuleNotes):
     def columns(self, features: list[str]) -> dict[str, np.ndarray]:
         """Return the counts of each box by feature."""
         return {
-            f"{features[j]} counts": np.array(texts, dtype=object)
+            f"{features[j]} {self.column}": np.array(texts, dtype=object)
             for j, texts in self._texts.items()
         }
 
@@ -128,8 +130,10 @@ def _list_counts(values: list[object], counts: np.ndarray, n_samples: list[int])
     return texts
 
 
-class EndNotes(RuleNotes):
+class EndNotes(CountNotes):
     """The categories that are ends of boxes."""
+
+    column = "categories"
 
     def __init__(self, model: FrequencyGFMM) -> None:
         ends = zip(known_categories(model), model.category_ends_.values(), strict=True)
@@ -140,26 +144,7 @@ class EndNotes(RuleNotes):
 
     def summary(self) -> str:
         """Return how categories decide."""
-        if not self._texts:
-            return ""
-        return (
-            "Categories have distances, and those of a box are not the only ones that it may "
-            "decide for: see category_distances_."
-        )
-
-    def lines(
-        self, box: int, rounding: Rounding, features: list[str], classes: list[str]
-    ) -> list[str]:
-        """Return the categories of a box by feature."""
-        texts = ((features[j], texts[box]) for j, texts in self._texts.items())
-        return [f"{name}: {text}" for name, text in texts if text]
-
-    def columns(self, features: list[str]) -> dict[str, np.ndarray]:
-        """Return the categories of each box by feature."""
-        return {
-            f"{features[j]} categories": np.array(texts, dtype=object)
-            for j, texts in self._texts.items()
-        }
+        return "Categories have distances: see category_distances_." if self._texts else ""
 
 
 class LevelNotes(RuleNotes):
