@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -18,19 +17,15 @@ from hyperboxes._kernels.structs import UNIT
 from hyperboxes._learning.online import find_step_size
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
-from hyperboxes._models.calibration import Nearest
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.records import closeness
 from hyperboxes._models.samples import Samples, frozen, slices
 from hyperboxes.literature.kernels import CategoryEnds, distances_by_ends, learn_frequency
-from hyperboxes.literature.mixed import MixedGFMM, find_owners
-
-# Distances of samples from boxes that are computed at a time.
-_MOST_DISTANCES = 1_000_000
+from hyperboxes.literature.mixed import MixedGFMM, RankedModel, find_owners
 
 
 @dataclass(eq=False, kw_only=True)
-class FrequencyModel(BoxModel):
+class FrequencyModel(RankedModel):
     """Boxes with two categories in each categorical feature, and the distances of categories."""
 
     features: np.ndarray
@@ -45,41 +40,12 @@ class FrequencyModel(BoxModel):
             values[:, self.features] = np.nan
         return *map(frozen, numbers), np.where(np.isnan(codes), -1, codes).astype(np.int64)
 
-    def find_nearest(
-        self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
-    ) -> Nearest:
-        """Return the nearest boxes of each class by numbers and categories."""
-        boxes, shape = self.boxes, (len(xl), self.boxes.n_classes)
-        best, votes, single = np.full(shape, -np.inf), *np.zeros((2, *shape), np.int64)
-        by_class = [np.flatnonzero(boxes.labels == label) for label in range(boxes.n_classes)]
-        for rows, ranks in self._ranks(xl, xu):
-            for label, own in enumerate(by_class):
-                best[rows, label] = ranks[:, own].max(axis=1, initial=-np.inf)
-                is_best = ranks[:, own] == best[rows, label, np.newaxis]
-                votes[rows, label] = is_best @ boxes.counts[own]
-                singles = np.where(is_best & (boxes.counts[own] == 1), own, len(boxes))
-                single[rows, label] = singles.min(axis=1, initial=len(boxes))
-        return best, votes, single
-
-    def find_boxes(
-        self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray
-    ) -> np.ndarray:
-        """Return the nearest box of a label for each sample; mark all that are equally near."""
-        found = np.empty(len(xl), np.int64)
-        for rows, ranks in self._ranks(xl, xu):
-            ranks[self.boxes.labels != labels[rows, np.newaxis]] = -np.inf
-            is_best = ranks == ranks.max(axis=1, keepdims=True)
-            used |= is_best.any(axis=0)
-            found[rows] = np.where(is_best, self.boxes.counts, 0).argmax(axis=1)
-        return found
-
-    def _ranks(self, xl: np.ndarray, xu: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield slices of the samples, with the rank of each box for each sample."""
+    def ranks(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+        """Return the rank of each box for each sample."""
+        distances = np.empty((len(xl), len(self.boxes)))
         searched = self.boxes.arrays, self.membership.metric, self.categories
-        for rows in slices(len(xl), max(1, _MOST_DISTANCES // len(self.boxes))):
-            distances = np.empty((rows.stop - rows.start, len(self.boxes)))
-            distances_by_ends(*self.split(xl[rows], xu[rows]), *searched, distances)
-            yield rows, closeness(distances)
+        distances_by_ends(*self.split(xl, xu), *searched, distances)
+        return closeness(distances)
 
 
 def make_category_ends(

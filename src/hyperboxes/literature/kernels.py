@@ -111,43 +111,15 @@ def _nearness_to_faces(box, boxes, search):
 
 
 @kernel
-def nearest_mixed(xl, xu, start, boxes, metric, tallies, mixture, work, best, votes, single, out):
-    """Find for each sample, from a row on, and class the boxes with the largest membership.
-
-    As `prediction.nearest_per_class`; `out` receives the first of these boxes of those that hold
-    most samples. Returns the row where `work` comparisons of a sample with a box in one feature
-    ended.
-    """
+def rank_mixed(xl, xu, boxes, metric, tallies, mixture, out):
+    """Write the rank of each box for each sample: its membership or, if that is 0, -distance."""
     boxes, metric = pass_by_pointer(boxes), pass_by_pointer(metric)
-    n_boxes, counts = boxes.counters[BOXES], boxes.counts
-    left = work // (xl.shape[1] * larger(n_boxes, 1))
-    stop = min(start + larger(left, 1), xl.shape[0])
-    for i in range(start, stop):
-        best[i] = -np.inf
-        votes[i] = 0
-        single[i] = n_boxes
-        out[i] = -1
+    for i in range(out.shape[0]):
         read_codes(xl[i], tallies)
-        for box in range(n_boxes):
-            if counts[box] < 0:  # it is hidden
-                continue
-            c = boxes.labels[box]
+        for box in range(out.shape[1]):
             gap = distance(boxes.lower, boxes.upper, box, xl[i], xu[i], metric, np.inf)
             value = mixed_membership(gap, box, tallies.codes, tallies, mixture)
-            if value <= 0.0:
-                value = -larger(gap, 1.0)
-            if value > best[i, c]:
-                best[i, c] = value
-                votes[i, c] = 0
-                single[i, c] = n_boxes
-                out[i, c] = box
-            if value == best[i, c]:
-                votes[i, c] += counts[box]
-                if counts[box] == 1:
-                    single[i, c] = min(single[i, c], box)
-                if counts[box] > counts[out[i, c]]:
-                    out[i, c] = box
-    return stop
+            out[i, box] = value if value > 0.0 else -larger(gap, 1.0)
 
 
 @kernel

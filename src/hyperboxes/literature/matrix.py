@@ -141,7 +141,7 @@ def matrix_gfmm(
             labels[box] = label
         counts[box] += 1
     rows = [array[:n_boxes, ...] for array in (lower, upper, labels, counts)]
-    return MatrixBoxes(*rows, n_candidates)
+    return MatrixBoxes._make([*rows, n_candidates])
 
 
 def _check_samples(X: Any, y: Any) -> tuple[Any, Any]:
