@@ -20,7 +20,7 @@ from benchmarks.harness import command, machine, medians, progress, table
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
 from hyperboxes.literature import matrix_gfmm
 
-SHAPES = ((5_000, 20), (500, 20_000))
+SHAPES = ((5_000, 20), (200, 20_000))
 LEARNERS = {"iol-gfmm": ImprovedOnlineGFMM, "onln-gfmm": OnlineGFMM}
 THETA = 0.5
 
@@ -63,7 +63,7 @@ def main() -> None:
             progress(f"{n_samples} x {n_features}, {algorithm}")
             for way in make_ways(X[:20], y[:20], algorithm).values():
                 way()  # compiles
-            times = medians(make_ways(X, y, algorithm), clock=time.process_time)
+            times = medians(make_ways(X, y, algorithm), clock=time.process_time, budget=4.0)
             n_boxes = {timing.result for timing in times.values()}
             assert len(n_boxes) == 1, f"different numbers of boxes: {n_boxes}"
             names = list(times)
