@@ -6,7 +6,13 @@ import pytest
 from sklearn.base import clone
 
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM, RandomHyperboxes
-from hyperboxes.literature import FuzzyMinMax, MixedGFMM, MultiGranularGFMM, OverlappingFuzzyMinMax
+from hyperboxes.literature import (
+    FrequencyGFMM,
+    FuzzyMinMax,
+    MixedGFMM,
+    MultiGranularGFMM,
+    OverlappingFuzzyMinMax,
+)
 from tests.learners import same_boxes
 from tests.tables import make_table
 
@@ -19,6 +25,7 @@ LEARNERS = [
 ]
 OTHERS = [
     MixedGFMM(random_state=0),
+    FrequencyGFMM(random_state=0),
     OverlappingFuzzyMinMax(random_state=0),
     MultiGranularGFMM(random_state=0),
 ]

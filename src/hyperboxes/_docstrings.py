@@ -62,6 +62,9 @@ selection : {"index", "lemma", "all"}, default="index"
     ``"lemma"``: among the boxes of the class that the paper's lemma allows. ``"all"``: among all
     boxes of the class, the original algorithm. The boxes are the same; only the time and
     `n_candidates_` differ.
+{scaling}
+""",
+    "scaling": """
 scaling : {"minmax"}, array-like of shape (2, n_features) or None, default="minmax"
     The ranges that are mapped to [0, 1]. ``"minmax"``: those of the first training call. An array
     ``[lowest, highest]``: ranges that are known in advance, for streams; values may be outside, and

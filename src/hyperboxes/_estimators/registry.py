@@ -168,6 +168,17 @@ _LEARNERS = [
         merge_settings=None,
     ),
     EstimatorEntry(
+        module="hyperboxes.literature.frequency",
+        class_name="FrequencyGFMM",
+        file_name="FrequencyGFMM",
+        summary="learns sample by sample; categories have distances, and boxes two of them each",
+        files="hyperboxes.literature.files:EndSchema",
+        notes="hyperboxes.literature.listing:EndNotes",
+        commands={"frequency": _REPEATABLE},
+        default_theta=0.5,
+        merge_settings=None,
+    ),
+    EstimatorEntry(
         module="hyperboxes._estimators.clustering",
         class_name="HyperboxClustering",
         file_name="HyperboxClustering",
