@@ -329,3 +329,11 @@ def test_readers_of_the_nearest_box_are_unsupported(read):
     table = pd.DataFrame({"size": [1.0, 2, 3], "colour": ["red", "red", "blue"]})
     with pytest.raises(TypeError, match=": boxes count categories"):
         read(MixedGFMM().fit(table, [1, 1, 2]))
+
+
+@pytest.mark.parametrize("y", [[0, 1], [0, 0]])
+def test_a_sample_at_an_infinite_distance_has_a_box(y):
+    model = MixedGFMM().fit([[0.0, 0.0], [1e-200, 1.0]], y)
+    far = [[1e200, 0.0]]
+    box = model.apply(far)
+    assert model.hyperboxes_.labels[box] == model.predict(far)

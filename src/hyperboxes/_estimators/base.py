@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.validation import (
+    N_JOBS,
     NUMBERS,
     check_counts,
     check_finite_range,
@@ -67,7 +68,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         "membership_function": [StrOptions(set(FUNCTIONS))],
         "selection": [StrOptions(set(SELECTIONS))],
         "scaling": [StrOptions({"minmax"}), "array-like", None],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
     }
 
     theta: float

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +19,7 @@ from hyperboxes._estimators.streaming import (
     union_of_labels,
 )
 from hyperboxes._estimators.validation import (
+    COUNT,
     ValidatedArray,
     check_known_classes,
     check_unit_range,
@@ -39,7 +39,7 @@ ONLINE_CONSTRAINTS: dict[str, Any] = {
     "shuffle": ["boolean"],
     "random_state": ["random_state"],
 }
-_MAX_BOXES = {"max_boxes": [Interval(Integral, 1, None, closed="left"), None]}
+_MAX_BOXES = {"max_boxes": [*COUNT, None]}
 
 _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
 

@@ -6,9 +6,11 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, time, timedelta
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -92,6 +94,10 @@ _ROUNDING = 1e-12
 
 # The arguments of scikit-learn's validation for samples.
 NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+
+# What limits and numbers of threads may be: kernels take no larger ones, nor do systems.
+COUNT = [Interval(Integral, 1, 2**31, closed="both")]
+N_JOBS = [Interval(Integral, None, 1000, closed="right"), None]
 
 # Larger values have no place in a running variance.
 HUGE = 1e150

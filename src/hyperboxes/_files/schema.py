@@ -216,8 +216,13 @@ class NearestSchema(ModelSchema):
         if "scale_low" in arrays:
             with np.errstate(over="ignore", invalid="ignore"):
                 span = arrays["scale_high"] - arrays["scale_low"]
-            if not ((span >= 0) & np.isfinite(span)).all():
-                raise ModelFileError("the scale is not a finite range of each feature")
+                ends = [arrays["scale_low"] + span * arrays[name] for name in ("lower", "upper")]
+            reject(
+                {
+                    "the scale is not a finite range of each feature": ~((span >= 0) & (span < np.inf)),
+                    "a box has an infinite bound in data units": np.isinf(ends),
+                }
+            )
         if header["membership_function"] not in FUNCTIONS:
             raise ModelFileError("its membership function is not known")
         if not 0 <= header["n_candidates"] < TOO_MANY:
@@ -386,6 +391,9 @@ class NeighborSchema(ModelSchema):
                 "what it knows of features is not finite": [
                     not np.isfinite(array).all() for array in numbers
                 ],
+                "what it knows of features is too large": [
+                    (np.abs(array) > HUGE).any() for array in (arrays["lower"], arrays["upper"], arrays["mean"])
+                ] + [(arrays["variance"] > HUGE**2).any()],
                 "what it knows of features is negative": [
                     (array < 0).any() for array in numbers if array is not arrays["mean"]
                 ],

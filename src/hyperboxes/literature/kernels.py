@@ -126,7 +126,7 @@ def nearest_mixed(xl, xu, start, boxes, metric, tallies, mixture, work, best, vo
             value = mixed_membership(gap, box, tallies.codes, tallies, mixture)
             if value <= 0.0:
                 value = -larger(gap, 1.0)
-            if value > best[i, c]:
+            if value > best[i, c] or out[i, c] < 0:
                 best[i, c] = value
                 votes[i, c] = 0
                 single[i, c] = n_boxes
