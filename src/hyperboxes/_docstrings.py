@@ -200,7 +200,9 @@ p : dict of label to float
     "whole_weights": """
 sample_weight : array-like of shape (n_samples,), default=None
     Weights, whole numbers: a sample with a weight of 2 counts as the sample twice in a row,
-    one with 0 is left out. None: every sample counts once.
+    one with 0 is left out. Where weights sum up to more than twice the number of samples, and
+    to more than 10,000 beyond it, some copies in proportion are learned, and boxes count the
+    others. None: every sample counts once.
 """,
     "goes_on": """
 Returns

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -35,6 +36,7 @@ from hyperboxes._estimators.validation import (
     data_attributes,
     encode,
     find_classes,
+    repeat_by_counts,
     unchanged_on_error,
     validate_samples,
 )
@@ -54,6 +56,17 @@ _ROWS_WORTH_A_THREAD = 1000
 
 # What is computed from the model on demand, and outdated when learning goes on.
 _DERIVED = ("_hyperboxes", "_clusters", "labels_")
+
+
+# Lower and upper ends and labels of training samples.
+_Training = tuple[np.ndarray, np.ndarray, Any]
+
+
+class Weighted(NamedTuple):
+    """Training samples, and how often each counts."""
+
+    samples: _Training
+    counts: np.ndarray
 
 
 class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
@@ -144,6 +157,12 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         samples = Samples(lower, upper, scale, labels)
         return samples.shuffled(check_random_state(self.random_state)) if shuffle else samples
 
+    def _uncounted(self, more: Weighted | None, scale: MinMaxScale | None) -> Samples | None:
+        """Return samples that weigh more than the copies that are learned, with the difference."""
+        if more is None:
+            return None
+        return replace(self._samples(*more.samples, scale), counts=more.counts)
+
     def _fit(
         self, X: Any, y: Any, X_upper: Any, *, classes: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -153,15 +172,18 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         """
         with unchanged_on_error(self):
             lower, upper, y = self._validate_samples(X, y, X_upper, sample_weight=sample_weight)
+            (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
             if y is not None:
                 self.classes_ = find_classes(y, self.unlabeled) if classes is None else classes
             model = self._new_model(lower, upper, 0 if y is None else len(self.classes_))
         samples = self._samples(lower, upper, y, model.scale, shuffle=self.shuffle)
+        uncounted = self._uncounted(more, model.scale)
         attributes = data_attributes(self)
         for name in (*attributes, *_DERIVED, "_model", "pruning_", "_label_runs"):
             self.__dict__.pop(name, None)
         self._calibrate(model, samples)
         self._learn(samples, model, self._callbacks(samples, y, model, attributes))
+        model.add_counts(uncounted)
         model.resume_calibration()
         model.boxes.pack()
         self.__dict__.update(attributes, _model=model)
@@ -259,6 +281,21 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             return np.concatenate(list(threads.map(function, parts)))
 
 
+def repeat_by_weight(samples: _Training, sample_weight: Any) -> tuple[_Training, Weighted | None]:
+    """Return samples, repeated by their weights, and those that weigh more than that."""
+    if sample_weight is None:
+        return samples, None
+    rows, rest = repeat_by_counts(check_counts(sample_weight, samples[0]))
+    more = np.flatnonzero(rest)
+    return _take(samples, rows), Weighted(_take(samples, more), rest[more])
+
+
+def _take(samples: _Training, rows: np.ndarray) -> _Training:
+    lower, upper, y = samples
+    taken = lower[rows]
+    return taken, taken if upper is lower else upper[rows], y[rows]
+
+
 def _slice_size(n_rows: int, n_jobs: int, n_values: int) -> int:
     """Bound the memory of a slice, and give each thread several slices."""
     by_memory = max(1, 500_000 // n_values)
@@ -303,15 +340,10 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
     def _validate_samples(
         self, X: Any, y: Any, X_upper: Any, *, reset: bool = True, sample_weight: Any = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Validate training samples, and repeat each by its weight."""
+        """Validate training samples; the categories of those of weight 0 are not learned."""
         check_unlabeled(self.unlabeled)
         X, y = validate_samples(self, X, y, reset=reset, sample_weight=sample_weight, **NUMBERS)
-        upper = check_training_upper(self, X, X_upper)
-        if sample_weight is None:
-            return X, upper, y
-        rows = np.repeat(np.arange(len(y)), check_counts(sample_weight, X))
-        lower = X[rows]
-        return lower, lower if upper is X else upper[rows], y[rows]
+        return X, check_training_upper(self, X, X_upper), y
 
     def _recalibrate(self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray) -> None:
         """Fit the calibration of probabilities again, with some of the samples."""

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.base import BoxClassifier
+from hyperboxes._estimators.base import BoxClassifier, repeat_by_weight
 from hyperboxes._estimators.streaming import (
     SortedLabelsCheck,
     learn_sample,
@@ -90,6 +90,7 @@ class OnlineMixin(_Base):
             lower, upper, y = self._validate_samples(
                 X, y, X_upper, reset=is_first, sample_weight=sample_weight
             )
+            (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
             _check_partial_fit_first_call(self, classes)
             check_known_classes(y, self.classes_, self.unlabeled, name="y", advice=_NAME_ALL)
             if is_first:
@@ -97,8 +98,10 @@ class OnlineMixin(_Base):
         samples = self._samples(lower, upper, y, self._model.scale)
         if not hasattr(self, "_label_runs"):
             self._label_runs = SortedLabelsCheck(len(self.classes_))
-        self._label_runs.add(samples.y)
+        if sample_weight is None:  # copies of a sample have the same label
+            self._label_runs.add(samples.y)
         self._continue_fit(samples, y)
+        self._model.add_counts(self._uncounted(more, self._model.scale))
         return self
 
     def learn_one(self, x: Any, y: Any) -> None:

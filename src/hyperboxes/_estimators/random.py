@@ -27,6 +27,7 @@ from hyperboxes._estimators.validation import (
     COUNT,
     N_JOBS,
     NUMBERS,
+    bounded,
     check_finite_range,
     check_upper,
     check_weights,
@@ -318,7 +319,8 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            lower, upper, y, weights = self._validate(X, y, X_upper, sample_weight)
+            lower, upper, y, given = self._validate(X, y, X_upper, sample_weight)
+            weights = bounded(given)
             share = self._share(weights)
             learners = find_learners(self.estimator, share)
             samplings = self._samplings(lower.shape[1])
@@ -338,6 +340,8 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
                 sampling = choose_feature_sampling(*pilots, is_weighted=self.weighted_features)
             learned, votes = collect(learn(samples, learners, self.n_estimators, sampling), samples)
             class_counts = np.bincount(samples.y, samples.counted)
+            if weights is not given:
+                class_counts *= given.sum() / weights.sum()
             model, out_of_bag = self._make_model(learned, votes, class_counts, codes)
         self.__dict__.update(
             classes_=classes,

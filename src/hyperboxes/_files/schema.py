@@ -12,6 +12,7 @@ import numpy as np
 
 from hyperboxes._estimators.adaptive import AdaptiveModel
 from hyperboxes._estimators.streaming import StreamClasses
+from hyperboxes._estimators.validation import HUGE
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._kernels.adaptive import N_BINS, Memory
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, AdaptiveState
@@ -219,7 +220,9 @@ class NearestSchema(ModelSchema):
                 ends = [arrays["scale_low"] + span * arrays[name] for name in ("lower", "upper")]
             reject(
                 {
-                    "the scale is not a finite range of each feature": ~((span >= 0) & (span < np.inf)),
+                    "the scale is not a finite range of each feature": ~(
+                        (span >= 0) & (span < np.inf)
+                    ),
                     "a box has an infinite bound in data units": np.isinf(ends),
                 }
             )
@@ -320,6 +323,7 @@ def _boxes(arrays: Arrays, n_classes: int, n_learned: int) -> BoxStore:
 _NOT_YET = -1
 
 _OF_FEATURES = ("seen", "mean", "variance", "scale", "weight")
+_LARGEST = {"lower": HUGE, "upper": HUGE, "mean": HUGE, "variance": 4.0 * HUGE**2}
 
 
 class NeighborSchema(ModelSchema):
@@ -391,9 +395,9 @@ class NeighborSchema(ModelSchema):
                 "what it knows of features is not finite": [
                     not np.isfinite(array).all() for array in numbers
                 ],
-                "what it knows of features is too large": [
-                    (np.abs(array) > HUGE).any() for array in (arrays["lower"], arrays["upper"], arrays["mean"])
-                ] + [(arrays["variance"] > HUGE**2).any()],
+                "its numbers are too large": [
+                    (np.abs(arrays[name]) > most).any() for name, most in _LARGEST.items()
+                ],
                 "what it knows of features is negative": [
                     (array < 0).any() for array in numbers if array is not arrays["mean"]
                 ],
