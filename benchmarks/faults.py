@@ -141,7 +141,7 @@ def try_file(content: bytes, X: pd.DataFrame, y: np.ndarray) -> str:
         model = hb.load(io.BytesIO(content))
     except hb.ModelFileError:
         return "rejected"
-    X = X[list(model.feature_names_in_)] if len(model.feature_names_in_) == 3 else X
+    X = X.iloc[:, : model.n_features_in_].set_axis(model.feature_names_in_, axis=1)
     for use in (_agree, _read, _learn):
         if found := _trial(lambda use=use: use(model, X, y)):
             return found

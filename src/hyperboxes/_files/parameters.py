@@ -7,6 +7,7 @@ learners by their name and parameters.
 from __future__ import annotations
 
 import math
+import sys
 from types import NoneType
 from typing import Any
 
@@ -19,6 +20,7 @@ from hyperboxes._files.archive import ModelFileError, is_storable
 _PLAIN = (NoneType, bool, int, float, str)
 _NOT_FINITE = ("nan", "inf", "-inf")
 _MOST_DIMENSIONS = 2
+_LARGEST = sys.float_info.max
 
 
 def to_json(name: str, value: Any) -> Any:
@@ -113,4 +115,6 @@ def _pair_from_json(pair: Any) -> tuple[Any, Any]:
 def _check_plain(value: Any) -> Any:
     if type(value) not in _PLAIN:
         raise TypeError(f"a {type(value).__name__} is not expected there")
+    if type(value) is int and abs(value) > _LARGEST:
+        raise TypeError("an integer beyond float64 is not expected there")
     return value
