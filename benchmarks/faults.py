@@ -259,7 +259,7 @@ def kill(words: list[str], rng: random.Random, longest: float) -> None:
     """Run a command, and kill it at a random moment."""
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        process.wait(rng.uniform(0.2, 1.0) * longest)
+        process.wait(rng.uniform(0.4, 1.0) * longest)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -268,7 +268,7 @@ def kill(words: list[str], rng: random.Random, longest: float) -> None:
 def try_kills(seed: int, count: int) -> Iterator[str]:
     """Yield what was left after a fit, a stream or a save was killed."""
     rng = random.Random(seed)
-    frame, y = make_table(2, 30_000)
+    frame, y = make_table(2, 60_000)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         data, model = str(folder / "d.csv"), str(folder / "m")
