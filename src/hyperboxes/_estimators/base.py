@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -148,20 +147,15 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         scale: MinMaxScale | None,
         *,
         shuffle: bool = False,
+        counts: np.ndarray | None = None,
     ) -> Samples:
         """Return training samples with the indices of their classes."""
         if y is None:
             labels = np.full(len(lower), NO_LABEL)
         else:
             labels = encode(y, self.classes_, self.unlabeled)
-        samples = Samples(lower, upper, scale, labels)
+        samples = Samples(lower, upper, scale, labels, counts=counts)
         return samples.shuffled(check_random_state(self.random_state)) if shuffle else samples
-
-    def _uncounted(self, more: Weighted | None, scale: MinMaxScale | None) -> Samples | None:
-        """Return samples that weigh more than the copies that are learned, with the difference."""
-        if more is None:
-            return None
-        return replace(self._samples(*more.samples, scale), counts=more.counts)
 
     def _fit(
         self, X: Any, y: Any, X_upper: Any, *, classes: Any = None, sample_weight: Any = None
@@ -177,13 +171,16 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
                 self.classes_ = find_classes(y, self.unlabeled) if classes is None else classes
             model = self._new_model(lower, upper, 0 if y is None else len(self.classes_))
         samples = self._samples(lower, upper, y, model.scale, shuffle=self.shuffle)
-        uncounted = self._uncounted(more, model.scale)
+        uncounted = None
+        if more is not None:
+            uncounted = self._samples(*more.samples, model.scale, counts=more.counts)
         attributes = data_attributes(self)
         for name in (*attributes, *_DERIVED, "_model", "pruning_", "_label_runs"):
             self.__dict__.pop(name, None)
         self._calibrate(model, samples)
         self._learn(samples, model, self._callbacks(samples, y, model, attributes))
-        model.add_counts(uncounted)
+        if uncounted is not None:
+            model.add_counts(uncounted)
         model.resume_calibration()
         model.boxes.pack()
         self.__dict__.update(attributes, _model=model)

@@ -101,7 +101,9 @@ class OnlineMixin(_Base):
         if sample_weight is None:  # copies of a sample have the same label
             self._label_runs.add(samples.y)
         self._continue_fit(samples, y)
-        self._model.add_counts(self._uncounted(more, self._model.scale))
+        if more is not None:
+            scale = self._model.scale
+            self._model.add_counts(self._samples(*more.samples, scale, counts=more.counts))
         return self
 
     def learn_one(self, x: Any, y: Any) -> None:

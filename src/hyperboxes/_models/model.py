@@ -152,9 +152,9 @@ class BoxModel:
             row = nearest_kernels.find_contained(xl, xu, y, row, *search)
         return is_contained
 
-    def add_counts(self, samples: Samples | None) -> None:
+    def add_counts(self, samples: Samples) -> None:
         """Count samples that equal learned ones, each in the nearest box of its class."""
-        if samples is None or samples.counts is None or not len(samples.y):
+        if samples.counts is None or not len(samples.y):
             return
         xl, xu = samples.scaled()
         labels = samples.y

@@ -62,7 +62,7 @@ class GranularModel(BoxModel):
         has_it = -len(self.levels) <= number < len(self.levels)
         return number % len(self.levels) if has_it else len(self.levels) - 1
 
-    def add_counts(self, samples: Samples | None) -> None:
+    def add_counts(self, samples: Samples) -> None:
         """Count samples that equal learned ones at every level."""
         for level in self.levels:
             level.add_counts(samples)
