@@ -336,4 +336,5 @@ def test_a_sample_at_an_infinite_distance_has_a_box(y):
     model = MixedGFMM().fit([[0.0, 0.0], [1e-200, 1.0]], y)
     far = [[1e200, 0.0]]
     box = model.apply(far)
+    assert box >= 0
     assert model.hyperboxes_.labels[box] == model.predict(far)
