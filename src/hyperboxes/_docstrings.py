@@ -199,8 +199,9 @@ p : dict of label to float
 """,
     "whole_weights": """
 sample_weight : array-like of shape (n_samples,), default=None
-    Weights, whole numbers. A weight of 2 means the sample twice in a row, 0 leaves it out. None:
-    every sample counts once.
+    Weights, whole numbers. A weight of 2 means the sample twice in a row, 0 leaves it out. Where
+    weights sum up to more than twice the number of samples, and to more than 10,000 beyond it, some
+    copies in proportion are learned, and boxes count the others. None: every sample counts once.
 """,
     "goes_on": """
 Returns

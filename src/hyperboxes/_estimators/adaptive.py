@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.streaming import StreamClasses, learn_sample, make_row
 from hyperboxes._estimators.validation import (
+    COUNT,
     NUMBERS,
     check_not_huge,
     check_upper,
@@ -108,7 +109,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "theta": [Interval(Real, 0, None, closed="neither")],
-        "max_boxes": [Interval(Integral, 1, None, closed="left")],
+        "max_boxes": COUNT,
     }
 
     n_features_in_: int

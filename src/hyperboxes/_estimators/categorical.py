@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -154,6 +155,16 @@ def _code(name: str, column: Any) -> CodedValues:
             raise ValueError(
                 f"{name} holds {plain!r} in row {listed.index(value)}, a {type(plain).__name__}. "
                 "A category is a string, a number or a Boolean."
+            )
+        elif plain in (math.inf, -math.inf):
+            raise ValueError(
+                f"{name} holds {plain} in row {listed.index(value)}. A category is a string, a "
+                "finite number or a Boolean: replace it, by None if the value is missing."
+            )
+        elif values and isinstance(plain, str) != isinstance(values[0], str):
+            raise ValueError(
+                f"{name} holds both text and numbers, such as {values[0]!r} and {plain!r} in row "
+                f"{listed.index(value)}. Make all of them text, or all of them numbers."
             )
         else:
             codes[value] = len(values)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import sys
 from pathlib import Path
 from types import NoneType
 from typing import Any, BinaryIO
@@ -454,4 +455,6 @@ def _pair_from_json(pair: Any) -> tuple[Any, Any]:
 def _check_plain(value: Any) -> Any:
     if type(value) not in _PLAIN:
         raise TypeError(f"a {type(value).__name__} is not expected there")
+    if type(value) is int and abs(value) > sys.float_info.max:
+        raise TypeError("an integer beyond float64 is not expected there")
     return value

@@ -12,6 +12,7 @@ import numpy as np
 
 from hyperboxes._estimators.adaptive import AdaptiveModel
 from hyperboxes._estimators.streaming import StreamClasses
+from hyperboxes._estimators.validation import HUGE
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._kernels.adaptive import N_BINS, Memory
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, AdaptiveState
@@ -216,8 +217,15 @@ class NearestSchema(ModelSchema):
         if "scale_low" in arrays:
             with np.errstate(over="ignore", invalid="ignore"):
                 span = arrays["scale_high"] - arrays["scale_low"]
-            if not ((span >= 0) & np.isfinite(span)).all():
-                raise ModelFileError("the scale is not a finite range of each feature")
+                ends = [arrays["scale_low"] + span * arrays[name] for name in ("lower", "upper")]
+            reject(
+                {
+                    "the scale is not a finite range of each feature": ~(
+                        (span >= 0) & (span < np.inf)
+                    ),
+                    "a box has an infinite bound in data units": np.isinf(ends),
+                }
+            )
         if header["membership_function"] not in FUNCTIONS:
             raise ModelFileError("its membership function is not known")
         if not 0 <= header["n_candidates"] < TOO_MANY:
@@ -315,6 +323,7 @@ def _boxes(arrays: Arrays, n_classes: int, n_learned: int) -> BoxStore:
 _NOT_YET = -1
 
 _OF_FEATURES = ("seen", "mean", "variance", "scale", "weight")
+_LARGEST = {"lower": HUGE, "upper": HUGE, "mean": HUGE, "variance": 4.0 * HUGE**2}
 
 
 class NeighborSchema(ModelSchema):
@@ -385,6 +394,9 @@ class NeighborSchema(ModelSchema):
             {
                 "its statistics of features are not finite": [
                     not np.isfinite(array).all() for array in numbers
+                ],
+                "its numbers are too large": [
+                    (np.abs(arrays[name]) > most).any() for name, most in _LARGEST.items()
                 ],
                 "its statistics of features are negative": [
                     (array < 0).any() for array in numbers if array is not arrays["mean"]

@@ -73,15 +73,31 @@ elif version_info.short >= FIRST_RELEASE:
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls, at the first call, and keep the code on disk.
 
-    Where no folder can be written, as in a sealed container, Numba raises an error instead of not
-    caching; the function is then compiled in each process.
+    Where no folder can be written, as in a sealed container or on a full disk, Numba raises an
+    error instead of not caching; the function is then compiled in each process.
     """
     options = {**_OPTIONS, **_KERNELS, "no_cfunc_wrapper": True}
     try:
         dispatcher = njit(function, cache=True, **options)
+        dispatcher._cache.save_overload = _save_if_possible(dispatcher._cache.save_overload)
     except RuntimeError:
         dispatcher = njit(function, **options)
     return _for_plain_types(dispatcher)
+
+
+def _save_if_possible(save: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    def save_or_warn(signature: Any, code: Any) -> None:
+        try:
+            save(signature, code)
+        except OSError as error:
+            warnings.warn(
+                f"Compiled code cannot be saved ({error}), so each process compiles it. Set "
+                "NUMBA_CACHE_DIR to a folder with free space.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    return save_or_warn
 
 
 def internal(function: Callable[..., Any], **options: Any) -> Any:

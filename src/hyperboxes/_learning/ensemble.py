@@ -34,8 +34,6 @@ from hyperboxes._models.samples import Samples
 # Members draw among the replicates of samples. One that stands for a fraction of a weight exists
 # for that fraction of the members, and counts by it in out-of-bag measures.
 
-_MAX_REPLICATES = 10**8
-
 
 def canonical_order(
     low: np.ndarray, high: np.ndarray, labels: np.ndarray, weights: np.ndarray
@@ -69,12 +67,6 @@ def replicate_by_weight(weights: np.ndarray, order: np.ndarray) -> Replicates:
     Replicates are in the `order` of their samples.
     """
     n_copies = np.ceil(weights)
-    if (total := n_copies.sum()) > _MAX_REPLICATES:
-        raise ValueError(
-            f"sample_weight sums up to {weights.sum():g}, and weights count samples: a weight of 2 "
-            f"is the sample twice. There may be {_MAX_REPLICATES:,} of them: divide the weights by "
-            f"{np.ceil(total / _MAX_REPLICATES):.0f} or more."
-        )
     weights, n_copies = weights[order], n_copies[order]
     rows = np.repeat(order, n_copies.astype(np.int64))
     has_rest = weights < n_copies

@@ -244,6 +244,12 @@ class BoxStore:
         """Samples learned since `start_batch`."""
         return int(self._counters[SAMPLES])
 
+    def add_counts(self, boxes: np.ndarray, counts: np.ndarray) -> None:
+        """Count more samples in boxes; -1 stands for a box that was evicted."""
+        is_kept = boxes >= 0
+        np.add.at(self.counts, boxes[is_kept], counts[is_kept])
+        self._counters[SEEN] += counts.sum()
+
     def start_batch(self) -> None:
         """Start counting samples at 0."""
         self._counters[SAMPLES] = 0

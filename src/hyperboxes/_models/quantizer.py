@@ -108,8 +108,9 @@ def _spread(values: np.ndarray, counts: np.ndarray, scaling: str, n_bins: int) -
     counts = np.bincount(numbers, counts[is_known])
     if not len(values):
         return np.full(n_bins, np.inf)
-    span = values[-1] - values[0]
-    position = (values - values[0]) / (span if span > 0 else 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        span = values[-1] - values[0]
+        position = (values - values[0]) / (span if span > 0 else 1.0)
     rank = (np.cumsum(counts) - 0.5 * counts) / counts.sum()
     share = {"minmax": 0.0, "blend": 0.5, "rank": 1.0}[scaling]
     position = n_bins * ((1.0 - share) * position + share * rank)

@@ -62,6 +62,11 @@ class GranularModel(BoxModel):
         has_it = -len(self.levels) <= number < len(self.levels)
         return number % len(self.levels) if has_it else len(self.levels) - 1
 
+    def add_counts(self, samples: Samples) -> None:
+        """Count samples that equal learned ones at every level."""
+        for level in self.levels:
+            level.add_counts(samples)
+
     def choose(self) -> None:
         """Take the boxes of the level that is read, or of the last that there is."""
         chosen = self.levels[self._number]

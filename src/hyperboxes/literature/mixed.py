@@ -109,8 +109,9 @@ class RankedModel(BoxModel):
         """Return the nearest box of a label for each sample; mark all that are equally near."""
         found = np.empty(len(xl), np.int64)
         for rows, ranks in self._ranks(xl, xu):
-            ranks[self.boxes.labels != labels[rows, np.newaxis]] = -np.inf
-            is_best = ranks == ranks.max(axis=1, keepdims=True)
+            is_own = self.boxes.labels == labels[rows, np.newaxis]
+            best = np.where(is_own, ranks, -np.inf).max(axis=1, keepdims=True)
+            is_best = is_own & (ranks == best)
             used |= is_best.any(axis=0)
             found[rows] = np.where(is_best, self.boxes.counts, 0).argmax(axis=1)
         return found
