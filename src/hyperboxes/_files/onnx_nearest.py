@@ -127,7 +127,7 @@ class Gaps:
     n_boxes: int
     is_mean: bool
     is_weighted: bool  # gamma is not 1 everywhere
-    knows_all: bool  # no bound of a box is NaN
+    has_all_bounds: bool  # no bound of a box is NaN
     compares_missing: bool  # boxes of single samples must lack the same values
 
     def loop(self, result: str, combining: str, prefix: str = "") -> str:
@@ -151,7 +151,7 @@ class Gaps:
         NaN is never greater, so unknown bounds rule nothing out; `Max` takes a third of the time,
         but runtimes may differ in what it makes of NaN.
         """
-        if self.knows_all:
+        if self.has_all_bounds:
             return f"{result} = Max (apart, {least})"
         return f"is_wider = Greater (apart, {least}) {result} = Where (is_wider, apart, {least})"
 
@@ -160,7 +160,7 @@ class Gaps:
         if not self.is_mean:
             return self.loop("gap", self.at_least("new", "old"))
         slope = "in_reach = Clip (apart, zero, one)"
-        if not self.knows_all:
+        if not self.has_all_bounds:
             slope = f"{self.at_least('slope', 'zero')} in_reach = Min (slope, one)"
         return self.loop("clipped", f"{slope} new = Add (old, in_reach)")
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from hyperboxes._estimators.adaptive import AdaptiveModel
 from hyperboxes._estimators.streaming import StreamClasses
+from hyperboxes._estimators.validation import HUGE
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._kernels.adaptive import N_BINS, Memory
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, AdaptiveState
@@ -31,7 +32,7 @@ from hyperboxes._models.quantizer import MOST_LEVELS, Codes
 from hyperboxes._models.records import AdditiveBoxes, EnsembleMember
 from hyperboxes._models.samples import MinMaxScale
 
-# A kind says it all in one place, and `saving` does what is the same for all. The entry of a
+# A kind defines it all in one class, and `saving` does what is the same for all. The entry of a
 # learner names its kind.
 
 # Numbers of samples and candidates must fit into 64 bits.
@@ -139,23 +140,23 @@ def _from_json(value: Any) -> Categories:
     match value:
         case {
             "values": list(values),
-            "places": list(places),
+            "places": list(positions),
             "tendencies": list(target_means),
             "scores": list(scores),
             "mean": float(mean),
             "weight": float(weight),
-        } if len(value) == 6 and len(values) == len(places) == len(target_means):
+        } if len(value) == 6 and len(values) == len(positions) == len(target_means):
             pass
         case _:
             raise ModelFileError("its categories are not complete")
     is_plain = all(type(item) in _PLAIN for item in values)
     if not is_plain or len(set(values)) < len(values) or not all(map(_is_pair, scores)):
         raise ModelFileError("its categories are not distinct strings and numbers")
-    if not all(type(number) is float for number in (*places, *target_means)):
+    if not all(type(number) is float for number in (*positions, *target_means)):
         raise ModelFileError("its categories have places that are no numbers")
-    ends = np.array(places), np.array(target_means)
+    ends = np.array(positions), np.array(target_means)
     is_ascending = all((np.diff(numbers) >= 0).all() for numbers in ends)
-    is_possible = is_ascending and all(0.0 <= place <= 1.0 for place in places)
+    is_possible = is_ascending and all(0.0 <= position <= 1.0 for position in positions)
     if not (is_possible and np.isfinite([mean, weight, *target_means]).all() and weight >= 0.0):
         raise ModelFileError("its categories have places that cannot be")
     return Categories(tuple(values), *ends, dict(map(tuple, scores)), mean, weight)
@@ -217,8 +218,15 @@ class NearestSchema(ModelSchema):
         if "scale_low" in arrays:
             with np.errstate(over="ignore", invalid="ignore"):
                 span = arrays["scale_high"] - arrays["scale_low"]
-            if not ((span >= 0) & np.isfinite(span)).all():
-                raise ModelFileError("the scale is not a finite range of each feature")
+                ends = [arrays["scale_low"] + span * arrays[name] for name in ("lower", "upper")]
+            reject(
+                {
+                    "the scale is not a finite range of each feature": ~(
+                        (span >= 0) & (span < np.inf)
+                    ),
+                    "a box has an infinite bound in data units": np.isinf(ends),
+                }
+            )
         if header["membership_function"] not in FUNCTIONS:
             raise ModelFileError("its membership function is not known")
         if not 0 <= header["n_candidates"] < TOO_MANY:
@@ -305,7 +313,7 @@ def _calibration_from_json(value: dict[str, Any] | None) -> DistanceCalibration 
 
 
 def _are_losses(rows: list[Any], n_columns: list[int]) -> bool:
-    """Whether rows are lists of numbers, each of its length."""
+    """Return whether rows are lists of numbers, each of its length."""
     return [type(row) is list and len(row) for row in rows] == n_columns and all(
         type(loss) is float for row in rows for loss in row
     )
@@ -324,6 +332,7 @@ def _boxes(arrays: Arrays, n_classes: int, n_learned: int) -> BoxStore:
 _NOT_YET = -1
 
 _OF_FEATURES = ("seen", "mean", "variance", "scale", "weight")
+_LARGEST = {"lower": HUGE, "upper": HUGE, "mean": HUGE, "variance": 4.0 * HUGE**2}
 
 
 class NeighborSchema(ModelSchema):
@@ -350,18 +359,18 @@ class NeighborSchema(ModelSchema):
         return {"n_learned": model.state.n_learned}
 
     def read_arrays(self, model: Any) -> Arrays:
-        memory, places = model.state, model.labels.positions
+        memory, positions = model.state, model.labels.positions
         arrays = memory.kept()
         del arrays["counters"], arrays["order"]
         for name in ("lower", "upper"):
             arrays[name] = np.ascontiguousarray(arrays[name].T)
         n_classes = len(model.labels.classes)
         histograms = np.zeros((*arrays["histograms"].shape[:2], n_classes))
-        histograms[:, :, places] = arrays["histograms"]
+        histograms[:, :, positions] = arrays["histograms"]
         appeared = np.full(n_classes, _NOT_YET)
-        appeared[places] = np.arange(len(places))
+        appeared[positions] = np.arange(len(positions))
         return arrays | {
-            "labels": places[arrays["labels"]],
+            "labels": positions[arrays["labels"]],
             "histograms": histograms,
             "scores": memory.scores,
             "appeared": appeared,
@@ -392,10 +401,13 @@ class NeighborSchema(ModelSchema):
         scores = arrays["scores"]
         reject(
             {
-                "what it knows of features is not finite": [
+                "its statistics of features are not finite": [
                     not np.isfinite(array).all() for array in numbers
                 ],
-                "what it knows of features is negative": [
+                "its numbers are too large": [
+                    (np.abs(arrays[name]) > most).any() for name, most in _LARGEST.items()
+                ],
+                "its statistics of features are negative": [
                     (array < 0).any() for array in numbers if array is not arrays["mean"]
                 ],
                 "the scores of its experts are not shares": ~((scores >= 0) & (scores <= 1)),
@@ -405,20 +417,20 @@ class NeighborSchema(ModelSchema):
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
         appeared = own.pop("appeared")
-        places = np.flatnonzero(appeared != _NOT_YET)
-        places = places[np.argsort(appeared[places])]
+        positions = np.flatnonzero(appeared != _NOT_YET)
+        positions = positions[np.argsort(appeared[positions])]
         for name in ("lower", "upper"):
             own[name] = np.ascontiguousarray(own[name].T)
         own |= {
             "labels": appeared[own["labels"]],
-            "histograms": np.ascontiguousarray(own["histograms"][:, :, places]),
+            "histograms": np.ascontiguousarray(own["histograms"][:, :, positions]),
             "scores": own["scores"].ravel(),
             "order": np.argsort(-own["confirmed"]),
             "counters": np.array([len(own["labels"]), header["n_learned"]]),
         }
         classes = arrays["classes"]
         classes = classes.astype(object if header["classes_are_objects"] else classes.dtype)
-        labels = StreamClasses(classes, classes[places].tolist())
+        labels = StreamClasses(classes, classes[positions].tolist())
         return AdaptiveModel(AdaptiveState.of_arrays(Memory(**own)), labels)
 
 
@@ -435,7 +447,7 @@ def _check_appeared(arrays: Arrays, n_classes: int) -> None:
 
 
 class EnsembleSchema(ModelSchema):
-    """Models of many members. What they said of training samples is not kept, but how right."""
+    """Models of many members. Their votes on training samples are not kept, but the accuracy is."""
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {
         "calibration": (list, NoneType),
@@ -508,7 +520,7 @@ class EnsembleSchema(ModelSchema):
         reject(
             {
                 "there is no member": len(sizes) == 0,
-                "a member knows no feature, or too many": (sizes < 1) | (sizes > n_features),
+                "a member has no feature, or too many": (sizes < 1) | (sizes > n_features),
                 "a member has no box": n_boxes < 1,
             }
         )
@@ -535,7 +547,7 @@ class EnsembleSchema(ModelSchema):
         for features in np.split(arrays["member_features"], np.cumsum(sizes)[:-1]):
             reject(
                 {
-                    "a member knows a feature that is none": (features < 0)
+                    "a member has a feature that is none": (features < 0)
                     | (features >= n_features),
                     "the features of a member are not in order": np.diff(features) < 1,
                 }
@@ -581,21 +593,21 @@ def _check_numbers(header: Mapping[str, Any], arrays: Arrays) -> None:
 
 def _split(own: Arrays) -> Iterator[EnsembleMember]:
     """Yield the members."""
-    place = {"feature": 0, "box": 0, "end": 0}
+    offsets = {"feature": 0, "box": 0, "end": 0}
     sizes = zip(own["member_sizes"].tolist(), own["member_boxes"].tolist(), strict=True)
     for (n_features, n_boxes), is_mean in zip(sizes, own["member_means"].tolist(), strict=True):
         n_ends = n_features * n_boxes
-        features = own["member_features"][place["feature"] :][:n_features]
+        features = own["member_features"][offsets["feature"] :][:n_features]
         lower, upper = (
-            own[name][place["end"] :][:n_ends].reshape(n_boxes, n_features)
+            own[name][offsets["end"] :][:n_ends].reshape(n_boxes, n_features)
             for name in ("lower", "upper")
         )
-        labels, counts = (own[name][place["box"] :][:n_boxes] for name in ("labels", "counts"))
+        labels, counts = (own[name][offsets["box"] :][:n_boxes] for name in ("labels", "counts"))
         combine: Literal["max", "sum"] = "sum" if is_mean else "max"
         yield EnsembleMember(features, lower, upper, labels, counts, combine)
-        place["feature"] += n_features
-        place["box"] += n_boxes
-        place["end"] += n_ends
+        offsets["feature"] += n_features
+        offsets["box"] += n_boxes
+        offsets["end"] += n_ends
 
 
 # The fields of records that files call otherwise.
@@ -647,7 +659,7 @@ class AdditiveSchema(ModelSchema):
 
 
 def _adds_up(arrays: Arrays) -> bool:
-    """Whether every score is finite, whichever boxes hold a sample."""
+    """Whether every score is finite, whichever boxes contain a sample."""
     with np.errstate(over="ignore"):
         largest = np.abs(arrays["intercept"]) + np.abs(arrays["weights"]).sum(axis=0)
     return bool(np.isfinite(largest).all())

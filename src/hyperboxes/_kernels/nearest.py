@@ -323,7 +323,7 @@ def _add_prior(winner, shares, part, total, out):
     """Turn odds of a `total` into probabilities, mixed with shares, none above the winner's.
 
     What others have more than the winner is divided among it and them so that all have the same:
-    its level rises, step by step, to where it takes in all that is above.
+    its level rises, step by step, to where it contains all that is above.
     """
     n_classes = out.shape[0]
     for c in range(n_classes):

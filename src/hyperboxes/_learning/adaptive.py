@@ -48,17 +48,17 @@ def learn_adaptively(
     row = 0
     while row < len(y):
         memory.reserve(settings.max_boxes)
-        work = memory.make_workspace(settings)
+        work = memory.make_workspace()
         stop = min(row + _rows_at_once(memory), len(y))
         row = adaptive.learn(xl, xu, y, row, stop, memory.arrays, settings, work)
 
 
-def ask_memory(
+def predict_shares(
     xl: np.ndarray, xu: np.ndarray, memory: AdaptiveState, settings: Settings
 ) -> np.ndarray:
     """Return the probabilities of the classes for each sample, by codes."""
     shares = np.empty((len(xl), memory.n_labels))
-    work = memory.make_workspace(settings)
+    work = memory.make_workspace()
     for rows in slices(len(xl), _rows_at_once(memory)):
         span = rows.start, rows.stop
         adaptive.predict(frozen(xl), frozen(xu), *span, memory.arrays, settings, work, shares)
@@ -74,16 +74,20 @@ def learn_row(
     while not is_learned:
         workspace = _acquire_workspace(memory, theta, max_boxes)
         workspace.label[0] = label
-        asked = row, row, workspace.frozen_label, 0, 1
-        is_learned = adaptive.learn(*asked, memory.arrays, workspace.settings, workspace.work) == 1
+        arguments = row, row, workspace.frozen_label, 0, 1
+        is_learned = (
+            adaptive.learn(*arguments, memory.arrays, workspace.settings, workspace.work) == 1
+        )
         memory.workspace = workspace
         memory.reserve(max_boxes)
 
 
-def ask_row(row: np.ndarray, memory: AdaptiveState, theta: float, max_boxes: int) -> list[float]:
+def predict_row_shares(
+    row: np.ndarray, memory: AdaptiveState, theta: float, max_boxes: int
+) -> list[float]:
     """Return the probabilities of the classes for a table of one row."""
     if np.isnan(row).any():
-        found = ask_memory(row, row, memory, make_settings(theta, max_boxes))
+        found = predict_shares(row, row, memory, make_settings(theta, max_boxes))
         return [float(share) for share in found[0]]
     workspace = _acquire_workspace(memory, theta, max_boxes)
     adaptive.predict(
@@ -101,7 +105,7 @@ class Workspace:
         self.of = theta, max_boxes
         self.arrays = memory.arrays
         self.settings = make_settings(theta, max_boxes)
-        self.work = memory.make_workspace(self.settings)
+        self.work = memory.make_workspace()
         self.shares = np.empty((1, memory.n_labels))
         self.label = np.empty(1, np.int64)
         self.frozen_label = frozen(self.label)

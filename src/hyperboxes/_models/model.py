@@ -13,7 +13,7 @@ from hyperboxes._models.box_store import WORK_PER_CALL, AllClassTree, BoxStore, 
 from hyperboxes._models.calibration import ClassScores, DistanceCalibration, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import MembershipFunction, NearestBoxes, closeness
-from hyperboxes._models.samples import MinMaxScale, known_features, unknown_part
+from hyperboxes._models.samples import MinMaxScale, Samples, known_features, unknown_part
 
 # What the gaps of the features are combined to.
 FUNCTIONS = ("min", "mean")
@@ -166,6 +166,17 @@ class BoxModel:
         while row < len(xl):
             row = nearest_kernels.find_contained(xl, xu, y, row, *search)
         return is_contained
+
+    def add_counts(self, samples: Samples) -> None:
+        """Count samples that equal learned ones, each in the nearest box of its class."""
+        if samples.counts is None or not len(samples.y):
+            return
+        xl, xu = samples.scaled()
+        labels = samples.y
+        if (unlabeled := labels == NO_LABEL).any():
+            labels = np.where(unlabeled, self.classify(xl, xu), labels)
+        boxes = self.find_boxes(xl, xu, labels, np.zeros(len(self.boxes), np.bool_))
+        self.boxes.add_counts(boxes, samples.counts)
 
     def update(self, xl: np.ndarray, xu: np.ndarray, joined: np.ndarray) -> None:
         """Update what a model has besides boxes by samples; `joined` is that of the kernel."""

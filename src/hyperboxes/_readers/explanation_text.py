@@ -203,7 +203,7 @@ def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
 
 
 def other_features(explanation: Explanation, n_shown: int) -> str:
-    """Return what is to say of the features that are marked, and of those that are not shown."""
+    """Return notes on the features that are marked, and on those that are not shown."""
     hold = "the box holds" if explanation.competing is None else "both boxes hold"
     n_features = len(explanation.features_by_weight())
     others = len(explanation.lower) - n_features
@@ -333,7 +333,7 @@ def boxes_for(explanation: Explanation, classes: np.ndarray) -> list[ExplainedBo
 
 
 def not_shown(explanation: Explanation, classes: np.ndarray) -> list[str]:
-    """Return what is to say of other classes than those that are shown."""
+    """Return notes on other classes than those that are shown."""
     n_classes = len(explanation.classes) - len(classes)
     if not n_classes:
         return []
