@@ -469,8 +469,8 @@ def predict(
 ) -> Array:
     """Return the class index of each sample (subsection 3.4, "Classification phase").
 
-    The package's calibrated models let a box of a single sample decide only if it has values in the
-    same features as the sample (not in the paper, which has complete samples).
+    The package's calibrated models let a box of a single sample decide only if it and the sample
+    have values in all features (not in the paper, which has complete samples).
     """
     settings = gamma, n_classes, function, calibrated
     classes = [_classify(model, *X, *settings) for X in zip(xl, xu, strict=True)]
@@ -500,8 +500,8 @@ def _classify(
 
 def _may_settle(model: Model, i: int, xl: Array, calibrated: bool) -> bool:
     features = ~np.isnan(model.lower).all(axis=0)
-    differ = np.isnan(model.lower[i]) != np.isnan(xl)
-    return bool(model.counts[i] == 1 and not (calibrated and differ[features].any()))
+    is_missing = np.isnan(model.lower[i]) | np.isnan(xl)
+    return bool(model.counts[i] == 1 and not (calibrated and is_missing[features].any()))
 
 
 def _nearest(

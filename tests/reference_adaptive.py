@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
+
 NAN = float("nan")
 
 
@@ -116,6 +118,19 @@ class AdaptiveMemory:
             for label in range(self.n_labels)
         ]
         return [share / add(weights.values()) for share in shares]
+
+    def probabilities(self, xl, xu):
+        """Return the shares of the vote, moved to those of the classes if values are missing."""
+        features = ~np.isnan([box.lower for box in self.boxes]).all(axis=0)
+        part = (np.isnan(xl)[features].sum() / max(features.sum(), 1)) ** 4
+        if part == 0.0:
+            return self.shares(xl, xu)
+        counts = np.zeros(self.n_labels)
+        for box in self.boxes:
+            counts[box.label] += box.count
+        return (
+            (1.0 - part) * np.array(self.shares(xl, xu)) + part * (counts / counts.sum())
+        ).tolist()
 
     def learn(self, xl, xu, label):
         """Learn a sample."""

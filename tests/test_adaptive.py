@@ -71,7 +71,7 @@ def test_equals_the_reference(stream):
     assert model.feature_weights_.tolist() == [feature.weight for feature in slow.features]
     shares = model.predict_proba(X[-5:], X_upper[-5:])[:, places]
     ends = zip(X[-5:].tolist(), X_upper[-5:].tolist(), strict=True)
-    assert shares.tolist() == [slow.shares(xl, xu) for xl, xu in ends]
+    assert shares.tolist() == [slow.probabilities(xl, xu) for xl, xu in ends]
 
 
 @settings(max_examples=10)

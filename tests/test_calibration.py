@@ -25,9 +25,13 @@ X, Y = load_breast_cancer(return_X_y=True)
 RANGES = [X.min(axis=0), X.max(axis=0)]
 
 
-def estimate(distances, shares, winner, offset, slope, prior_weight):
+def estimate(distances, shares, winner, tie_counts, unknown, *, offset, slope, prior_weight, power):
     """Compute the probabilities of one sample as docs/algorithms.md defines them."""
     parts = (distances + offset) ** -slope
+    if unknown > 0:  # classes that tie share by counts, and the shares count for more
+        tied = distances == distances.min()
+        parts[tied] = parts[tied].sum() * tie_counts[tied] / tie_counts[tied].sum()
+        prior_weight += (1 - prior_weight) * unknown**power
     p = (1 - prior_weight) * parts / parts.sum() + prior_weight * shares
     above = sorted(set(range(len(p))) - {winner}, key=lambda c: -p[c])
     pool = [winner]
@@ -47,13 +51,13 @@ def test_probabilities_are_as_defined(case):
         boxes.labels[boxes.labels >= 0], boxes.counts[boxes.labels >= 0], len(model.classes_)
     )
     shares = (counts + 1) / (counts + 1).sum()
-    best, *_ = model._model.find_nearest(xl, xu)
+    best, tie_counts, _, unknown = model._model.find_nearest(xl, xu)
     distances = np.minimum(np.where(best > 0, 1 - best, -best), 1e300)
     winners = np.searchsorted(model.classes_, model.predict(xl, X_upper=xu))
-    numbers = calibration.offset, calibration.slope, calibration.prior_weight
-    expected = [
-        estimate(*row, *numbers) for row in zip(distances, [shares] * len(xl), winners, strict=True)
-    ]
+    names = "offset", "slope", "prior_weight", "power"
+    numbers = {name: getattr(calibration, name) for name in names}
+    rows = zip(distances, [shares] * len(xl), winners, tie_counts, unknown, strict=True)
+    expected = [estimate(*row, **numbers) for row in rows]
     p = model.predict_proba(xl, X_upper=xu)
     np.testing.assert_allclose(p, expected, rtol=1e-9, atol=1e-12)
     assert (p.argmax(axis=1) == winners).all()

@@ -214,8 +214,6 @@ def _list_constants(record: NearestBoxes) -> dict[str, np.ndarray]:
     n_features, n_classes = len(record.gamma), record.n_classes
     ends = np.searchsorted(labels[order], np.arange(n_classes + 1))
     firsts, stops = ends[:-1], ends[1:]
-    is_missing = np.isnan(record.lower[order].T)
-    compared = record.compared[:, None]
     return {
         **list_lengths(n_features, len(order), winner=[], membership=[n_classes]),
         "low": record.scale.low,
@@ -223,10 +221,9 @@ def _list_constants(record: NearestBoxes) -> dict[str, np.ndarray]:
         "lower": np.ascontiguousarray(record.lower[order].T),
         "upper": np.ascontiguousarray(record.upper[order].T),
         "gamma": record.gamma,
-        "missing_signs": np.where(is_missing, -1.0, 1.0) * compared,
-        "n_missing": (is_missing & compared).sum(axis=0).astype(float),
+        "compared": record.compared.astype(float),
         "counts": counts[order].astype(float),
-        "single_ages": np.where(counts[order] == 1, order, len(labels)),
+        "single_ages": np.where(record.may_settle[order], order, len(labels)),
         "n_boxes": np.array([len(order)]),
         "no_box": np.array([len(labels)]),
         "classes_by_age": np.append(labels, 0),

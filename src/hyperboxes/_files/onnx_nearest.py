@@ -98,26 +98,23 @@ _TIES = """{open_rank}
     valid_counts = Where (has_boxes, tie_counts, zero)
     largest_class = ArgMax <axis = 1, keepdims = 0> (valid_counts)
     flat_top = Squeeze (top, last)
-    {settling}
-    tied_ages = Where (may_settle, single_ages, no_box)
+    tied_ages = Where (is_tied, single_ages, no_box)
     oldest_single = ReduceMin <axes = [1], keepdims = 0> (tied_ages)
     is_single = Less (oldest_single, no_box)
     is_contained = Equal (flat_top, one)
-    is_resolved = And (is_single, is_contained)
+    is_candidate = And (is_single, is_contained)
+    {resolved}
     oldest_class = Gather (classes_by_age, oldest_single)
     open_winner = Where (is_resolved, oldest_class, largest_class)"""
 
 
-# Boxes of a single sample settle ties of samples that lack values in the same features: the number
-# of features in which only one of the two has a value is 0.
-_SETTLING = """open_missing = Compress <axis = 1> (is_missing, is_open)
-    missing_by_feature = Squeeze (open_missing, last)
-    missing_by_row = Transpose <perm = [1, 0]> (missing_by_feature)
-    missing_number = Cast <to = 11> (missing_by_row)
-    n_more = MatMul (missing_number, missing_signs)
-    n_different = Add (n_more, n_missing)
-    is_same = Equal (n_different, zero)
-    may_settle = And (is_tied, is_same)"""
+# Boxes of a single sample settle ties of samples that lack no value.
+_RESOLVED = """chunk_missing = IsNaN (chunk)
+    missing_number = Cast <to = 11> (chunk_missing)
+    n_missing_of_rows = MatMul (missing_number, compared)
+    n_missing = Compress <axis = 0> (n_missing_of_rows, is_open)
+    is_complete = Equal (n_missing, zero)
+    is_resolved = And (is_candidate, is_complete)"""
 
 
 @dataclass(frozen=True)
@@ -128,7 +125,7 @@ class Gaps:
     is_mean: bool
     is_weighted: bool  # gamma is not 1 everywhere
     has_all_bounds: bool  # no bound of a box is NaN
-    compares_missing: bool  # boxes of single samples must lack the same values
+    compares_missing: bool  # ties of samples that lack values are settled by counts
 
     def loop(self, result: str, combining: str, prefix: str = "") -> str:
         """Return a loop that combines `apart`, the gaps of samples and boxes, of all features."""
@@ -192,6 +189,8 @@ def write_deciding(gaps: Gaps) -> str:
         class_rank=best_gap + _write_rank("best_gap" if gaps.is_mean else "best", "class_rank"),
         resolving=_TIES.format(
             open_rank=open_rank,
-            settling=_SETTLING if gaps.compares_missing else "may_settle = Identity (is_tied)",
+            resolved=_RESOLVED
+            if gaps.compares_missing
+            else "is_resolved = Identity (is_candidate)",
         ),
     )

@@ -34,8 +34,8 @@ def nearest_per_class(
 
     `best` receives their closeness (minus infinity where a class has none), `tie_counts` how many
     training samples they have absorbed, `single` the oldest of them with a single sample (or the
-    number of boxes). Only boxes count here that, of the features that are `compared`, have values
-    in the same ones as the sample. With `winners_only` a class may be left out for a sample if
+    number of boxes). Only boxes and samples count here that have values in all features
+    that are `compared`. With `winners_only` a class may be left out for a sample if
     another is strictly closer, which saves most of the work, and trees may be of several classes.
     Returns the row where `work` comparisons of a block in one dimension ended, or the end. `ids`
     and `gaps` are working space for all boxes.
@@ -49,6 +49,7 @@ def nearest_per_class(
         i = start
         copy_row(xl[i], search.low)
         copy_row(xu[i], search.high)
+        is_complete = _is_complete(search.low, compared)
         for c in range(n_classes):
             best[i, c] = -np.inf
             tie_counts[i, c] = 0
@@ -64,9 +65,9 @@ def nearest_per_class(
             for f in range(n_found):
                 box, gap, c = ids[f], gaps[f], labels[ids[f]]
                 _update_class_best(box, gap, c, counts, i, best, tie_counts, single)
-                is_older = counts[box] == 1 and box < single[i, c]
+                is_older = is_complete and counts[box] == 1 and box < single[i, c]
                 if is_older and closeness(gap) == best[i, c]:
-                    may_settle = _has_same_features(boxes.lower[box], search.low, compared)
+                    may_settle = _is_complete(boxes.lower[box], compared)
                     single[i, c] = box if may_settle else single[i, c]
             work -= n_blocks
         start += 1
@@ -129,10 +130,10 @@ def _nearest(ids, gaps, n_found, counts, used):
 
 
 @inlined
-def _has_same_features(lower, low, compared):
-    """Whether a box and a sample have values in the same of some features."""
-    for j in range(low.shape[0]):
-        if compared[j] and is_known(lower[j]) != is_known(low[j]):
+def _is_complete(values, compared):
+    """Whether a sample or a box has values in all of some features."""
+    for j in range(values.shape[0]):
+        if compared[j] and not is_known(values[j]):
             return False
     return True
 

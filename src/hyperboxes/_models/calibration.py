@@ -70,7 +70,7 @@ class ClassScores(NamedTuple):
         How many training samples these boxes have absorbed.
     oldest_singleton : ndarray of int
         The oldest of these boxes that has absorbed a single sample, or the number of boxes. With a
-        calibration, it counts only where it has values in the same features as the sample.
+        calibration, it counts only if it and the sample have values in all features.
     unknown : ndarray of shape (n_samples,)
         The part of the features in which the sample has no value; 0 where this does not matter.
     """

@@ -192,16 +192,15 @@ def _nearest_scores(record: NearestBoxes, lower: np.ndarray, upper: np.ndarray) 
     tie_counts = np.zeros(scores.shape, np.int64)
     singletons = np.full(scores.shape, n_boxes)
     boxes = np.flatnonzero(labels >= 0)
-    compared = record.compared
+    compared, may_settle = record.compared, record.may_settle
     for row, ends in enumerate(zip(lower, upper, strict=True)):
         ranks = closeness(record.distance(scaled_gaps(record, *ends)))
         np.maximum.at(scores[row], labels[boxes], ranks[boxes])
         nearest = boxes[ranks[boxes] == scores[row, labels[boxes]]]
         np.add.at(tie_counts[row], labels[nearest], record.counts[nearest])
         if record.n_classes > 0:
-            differs = np.isnan(record.lower[nearest]) != np.isnan(ends[0])
-            may_settle = ~differs[:, compared].any(axis=1)
-            single = nearest[(record.counts[nearest] == 1) & may_settle]
+            is_complete = not np.isnan(ends[0][compared]).any()
+            single = nearest[may_settle[nearest] & is_complete]
             np.minimum.at(singletons[row], labels[single], single)
     return ClassScores(scores, tie_counts, singletons, unknown_part(lower, compared))
 

@@ -80,14 +80,6 @@ class BoxModel:
             self.calibration = self.calibration.resumed(self.boxes.n_seen)
 
     @property
-    def any_singleton(self) -> bool:
-        """Whether a box of a single sample settles ties even if it or the sample lacks values.
-
-        This is the paper's rule, and that of models without a calibration.
-        """
-        return self.calibration is None
-
-    @property
     def mixed(self) -> Any:
         """What kernels take for categories that boxes count: None."""
         return None
@@ -98,7 +90,7 @@ class BoxModel:
         """Return the nearest boxes of each class, as the kernel `nearest_per_class` finds them."""
         boxes = self.boxes
         shape = len(xl), boxes.n_classes
-        compared = known_features(boxes.lower) & (not self.any_singleton)
+        compared = known_features(boxes.lower) & (self.calibration is not None)
         nearest = ClassScores(
             np.empty(shape),
             np.empty(shape, np.int64),

@@ -149,12 +149,17 @@ class NearestBoxes(_Record, MembershipFunction):
 
     @property
     def compared(self) -> np.ndarray:
-        """The features, as a mask, in which only one of a sample and a box must not lack the value.
+        """The features, as a mask, that a box of a single training sample needs to settle a tie.
 
-        Else a box of a single training sample does not settle a tie. Without a calibration there
-        are none: such a box always does, as in the paper.
+        Both box and sample must have values there. Without a calibration there are none: such a box
+        always settles a tie, as in the paper.
         """
         return known_features(self.lower) & (self.calibration is not None)
+
+    @property
+    def may_settle(self) -> np.ndarray:
+        """The boxes, as a mask, of a single training sample that may settle ties."""
+        return (self.counts == 1) & ~np.isnan(self.lower[:, self.compared]).any(axis=1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,7 +114,7 @@ def tie(explanation: Explanation) -> str:
     tied = largest > 0 and (explanation.scores == largest).sum() > 1
     if not tied:
         return ""
-    may_settle = explanation.has_same_features(box)
+    may_settle = explanation.is_complete_in(box)
     return tie_text(by_single=box.membership == 1 and box.count == 1 and may_settle)
 
 

@@ -70,8 +70,9 @@ class _Writer:
         """Return whether a box of a single sample may settle a tie for a row, as 1 or 0."""
         p = self.prefix
         conditions = [
-            f"({self.columns[j]} IS NULL) = ({p}v{j} IS NULL)"
+            f"{value} IS NOT NULL"
             for j in np.flatnonzero(self.record.compared).tolist()
+            for value in (self.columns[j], f"{p}v{j}")
         ]
         is_single = chain([f"{p}n = 1", *conditions], " AND ")
         return f"CASE WHEN {is_single} THEN 1 ELSE 0 END AS {p}single"

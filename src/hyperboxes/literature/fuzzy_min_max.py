@@ -43,8 +43,6 @@ class TieModel(BoxModel):
 
     by_corners: bool = False
 
-    any_singleton = True
-
     def find_nearest(
         self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
     ) -> ClassScores:

@@ -78,8 +78,6 @@ def _with_columns(table: np.ndarray, n_rows: int, n_columns: int) -> np.ndarray:
 class RankedModel(BoxModel):
     """A model that compares each sample with each box: base of those with categories."""
 
-    any_singleton = True
-
     @abstractmethod
     def ranks(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
         """Return the rank of each box for each sample: the membership, if it is not 0."""

@@ -181,8 +181,6 @@ class OverlapModel(BoxModel):
     cores: Cores | None = None
     levels: Levels | None = None
 
-    any_singleton = True
-
     def find_nearest(
         self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
     ) -> ClassScores:

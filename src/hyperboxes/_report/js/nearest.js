@@ -74,10 +74,10 @@ function countOf(box) {
   return report.boxes.count[box];
 }
 
-/** Whether a sample and a box have values in the same features. */
-function haveSameFeatures(point, box) {
+/** Whether both a sample and a box have values in all features. */
+function areComplete(point, box) {
   const start = box * learned.gamma.length;
-  return learned.compared.every((j) => Number.isNaN(point.low[j]) === Number.isNaN(learned.lower[start + j]));
+  return !learned.compared.some((j) => Number.isNaN(point.low[j] + learned.lower[start + j]));
 }
 
 /** The box that decides, and whether classes tie. */
@@ -87,7 +87,7 @@ function decidingBox(point, classes) {
   const isTie = tied.length > 1;
   const singles = tied
     .flatMap(({ boxes }) => boxes)
-    .filter((box) => countOf(box) === 1 && haveSameFeatures(point, box));
+    .filter((box) => countOf(box) === 1 && areComplete(point, box));
   if (isTie && top === 1 && singles.length > 0) {
     return { box: Math.min(...singles), isTie, bySingle: true };
   }
