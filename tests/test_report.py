@@ -438,3 +438,12 @@ def test_command_needs_a_classifier(files, capsys):
     command = ["report", "clusters.hyperboxes", *COMMAND[2:], "-o", "report.html"]
     assert main(command) == 1
     assert "clusters.hyperboxes is not a classifier" in capsys.readouterr().err
+
+
+def test_page_is_written_to_a_path(tmp_path):
+    model = ImprovedOnlineGFMM(random_state=0).fit([[0.0], [1.0]], ["a", "b"])
+    page = export_html(model, [[0.0], [1.0]], ["a", "b"])
+    assert export_html(model, [[0.0], [1.0]], ["a", "b"], path=tmp_path / "page.html") is None
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    with pytest.raises(FileNotFoundError, match=r"The folder .*nowhere does not exist"):
+        export_html(model, [[0.0], [1.0]], ["a", "b"], path=tmp_path / "nowhere" / "page.html")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -129,6 +130,12 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _fit(self, model: BoxModel, samples: Samples, y: np.ndarray | None) -> None:
         """Learn the samples from scratch; if that is interrupted, the estimator is unfitted."""
+        if np.max(self.theta) > 1:
+            warnings.warn(
+                f"theta={self.theta} does not limit boxes: theta is a fraction of the range of "
+                "each feature, so choose a value below 1, such as 0.3.",
+                stacklevel=5,
+            )
         of_the_data = {
             name: self.__dict__.pop(name) for name in _DATA_ATTRIBUTES if name in vars(self)
         }

@@ -73,7 +73,7 @@ def find_columns(fitted: FittedModel, features: Any, boxes: np.ndarray) -> list[
         return _default_columns(fitted, boxes)
     if isinstance(features, str | int | np.integer):
         features = [features]
-    columns = [_feature_index(fitted, feature) for feature in features]
+    columns = [fitted.find_feature(feature) for feature in features]
     if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
         raise ValueError(f"features must name one feature or two different ones, got {features!r}.")
     return columns
@@ -88,29 +88,6 @@ def _default_columns(fitted: FittedModel, boxes: np.ndarray) -> list[int]:
             return np.sort(order[:2]).tolist()
         case _:
             return list(range(min(2, fitted.n_features)))
-
-
-def _feature_index(fitted: FittedModel, feature: Any) -> int:
-    """Return the index of a feature, which is given by its name or its index."""
-    n_features = fitted.n_features
-    if isinstance(feature, str):
-        names = fitted.feature_names if fitted.has_names else []
-        if feature in names:
-            return names.index(feature)
-        known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-        raise ValueError(
-            f"The model has no feature {feature!r}. It has {known}."
-            if names
-            else f"The model was fitted without feature names, so {feature!r} cannot be found. "
-            "Pass the index of the feature."
-        )
-    if not isinstance(feature, int | np.integer) or isinstance(feature, bool):
-        raise TypeError(f"A feature is given by its name or its index, not by {feature!r}.")
-    if not -n_features <= feature < n_features:
-        raise ValueError(
-            f"There is no feature {feature}: the model has {n_features}, 0 to {n_features - 1}."
-        )
-    return int(feature) % n_features
 
 
 # Boxes, samples and labels
@@ -130,8 +107,6 @@ def find_boxes(boxes: Hyperboxes, chosen: Any) -> np.ndarray:
 
 def check_samples(fitted: FittedModel, X: Any) -> np.ndarray:
     """Return validated samples. A single one may be given as a row."""
-    if not hasattr(X, "columns") and np.ndim(X) == 1:
-        X = np.atleast_2d(np.asarray(X, object if fitted.categories else None))
     with ignoring_missing_names():
         return fitted.encode(X)[0]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -132,17 +132,28 @@ class ExplainedModel:
     fitted: FittedModel
     hyperboxes: Hyperboxes | None
     numbers: Rounding | Bounds | None
+    fixed: Sequence[int]
+    is_whole: np.ndarray
 
     @classmethod
-    def of(cls, fitted: FittedModel) -> Self:
-        """Copy what may change when the estimator goes on learning."""
+    def of(cls, fitted: FittedModel, samples: np.ndarray, fixed: Sequence[int]) -> Self:
+        """Copy what may change when the estimator goes on learning.
+
+        Additive boxes have bounds between values; features count as whole numbers if the samples
+        and twice the bounds are whole.
+        """
+        is_whole = np.zeros(fitted.n_features, bool)
         match fitted.record:
             case BoxEnsemble():
-                return cls(fitted, None, Bounds.of(fitted))
-            case AdditiveBoxes():
-                return cls(fitted, fitted.hyperboxes, None)
+                return cls(fitted, None, Bounds.of(fitted), fixed, is_whole)
+            case AdditiveBoxes() as record:
+                ends = np.concatenate([np.nextafter(record.lower, -np.inf), record.upper])
+                values = np.concatenate([2 * ends, samples])
+                is_whole = ((np.round(values) == values) | np.isnan(values)).all(axis=0)
+                is_whole[list(fitted.categories)] = False
+                return cls(fitted, fitted.hyperboxes, None, fixed, is_whole)
             case _:
-                return cls(fitted, fitted.hyperboxes, Rounding.of(fitted))
+                return cls(fitted, fitted.hyperboxes, Rounding.of(fitted), fixed, is_whole)
 
     @property
     def n_boxes(self) -> int:
@@ -156,9 +167,10 @@ class ExplainedModel:
         """Search a change of a sample such that another class than that of a code is predicted."""
         match self.fitted.record, self.hyperboxes, self.numbers:
             case NearestBoxes() as record, Hyperboxes() as boxes, Rounding() as rounding:
-                return change_nearest(record, boxes, rounding, lower, upper, code)
+                return change_nearest(record, boxes, rounding, lower, upper, code, self.fixed)
             case AdditiveBoxes() as record, _, _:
-                return change_additive(record, self.fitted.categories, lower, code)
+                categories = self.fitted.categories
+                return change_additive(record, categories, lower, code, self.fixed, self.is_whole)
             case _:
                 return Found(None, is_complete=True)
 
