@@ -149,7 +149,7 @@ def test_votes_add_up_to_those_of_predict(show, n_boxes):
 
 def test_every_kind_of_condition(show):
     model = known_model()
-    window = show(model, [[3.0, 1.0, 600.0]], ["a"])
+    window = show(model, [[3.5, 1.5, 600.5]], ["a"])
     asked = around(model.hyperboxes_, np.array([[2.5, 1.0, 3.0], [nan, nan, nan]]))
     for answer, explanation in zip(ask(window, asked), explain(model, asked), strict=True):
         conditions = [explanation.conditions(vote) for vote in explanation.boxes]

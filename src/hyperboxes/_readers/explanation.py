@@ -137,23 +137,16 @@ class ExplainedModel:
 
     @classmethod
     def of(cls, fitted: FittedModel, samples: np.ndarray, fixed: Sequence[int]) -> Self:
-        """Copy what may change when the estimator goes on learning.
-
-        Additive boxes have bounds between values; features count as whole numbers if the samples
-        and twice the bounds are whole.
-        """
-        is_whole = np.zeros(fitted.n_features, bool)
+        """Copy what may change when the estimator goes on learning."""
+        unknown = np.zeros(fitted.n_features, bool)
         match fitted.record:
             case BoxEnsemble():
-                return cls(fitted, None, Bounds.of(fitted), fixed, is_whole)
+                return cls(fitted, None, Bounds.of(fitted), fixed, unknown)
             case AdditiveBoxes() as record:
-                ends = np.concatenate([np.nextafter(record.lower, -np.inf), record.upper])
-                values = np.concatenate([2 * ends, samples])
-                is_whole = ((np.round(values) == values) | np.isnan(values)).all(axis=0)
-                is_whole[list(fitted.categories)] = False
+                is_whole = _find_whole(record, fitted.categories, samples)
                 return cls(fitted, fitted.hyperboxes, None, fixed, is_whole)
             case _:
-                return cls(fitted, fitted.hyperboxes, Rounding.of(fitted), fixed, is_whole)
+                return cls(fitted, fitted.hyperboxes, Rounding.of(fitted), fixed, unknown)
 
     @property
     def n_boxes(self) -> int:
@@ -173,6 +166,22 @@ class ExplainedModel:
                 return change_additive(record, categories, lower, code, self.fixed, self.is_whole)
             case _:
                 return Found(None, is_complete=True)
+
+
+def _find_whole(
+    record: AdditiveBoxes, categories: Mapping[int, Categories], samples: np.ndarray
+) -> np.ndarray:
+    """Return which features seem to be whole numbers, of which a model keeps only thresholds.
+
+    Samples are whole, and at most one threshold is between two whole numbers, in the middle.
+    """
+    is_whole = ((np.round(samples) == samples) | np.isnan(samples)).all(axis=0)
+    for j in np.flatnonzero(is_whole).tolist():
+        ends = np.append(np.nextafter(record.lower[:, j], -np.inf), record.upper[:, j])
+        ends = np.unique(ends[np.isfinite(ends)])
+        is_middle = (np.round(2 * ends) == 2 * ends).all()
+        is_whole[j] = j not in categories and is_middle and (np.diff(np.floor(ends)) > 0).all()
+    return is_whole
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -33,8 +33,10 @@ _MOST_RULES = 20
 # Of more weights in a rule the smallest are left out; `export_frame` has them.
 _MOST_WEIGHTS = 5
 
-# Values are written with so many digits, more where a condition depends on them.
-_DIGITS = 4
+# Values of at most so many digits are written in full; others with so few, and more where a
+# condition depends on them.
+_OWN_DIGITS = 9
+_DIGITS = 6
 
 _SHORT = (
     "Rules have only the conditions that keep given samples of other classes out\n"
@@ -595,7 +597,9 @@ def vote_list(scores: np.ndarray, classes: list[str], most: int | None = None) -
 
 
 def value_text(value: float, low: float, high: float) -> str:
-    """Write a value with digits enough to see that it lies between two others."""
+    """Write a value in few digits if it has no more, else with enough to lie between two others."""
+    if float(f"{value:.{_OWN_DIGITS}g}") == value:
+        return number_text(value)
     texts = (f"{value:.{digits}g}" for digits in range(_DIGITS, 17))
     return number_text(next((float(text) for text in texts if low <= float(text) <= high), value))
 
