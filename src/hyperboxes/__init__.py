@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         GrowthDisplay,
         MemoryDisplay,
         ParallelCoordinatesDisplay,
+        RulesDisplay,
         ThetaDisplay,
     )
     from hyperboxes._readers.explain import Explanations, explain
@@ -58,6 +59,7 @@ _MODULES = {
     "ParallelCoordinatesDisplay": "_plots",
     "Pruning": "_estimators.prune",
     "RandomHyperboxes": "_estimators.random",
+    "RulesDisplay": "_plots",
     "ThetaDisplay": "_plots",
     "WeightedHyperboxes": "_models.hyperboxes",
     "explain": "_readers.explain",
@@ -92,6 +94,7 @@ __all__ = [
     "ParallelCoordinatesDisplay",
     "Pruning",
     "RandomHyperboxes",
+    "RulesDisplay",
     "ThetaDisplay",
     "WeightedHyperboxes",
     "explain",

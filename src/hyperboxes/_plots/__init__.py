@@ -8,6 +8,7 @@ from hyperboxes._plots.contributions import ContributionsDisplay
 from hyperboxes._plots.growth import GrowthDisplay
 from hyperboxes._plots.memory import MemoryDisplay
 from hyperboxes._plots.parallel import ParallelCoordinatesDisplay
+from hyperboxes._plots.rules import RulesDisplay
 from hyperboxes._plots.theta import ThetaDisplay
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "GrowthDisplay",
     "MemoryDisplay",
     "ParallelCoordinatesDisplay",
+    "RulesDisplay",
     "ThetaDisplay",
 ]

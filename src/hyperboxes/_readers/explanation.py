@@ -370,6 +370,11 @@ class Explanation:
         return isinstance(self._record, AdditiveBoxes)
 
     @property
+    def _is_whole(self) -> np.ndarray:
+        """Which features seem to be whole numbers."""
+        return self._model.is_whole
+
+    @property
     def _is_mean(self) -> bool:
         return isinstance(self._record, NearestBoxes) and self._record.is_mean
 

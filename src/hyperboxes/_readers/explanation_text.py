@@ -180,7 +180,7 @@ def condition(explanation: Explanation, box: ExplainedBox, j: int) -> str:
         return f"{name} missing"
     if categories is not None:
         return f"{name} = {category_condition(categories, value, low, high)}"
-    if explanation._model.is_whole[j] and (np.isfinite(low) or np.isfinite(high)):
+    if explanation._is_whole[j] and (np.isfinite(low) or np.isfinite(high)):
         return f"{name} = {number_text(value)} ({whole_text(low, high)})"
     return half_open_text(f"{name} = {value_text(value, low, high)}", low, high)
 
@@ -276,7 +276,7 @@ def _step(explanation: Explanation, j: int) -> str:
     old, categories = explanation.lower[j], explanation._categories.get(j)
     if categories is not None:
         return f"{category_text(categories, old)}{ARROW}{category_text(categories, low)}"
-    if explanation._model.is_whole[j]:
+    if explanation._is_whole[j]:
         return f"{number_text(old)}{ARROW}{number_text(low)}"
     if old > low:
         text = value_text(old, np.nextafter(low, np.inf), np.inf)
