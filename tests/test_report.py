@@ -107,7 +107,7 @@ def test_scores_are_those_of_scikit_learn(iris, page):
     assert counts == confusion_matrix(y, predicted).tolist()
     scores = zip(*precision_recall_fscore_support(y, predicted), strict=True)
     assert page.cells["classes"][1:] == [
-        [name, percent(p), percent(r), percent(f1), str(support)]
+        [name, percent(p), percent(r), percent(f1), f"{support} ({percent(support / len(y))})"]
         for name, (p, r, f1, support) in zip(NAMES, scores, strict=True)
     ]
 
@@ -320,7 +320,7 @@ def test_labels_that_the_model_does_not_know_are_mistakes(iris):
     y[:5] = 7
     page = Page(export_html(iris, IRIS.data[1::2], y))
     assert page.data["labels"] == ["class 0", "class 1", "class 2", "7 (unknown)"]
-    assert page.cells["classes"][4] == ["7 (unknown)", "\N{EN DASH}", "0.0%", "0.0%", "5"]
+    assert page.cells["classes"][4] == ["7 (unknown)", "\N{EN DASH}", "0.0%", "0.0%", "5 (6.7%)"]
     assert page.texts["accuracy"] == percent(accuracy_score(y, iris.predict(IRIS.data[1::2])))
 
 

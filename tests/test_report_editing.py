@@ -100,6 +100,7 @@ def test_intervals(show):
     answers = ask(window, asked, asked + width)
     predicted = model.predict(asked, asked + width)
     assert_array_equal([answer["predicted"] for answer in answers], predicted)
+    window.write("#sample-row", "1")
     window.click("#edit summary")
     assert " to " in window.find("#edit-0").get_attribute("placeholder")
     window.write("#edit-0", "0.5")
@@ -239,6 +240,7 @@ def test_fields_sliders_and_reset(show):
 def test_changes_belong_to_one_sample(show):
     model = ImprovedOnlineGFMM(theta=0.3).fit(IRIS.data[::2], IRIS.target[::2])
     window = show(model, X, Y, class_names=NAMES)
+    window.write("#sample-row", "1")
     window.click("#edit summary")
     window.write("#edit-2", "6.5")
     assert "changed" in window.text("#sample-title")

@@ -57,7 +57,8 @@ def export_html(
     class_names : array-like of shape (n_classes,), default=None
         Names of the classes, in the order of ``classes_``. None: the labels.
     title : str, default=None
-        The heading of the page. None: one that names the learner.
+        The heading of the page. None: the name of `y` or the classes, with the numbers of rules and
+        rows.
     max_samples : int, default=500
         How many samples can be looked at in the page: wrong predictions first, then others at
         regular distances. None: all. The scores are always those of all samples.
@@ -91,7 +92,15 @@ def export_html(
     names = {"feature_names": feature_names, "class_names": class_names}
     fitted = read_fitted(model, Operation.REPORT, **names)
     report = Report.of(fitted, X, y, X_upper, max_samples, max_rules)
-    page = write_page(report, title or f"A model of boxes: {fitted.name}")
+    page = write_page(report, title or _title(report, getattr(y, "name", None)))
     if path is None:
         return page
     return replace_file(path, page.encode())
+
+
+def _title(report: Report, target: Any) -> str:
+    """Return the name of the target or its classes, and how many rules and rows there are."""
+    classes = report.fitted.class_names
+    topic = " or ".join(classes) if len(classes) < 4 else f"{len(classes)} classes"
+    n_rows = len(report.true)
+    return f"{target or topic}: {report.n_boxes:,} rules, {n_rows:,} row{'s' * (n_rows != 1)}"
