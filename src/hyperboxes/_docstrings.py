@@ -60,8 +60,8 @@ membership_function : {"mean", "min"}, default="{default_membership_function}"
 selection : {"index", "lemma", "all"}, default="index"
     How boxes that may grow are found. ``"index"``: by a tree that leaves out most of them unseen.
     ``"lemma"``: among all boxes of the class that the paper's lemma allows. ``"all"``: among every
-    box of the class, the original algorithm. All give the very same boxes; only the time and
-    `n_candidates_` differ.
+    box of the class, the original algorithm. All give the same boxes for the same `random_state`;
+    only the time and `n_candidates_` differ.
 scaling : {"minmax"}, array-like of shape (2, n_features) or None, default="minmax"
     What is mapped to [0, 1]. ``"minmax"``: the range of each feature in the first training call.
     An array ``[lowest, highest]``: ranges known in advance, as streams need them; values beyond
