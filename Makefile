@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 BASE ?= HEAD
+OLDEST ?= test-core
 
 # Numba does not notice an edit in a kernel that another file's kernel calls; a cache folder named
 # after all kernel sources does.
@@ -14,9 +15,10 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum 
 
 PYTEST := -m pytest --numprocesses logical --dist loadfile
 BENCHMARKS := $(addprefix bench-, defaults peers scale order probabilities imbalance ensembles mixed readable boosted streams dask family)
+ON_KERNELS := $(foreach name,adaptive agglomerative bitmaps boosting ensembles fences geometry index joint mixed online prediction ranking rooms saving saving_votes wrong_files,tests/test_$(name).py)
 ON_PAPER_SETS := $(addprefix bench-, missing labels merging membership pruning)
 
-.PHONY: demo test test-oldest dist lint format docs $(BENCHMARKS) $(ON_PAPER_SETS) bench-gate reproduce reproduce-quick clean
+.PHONY: demo test test-bounds test-oldest dist lint format docs $(BENCHMARKS) $(ON_PAPER_SETS) bench-gate reproduce reproduce-quick clean
 
 # Compiles into the default cache, for the commands that the demo prints to try.
 demo: export NUMBA_CACHE_DIR :=
@@ -27,10 +29,16 @@ test: lint
 	$(BIN)/python $(PYTEST) $(ARGS)
 	$(MAKE) docs ARGS=
 
-# The lower bounds of pyproject.toml, in an environment and a kernel cache of their own.
+# The lower bounds of pyproject.toml, in an environment and a kernel cache of their own: those of the
+# core, or with OLDEST=test also those of Dask, river and skrub, which need newer packages.
 test-oldest: export NUMBA_CACHE_DIR := $(NUMBA_CACHE_DIR)-oldest
-test-oldest: $(VENV)-oldest/.test
+test-oldest: $(VENV)-oldest/.$(OLDEST)
 	$(VENV)-oldest/bin/python $(PYTEST) $(ARGS)
+
+# The tests of kernels, with every index checked where it is used, in a kernel cache of their own.
+test-bounds: export HYPERBOXES_CHECK_BOUNDS := 1
+test-bounds: $(VENV)/.dev
+	$(BIN)/python $(PYTEST) $(ON_KERNELS) $(ARGS)
 
 # Wheel and sdist, checked, and tested without the checkout; ARGS replaces the suite.
 dist: $(VENV)/.release
@@ -76,9 +84,9 @@ $(VENV)/.%: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
 	touch $@
 
-$(VENV)-oldest/.test: pyproject.toml tools/oldest.py
+$(VENV)-oldest/.$(OLDEST): pyproject.toml tools/oldest.py
 	$(PYTHON) -m venv --clear $(VENV)-oldest
-	$(PYTHON) tools/oldest.py test > $(VENV)-oldest/constraints.txt
+	$(PYTHON) tools/oldest.py $(OLDEST) > $(VENV)-oldest/constraints.txt
 	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
-		--constraint $(VENV)-oldest/constraints.txt --editable ".[test]"
+		--constraint $(VENV)-oldest/constraints.txt --editable ".[$(OLDEST)]"
 	touch $@

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from functools import wraps
+from importlib.util import find_spec
 from pathlib import Path
 
 import hypothesis
@@ -52,6 +53,25 @@ os.environ.setdefault("MPLBACKEND", "agg")
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # lets scikit-learn run all of its checks
 if fcntl is not None:
     _compile_each_kernel_once()
+
+# Files that run only where a package or a module of newer releases is installed: `make test-oldest`
+# goes without.
+NEEDED_BY = {
+    "dask": ["src/hyperboxes/dask/*", "tests/test_dask*.py", "docs/dask.md"],
+    "river": [
+        "src/hyperboxes/river.py",
+        "tests/test_river.py",
+        "docs/river.md",
+        "docs/streams.md",
+    ],
+    "sklearn.callback": ["tests/test_progress.py", "docs/streams.md"],
+}
+collect_ignore_glob = [
+    pattern
+    for module, patterns in NEEDED_BY.items()
+    if find_spec(module) is None
+    for pattern in patterns
+]
 
 # The first example of a run may compile kernels, and others may use the machine: nothing is timed.
 # CI tries the same examples each time, others try new ones; `--hypothesis-profile thorough` tries

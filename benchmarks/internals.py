@@ -14,7 +14,7 @@ import numpy as np
 
 def fit_with_classes(model: Any, X: np.ndarray, y: np.ndarray, classes: np.ndarray) -> Any:
     """Do what `fit` does, with classes that the samples may not have."""
-    return model._fit_samples(X, y, None, classes)
+    return model._fit(X, y, None, classes=classes)
 
 
 def set_membership(model: Any, function: str) -> None:

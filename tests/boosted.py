@@ -1,11 +1,13 @@
 """Boosted boxes under test: small problems, models of them, and what their boxes hold."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hyperboxes import BoostedHyperboxes
-from hyperboxes._models.hyperboxes import WeightedHyperboxes
+from hyperboxes._models.records import AdditiveBoxes
 
 inf = np.inf
 
@@ -49,7 +51,7 @@ def known_model():
     model.n_features_in_ = 3
     model.classes_ = np.array(["a", "b"])
     after = np.nextafter([1.5, 0.0, 2.0], inf)
-    boxes = WeightedHyperboxes(
+    model._model = AdditiveBoxes(
         lower=np.array([[after[0], -inf, -inf], [-inf, after[1], -inf], [after[2], -inf, -inf]]),
         upper=np.array([[inf, inf, 700.0], [inf, inf, inf], [4.25, inf, inf]]),
         labels=np.array([1, 0, 1]),
@@ -57,10 +59,15 @@ def known_model():
         weights=np.array([[0.0, 0.456], [1.239, 0.0], [0.0, 2.1]]),
         missing=np.array([[False, False, True], [True, True, True], [False, True, True]]),
         class_counts=np.array([[1, 299], [1, 0], [40, 0]]),
+        intercept=np.array([0.0, 0.0123]),
+        feature_importances=np.array([0.5, 0.2, 0.3]),
     )
-    model.hyperboxes_, model.intercept_ = boxes, np.array([0.0, 0.0123])
-    model.feature_importances_ = np.array([0.5, 0.2, 0.3])
     return model
+
+
+def set_fitted(model, **changes):
+    """Replace arrays of a fitted model."""
+    model._model = replace(model._model, **changes)
 
 
 def around(boxes, samples):

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 import hyperboxes
 from hyperboxes import AgglomerativeGFMM, literature
-from hyperboxes._models.membership import FUNCTIONS
+from hyperboxes._models.model import FUNCTIONS
 from tests import reference
 from tests.strategies import Problem, problems
 

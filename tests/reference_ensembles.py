@@ -77,11 +77,21 @@ def encode(xl: Array, xu: Array, begins: list[list[float]]) -> tuple[Array, Arra
 # --- Members --------------------------------------------------------------------------------------
 
 
-def copies(weights: list[float]) -> tuple[list[int], list[float]]:
+def canonical_order(low: Array, high: Array, y: Array, weights: list[float]) -> list[int]:
+    """Return the samples sorted by class, least codes, largest codes and weight."""
+
+    def key(i: int) -> tuple:
+        return y[i], *low[i], *high[i], weights[i]
+
+    return sorted(range(len(y)), key=key)
+
+
+def copies(weights: list[float], order: list[int]) -> tuple[list[int], list[float]]:
     """Return samples as often as they weigh, the last time by the rest, and the copies' weights."""
     rows: list[int] = []
     counted: list[float] = []
-    for row, weight in enumerate(weights):
+    for row in order:
+        weight = weights[row]
         while weight > 0:
             rows.append(row)
             counted.append(min(weight, 1.0))

@@ -40,8 +40,8 @@ def streams(draw, max_samples=260):
 
 def state(model):
     """Return all that a model knows."""
-    memory = model._memory.kept()
-    return {**memory, "classes": model.classes_, "appeared": np.array(model._labels.appeared)}
+    memory = model._model.state.kept()
+    return {**memory, "classes": model.classes_, "appeared": np.array(model._model.labels.appeared)}
 
 
 def assert_same(one, two):
@@ -56,14 +56,14 @@ def assert_same(one, two):
 def test_equals_the_reference(stream):
     X, X_upper, y, params = stream
     model = AdaptiveGFMM(**params).fit(X, y, X_upper=X_upper)
-    codes = model._labels.encode(y)
+    codes = model._model.labels.encode(y)
     slow = AdaptiveMemory(X.shape[1], len(model.classes_), **params)
     for xl, xu, label in zip(X.tolist(), X_upper.tolist(), codes.tolist(), strict=True):
         slow.learn(xl, xu, label)
     boxes = model.hyperboxes_
     np.testing.assert_array_equal(boxes.lower, [box.lower for box in slow.boxes])
     np.testing.assert_array_equal(boxes.upper, [box.upper for box in slow.boxes])
-    places = model._labels.positions
+    places = model._model.labels.positions
     assert boxes.labels.tolist() == [places[box.label] for box in slow.boxes]
     assert boxes.counts.tolist() == [box.count for box in slow.boxes]
     assert model.box_ages_.tolist() == [slow.age(box) for box in slow.boxes]
@@ -113,7 +113,7 @@ def test_fewer_boxes_may_be_asked_for_on_the_way():
     model = AdaptiveGFMM(max_boxes=100).partial_fit(X[:300], y[:300])
     youngest = np.sort(model.box_ages_)[:20]
     twin = copy.deepcopy(model).set_params(max_boxes=20)
-    twin._memory.evict(20)
+    twin._model.state.evict(20)
     np.testing.assert_array_equal(np.sort(twin.box_ages_), youngest)
     assert len(twin.partial_fit(X[300:], y[300:]).hyperboxes_) == 20
 

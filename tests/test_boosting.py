@@ -22,6 +22,9 @@ from hyperboxes._learning import bins
 from hyperboxes._learning import boosting as boosting_learning
 from tests import reference_boosting as reference
 from tests.boosted import MANY, held, problems, small_model
+from tests.compiled import FromPython
+
+on_boosting = FromPython(boosting_kernels)
 
 
 @parametrize_with_checks([BoostedHyperboxes(5), BoostedHyperboxes(MANY)])
@@ -52,7 +55,7 @@ def packed(g, h):
 @given(bin_sums())
 def test_best_interval_equals_brute_force(drawn):
     g, h, n_bins, l2 = drawn
-    found = boosting_kernels.best_interval(packed(g, h), n_bins, l2)
+    found = on_boosting.best_interval(packed(g, h), n_bins, l2)
     expected = reference.best_interval(g.tolist(), h.tolist(), n_bins, l2)
     score, *run, sum_g, sum_h = expected or (0.0, 0, -1, False, 0, 0)
     assert found == (score, *run, packed(sum_g, sum_h))
@@ -62,7 +65,7 @@ def test_best_interval_equals_brute_force(drawn):
 def test_first_interval_has_the_largest_sum(drawn):
     """With an l2 beyond all sums of h, c stays at 0 and the sum of g alone decides."""
     g, h, n_bins, _ = drawn
-    *_, found = boosting_kernels.best_interval(packed(g, h), n_bins, 1e60)
+    *_, found = on_boosting.best_interval(packed(g, h), n_bins, 1e60)
     of_bins = g[:n_bins].tolist()
     largest = max(sum(of_bins[i : j + 1]) for i in range(n_bins) for j in range(i, n_bins))
     assert found >> 32 == (largest + max(g[boosting.MISSING], 0) if largest > 0 else 0)
@@ -127,7 +130,7 @@ def test_models_equal_the_reference(
     model._settings = lambda _: (how, 1)
     random = np.random.RandomState(0)
     with mock.patch.object(boosting_learning, "MAX_SEARCHED", max_searched):
-        path = model.fit(X, y, weights)._courses[0].path
+        path = model.fit(X, y, weights)._runs[0].path
         rows = boosting_learning.draw_rows(len(X), random)
     expected = reference.Booster(X, y, weights, how, n_classes, random, rows).run()
     stages = [path.places_at(stage) for stage in range(1, len(path.votes) + 1)]
@@ -262,14 +265,14 @@ def test_no_two_boxes_are_equal_and_none_is_without_conditions_or_votes(max_boxe
 def test_equal_boxes_of_a_path_are_joined():
     X = np.repeat([0.0, 1.0], 50)[:, np.newaxis]
     model = BoostedHyperboxes(MANY, random_state=0).fit(X, X[:, 0])
-    assert len(model._courses[0].path.boxes) > 2
+    assert len(model._runs[0].path.boxes) > 2
     assert len(model.hyperboxes_) == 2
 
 
 def test_ends_change_once_another_box_explains_a_part():
     X, y = noisy(300)
     model = BoostedHyperboxes(6, random_state=0).fit(X, y)
-    path = model._courses[0].path
+    path = model._runs[0].path
     assert len(path.boxes) > len(path.votes) == len(model.hyperboxes_) == 6
     for stage in range(2, 7):
         before, after = path.places_at(stage - 1), path.places_at(stage)

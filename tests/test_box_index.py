@@ -21,7 +21,7 @@ from hyperboxes._kernels import (
 from hyperboxes._kernels.structs import BLOCKS, BOXES, MEMBERSHIP
 from hyperboxes._learning.growth_parameters import SIMILARITIES, make_growth_parameters
 from hyperboxes._models.box_store import BoxStore, Samples
-from hyperboxes._models.membership import FUNCTIONS, Membership
+from hyperboxes._models.model import FUNCTIONS, Membership
 from tests import reference
 from tests.compiled import FromPython
 from tests.learners import OVERLAPS

@@ -47,7 +47,7 @@ def test_probabilities_are_as_defined(case):
         boxes.labels[boxes.labels >= 0], boxes.counts[boxes.labels >= 0], len(model.classes_)
     )
     shares = (counts + 1) / (counts + 1).sum()
-    best, *_ = model._class_scores(xl, xu, winners_only=False)
+    best, *_ = model._model.find_nearest(xl, xu)
     distances = np.minimum(np.where(best > 0, 1 - best, -best), 1e300)
     winners = np.searchsorted(model.classes_, model.predict(xl, X_upper=xu))
     numbers = calibration.offset, calibration.slope, calibration.prior_weight

@@ -264,7 +264,7 @@ def test_command_line(tmp_path, capsys):
 @pytest.mark.parametrize("learner", ["improved", "mixed"])
 def test_batches_may_bring_categories(learner, tmp_path, capsys):
     table, y = make_table()
-    order = np.argsort(table["colour"], kind="stable")
+    order = table["colour"].sort_values(kind="stable").index
     y[::11] = "?"
     mark = [] if learner == "mixed" else ["--unlabeled", "?"]
     data, path = tmp_path / "data.csv", tmp_path / "m.hyperboxes"

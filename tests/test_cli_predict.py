@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from hyperboxes import HyperboxClustering, ImprovedOnlineGFMM, load, save
+from tests.boosted import set_fitted
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 
@@ -97,7 +98,7 @@ def test_predict_with_boosted_boxes(get, boosted):
 
 
 def test_classes_are_those_of_predict_where_probabilities_tie(get, boosted):
-    boosted.intercept_ = np.array([0.1, np.nextafter(0.1, 1.0), -50.0])
+    set_fitted(boosted, intercept=np.array([0.1, np.nextafter(0.1, 1.0), -50.0]))
     save(boosted, "boosted")
     nothing = pd.DataFrame(np.full((1, 4), np.nan), columns=FEATURES)  # which no box holds
     nothing.to_csv("nothing.csv", index=False, na_rep="NA")

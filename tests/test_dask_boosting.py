@@ -121,7 +121,7 @@ def test_what_cannot_be_boosted_in_parts():
         hyperboxes.dask.fit(model, X, y, min_box_samples=2)
     with pytest.raises(ValueError, match=r"Partition 0: .* takes no intervals"):
         hyperboxes.dask.fit(model, X, y, X_upper=X)
-    with pytest.raises(ValueError, match=r"Partition 0: .* needs labels"):
+    with pytest.raises(ValueError, match=r"Partition 0: .* requires y"):
         hyperboxes.dask.fit(model, X)
     with pytest.raises(ValueError, match="Partition 0: Unknown label type"):
         hyperboxes.dask.fit(model, X, y + 0.5)

@@ -152,7 +152,7 @@ def iris():
     """Return the irises, and a model of half of them with names."""
     data = load_iris(as_frame=True)
     X, y = data.data, data.target_names[data.target]
-    return X, y, SMALL(n_estimators=12).fit(X[::2], y[::2])
+    return X, y, SMALL(n_estimators=12, max_features=(2, 4)).fit(X[::2], y[::2])
 
 
 @pytest.mark.parametrize("function", ["mean", "min"])

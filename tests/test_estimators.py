@@ -18,14 +18,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hyperboxes import AgglomerativeGFMM, HyperboxClustering, RandomHyperboxes
+from hyperboxes import AgglomerativeGFMM, HyperboxClustering
 from hyperboxes._estimators.registry import all_learners
 from hyperboxes.literature import FuzzyMinMax, FuzzyMinMaxClustering, OverlappingFuzzyMinMax
 from tests.learners import ImprovedOnlineGFMM, every_learner, every_online_learner, same_boxes
 
 X, Y = load_iris(return_X_y=True)
-
-ORDER_MATTERS = "the check shuffles samples, and draws depend on their order: see test_weights.py"
 
 
 @parametrize_with_checks(
@@ -37,11 +35,6 @@ ORDER_MATTERS = "the check shuffles samples, and draws depend on their order: se
         HyperboxClustering(algorithm="agglo-sm", min_samples=2),
         *(OverlappingFuzzyMinMax(resolution=name) for name in ("compensate", "core", "levels")),
     ],
-    expected_failed_checks=lambda estimator: (
-        {"check_sample_weight_equivalence_on_dense_data": ORDER_MATTERS}
-        if isinstance(estimator, RandomHyperboxes)
-        else {}
-    ),
 )
 @pytest.mark.filterwarnings("ignore:Boxes still change")  # of Simpson's clustering
 def test_scikit_learn_estimator_checks(estimator, check):

@@ -23,8 +23,7 @@ from hyperboxes import (
     merge,
     prune,
 )
-from hyperboxes._estimators.base import NUMBERS
-from hyperboxes._estimators.validation import validate_samples
+from hyperboxes._estimators.validation import NUMBERS, validate_samples
 from hyperboxes._models import executor
 from hyperboxes._models.samples import Intervals
 from tests import boosted

@@ -1,6 +1,7 @@
 """Fences around what the kernels do that Numba does not promise."""
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -33,6 +34,27 @@ def quadruple(x):
 
 print(*(w.message for w in caught if w.category is RuntimeWarning))
 print(quadruple(3), "hyperboxes._kernels.numba_pipeline" in sys.modules)
+"""
+
+WITH_CHECKED_BOUNDS = """
+import numpy as np
+from hyperboxes._kernels.jit import check_index, kernel
+
+@kernel
+def pick(values, place):
+    return values[place]
+
+@kernel
+def check(place):
+    check_index(place, 3)
+    return place
+
+for use in (lambda: pick(np.arange(3), 3), lambda: check(-1), lambda: check(3)):
+    try:
+        print(use())
+    except IndexError as error:
+        print("out of range")
+print(pick(np.arange(3), 2), check(2))
 """
 
 
@@ -111,6 +133,16 @@ def test_kernels_pass_on_what_python_keeps_alive():
     assert sum(len(calls_in(tree)) for tree in trees.values()) > 0
     found = {name: list(find_dangling(tree)) for name, tree in trees.items()}
     assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def test_bounds_are_checked_if_the_environment_says_so(tmp_path):
+    run = [sys.executable, "-c", WITH_CHECKED_BOUNDS]
+    environment = os.environ | {
+        "HYPERBOXES_CHECK_BOUNDS": "1",
+        "NUMBA_CACHE_DIR": str(tmp_path),
+    }
+    done = subprocess.run(run, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.splitlines() == [*["out of range"] * 3, "2 2"]
 
 
 def test_newer_numba_compiles_by_its_own_pipeline_and_a_warning_says_so():

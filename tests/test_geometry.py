@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hyperboxes._kernels import geometry
 from hyperboxes._learning.growth_parameters import OVERLAPS, SIMILARITIES, make_growth_parameters
-from hyperboxes._models.membership import FUNCTIONS, Membership
+from hyperboxes._models.model import FUNCTIONS, Membership
 from tests import reference, reference_family
 from tests.compiled import FromPython
 from tests.strategies import problems, slopes, thetas

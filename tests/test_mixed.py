@@ -277,6 +277,7 @@ def test_saved_models_are_the_same_and_learn_on():
         ({"value_counts": lambda counts: counts + 10**6}, "too often"),
         ({"value_counts": lambda counts: counts[:, 1:]}, "other categories are counted"),
         ({"lower": np.nan_to_num, "upper": np.nan_to_num}, "bounds in a categorical"),
+        (dict.fromkeys(["scale_low", "scale_high"], lambda ends: ends - 1e6), "is scaled"),
     ],
 )
 def test_files_that_cannot_be_are_refused(change, message):

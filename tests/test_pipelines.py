@@ -16,7 +16,6 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.tree import DecisionTreeClassifier
-from skrub import TableVectorizer
 
 from hyperboxes import (
     AdaptiveGFMM,
@@ -183,8 +182,9 @@ def test_categories_come_through_a_column_transformer():
 
 
 def test_table_vectorizer_keeps_names():
+    skrub = pytest.importorskip("skrub")
     table, y = make_table()
-    pipeline = make_pipeline(TableVectorizer(), ImprovedOnlineGFMM()).fit(table, y)
+    pipeline = make_pipeline(skrub.TableVectorizer(), ImprovedOnlineGFMM()).fit(table, y)
     assert "size" in names_of(pipeline, table)
 
 

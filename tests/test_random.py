@@ -199,7 +199,7 @@ def test_members_and_votes_equal_the_reference(name, problem, data):
     ends = np.concatenate([xl, xu]).T.tolist()
     begins = [slow.thresholds(column, scaling, LEVELS, 2 * weights) for column in ends]
     low, high = slow.encode(xl, xu, begins)
-    rows, counted = slow.copies(weights)
+    rows, counted = slow.copies(weights, slow.canonical_order(low, high, y, weights))
     copies = low[rows], high[rows], y[rows]
     members = [
         slow.learn_member(

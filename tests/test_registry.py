@@ -18,7 +18,7 @@ from hyperboxes import (
     save,
 )
 from hyperboxes._estimators import capabilities, registry
-from hyperboxes._estimators.base import BaseGFMM
+from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.registry import (
     EstimatorEntry,
     MergeSettings,
@@ -70,7 +70,7 @@ def test_own_parameters_come_before_the_settings_of_the_entry():
     assert settings.for_model(ImprovedOnlineGFMM()).similarity == "mid-max"
 
 
-class EachSampleABox(BaseGFMM):
+class EachSampleABox(BoxClassifier):
     """A toy that keeps every sample as a box."""
 
     def __init__(self, *, gamma=1.0, scaling="minmax", unlabeled=None, n_jobs=None):

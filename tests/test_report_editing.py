@@ -10,7 +10,7 @@ from hyperboxes import AgglomerativeGFMM, BoostedHyperboxes, explain
 from hyperboxes._readers import explanation_text as words
 from hyperboxes._report.page_data import list_sliders
 from hyperboxes.literature import MultiGranularGFMM
-from tests.boosted import MANY, around, known_model
+from tests.boosted import MANY, around, known_model, set_fitted
 from tests.browser import needs_browser
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, OverlappingFuzzyMinMax
 
@@ -162,7 +162,7 @@ def test_equal_scores_are_the_first_class(show):
     data = np.array([[0.0], [1.0]] * 40)
     labels = np.array(["b", "a"] * 40)
     model = BoostedHyperboxes(2, random_state=0).fit(data, labels)
-    model.intercept_ = np.zeros(2)
+    set_fitted(model, intercept=np.zeros(2))
     window = show(model, data[:4], labels[:4])
     (answer,) = ask(window, [[nan]])
     assert answer["scores"] == [0.0, 0.0]

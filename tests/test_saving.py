@@ -287,7 +287,7 @@ def test_skops(cls):
         f"{type(model).__module__}.{type(model).__name__}",
         "hyperboxes._models.box_store.BoxStore",
         "hyperboxes._models.calibration.DistanceCalibration",
-        "hyperboxes._models.membership.Membership",
+        "hyperboxes._models.model.Membership",
         "hyperboxes._models.model.BoxModel",
         "hyperboxes._models.samples.MinMaxScale",
     ]

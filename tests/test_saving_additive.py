@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 
 from hyperboxes import BoostedHyperboxes, ModelFileError, export_text, load
-from tests.boosted import MANY, problems, small_model
+from tests.boosted import MANY, problems, set_fitted, small_model
 from tests.model_files import npy, refusal, saved, sealed
 
 X, Y = load_iris(return_X_y=True, as_frame=True)
@@ -28,7 +28,7 @@ def assert_same_model(twin, model):
     """Compare all that is saved, bit for bit."""
     assert type(twin) is type(model)
     assert twin.get_params() == model.get_params()
-    assert vars(twin).keys() == vars(model).keys() - {"_courses"}
+    assert vars(twin).keys() == vars(model).keys() - {"_runs"}
     names = ("intercept_", "classes_", "feature_importances_")
     pairs = [(getattr(twin, name), getattr(model, name)) for name in names]
     pairs += zip(vars(twin.hyperboxes_).values(), vars(model.hyperboxes_).values(), strict=True)
@@ -78,7 +78,7 @@ def test_what_could_not_be_loaded_is_not_saved():
     model = BoostedHyperboxes(3, random_state=np.random.RandomState(0)).fit(X, Y)
     with pytest.raises(ValueError, match="its parameter random_state is a RandomState"):
         saved(model)
-    model.set_params(random_state=0).intercept_ = np.array([0.0, nan, 0.0])
+    set_fitted(model.set_params(random_state=0), intercept=np.array([0.0, nan, 0.0]))
     with pytest.raises(ValueError, match="its votes and intercepts are not finite"):
         saved(model)
 

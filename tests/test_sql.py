@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_iris
 
 import hyperboxes
-from hyperboxes._models.membership import FUNCTIONS
+from hyperboxes._models.model import FUNCTIONS
 from tests.databases import ask_duckdb, ask_sqlite, databases
 from tests.learners import LEARNERS, ImprovedOnlineGFMM, OnlineGFMM, every_function, every_learner
 

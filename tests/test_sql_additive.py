@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 
 from hyperboxes import BoostedHyperboxes, export_sql
 from hyperboxes._readers import sql_additive
-from tests.boosted import MANY, around, held, known_model, problems, small_model
+from tests.boosted import MANY, around, held, known_model, problems, set_fitted, small_model
 from tests.databases import databases
 
 X, Y = load_iris(return_X_y=True)
@@ -28,15 +28,14 @@ def test_every_row_gets_the_class_of_predict(ask_database, problem, max_boxes):
 @databases
 def test_sums_are_those_of_predict_to_the_last_bit(ask_database):
     model = known_model()
-    boxes = model.hyperboxes_
     votes = np.zeros((3, 2))
     votes[:, 0] = 0.1, 0.2, 0.3  # (0.1 + 0.2) + 0.3 > 0.6 > 0.1 + (0.2 + 0.3)
-    object.__setattr__(boxes, "weights", votes)
+    set_fitted(model, weights=votes)
     sample = np.array([[3.0, 1.0, 7.0]])
     assert held(model, sample).all()
     total = 0.1 + 0.2 + 0.3
     for start, winner in [(0.6, "a"), (total, "a"), (np.nextafter(total, 1), "b")]:
-        model.intercept_ = np.array([0.0, start])
+        set_fitted(model, intercept=np.array([0.0, start]))
         expected = model.predict(sample).tolist()
         assert expected == [winner]
         assert ask_database(export_sql(model, table="data"), sample) == expected

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from hyperboxes import export_sql
-from hyperboxes._models.membership import FUNCTIONS
+from hyperboxes._models.model import FUNCTIONS
 from tests.learners import ImprovedOnlineGFMM, every_function
 from tests.test_sql import around, ask_sqlite, bounds_of, cases, databases, of_many_digits
 

@@ -19,7 +19,7 @@ PROJECT = {
         "test": ["hyperboxes[demo]", "pytest>=8"],
         "loose": ["ruff"],
         "capped": ["pandas>=2,<3"],
-        "other": ["numpy>=2"],
+        "newer": ["numpy>=1.100"],
     },
 }
 
@@ -27,6 +27,7 @@ PROJECT = {
 def test_lower_bounds_of_an_extra_and_of_the_extras_in_it():
     core = {"numpy": "1.26", "scikit-learn": "1.9"}
     assert oldest(PROJECT, "plot") == core | {"matplotlib": "3.8"}
+    assert oldest(PROJECT, "newer") == core | {"numpy": "1.100"}
     assert oldest(PROJECT, "test") == core | {"matplotlib": "3.8", "pandas": "2", "pytest": "8"}
 
 
@@ -35,7 +36,6 @@ def test_lower_bounds_of_an_extra_and_of_the_extras_in_it():
     [
         ("loose", "'ruff' in pyproject.toml must be of the form name>=version"),
         ("capped", "'pandas>=2,<3' in pyproject.toml must be of the form"),
-        ("other", "two lower bounds for numpy; keep one"),
     ],
 )
 def test_bounds_that_would_not_be_tested(extra, message):
@@ -52,3 +52,12 @@ def test_package_changelog_and_citation_name_the_same_release():
     assert find("CITATION.cff", r"^version: (\S+)\ndate-released: (\S+)$") == latest
     if "dev" not in hyperboxes.__version__:
         assert hyperboxes.__version__ == latest[0]
+
+
+@pytest.mark.skipif(not (ROOT / ".github").exists(), reason="an sdist has no workflows")
+def test_workflow_tests_the_declared_pythons():
+    declared = re.findall(
+        r"Language :: Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    )
+    (tested,) = find(".github/workflows/tests.yml", r"^        python: \[(.*)\]$")
+    assert re.findall(r"[\d.]+", tested) == declared

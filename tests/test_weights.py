@@ -62,10 +62,10 @@ def test_weights_of_intervals_in_batches(model):
 
 
 def test_whole_weights_of_an_ensemble_repeat_samples():
-    """Bit for bit: draws, members, votes, probabilities, scores and importances."""
+    """Bit for bit and in any order: draws, members, votes, probabilities, scores, importances."""
     table, y = make_table(60)
     table.loc[WEIGHTS == 0, "colour"] = "never"
-    rows = np.repeat(np.arange(60), WEIGHTS)
+    rows = np.random.default_rng(0).permutation(np.repeat(np.arange(60), WEIGHTS))
     model = RandomHyperboxes(n_estimators=6, random_state=0)
     weighted = clone(model).fit(table, y, sample_weight=WEIGHTS)
     repeated = clone(model).fit(table.iloc[rows], y[rows])

@@ -89,7 +89,7 @@ def test_the_builders_build_files_that_load():
         (with_header(parameters=[]), "header"),
         (with_header(estimator=5), "header"),
         (with_header(estimator="Pipeline"), "'Pipeline', but only AdaptiveGFMM, "),
-        (with_header(estimator="BaseGFMM"), "'BaseGFMM', but only"),
+        (with_header(estimator="BoxClassifier"), "'BoxClassifier', but only"),
         (with_header(estimator="__import__('os').abort()\n"), "but only"),
         (with_header(feature_names=["one"]), "a name for each feature"),
         (with_header(feature_names=["one", 2]), "a name for each feature"),

@@ -1,7 +1,7 @@
 """Print the lower bounds that pyproject.toml declares, as constraints for pip.
 
 `make test-oldest` installs them, so that the bounds are those that were tested. Usage:
-`python tools/oldest.py test > constraints.txt` for the core dependencies and the extra `test`.
+`python tools/oldest.py test-core > constraints.txt` for the core dependencies and an extra.
 """
 
 import re
@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
-OWN_EXTRAS = re.compile(r"hyperboxes\[([a-z,]+)\]")
+OWN_EXTRAS = re.compile(r"hyperboxes\[([a-z,-]+)\]")
 AT_LEAST = re.compile(r"([A-Za-z0-9._-]+)>=([0-9.]+)")
 
 
 def oldest(project: dict, extra: str) -> dict[str, str]:
-    """Return the lowest version allowed of each package that the extra needs.
+    """Return the lowest version of each package that the core and an extra allow.
 
     Raises
     ------
@@ -30,9 +30,13 @@ def oldest(project: dict, extra: str) -> dict[str, str]:
         if bound is None:
             raise ValueError(f"{requirement!r} in pyproject.toml must be of the form name>=version")
         name, version = bound.groups()
-        if versions.setdefault(name, version) != version:
-            raise ValueError(f"pyproject.toml has two lower bounds for {name}; keep one")
+        versions[name.lower()] = max(version, versions.get(name.lower(), "0"), key=numbers)
     return versions
+
+
+def numbers(version: str) -> list[int]:
+    """Return the parts of a version as numbers."""
+    return [int(part) for part in version.split(".")]
 
 
 def needs(project: dict, extra: str) -> Iterator[str]:

@@ -8,6 +8,8 @@ It also has boosted rules, ensembles, clustering, and classifiers for streams wi
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from hyperboxes._extras import check_core
+
 if TYPE_CHECKING:
     from hyperboxes._estimators.adaptive import AdaptiveGFMM
     from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from hyperboxes._readers.sql import export_sql
     from hyperboxes._report import export_html
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 
 # Each public name is imported when it is first used: `hyperboxes --help` needs none.
 _MODULES = {
@@ -114,6 +116,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    check_core()
     value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     return value
 

@@ -162,6 +162,41 @@ X : array-like of shape (n_samples, n_features)
 X_upper : array-like of shape (n_samples, n_features), default=None
     The upper ends of interval samples. None: samples are points.
 """,
+    "learn_one": """
+It gives what `partial_fit` gives, without scikit-learn's validation and callbacks. There is
+no need to name classes in advance.
+
+Parameters
+----------
+x : dict or sequence of n_features numbers
+    The sample. A dictionary has the features by name, in any order; if the model has no
+    names, by number, from 0. Features that are not there are missing. The first sample
+    says which features there are.
+y : object
+    Its label.
+""",
+    "predict_one": """
+Parameters
+----------
+x : dict or sequence of n_features numbers
+    As in `learn_one`.
+
+Returns
+-------
+y : object
+    What `predict` says, as a plain Python value; None before anything was learned.
+""",
+    "predict_proba_one": """
+Parameters
+----------
+x : dict or sequence of n_features numbers
+    As in `learn_one`.
+
+Returns
+-------
+p : dict of label to float
+    What `predict_proba` says; empty before anything was learned.
+""",
     "whole_weights": """
 sample_weight : array-like of shape (n_samples,), default=None
     Weights, whole numbers: a sample with a weight of 2 counts as the sample twice in a row,
@@ -183,6 +218,12 @@ y : array-like of shape (n_samples,)
     True labels.
 sample_weight : array-like of shape (n_samples,), default=None
     Weights of the samples in the mean.
+""",
+    "accuracy": """
+Returns
+-------
+score : float
+    Mean accuracy.
 """,
     "predict": """
 Parameters

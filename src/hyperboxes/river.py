@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._estimators import adaptive, online
-from hyperboxes._estimators.streaming import OnlineMixin
 from hyperboxes._extras import need
 
 try:
@@ -51,7 +50,7 @@ class _BoxClassifier(base.Classifier):
         return list(self._names)
 
     @abstractmethod
-    def _make_model(self) -> OnlineMixin:
+    def _make_model(self) -> Any:
         """Return an estimator that has learned nothing."""
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:
@@ -159,7 +158,7 @@ class _WarmedUp(_BoxClassifier):
         rows = np.array([self._values(x) for x, _ in self._first], np.float64)
         labels = np.array([y for _, y in self._first])
         model = self._make_model()
-        model.partial_fit(rows, labels, classes=np.unique(labels))  # type: ignore[attr-defined]
+        model.partial_fit(rows, labels, classes=np.unique(labels))
         model._names = None, self._names
         self._model, self._first = model, []
 

@@ -22,7 +22,17 @@ from hyperboxes import __version__
 from hyperboxes._cli.common import COLUMN_OPTIONS, UsageError, printable
 from hyperboxes._compiling import compiling
 
-COMMANDS = ("fit", "predict", "evaluate", "rules", "explain", "report", "stream", "demo")
+COMMANDS = (
+    "fit",
+    "predict",
+    "evaluate",
+    "rules",
+    "explain",
+    "report",
+    "stream",
+    "demo",
+    "compile",
+)
 
 # The exit codes of programs ended by Ctrl-C or a closed pipe.
 _INTERRUPTED = 130

@@ -1,20 +1,21 @@
-"""`AdaptiveGFMM`: a bounded memory of boxes that follows a stream's drift."""
+"""`AdaptiveGFMM`: a limited number of boxes that follow the concept drift of a stream."""
 
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.base import NUMBERS, IntervalClassifierMixin
-from hyperboxes._estimators.streaming import OnlineMixin, StreamClasses
+from hyperboxes._estimators.streaming import StreamClasses, learn_sample, make_row
 from hyperboxes._estimators.validation import (
+    NUMBERS,
     check_not_huge,
     check_upper,
     unchanged_on_error,
@@ -33,16 +34,23 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import NeighborBoxes
 
 
-@shared_docs
-class AdaptiveGFMM(OnlineMixin, IntervalClassifierMixin, BaseEstimator):
-    """A bounded memory of boxes that follows drift: for streams without end.
+class AdaptiveModel(NamedTuple):
+    """The state of the boxes, and the classes of the stream."""
 
-    Each sample joins a near and recent box of its class, or becomes a box. When there are too many,
-    the box that was confirmed longest ago goes. To predict, the nearest boxes of several horizons
-    (those confirmed in the last 32, 128 or 512 samples, and all) vote, and horizons that have been
-    right of late count for more: after a sudden change the recent boxes outvote the old ones, in
-    quiet times all of them speak. Features are scaled by their recent spread, and weighted by what
-    they have told about the classes of late.
+    state: AdaptiveState
+    labels: StreamClasses
+
+
+@shared_docs
+class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
+    """A classifier with a limited number of boxes that follows concept drift in endless streams.
+
+    Each sample joins a near and recent box of its class, or becomes a box. Beyond `max_boxes`, the
+    box that was matched longest ago is evicted. To predict, the nearest boxes of several horizons
+    (those matched by the last 32, 128 or 512 samples, and all) vote, and horizons that were right
+    recently have larger weights. After a sudden change recent boxes outvote the old ones; without
+    drift all of them count. Features are scaled by their recent spread, and weighted by how well
+    they have recently separated the classes.
 
     Parameters
     ----------
@@ -50,8 +58,8 @@ class AdaptiveGFMM(OnlineMixin, IntervalClassifierMixin, BaseEstimator):
         Maximum side of a box, as a fraction of each feature's recent range (that of a uniform
         distribution with the same standard deviation). Larger boxes are fewer and read better.
     max_boxes : int, default=1000
-        How many boxes are remembered. More take more time and, where the world does not change,
-        predict a little better.
+        The maximum number of boxes. More boxes take more time and, without concept drift, predict
+        slightly better.
 
     Attributes
     ----------
@@ -60,10 +68,10 @@ class AdaptiveGFMM(OnlineMixin, IntervalClassifierMixin, BaseEstimator):
     box_ages_ : ndarray of int, shape (n_boxes,)
         How many samples were learned since each box was last confirmed.
     horizon_scores_ : ndarray of shape (4, 4)
-        How often the experts were right of late: a row for each horizon (32, 128, 512, all), a
+        How often the experts were right recently: a row for each horizon (32, 128, 512, all), a
         column for each number of neighbours (1, 3, 7, 15).
     feature_weights_ : ndarray of shape (n_features,)
-        What each feature weighs in distances: 1 for the one that tells most about the classes, at
+        The weight of each feature in distances: 1 for the one that separates the classes best, at
         least 0.1.
     data_min_, data_max_ : ndarray of shape (n_features,)
         The recent range of each feature, of which `theta` is a fraction.
@@ -78,12 +86,12 @@ class AdaptiveGFMM(OnlineMixin, IntervalClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    ImprovedOnlineGFMM : Learns sample by sample, too, and forgets nothing unless it has a budget.
+    ImprovedOnlineGFMM : Learns sample by sample, and evicts boxes only with `max_boxes`.
 
     Notes
     -----
-    Samples are learned in their order, by `fit`, too: the last ones count most. Any division into
-    batches gives the very same model. :doc:`/algorithms` has the definition.
+    `fit` learns the samples in their order as well: the last ones count most. Any division into
+    batches gives the same model. :doc:`/algorithms` has the definition.
 
     Examples
     --------
@@ -92,7 +100,7 @@ class AdaptiveGFMM(OnlineMixin, IntervalClassifierMixin, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((2000, 2))
     >>> y = X[:, 0] > X[:, 1]
-    >>> y[1000:] = ~y[1000:]  # the world is turned upside down
+    >>> y[1000:] = ~y[1000:]  # a sudden drift
     >>> model = AdaptiveGFMM().partial_fit(X[:1000], y[:1000])
     >>> model.partial_fit(X[1000:1200], y[1000:1200]).score(X[1200:], y[1200:]) > 0.9
     True
@@ -103,10 +111,8 @@ class AdaptiveGFMM(OnlineMixin, IntervalClassifierMixin, BaseEstimator):
         "max_boxes": [Interval(Integral, 1, None, closed="left")],
     }
 
-    classes_: np.ndarray
     n_features_in_: int
-    _memory: AdaptiveState
-    _labels: StreamClasses
+    _model: AdaptiveModel
 
     def __init__(self, theta: float = 0.05, *, max_boxes: int = 1000) -> None:
         self.theta = theta
@@ -145,23 +151,51 @@ class AdaptiveGFMM(OnlineMixin, IntervalClassifierMixin, BaseEstimator):
 
         {goes_on}
         """
-        return self._learn(X, y, classes, X_upper, is_first=not hasattr(self, "_memory"))
+        return self._learn(X, y, classes, X_upper, is_first=not hasattr(self, "_model"))
 
     def _learn(self, X: Any, y: Any, classes: Any, X_upper: Any, *, is_first: bool) -> Self:
         with unchanged_on_error(self):
             X, y = validate_samples(self, X, y, reset=is_first, **NUMBERS)
             upper = check_upper(self, X, X_upper)
             check_not_huge(self, X, upper)
-            labels = StreamClasses.none() if is_first else self._labels
+            labels = StreamClasses.none() if is_first else self._model.labels
             labels = labels.with_labels(y, classes)
-        if is_first:
-            self._memory = AdaptiveState(X.shape[1])
-        self._know(labels)
-        learn_adaptively(X, upper, labels.encode(y), self._memory, self._settings())
+        self._set_model(AdaptiveState(X.shape[1]) if is_first else self._model.state, labels)
+        learn_adaptively(X, upper, labels.encode(y), self._model.state, self._settings())
         return self
 
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn a single sample, as river's models do.
+
+        {learn_one}
+        """
+        learn_sample(self, x, y, self._learn_row)
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the label of a single sample, as river's models do.
+
+        {predict_one}
+        """
+        shares = self.predict_proba_one(x)
+        return max(shares, key=shares.__getitem__) if shares else None
+
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Return the probabilities of the classes for a single sample, as river's models do.
+
+        {predict_proba_one}
+        """
+        if not self.__sklearn_is_fitted__():
+            return {}
+        state, labels = self._model
+        shares = ask_row(make_row(self, x), state, self.theta, self.max_boxes)
+        codes = labels.codes
+        return {
+            label: shares[codes[label]] if label in codes else 0.0 for label in labels.sorted_labels
+        }
+
     def _learn_row(self, row: np.ndarray, label: Any) -> None:
-        labels = getattr(self, "_labels", None) or StreamClasses.none()
+        is_first = not hasattr(self, "_model")
+        labels = StreamClasses.none() if is_first else self._model.labels
         try:
             code = labels.codes.get(label)
         except TypeError:
@@ -169,38 +203,18 @@ class AdaptiveGFMM(OnlineMixin, IntervalClassifierMixin, BaseEstimator):
         if code is None:
             labels = labels.with_labels(np.array([label]))
             code = labels.codes[label]
-            if not hasattr(self, "_memory"):
-                self._memory = AdaptiveState(row.shape[1])
-            self._know(labels)
-        learn_row(row, code, self._memory, self.theta, self.max_boxes)
+            self._set_model(AdaptiveState(row.shape[1]) if is_first else self._model.state, labels)
+        learn_row(row, code, self._model.state, self.theta, self.max_boxes)
 
     def _add_features(self, n_features: int) -> None:
-        """Have more features, of which nothing is known yet."""
-        if hasattr(self, "_memory"):
-            self._memory.add_features(n_features)
+        """Add features, whose values are missing so far."""
+        if hasattr(self, "_model"):
+            self._model.state.add_features(n_features)
         self.n_features_in_ += n_features
 
-    def _can_predict(self) -> bool:
-        return self.__sklearn_is_fitted__()
-
-    def _predict_row(self, row: np.ndarray) -> Any:
-        shares = self._shares_of_row(row)
-        return max(shares, key=shares.__getitem__)
-
-    def _shares_of_row(self, row: np.ndarray) -> dict[Any, float]:
-        """Return the shares of the classes in their order."""
-        shares = ask_row(row, self._memory, self.theta, self.max_boxes)
-        codes = self._labels.codes
-        return {
-            label: shares[codes[label]] if label in codes else 0.0
-            for label in self._labels.sorted_labels
-        }
-
-    def _know(self, labels: StreamClasses) -> None:
-        """Take over labels, with room for those that are new."""
-        self._memory.add_labels(len(labels.appeared) - self._memory.n_labels)
-        self._labels = labels
-        self.classes_ = labels.classes
+    def _set_model(self, state: AdaptiveState, labels: StreamClasses) -> None:
+        """Set the model, with room for labels that are new, in a single step."""
+        self._model = AdaptiveModel(state.with_labels(len(labels.appeared)), labels)
 
     def _settings(self) -> Settings:
         return make_settings(self.theta, self.max_boxes)
@@ -222,55 +236,70 @@ class AdaptiveGFMM(OnlineMixin, IntervalClassifierMixin, BaseEstimator):
         X = validate_samples(self, X, reset=False, **NUMBERS)
         upper = check_upper(self, X, X_upper)
         shares = np.zeros((len(X), len(self.classes_)))
-        shares[:, self._labels.positions] = ask_memory(X, upper, self._memory, self._settings())
+        state, labels = self._model
+        shares[:, labels.positions] = ask_memory(X, upper, state, self._settings())
         return shares
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
+        """Return the accuracy of `predict` on the given samples.
+
+        {tested}
+        {interval_ends}
+        {accuracy}
+        """
+        return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels seen or announced so far."""
+        return self._model.labels.classes
 
     def _record(self) -> NeighborBoxes:
         """Return the fitted model as a record, which stays as it is when learning goes on."""
-        return self._memory.record(self._labels.positions, len(self.classes_))
+        return self._model.state.record(self._model.labels.positions, len(self.classes_))
 
     @property
     def hyperboxes_(self) -> Hyperboxes:
         """The boxes in data units, oldest first."""
         check_is_fitted(self)
-        return self._memory.hyperboxes(self._labels.positions)
+        return self._model.state.hyperboxes(self._model.labels.positions)
 
     @property
     def box_ages_(self) -> np.ndarray:
         """How many samples were learned since each box was last confirmed."""
         check_is_fitted(self)
-        confirmed = self._memory.arrays.confirmed[self._memory.by_age]
-        return self._memory.n_learned - 1 - confirmed
+        confirmed = self._model.state.arrays.confirmed[self._model.state.by_age]
+        return self._model.state.n_learned - 1 - confirmed
 
     @property
     def horizon_scores_(self) -> np.ndarray:
-        """How often the experts were right of late, by horizon and number of neighbours."""
+        """How often the experts were right recently, by horizon and number of neighbours."""
         check_is_fitted(self)
-        return self._memory.scores.copy()
+        return self._model.state.scores.copy()
 
     @property
     def feature_weights_(self) -> np.ndarray:
-        """What each feature weighs in distances."""
+        """The weight of each feature in distances."""
         check_is_fitted(self)
-        return self._memory.arrays.weight.copy()
+        return self._model.state.arrays.weight.copy()
 
     @property
     def data_min_(self) -> np.ndarray:
         """The start of each feature's recent range."""
         check_is_fitted(self)
-        return self._memory.arrays.mean - self._memory.ranges / 2
+        return self._model.state.arrays.mean - self._model.state.ranges / 2
 
     @property
     def data_max_(self) -> np.ndarray:
         """The end of each feature's recent range."""
         check_is_fitted(self)
-        return self._memory.arrays.mean + self._memory.ranges / 2
+        return self._model.state.arrays.mean + self._model.state.ranges / 2
 
     @property
     def n_samples_seen_(self) -> int:
         """How many samples were learned."""
         check_is_fitted(self)
-        return self._memory.n_learned
+        return self._model.state.n_learned
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -278,4 +307,4 @@ class AdaptiveGFMM(OnlineMixin, IntervalClassifierMixin, BaseEstimator):
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_memory") and len(self._memory) > 0
+        return hasattr(self, "_model") and len(self._model.state) > 0

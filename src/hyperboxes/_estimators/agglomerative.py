@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.base import BaseGFMM
+from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_samples
 from hyperboxes._learning.growth_parameters import SIMILARITIES
 from hyperboxes._learning.steps import FitCallbacks
@@ -17,7 +17,7 @@ from hyperboxes._models.samples import Samples
 
 
 @shared_docs
-class AgglomerativeGFMM(BaseGFMM):
+class AgglomerativeGFMM(BoxClassifier):
     """Agglomerative learning of a general fuzzy min-max network (AGGLO-2 and AGGLO-SM).
 
     Every training sample starts as a box of its own. Two boxes of a class are merged, the most
@@ -80,7 +80,7 @@ class AgglomerativeGFMM(BaseGFMM):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseGFMM._parameter_constraints,
+        **BoxClassifier._parameter_constraints,
         "algorithm": [StrOptions(set(ALGORITHMS))],
         "similarity": [StrOptions(set(SIMILARITIES))],
         "min_similarity": [Interval(Real, 0, 1, closed="both")],
@@ -126,5 +126,5 @@ class AgglomerativeGFMM(BaseGFMM):
         }
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
-        growth = self._make_growth_parameters(model, **self._growth_options())
+        growth = self._growth_parameters(model)
         agglomerate_samples(samples, model, growth, self.algorithm, callbacks)

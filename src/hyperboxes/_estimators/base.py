@@ -1,6 +1,6 @@
 """What nearest-box estimators share: validation, scale, fit, prediction and scores.
 
-`BoxEstimator` is the base of clustering and classifiers, `BaseGFMM` that of classifiers.
+`BoxEstimator` is the base of clustering and classifiers, `BoxClassifier` that of classifiers.
 """
 
 from __future__ import annotations
@@ -14,59 +14,53 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
-from sklearn.callback import CallbackSupportMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, TakesCategories
+from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.validation import (
-    check_any_label,
+    NUMBERS,
     check_counts,
     check_finite_range,
     check_fitted,
     check_gamma,
-    check_no_none,
     check_ranges,
-    check_unit_range,
+    check_training_upper,
     check_unlabeled,
     check_upper,
+    data_attributes,
     encode,
-    find_labels,
+    find_classes,
     unchanged_on_error,
     validate_samples,
 )
-from hyperboxes._kernels import nearest
 from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
 from hyperboxes._learning.calibration import cross_fit
 from hyperboxes._learning.growth_parameters import SELECTIONS, make_growth_parameters
 from hyperboxes._learning.steps import FitCallbacks, Threads
-from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
-from hyperboxes._models.calibration import Nearest, nearest_probabilities, predicted_classes
+from hyperboxes._models.box_store import BoxStore
+from hyperboxes._models.calibration import nearest_probabilities, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.membership import FUNCTIONS, Membership
-from hyperboxes._models.model import BoxModel
+from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership
 from hyperboxes._models.records import NearestBoxes
 from hyperboxes._models.samples import Intervals, MinMaxScale, Samples, slices
 
-# Asking about fewer samples takes less time than starting a thread.
+# Predicting fewer samples takes less time than starting a thread.
 _ROWS_WORTH_A_THREAD = 1000
 
-# How samples are validated.
-NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
-
-# What scikit-learn's validation and `fit` set beside the model.
-_DATA_ATTRIBUTES = ("n_features_in_", "feature_names_in_", "classes_", "_categories")
-
-# What is derived from the model when it is asked for, and outdated when learning goes on.
+# What is computed from the model on demand, and outdated when learning goes on.
 _DERIVED = ("_hyperboxes", "_clusters", "labels_")
 
 
 class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
-    """Base of the estimators that learn boxes: each supplies `_learn` and `_label_boxes`."""
+    """Base of the estimators that learn boxes.
+
+    Each supplies `_validate_samples`, `_learn` and `_label_boxes`. `_model` is all that is fitted.
+    """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "theta": [Interval(Real, 0, None, closed="neither")],
@@ -79,17 +73,30 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     theta: float
     gamma: Any
-    membership_function: str = "min"  # of learners that leave no choice
-    max_boxes: int | None = None  # likewise
     selection: str
     scaling: Any
+    random_state: Any
     n_jobs: int | None
+
+    # Estimators that lack one of these parameters behave as if it had this value.
+    membership_function: str = "min"
+    max_boxes: int | None = None
+    calibrate: bool = False
+    shuffle: bool = False
+    unlabeled: Any = None
 
     # What decides in `predict` where it is not the nearest box alone, as a clause.
     _decided_otherwise: str = ""
 
     n_features_in_: int
+    classes_: np.ndarray
     _model: BoxModel
+
+    @abstractmethod
+    def _validate_samples(
+        self, X: Any, y: Any, X_upper: Any, *, reset: bool = True, sample_weight: Any = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Return training samples as lower and upper ends and labels; no labels for clustering."""
 
     @abstractmethod
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
@@ -99,83 +106,102 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def _label_boxes(self) -> np.ndarray:
         """Return the labels of the boxes as users see them, -1 for none."""
 
-    def _prepare(self, model: BoxModel, samples: Samples) -> None:
-        """Do what `fit` does before it learns."""
+    def _growth_options(self) -> dict[str, Any]:
+        """Return the options of `make_growth_parameters` that not all estimators share."""
+        return {}
 
-    def _make_growth_parameters(self, model: BoxModel, **pieces: Any) -> GrowthParameters:
-        """Return the rule that kernels learn by: the pieces all learners share, and others."""
-        return make_growth_parameters(
-            model.membership, theta=float(self.theta), selection=self.selection, **pieces
-        )
-
-    def _check_upper(self, X: np.ndarray, X_upper: Any) -> np.ndarray:
-        """Return the upper ends of training samples, after checks of both ends."""
-        upper = check_upper(self, X, X_upper)
-        if self.scaling is None:
-            check_unit_range(self, X, upper)
-        return upper
+    def _growth_parameters(self, model: BoxModel) -> GrowthParameters:
+        options: dict[str, Any] = {"theta": float(self.theta), "selection": self.selection}
+        return make_growth_parameters(model.membership, **options, **self._growth_options())
 
     def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> BoxModel:
-        """Return a model that has learned nothing yet but the ranges."""
+        """Return a model without boxes, which has the ranges of the samples."""
         n_features = lower.shape[1]
         scale = None
         if self.scaling is not None:
-            known = not isinstance(self.scaling, str)
-            ranges = check_ranges(self, n_features) if known else (lower, upper)
+            is_array = not isinstance(self.scaling, str)
+            ranges = check_ranges(self, n_features) if is_array else (lower, upper)
             scale = MinMaxScale.learn(*ranges)
             check_finite_range(self, scale.low, scale.high)
         gamma = check_gamma(self.gamma, n_features)
         membership = Membership(gamma, self.membership_function)
         return BoxModel(BoxStore(n_features, n_classes), scale, membership)
 
-    def _fit(self, model: BoxModel, samples: Samples, y: np.ndarray | None) -> None:
-        """Learn the samples from scratch; if that is interrupted, the estimator is unfitted."""
-        if np.max(self.theta) > 1:
-            warnings.warn(
-                f"theta={self.theta} does not limit boxes: theta is a fraction of the range of "
-                "each feature, so choose a value below 1, such as 0.3.",
-                stacklevel=5,
-            )
-        of_the_data = {
-            name: self.__dict__.pop(name) for name in _DATA_ATTRIBUTES if name in vars(self)
-        }
-        for name in ("_model", "pruning_", "_label_runs"):  # said of other samples or boxes
+    def _samples(
+        self,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        y: np.ndarray | None,
+        scale: MinMaxScale | None,
+        *,
+        shuffle: bool = False,
+    ) -> Samples:
+        """Return training samples with the indices of their classes."""
+        if y is None:
+            labels = np.full(len(lower), NO_LABEL)
+        else:
+            labels = encode(y, self.classes_, self.unlabeled)
+        samples = Samples(lower, upper, scale, labels)
+        return samples.shuffled(check_random_state(self.random_state)) if shuffle else samples
+
+    def _fit(
+        self, X: Any, y: Any, X_upper: Any, *, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn the samples from scratch; if that is interrupted, the estimator is unfitted.
+
+        `classes` are given where the samples are one part of many.
+        """
+        with unchanged_on_error(self):
+            if np.max(self.theta) > 1:
+                warnings.warn(
+                    f"theta={self.theta} does not limit boxes: theta is a fraction of the range "
+                    "of each feature, so choose a value below 1, such as 0.3.",
+                    stacklevel=4,
+                )
+            lower, upper, y = self._validate_samples(X, y, X_upper, sample_weight=sample_weight)
+            if y is not None:
+                self.classes_ = find_classes(y, self.unlabeled) if classes is None else classes
+            model = self._new_model(lower, upper, 0 if y is None else len(self.classes_))
+        samples = self._samples(lower, upper, y, model.scale, shuffle=self.shuffle)
+        attributes = data_attributes(self)
+        for name in (*attributes, *_DERIVED, "_model", "pruning_", "_label_runs"):
             self.__dict__.pop(name, None)
-        self._prepare(model, samples)
-        self._train(model, samples, y, of_the_data)
+        self._calibrate(model, samples)
+        self._learn(samples, model, self._callbacks(samples, y, model, attributes))
+        model.resume_calibration()
         model.boxes.pack()
-        self.__dict__.update(of_the_data, _model=model)
+        self.__dict__.update(attributes, _model=model)
+        return self
 
-    def _train(
-        self, model: BoxModel, samples: Samples, y: np.ndarray | None, of_the_data: dict[str, Any]
-    ) -> None:
-        """Hand the samples to the learner; the model is updated as it goes."""
-        self._forget_derived()
+    def _continue_fit(self, samples: Samples, y: np.ndarray | None) -> None:
+        """Learn more samples; if that is interrupted, the first of them have been learned."""
+        self._clear_derived()
+        callbacks = self._callbacks(samples, y, self._model, data_attributes(self))
+        self._learn(samples, self._model, callbacks)
 
+    def _callbacks(
+        self, samples: Samples, y: np.ndarray | None, model: BoxModel, attributes: dict[str, Any]
+    ) -> FitCallbacks:
         def snapshot() -> dict[str, Any]:
-            return of_the_data | {"_model": model.with_boxes(model.boxes.settled())}
+            return attributes | {"_model": model.with_boxes(model.boxes.settled())}
 
-        self._learn(samples, model, FitCallbacks(self, samples, y, snapshot))
+        return FitCallbacks(self, samples, y, snapshot)
 
-    def _forget_derived(self) -> None:
-        """Forget what was found out about the boxes as they were."""
+    def _calibrate(self, model: BoxModel, samples: Samples) -> None:
+        """Fit the calibration of probabilities, by cross-fitting, if there is to be one."""
+        if self.calibrate:
+            model.calibration = cross_fit(samples, model, self._learn)
+
+    def _clear_derived(self) -> None:
         for name in _DERIVED:
             self.__dict__.pop(name, None)
-
-    def _train_on(self, samples: Samples, y: np.ndarray | None) -> None:
-        """Go on learning; if that is interrupted, the first samples have been learned."""
-        self._train(self._model, samples, y, self._data_attributes())
-
-    def _data_attributes(self) -> dict[str, Any]:
-        return {name: vars(self)[name] for name in _DATA_ATTRIBUTES if name in vars(self)}
 
     def _with_boxes(self, boxes: BoxStore) -> Self:
         """Return a fitted estimator that differs in its boxes only."""
         model = self._model.with_boxes(boxes)
-        if model.calibration is not None:
-            model.calibration = model.calibration.resumed(boxes.n_seen)
+        model.resume_calibration()
         twin = clone(self)
-        vars(twin).update(self._data_attributes(), _model=model)
+        vars(twin).update(data_attributes(self), _model=model)
         return twin
 
     def _record(self) -> NearestBoxes:
@@ -219,78 +245,36 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         return hasattr(self, "_model") and len(self._model.boxes) > 0
 
     def _intervals(self, X: Any, X_upper: Any) -> Intervals:
-        """Check samples that the model is asked about."""
+        """Validate samples for prediction."""
         check_fitted(self)
         X = validate_samples(self, X, reset=False, **NUMBERS)
         return Intervals(X, check_upper(self, X, X_upper), self._model.scale)
 
-    def _ask_boxes(
-        self,
-        X: Any,
-        X_upper: Any,
-        answer: Callable[[np.ndarray, np.ndarray], np.ndarray],
-        n_values: int,
+    def _map_slices(
+        self, function: Callable[[Intervals], np.ndarray], X: Any, X_upper: Any, n_values: int
     ) -> np.ndarray:
-        """Return the answers for slices of samples in the learner's units, some at a time.
+        """Return what a function returns for slices of samples, concatenated.
 
-        `n_values` is how many numbers an answer takes for each sample.
+        `n_values` is how many numbers it needs for each sample, which bounds the slices.
         """
         intervals = self._intervals(X, X_upper)
-        X = intervals.lower
-
-        def ask(rows: slice) -> np.ndarray:
-            return answer(*intervals.scaled(rows))
-
-        n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
-        batches = slices(len(X), _rows_at_once(len(X), n_jobs, n_values))
-        with Threads(n_jobs) as threads:  # joblib's take some 15 ms for the first answer
-            return np.concatenate(list(threads.map(ask, batches)))
-
-    def _find_boxes(
-        self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray
-    ) -> np.ndarray:
-        """Return what `nearest_boxes` finds among the boxes of a label for each sample."""
-        boxes = self._model.boxes
-        found, ids, gaps = np.empty(len(xl), np.int64), *boxes.make_lists()
-        asked = boxes.arrays, self._model.membership.metric, boxes.make_search(), WORK_PER_CALL
-        row = 0
-        while row < len(xl):
-            row = nearest.nearest_boxes(xl, xu, labels, row, *asked, ids, gaps, found, used)
-        return found
+        n_rows = len(intervals.lower)
+        n_jobs = effective_n_jobs(self.n_jobs) if n_rows > _ROWS_WORTH_A_THREAD else 1
+        parts = map(intervals.part, slices(n_rows, _slice_size(n_rows, n_jobs, n_values)))
+        with Threads(n_jobs) as threads:  # joblib's take some 15 ms for the first result
+            return np.concatenate(list(threads.map(function, parts)))
 
 
-def _rows_at_once(n_rows: int, n_jobs: int, n_values: int) -> int:
-    """Bound the memory of what the boxes say, and give threads several turns each."""
+def _slice_size(n_rows: int, n_jobs: int, n_values: int) -> int:
+    """Bound the memory of a slice, and give each thread several slices."""
     by_memory = max(1, 500_000 // n_values)
     by_turns = -(-n_rows // (4 * n_jobs)) if n_jobs > 1 else n_rows
     return min(by_memory, by_turns)
 
 
 @shared_docs
-class IntervalClassifierMixin(ClassifierMixin):
-    """Scores classifiers that predict from the lower and upper ends of samples."""
-
-    @abstractmethod
-    def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
-        """Return the label of each sample."""
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
-        """Return the accuracy of `predict` on the given samples.
-
-        {tested}
-        {interval_ends}
-
-        Returns
-        -------
-        score : float
-            Mean accuracy.
-        """
-        return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
-
-
-@shared_docs
-class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
-    """Base of the GFMM classifiers: each supplies `_learn`."""
+class BoxClassifier(ClassifierMixin, BoxEstimator):
+    """Base of the classifiers in which the nearest box decides: each supplies `_learn`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoxEstimator._parameter_constraints,
@@ -300,11 +284,8 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
     }
 
     overlap: str
-    calibrate: bool = True  # of learners that leave no choice
-    categorical_features: Any = None  # of learners that take numbers only
-    unlabeled: Any
-
-    classes_: np.ndarray
+    calibrate: bool = True
+    categorical_features: Any = None
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, X_upper: Any = None, sample_weight: Any = None) -> Self:
@@ -323,83 +304,32 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
         self : object
             The fitted estimator. If the fit is interrupted, it is left unfitted.
         """
-        return self._fit_samples(X, y, X_upper, sample_weight=sample_weight)
-
-    def _fit_samples(
-        self,
-        X: Any,
-        y: Any,
-        X_upper: Any,
-        classes: np.ndarray | None = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Do what `fit` does; the classes are known where the samples are some of many."""
-        with unchanged_on_error(self):
-            lower, upper, y = self._validate_samples(
-                X, y, X_upper, reset=True, sample_weight=sample_weight
-            )
-            if classes is None:
-                classes = self._find_classes(y)
-            model = self._new_model(lower, upper, len(classes))
-            self.classes_ = classes
-        self._fit(model, self._shuffle(self._samples(lower, upper, y, model.scale)), y)
-        self._resume_prequential(model)
-        return self
-
-    def _recalibrate(self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray) -> None:
-        """Learn anew what probabilities memberships stand for, from some of the samples."""
-        self._prepare(self._model, self._shuffle(self._samples(lower, upper, y, self._model.scale)))
-        self._resume_prequential(self._model)
-
-    def _resume_prequential(self, model: BoxModel) -> None:
-        if model.calibration is not None:
-            n_seen = model.boxes.n_seen  # not all samples if a callback has ended it
-            model.calibration = model.calibration.resumed(n_seen)
+        return self._fit(X, y, X_upper, sample_weight=sample_weight)
 
     def _validate_samples(
-        self, X: Any, y: Any, X_upper: Any, *, reset: bool, sample_weight: Any = None
+        self, X: Any, y: Any, X_upper: Any, *, reset: bool = True, sample_weight: Any = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Check training samples, and repeat those that count several times."""
+        """Validate training samples, and repeat each by its weight."""
         check_unlabeled(self.unlabeled)
         X, y = validate_samples(self, X, y, reset=reset, sample_weight=sample_weight, **NUMBERS)
-        upper = self._check_upper(X, X_upper)
+        upper = check_training_upper(self, X, X_upper)
         if sample_weight is None:
             return X, upper, y
         rows = np.repeat(np.arange(len(y)), check_counts(sample_weight, X))
         lower = X[rows]
         return lower, lower if upper is X else upper[rows], y[rows]
 
-    def _validate_part(
-        self, X: Any, y: Any, X_upper: Any
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Check samples that are some of many."""
-        return self._validate_samples(X, y, X_upper, reset=True)
+    def _recalibrate(self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray) -> None:
+        """Fit the calibration of probabilities again, with some of the samples."""
+        scale = self._model.scale
+        self._calibrate(self._model, self._samples(lower, upper, y, scale, shuffle=self.shuffle))
+        self._model.resume_calibration()
 
-    def _find_classes(self, y: np.ndarray) -> np.ndarray:
-        """Return the labels there are."""
-        _, labels = find_labels(y, self.unlabeled)
-        check_any_label(labels, self.unlabeled)
-        check_no_none(labels)
-        check_classification_targets(labels)
-        return np.unique(labels)
-
-    def _samples(
-        self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray, scale: MinMaxScale | None
-    ) -> Samples:
-        return Samples(lower, upper, scale, encode(y, self.classes_, self.unlabeled))
-
-    def _prepare(self, model: BoxModel, samples: Samples) -> None:
-        if not self.calibrate:
-            return
-
-        def learn(part: Samples, trial: BoxModel) -> None:
-            self._learn(part, trial, FitCallbacks(None, part, None, dict))
-
-        model.calibration = cross_fit(samples, model, learn)
-
-    def _shuffle(self, samples: Samples) -> Samples:
-        """Return the samples of `fit` in the order in which they are to be learned."""
-        return samples
+    @property
+    def categories_(self) -> dict[Any, list[Any]]:
+        """The values of each categorical feature, by its name or index."""
+        check_is_fitted(self)
+        return list_categories(self)
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class of the box with the largest membership for each sample.
@@ -410,8 +340,13 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
 
         {predict}
         """
-        winners = self._ask_classes(X, X_upper, self._winners, winners_only=True)
-        return self.classes_[winners]
+        self._check_can_predict()
+        model = self._model
+
+        def classify(part: Intervals) -> np.ndarray:
+            return model.classify(*part.scaled())
+
+        return self.classes_[self._map_slices(classify, X, X_upper, len(self.classes_))]
 
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return how probable each class is, by how right memberships were on unseen samples.
@@ -426,7 +361,17 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
 
         {predict_proba}
         """
-        return self._ask_classes(X, X_upper, self._probabilities, winners_only=False)
+        self._check_can_predict()
+        model, boxes = self._model, self._model.boxes
+
+        def probabilities(part: Intervals) -> np.ndarray:
+            nearest = model.find_nearest(*part.scaled())
+            winners = predicted_classes(nearest, len(boxes))
+            return nearest_probabilities(
+                nearest, winners, boxes.labels, boxes.counts, model.calibration
+            )
+
+        return self._map_slices(probabilities, X, X_upper, len(self.classes_))
 
     def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs: each class's largest membership over its boxes.
@@ -440,15 +385,21 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
             Degrees from 0 to 1; 1 where a box of the class holds the sample. They are not
             normalised.
         """
-        degrees = self._ask_classes(
-            X, X_upper, lambda best, *_: np.maximum(best, 0.0), winners_only=False
-        )
-        if not unlabeled:
-            return degrees
-        boxes = self._model.boxes
-        n_values = 1 + boxes.lower[boxes.labels == NO_LABEL].size
-        node = self._ask_boxes(X, X_upper, self._model.unlabeled_membership, n_values)
-        return np.column_stack([node, degrees])
+        self._check_can_predict()
+        model = self._model
+
+        def memberships(part: Intervals) -> np.ndarray:
+            xl, xu = part.scaled()
+            degrees = np.maximum(model.find_nearest(xl, xu)[0], 0.0)
+            if not unlabeled:
+                return degrees
+            return np.column_stack([model.unlabeled_membership(xl, xu), degrees])
+
+        n_values = len(self.classes_)
+        if unlabeled:
+            boxes = model.boxes
+            n_values += 1 + boxes.lower[boxes.labels == NO_LABEL].size
+        return self._map_slices(memberships, X, X_upper, n_values)
 
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the box that decides the class of each sample.
@@ -465,7 +416,21 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
             Indices into ``hyperboxes_``.
         """
         self._check_can_predict()
-        return self._deciding_boxes(X, X_upper)[0]
+        used = np.zeros(len(self._model.boxes), np.bool_)
+
+        def decide(part: Intervals) -> np.ndarray:
+            return self._model.deciding_boxes(*part.scaled(), used)[0]
+
+        return self._map_slices(decide, X, X_upper, len(self.classes_))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
+        """Return the accuracy of `predict` on the given samples.
+
+        {tested}
+        {interval_ends}
+        {accuracy}
+        """
+        return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
 
     def _check_can_predict(self) -> None:
         check_fitted(self)
@@ -477,58 +442,3 @@ class BaseGFMM(TakesCategories, IntervalClassifierMixin, BoxEstimator):
 
     def _label_boxes(self) -> np.ndarray:
         return self._model.boxes.labels.copy()
-
-    def _deciding_boxes(self, X: Any, X_upper: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the box that decides for each sample, and whether each box has a say for any."""
-        used = np.zeros(len(self._model.boxes), np.bool_)
-
-        def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-            return self._decide(xl, xu, used)[0]
-
-        return self._ask_boxes(X, X_upper, answer, len(self.classes_)), used
-
-    def _decide(
-        self, xl: np.ndarray, xu: np.ndarray, used: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the box that decides for each sample, how close it is, and whether others are.
-
-        Boxes that have a say are marked as `used`.
-        """
-        best, votes, single = self._class_scores(xl, xu, winners_only=True)
-        classes = self._winners(best, votes, single)
-        boxes = self._find_boxes(xl, xu, classes, used)
-        rows = np.arange(len(classes))
-        closest, single = best[rows, classes], single[rows, classes]
-        several = (best == closest[:, None]).sum(axis=1) > 1
-        is_settled = several & (closest == 1.0) & (single < len(self._model.boxes))
-        is_tied = several | (votes[rows, classes] > self._model.boxes.counts[boxes])
-        return np.where(is_settled, single, boxes), closest, is_tied
-
-    def _ask_classes(
-        self,
-        X: Any,
-        X_upper: Any,
-        answer: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
-        *,
-        winners_only: bool,
-    ) -> np.ndarray:
-        """Turn what the nearest boxes of each class say into one answer per sample."""
-        self._check_can_predict()
-        return self._ask_boxes(
-            X,
-            X_upper,
-            lambda xl, xu: answer(*self._class_scores(xl, xu, winners_only=winners_only)),
-            len(self.classes_),
-        )
-
-    def _class_scores(self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool) -> Nearest:
-        """Return what the nearest boxes of each class say."""
-        return self._model.find_nearest(xl, xu, winners_only=winners_only)
-
-    def _winners(self, *nearest: *Nearest) -> np.ndarray:
-        return predicted_classes(nearest, len(self._model.boxes))
-
-    def _probabilities(self, *nearest: *Nearest) -> np.ndarray:
-        boxes, calibration = self._model.boxes, self._model.calibration
-        winners = predicted_classes(nearest, len(boxes))
-        return nearest_probabilities(nearest, winners, boxes.labels, boxes.counts, calibration)

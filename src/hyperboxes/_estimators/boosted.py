@@ -1,8 +1,9 @@
-"""`BoostedHyperboxes`: a few short boxes that vote, found by boosting."""
+"""`BoostedHyperboxes`: a few short boxes with weights, found by boosting."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -13,14 +14,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils import Tags, check_random_state, compute_sample_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, TakesCategories
-from hyperboxes._estimators.validation import unchanged_on_error, validate_samples
+from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
+from hyperboxes._estimators.validation import check_weights, unchanged_on_error, validate_samples
 from hyperboxes._kernels import additive
 from hyperboxes._learning.bins import in_batches
-from hyperboxes._learning.boosting import BoostingRun, Settings, Training, VotingModel, fit_boosted
+from hyperboxes._learning.boosting import BoostingRun, Settings, Training, fit_boosted
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.hyperboxes import WeightedHyperboxes, list_conditions
 from hyperboxes._models.records import AdditiveBoxes
@@ -35,13 +36,13 @@ _MOST_TO_READ = 100
 
 
 @shared_docs
-class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
-    """A few boxes that vote, found one after the other by boosting.
+class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
+    """A few boxes with weights that add up to scores, found one after the other by boosting.
 
     A model is a list of boxes, each with conditions on a few features, and an intercept for each
-    class. A sample's score for a class is the intercept plus the votes of the boxes that hold the
-    sample; scores become probabilities by softmax. Tens of boxes make a model to read, hundreds one
-    to predict with.
+    class. A sample's score for a class is the intercept plus the weights of the boxes that contain
+    the sample; scores become probabilities by softmax. Tens of boxes make a model to read, hundreds
+    one to predict with.
 
     Parameters
     ----------
@@ -132,9 +133,8 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
 
     classes_: np.ndarray
     n_features_in_: int
-    hyperboxes_: WeightedHyperboxes
-    intercept_: np.ndarray
-    feature_importances_: np.ndarray
+    _model: AdditiveBoxes
+    _runs: list[BoostingRun]
 
     def __init__(
         self,
@@ -180,43 +180,30 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            X, y = self._validate(X, y, sample_weight)
+            X, _, y = self._validate_samples(X, y, None, sample_weight=sample_weight)
             classes, training = self._weigh(X, y, sample_weight)
             settings, n_bags = self._settings(len(classes))
             random = check_random_state(self.random_state)
-            model = fit_boosted(training, settings, n_bags, random, effective_n_jobs(self.n_jobs))
-        self._take(model, classes, len(training.X))
+            n_jobs = effective_n_jobs(self.n_jobs)
+            model, runs = fit_boosted(training, settings, n_bags, random, n_jobs)
+        self.__dict__.update(classes_=classes, _model=model, _runs=runs)
         return self
 
-    def _validate(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
-        X, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **_NUMBERS)
-        check_classification_targets(y)
-        return X, y
-
-    def _validate_part(
-        self, X: Any, y: Any, X_upper: Any
+    def _validate_samples(
+        self, X: Any, y: Any, X_upper: Any, *, sample_weight: Any = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return samples, which have no upper ends of their own, and labels for learning apart."""
+        """Return samples, which are points, as lower and upper ends, and labels."""
         if X_upper is not None:
             raise ValueError("BoostedHyperboxes takes no intervals: leave X_upper out.")
-        if y is None:
-            raise ValueError("BoostedHyperboxes needs labels: y is missing.")
-        X, y = self._validate(X, y, None)
+        X, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **_NUMBERS)
+        check_classification_targets(y)
         return X, X, y
-
-    def _take(self, model: VotingModel, classes: np.ndarray, n_samples: int) -> None:
-        """Become the model that was learned from so many samples."""
-        self.classes_ = classes
-        self.hyperboxes_ = model.boxes
-        self.intercept_ = model.intercepts
-        self.feature_importances_ = _importances(model.boxes, n_samples)
-        self._courses = model.courses
 
     def _weigh(
         self, X: np.ndarray, y: np.ndarray, sample_weight: Any
     ) -> tuple[np.ndarray, Training]:
-        """Return the classes, and the samples that count for anything."""
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        """Return the classes, and the samples of positive weight."""
+        weights = check_weights(sample_weight, X)
         counts = weights > 0
         if not counts.all():
             X, y, weights = X[counts], y[counts], weights[counts]
@@ -274,11 +261,7 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
         """Return the accuracy of `predict` on the given samples.
 
         {tested}
-
-        Returns
-        -------
-        score : float
-            Mean accuracy.
+        {accuracy}
         """
         return float(super().score(X, y, sample_weight))
 
@@ -331,25 +314,24 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
             Columns in the order of ``classes_``.
         """
         check_is_fitted(self)
-        if not hasattr(self, "_courses"):
+        if not hasattr(self, "_runs"):
             raise ValueError("A loaded model has no stages: fit it anew to see them.")
         X = validate_samples(self, X, reset=False, **_NUMBERS)
-        held = [_contained(X, course) for course in self._courses]
-        for stage in range(1, 1 + max(len(course.path.votes) for course in self._courses)):
+        contained = [_are_contained(X, run) for run in self._runs]
+        for stage in range(1, 1 + max(len(run.path.votes) for run in self._runs)):
             scores = np.zeros((len(X), len(self.classes_)))
-            for course, inside in zip(self._courses, held, strict=True):
-                path = course.path
+            for (_, path), inside in zip(self._runs, contained, strict=True):
                 at = min(stage, len(path.votes))
                 scores += path.intercepts[at] + inside[:, path.places_at(at)] @ path.votes_at(at)
-            yield softmax(scores / len(self._courses), axis=1)
+            yield softmax(scores / len(self._runs), axis=1)
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Return the intercepts plus the votes of the boxes that hold each sample."""
+        """Return the intercepts plus the weights of the boxes that contain each sample."""
         check_is_fitted(self)
         X = validate_samples(self, X, reset=False, **_NUMBERS)
-        boxes = self.hyperboxes_
+        boxes = self._model
         conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing)
-        scores = np.tile(self.intercept_, (len(X), 1))
+        scores = np.tile(boxes.intercept, (len(X), 1))
         n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
         with Threads(n_jobs) as threads:
             in_batches(
@@ -361,20 +343,37 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
             )
         return scores
 
+    @property
+    def categories_(self) -> dict[Any, list[Any]]:
+        """The values of each categorical feature, by its name or index."""
+        check_is_fitted(self)
+        return list_categories(self)
+
+    @property
+    def hyperboxes_(self) -> WeightedHyperboxes:
+        """The boxes in the order found, in data units."""
+        check_is_fitted(self)
+        names = (field.name for field in fields(WeightedHyperboxes))
+        return WeightedHyperboxes(**{name: getattr(self._model, name) for name in names})
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The scores of a sample that no box contains."""
+        check_is_fitted(self)
+        return self._model.intercept
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much of the scores' spread over the training samples is due to each feature."""
+        check_is_fitted(self)
+        return self._model.feature_importances
+
     def _record(self) -> AdditiveBoxes:
         """Return the fitted model as a record."""
-        boxes = self.hyperboxes_
-        return AdditiveBoxes(
-            lower=boxes.lower,
-            upper=boxes.upper,
-            missing=boxes.missing,
-            weights=boxes.weights,
-            intercept=self.intercept_,
-            labels=boxes.labels,
-            counts=boxes.counts,
-            class_counts=boxes.class_counts,
-            feature_importances=self.feature_importances_,
-        )
+        return self._model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -382,20 +381,8 @@ class BoostedHyperboxes(TakesCategories, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _contained(X: np.ndarray, course: BoostingRun) -> np.ndarray:
-    """Return which boxes of a course hold which samples, as numbers."""
-    inside = np.zeros((len(X), len(course.path.boxes)))
-    additive.add_votes(X, course.conditions, np.eye(inside.shape[1]), 0, len(X), inside)
+def _are_contained(X: np.ndarray, run: BoostingRun) -> np.ndarray:
+    """Return which boxes of a run contain which samples, as numbers."""
+    inside = np.zeros((len(X), len(run.path.boxes)))
+    additive.add_votes(X, run.conditions, np.eye(inside.shape[1]), 0, len(X), inside)
     return inside
-
-
-def _importances(boxes: WeightedHyperboxes, n_samples: int) -> np.ndarray:
-    """Return how much of the scores' spread over the training samples is due to each feature.
-
-    The spread of a box's votes is shared evenly among the features that it constrains.
-    """
-    share = boxes.counts / n_samples
-    spread = np.abs(boxes.weights).sum(axis=1) * np.sqrt(share * (1.0 - share))
-    constrains = boxes.constrains
-    total = (spread / np.maximum(constrains.sum(axis=1), 1)) @ constrains
-    return total / total.sum() if total.any() else total

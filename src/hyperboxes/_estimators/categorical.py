@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._models.categories import (
     Categories,
@@ -17,12 +16,9 @@ from hyperboxes._models.categories import (
     learn_categories,
 )
 
-# Learners see numbers only: `Categories` has a place for each value, found when it is first
-# learned.
-
 FROM_DTYPE = "from_dtype"
 
-# What types of columns are called that hold categories, and text, in pandas and polars.
+# How the names of pandas' and polars' types of categories and of text begin.
 _CATEGORIES = ("categor", "enum", "bool", "dictionary")
 _TEXT = ("str", "utf8", "large_string")
 
@@ -31,32 +27,17 @@ _TEXT = ("str", "utf8", "large_string")
 CATEGORICAL_FEATURES = ["array-like", StrOptions({FROM_DTYPE}), None]
 
 
-class TakesCategories:
-    """Part of estimators that take tables with categories."""
-
-    @property
-    def categories_(self) -> dict[Any, list[Any]]:
-        """The values of each categorical feature, by its name or index."""
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        return {
-            j if names is None else str(names[j]): list(categories.values)
-            for j, categories in known_categories(self).items()
-        }
-
-    def _place_categories(self, columns: dict[int, Column]) -> dict[int, Categories]:
-        """Return the categories after those of more columns are learned."""
-        learned = dict(known_categories(self))
-        for j, column in columns.items():
-            known = learned.get(j)
-            learned[j] = (
-                learn_categories(column) if known is None else add_categories(known, column)
-            )
-        return learned
+def list_categories(estimator: Any) -> dict[Any, list[Any]]:
+    """Return the values of each categorical feature, by its name or index."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return {
+        j if names is None else str(names[j]): list(categories.values)
+        for j, categories in known_categories(estimator).items()
+    }
 
 
 class CodedValues(NamedTuple):
-    """A column of a table as its distinct values, and which of them each row has, -1 for none."""
+    """A column of a table as its distinct values and the index of each row's value, -1 for none."""
 
     values: list[Any]
     codes: np.ndarray
@@ -74,7 +55,7 @@ def list_columns(frame: Any) -> Iterator[tuple[str, Any]]:
 
 
 def find_categorical(estimator: Any, X: Any, *, reset: bool) -> list[int]:
-    """Return the columns that hold categories: as the first samples say, or as it was then."""
+    """Return the categorical columns: those of the first samples."""
     if not reset:
         return list(known_categories(estimator))
     wanted = getattr(estimator, "categorical_features", None)
@@ -108,22 +89,22 @@ def _holds_categories(values: Any) -> bool:
 
 
 def _by_name(wanted: Any, X: Any) -> list[int]:
-    """Return the columns that a list of names or indices, or a mask, tells."""
-    asked = np.asarray(wanted).tolist() if np.ndim(wanted) == 1 else None
+    """Return the columns of a list of names or indices, or of a mask."""
+    items = np.asarray(wanted).tolist() if np.ndim(wanted) == 1 else None
     names = list(X.columns) if is_frame(X) else None
     n_features = len(names) if names is not None else np.shape(X)[-1]
-    if asked is None or not all(isinstance(item, bool | int | str) for item in asked):
+    if items is None or not all(isinstance(item, bool | int | str) for item in items):
         raise ValueError(
             'categorical_features is "from_dtype", None, or a list of names, of indices or of '
             f"Booleans, not {wanted!r}."
         )
-    if asked and all(isinstance(item, bool) for item in asked):
-        if len(asked) != n_features:
+    if items and all(isinstance(item, bool) for item in items):
+        if len(items) != n_features:
             raise ValueError(
-                f"categorical_features has {len(asked)} Booleans, but X has {n_features} features."
+                f"categorical_features has {len(items)} Booleans, but X has {n_features} features."
             )
-        return np.flatnonzero(asked).tolist()
-    return sorted({_find_column(item, names, n_features) for item in asked})
+        return np.flatnonzero(items).tolist()
+    return sorted({_find_column(item, names, n_features) for item in items})
 
 
 def _find_column(item: Any, names: list[Any] | None, n_features: int) -> int:
@@ -198,7 +179,7 @@ def with_columns(X: Any, columns: dict[int, np.ndarray]) -> Any:
 
 
 def look_up(estimator: Any, coded: dict[int, CodedValues]) -> dict[int, np.ndarray]:
-    """Return the places of values that an estimator knows, NaN for others."""
+    """Return the encoded positions of values, NaN for values that were never learned."""
     positions = {}
     for j, column in coded.items():
         known = known_categories(estimator)[j]
@@ -210,9 +191,9 @@ def look_up(estimator: Any, coded: dict[int, CodedValues]) -> dict[int, np.ndarr
 def learn_positions(
     estimator: Any, coded: dict[int, CodedValues], y: np.ndarray, weights: np.ndarray
 ) -> dict[int, np.ndarray]:
-    """Have an estimator learn the values that it does not know; return the places of all.
+    """Learn the values that are new to an estimator; return the encoded positions of all.
 
-    `y` is masked where samples have no label. Samples of weight 0 are as if they were not there.
+    `y` is masked where samples have no label. Samples of weight 0 are ignored.
     """
     labels = np.full(len(y), -1)
     has_label = ~np.ma.getmaskarray(y)
@@ -223,12 +204,24 @@ def learn_positions(
             _check_type(estimator, j, values, known)
         column = Column(values, codes, labels, classes.tolist(), weights)
         columns[j] = column.without_unweighted()
-    estimator._categories = estimator._place_categories(columns)
+    update = getattr(estimator, "_update_categories", _update_categories)
+    estimator._categories = update(known_categories(estimator), columns)
     return look_up(estimator, coded)
 
 
+def _update_categories(
+    known: dict[int, Categories], columns: dict[int, Column]
+) -> dict[int, Categories]:
+    """Return the categories of each feature after those of more columns are learned."""
+    learned = {
+        j: add_categories(known[j], column) if j in known else learn_categories(column)
+        for j, column in columns.items()
+    }
+    return known | learned
+
+
 def _check_type(estimator: Any, j: int, values: list[Any], known: Categories) -> None:
-    """Refuse numbers where the categories are strings, and the other way round."""
+    """Check that values are strings if the categories are, and numbers if these are."""
     for value in values[:1]:
         if known.values and isinstance(value, str) != isinstance(known.values[0], str):
             names = getattr(estimator, "feature_names_in_", None)
@@ -262,7 +255,7 @@ def update_tally(total: Tally, tally: Tally) -> None:
 
 
 def learn_category_positions(tally: Tally, classes: list[Any]) -> dict[int, Categories]:
-    """Place the values by what they tell of the classes: what one process would have learned."""
+    """Return the categories that one process would have learned from all samples."""
     codes_of = {label: code for code, label in enumerate(classes)} | {None: -1}
     found = {}
     for j, column in sorted(tally.items()):

@@ -12,8 +12,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.base import NUMBERS, BoxEstimator
+from hyperboxes._estimators.base import BoxEstimator
 from hyperboxes._estimators.validation import (
+    NUMBERS,
+    check_training_upper,
     unchanged_on_error,
     validate_samples,
     warn_if_ranges_unknown,
@@ -26,7 +28,7 @@ from hyperboxes._learning.online import learn_online
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.box_store import WORK_PER_CALL
 from hyperboxes._models.model import BoxModel
-from hyperboxes._models.samples import MinMaxScale, Samples
+from hyperboxes._models.samples import Intervals, Samples
 
 
 def _learns_online(estimator: Any) -> bool:
@@ -59,16 +61,8 @@ class BoxClustering(ClusterMixin, BoxEstimator):
         self : object
             The fitted estimator. If the fit is interrupted, it is left unfitted.
         """
-        self._fit_samples(X, y, X_upper)
+        self._fit(X, y, X_upper)
         self.labels_ = self.predict(X, X_upper)
-        return self
-
-    def _fit_samples(self, X: Any, y: Any, X_upper: Any, classes: Any = None) -> Self:
-        """Do what `fit` does, without finding the samples' own clusters."""
-        with unchanged_on_error(self):
-            lower, upper = self._validate_samples(X, X_upper, reset=True)
-            model = self._new_model(lower, upper, n_classes=0)
-        self._fit(model, without_labels(lower, upper, model.scale), None)
         return self
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
@@ -89,10 +83,11 @@ class BoxClustering(ClusterMixin, BoxEstimator):
         check_is_fitted(self)
         used = np.zeros(len(self._model.boxes), np.bool_)
 
-        def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-            return self._find_boxes(xl, xu, np.full(len(xl), NO_LABEL), used)
+        def find_boxes(part: Intervals) -> np.ndarray:
+            labels = np.full(len(part.lower), NO_LABEL)
+            return self._model.find_boxes(*part.scaled(), labels, used)
 
-        return self._label_boxes()[self._ask_boxes(X, X_upper, answer, 1)]
+        return self._label_boxes()[self._map_slices(find_boxes, X, X_upper, 1)]
 
     @property
     def n_clusters_(self) -> int:
@@ -101,14 +96,11 @@ class BoxClustering(ClusterMixin, BoxEstimator):
         return int(self._label_boxes().max()) + 1
 
     def _validate_samples(
-        self, X: Any, X_upper: Any, *, reset: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, X: Any, y: Any, X_upper: Any, *, reset: bool = True, sample_weight: Any = None
+    ) -> tuple[np.ndarray, np.ndarray, None]:
+        """Validate training samples, which have no labels, whatever `y` is."""
         X = validate_samples(self, X, reset=reset, **NUMBERS)
-        return X, self._check_upper(X, X_upper)
-
-    def _validate_part(self, X: Any, y: Any, X_upper: Any) -> tuple[np.ndarray, np.ndarray, None]:
-        """Check samples that are some of many."""
-        return *self._validate_samples(X, X_upper, reset=True), None
+        return X, check_training_upper(self, X, X_upper), None
 
 
 @shared_docs
@@ -135,13 +127,13 @@ class HyperboxClustering(BoxClustering):
 
     {attributes}
     labels_ : ndarray of shape (n_samples,)
-        What `predict` says of the samples of `fit`. `partial_fit` does not tell it; ask `predict`.
+        The clusters of the samples of `fit`, as `predict` returns them; not set by `partial_fit`.
     n_clusters_ : int
         How many clusters there are.
 
     See Also
     --------
-    ImprovedOnlineGFMM : A classifier, which takes samples without a label too.
+    ImprovedOnlineGFMM : A classifier, which accepts samples without a label.
     hyperboxes.literature.FuzzyMinMaxClustering : Simpson's clustering, in which each box is a
         cluster.
 
@@ -223,11 +215,11 @@ class HyperboxClustering(BoxClustering):
         """
         with unchanged_on_error(self):
             is_first = not hasattr(self, "_model")
-            lower, upper = self._validate_samples(X, X_upper, reset=is_first)
+            lower, upper, _ = self._validate_samples(X, None, X_upper, reset=is_first)
             if is_first:
                 self._model = self._new_model(lower, upper, n_classes=0)
                 warn_if_ranges_unknown(self, lower, upper)
-        self._train_on(without_labels(lower, upper, self._model.scale), None)
+        self._continue_fit(self._samples(lower, upper, None, self._model.scale), None)
         return self
 
     def _growth_options(self) -> dict[str, Any]:
@@ -236,7 +228,7 @@ class HyperboxClustering(BoxClustering):
         return {"similarity": self.similarity, "min_similarity": self.min_similarity}
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
-        growth = self._make_growth_parameters(model, **self._growth_options())
+        growth = self._growth_parameters(model)
         if self.algorithm == "online":
             learn_online(samples, model, growth, callbacks)
         else:
@@ -252,10 +244,6 @@ class HyperboxClustering(BoxClustering):
         return self._clusters
 
 
-def without_labels(lower: np.ndarray, upper: np.ndarray, scale: MinMaxScale | None) -> Samples:
-    return Samples(lower, upper, scale, np.full(len(lower), NO_LABEL))
-
-
 def _find_clusters(
     model: BoxModel, max_gap: float, min_samples: int, exhaustive: bool
 ) -> np.ndarray:
@@ -263,10 +251,10 @@ def _find_clusters(
     boxes = model.boxes
     joined = clusters.Clusters(np.arange(len(boxes)), np.full(len(boxes), -1))
     ids, _ = boxes.make_lists()
-    asked = model.membership.metric, boxes.make_search(), max_gap, min_samples, exhaustive
+    search = model.membership.metric, boxes.make_search(), max_gap, min_samples, exhaustive
     start = 0
     while start < len(boxes):
-        start = clusters.join(boxes.arrays, start, *asked, joined, ids, WORK_PER_CALL)
+        start = clusters.join(boxes.arrays, start, *search, joined, ids, WORK_PER_CALL)
     found = np.empty(len(boxes), np.int64)
     clusters.number(boxes.counts, min_samples, joined, found)
     return found

@@ -18,6 +18,7 @@ from hyperboxes._estimators.validation import column_name
 from hyperboxes._kernels import agglomerative
 from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_boxes
+from hyperboxes._learning.growth_parameters import make_growth_parameters
 from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
 from hyperboxes._models.calibration import DistanceCalibration
 
@@ -122,8 +123,10 @@ def _digest(boxes: BoxStore) -> bytes:
 def _merge_boxes(parts: list[BoxStore], model: Any) -> BoxStore:
     """Put boxes together, cut those that overlap other classes, and agglomerate."""
     settings = _merge_settings(model)
-    growth = model._make_growth_parameters(
-        model._model,
+    growth = make_growth_parameters(
+        model._model.membership,
+        theta=float(model.theta),
+        selection=model.selection,
         overlap=settings.overlap,
         similarity=settings.similarity,
         min_similarity=settings.min_similarity,

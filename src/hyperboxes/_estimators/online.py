@@ -3,46 +3,57 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.base import BaseGFMM
-from hyperboxes._estimators.streaming import OnlineBoxesMixin, SortedLabelsCheck
+from hyperboxes._estimators.base import BoxClassifier
+from hyperboxes._estimators.streaming import (
+    SortedLabelsCheck,
+    learn_sample,
+    make_row,
+    union_of_labels,
+)
 from hyperboxes._estimators.validation import (
+    ValidatedArray,
     check_known_classes,
+    check_unit_range,
+    check_unlabeled,
     unchanged_on_error,
     warn_if_ranges_unknown,
 )
+from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._learning.online import fit_two_orders, learn_online, learn_row
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.calibration import DistanceCalibration
 from hyperboxes._models.model import BoxModel
-from hyperboxes._models.samples import Samples
+from hyperboxes._models.samples import Intervals, Samples
 
-_BUDGET = {"max_boxes": [Interval(Integral, 1, None, closed="left"), None]}
+ONLINE_CONSTRAINTS: dict[str, Any] = {
+    **BoxClassifier._parameter_constraints,
+    "shuffle": ["boolean"],
+    "random_state": ["random_state"],
+}
+_MAX_BOXES = {"max_boxes": [Interval(Integral, 1, None, closed="left"), None]}
 
 _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
 
 
+# The base of the mixin for type checkers only: estimators name it themselves.
+if TYPE_CHECKING:
+    _Base = BoxClassifier
+else:
+    _Base = object
+
+
 @shared_docs
-class _OnlineGFMM(OnlineBoxesMixin, BaseGFMM):
-    """What the online learners share: learning goes on with `partial_fit`."""
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseGFMM._parameter_constraints,
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
-    }
-
-    shuffle: bool
-    random_state: Any
+class OnlineMixin(_Base):
+    """Updates classifiers with more samples: `partial_fit`, and `learn_one` for single ones."""
 
     _label_runs: SortedLabelsCheck
 
@@ -82,13 +93,41 @@ class _OnlineGFMM(OnlineBoxesMixin, BaseGFMM):
             _check_partial_fit_first_call(self, classes)
             check_known_classes(y, self.classes_, self.unlabeled, name="y", advice=_NAME_ALL)
             if is_first:
-                self._begin(lower, upper)
+                self._model = self._new_stream(lower, upper, len(self.classes_))
         samples = self._samples(lower, upper, y, self._model.scale)
         if not hasattr(self, "_label_runs"):
             self._label_runs = SortedLabelsCheck(len(self.classes_))
         self._label_runs.add(samples.y)
-        self._train_on(samples, y)
+        self._continue_fit(samples, y)
         return self
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        """Learn a single sample, as river's models do.
+
+        {learn_one}
+        """
+        learn_sample(self, x, y, self._learn_row)
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the label of a single sample, as river's models do.
+
+        {predict_one}
+        """
+        if not self._has_labels():
+            return None
+        row = make_row(self, x)
+        scaled = Intervals(row, row, self._model.scale).scaled()
+        return self.classes_.item(int(self._model.classify(*scaled)[0]))
+
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Return the probabilities of the classes for a single sample, as river's models do.
+
+        {predict_proba_one}
+        """
+        if not self._has_labels():
+            return {}
+        shares = self.predict_proba(make_row(self, x).view(ValidatedArray))
+        return dict(zip(self.classes_.tolist(), shares[0].tolist(), strict=True))
 
     @property
     def n_samples_seen_(self) -> int:
@@ -98,45 +137,76 @@ class _OnlineGFMM(OnlineBoxesMixin, BaseGFMM):
 
     @property
     def box_ages_(self) -> np.ndarray:
-        """How many samples were learned since each box was last confirmed: took one in."""
+        """How many samples were learned since each box was last matched by one."""
         check_is_fitted(self)
         boxes = self._model.boxes
         return boxes.n_seen - 1 - boxes.confirmed
 
-    def _begin(self, lower: np.ndarray, upper: np.ndarray) -> None:
-        """Start a model with the first samples of a stream."""
-        self._model = self._new_model(lower, upper, len(self.classes_))
-        self._model.calibration = DistanceCalibration.start(0) if self.calibrate else None
+    def _has_labels(self) -> bool:
+        return hasattr(self, "_model") and self._model.boxes.has_labels
+
+    def _new_stream(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> BoxModel:
+        """Return a model without boxes, which has the ranges of the first samples of a stream."""
+        model = self._new_model(lower, upper, n_classes)
+        model.calibration = DistanceCalibration.start(0) if self.calibrate else None
         warn_if_ranges_unknown(self, lower, upper)
+        return model
 
-    def _learn_scaled(self, x: np.ndarray, code: int) -> None:
-        self._forget_derived()
-        learn_row(
-            x,
-            code,
-            self._model,
-            self._make_growth_parameters(self._model, **self._growth_options()),
-        )
+    def _learn_row(self, row: np.ndarray, label: Any) -> None:
+        if self.scaling is None:
+            check_unit_range(self, row, row)
+        check_unlabeled(self.unlabeled)
+        code = self._code_of(label)
+        if not hasattr(self, "_model"):
+            self._model = self._new_stream(row, row, len(self.classes_))
+        self._clear_derived()
+        x, _ = Intervals(row, row, self._model.scale).scaled()
+        learn_row(x, code, self._model, self._growth_parameters(self._model))
 
-    def _find_winner(self, x: np.ndarray) -> int:
-        return int(self._winners(*self._class_scores(x, x, winners_only=True))[0])
+    def _code_of(self, label: Any) -> int:
+        """Return the index of a label; a new one becomes a class."""
+        classes = getattr(self, "classes_", np.empty(0))
+        if self.unlabeled is not None and label == self.unlabeled:
+            if not hasattr(self, "classes_"):
+                raise ValueError("The first sample must have a label.")
+            return NO_LABEL
+        known = vars(self).get("_known_codes")
+        if known is None or known[0] is not classes:
+            codes = {name: code for code, name in enumerate(classes.tolist())}
+            known = self._known_codes = classes, codes
+        try:
+            code = known[1].get(label)
+        except TypeError:
+            raise ValueError(f"y is {label!r}, which is no label.") from None
+        if code is None:
+            self._add_class(label)
+            return self._code_of(label)
+        return int(code)
 
-    def _shuffle(self, samples: Samples) -> Samples:
-        if not self.shuffle:
-            return samples
-        return samples.shuffled(check_random_state(self.random_state))
+    def _add_class(self, label: Any) -> None:
+        """Add a class, and renumber the labels of the boxes."""
+        before = getattr(self, "classes_", np.empty(0))
+        classes = union_of_labels(before, np.array([label]))
+        changed: dict[str, Any] = {"classes_": classes}
+        if hasattr(self, "_model"):
+            old = self._model.boxes
+            # The label -1, for none, is the last entry.
+            moved = np.append(np.searchsorted(classes, before), NO_LABEL)
+            boxes = old.with_labels(moved[old.labels], len(classes))
+            changed["_model"] = self._model.with_boxes(boxes)
+        self.__dict__.pop("_label_runs", None)  # which counts by class
+        self.__dict__.update(changed)
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
-        growth = self._make_growth_parameters(model, **self._growth_options())
-        learn_online(samples, model, growth, callbacks)
+        learn_online(samples, model, self._growth_parameters(model), callbacks)
 
 
 @shared_docs
-class ImprovedOnlineGFMM(_OnlineGFMM):
+class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
     """Improved online learning of a general fuzzy min-max network (IOL-GFMM).
 
     Each sample is absorbed by the box of its class with the largest membership that can grow to
-    hold it without a side longer than `theta` and without overlapping a box of another class. If
+    contain it without a side longer than `theta` and without overlapping a box of another class. If
     there is none, the sample becomes a new box. Boxes never shrink, so every training sample stays
     in a box of its class.
 
@@ -187,8 +257,8 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_OnlineGFMM._parameter_constraints,
-        **_BUDGET,
+        **ONLINE_CONSTRAINTS,
+        **_MAX_BOXES,
         "overlap": [StrOptions({"closed", "paper", "printed"})],
     }
 
@@ -230,22 +300,17 @@ class ImprovedOnlineGFMM(_OnlineGFMM):
         if samples.order is None:
             super()._learn(samples, model, callbacks)
         else:
-            fit_two_orders(
-                samples,
-                model,
-                self._make_growth_parameters(model, **self._growth_options()),
-                callbacks,
-            )
+            fit_two_orders(samples, model, self._growth_parameters(model), callbacks)
 
 
 @shared_docs
-class OnlineGFMM(_OnlineGFMM):
+class OnlineGFMM(OnlineMixin, BoxClassifier):
     """Original online learning of a general fuzzy min-max network (Onln-GFMM).
 
     Each sample is absorbed by the box of its class with the largest membership that can grow to
-    hold it without a side longer than `theta`; if there is none, it becomes a new box. A grown box
-    may overlap boxes of other classes: it is then parted from each of them, oldest first, in the
-    dimension where they overlap least. Such a contraction may push training samples out of the
+    contain it without a side longer than `theta`; if there is none, it becomes a new box. A grown
+    box may overlap boxes of other classes: it is then parted from each of them, oldest first, in
+    the dimension where they overlap least. Such a contraction may push training samples out of the
     box they were absorbed by.
 
     {parameters}
@@ -292,8 +357,8 @@ class OnlineGFMM(_OnlineGFMM):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_OnlineGFMM._parameter_constraints,
-        **_BUDGET,
+        **ONLINE_CONSTRAINTS,
+        **_MAX_BOXES,
         "overlap": [StrOptions({"paper", "printed"})],
     }
 

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from hyperboxes._estimators.base import BaseGFMM
+from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.capabilities import Operation, require
 from hyperboxes._estimators.validation import check_known_classes
 from hyperboxes._models.samples import frozen, slices
 
-Model = TypeVar("Model", bound=BaseGFMM)
+Model = TypeVar("Model", bound=BoxClassifier)
 
 # So many samples are asked about at once.
 _ROWS_AT_ONCE = 10_000
@@ -122,7 +122,7 @@ class _Search:
         self._original = model
         boxes = model._model.boxes
         self._boxes = boxes.settled()  # a copy
-        self._model = model._with_boxes(self._boxes)
+        self._model = model._model.with_boxes(self._boxes)
         self._xl, self._xu = model._intervals(X, X_upper).scaled()
         self._y = y
         self._answers = model.classes_[boxes.labels]
@@ -194,7 +194,9 @@ class _Search:
 
     def _ask(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Ask which boxes decide samples, how close they are, and whether others are."""
-        return self._model._decide(frozen(self._xl[rows]), frozen(self._xu[rows]), self._used)
+        return self._model.deciding_boxes(
+            frozen(self._xl[rows]), frozen(self._xu[rows]), self._used
+        )
 
     def _note(self, rows: np.ndarray, answers: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
         self._decider[rows], self._closest[rows], self._is_tied[rows] = answers
@@ -205,7 +207,7 @@ class _Search:
     def _samples_close_to(self, box: int) -> np.ndarray:
         """Return the samples that a box is among the closest of."""
         tied = np.flatnonzero(self._is_tied)
-        rank = self._model._model.closeness
+        rank = self._model.closeness
         closeness = rank(self._xl[tied], self._xu[tied], np.array([box]))[:, 0]
         is_close = closeness == self._closest[tied]
         alone = np.flatnonzero((self._decider == box) & ~self._is_tied)

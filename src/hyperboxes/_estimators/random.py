@@ -10,19 +10,26 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
-from hyperboxes._estimators.base import NUMBERS, BaseGFMM, IntervalClassifierMixin
-from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, TakesCategories
+from hyperboxes._estimators.base import BoxClassifier
+from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.registry import find_by_class
-from hyperboxes._estimators.validation import check_upper, unchanged_on_error, validate_samples
+from hyperboxes._estimators.validation import (
+    NUMBERS,
+    check_upper,
+    check_weights,
+    unchanged_on_error,
+    validate_samples,
+)
 from hyperboxes._learning.ensemble import (
     CodedSamples,
     FeatureSampling,
@@ -30,24 +37,24 @@ from hyperboxes._learning.ensemble import (
     MemberLearner,
     MemberResult,
     OutOfBag,
+    canonical_order,
     choose_feature_sampling,
     collect,
     find_importances,
     learn_member,
     replicate_by_weight,
 )
-from hyperboxes._learning.steps import FitCallbacks, Threads
-from hyperboxes._models.calibration import fit_vote_calibration
+from hyperboxes._learning.steps import Threads
+from hyperboxes._models.calibration import fit_vote_calibration, vote_probabilities
 from hyperboxes._models.ensemble import EnsembleModel, VoteSettings
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.model import BoxModel
 from hyperboxes._models.quantizer import SCALINGS, Codes
 from hyperboxes._models.records import BoxEnsemble
-from hyperboxes._models.samples import Samples, slices
+from hyperboxes._models.samples import slices
 
 
 def find_learners(estimator: Any, share: float) -> list[MemberLearner]:
-    """Return the ways to learn a member, which are taken in turn and draw a share of samples."""
+    """Return the learners of members, which take turns and draw a share of the samples."""
     learners = estimator
     if learners is None:
         learners = [
@@ -62,7 +69,7 @@ def find_learners(estimator: Any, share: float) -> list[MemberLearner]:
         _check(learner)
     return [
         MemberLearner(
-            partial(_learn_with, learner),
+            learner._learn,
             learner.membership_function,
             share,
             isinstance(learner, AgglomerativeGFMM),
@@ -72,9 +79,9 @@ def find_learners(estimator: Any, share: float) -> list[MemberLearner]:
 
 
 def _check(learner: Any) -> None:
-    """Refuse what cannot be a member."""
+    """Check that an estimator can learn members."""
     entry = find_by_class(type(learner))
-    if not isinstance(learner, BaseGFMM) or (entry and not entry.merge_settings):
+    if not isinstance(learner, BoxClassifier) or (entry and not entry.merge_settings):
         raise TypeError(
             "Members are learners whose boxes cover samples, such as ImprovedOnlineGFMM, "
             f"not {type(learner).__name__}. For other learners use scikit-learn's "
@@ -90,12 +97,7 @@ def _check(learner: Any) -> None:
         raise ValueError("All samples of an ensemble need a label: unlabeled must be None.")
 
 
-def _learn_with(learner: BaseGFMM, samples: Samples, model: BoxModel) -> None:
-    """Learn boxes as a learner does, in the order of the samples."""
-    learner._learn(samples, model, FitCallbacks(None, samples, None, dict))
-
-
-# Samples that are asked about at a time: their codes and votes stay in the processor's cache.
+# Samples that are predicted at a time: their codes and votes stay in the processor's cache.
 _ROWS_AT_ONCE = 1024
 
 # The largest code: more are no more accurate, and with these, hardly a distance takes more than a
@@ -104,7 +106,7 @@ _MOST_LEVELS = 63
 _FEW_LEVELS = 31
 _USUAL_SUM = 600
 
-# Distances are sums of codes and must fit into 16 bits; fewer levels would tell too little apart.
+# Distances are sums of codes and must fit into 16 bits; fewer levels would be too coarse.
 _LARGEST_SUM = 2**16 - 1
 _FEWEST_LEVELS = 16
 
@@ -121,14 +123,14 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 
 @shared_docs
-class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
+class RandomHyperboxes(ClassifierMixin, BaseEstimator):
     """Many models of boxes, each on random samples and features, that vote.
 
     Each member draws some of the samples of every class and some of the features, and learns boxes
-    from them. Asked about a sample, it gives each class a share of its vote by how far the nearest
-    box of the class is. Votes are averaged and turned into probabilities by what members said of
-    samples that they had not drawn. It is the random forest of this family: more accurate than a
-    single model, and not to be read box by box.
+    from them. For a sample, it gives each class a share of its vote by the distance of the nearest
+    box of the class. Votes are averaged and calibrated to probabilities on out-of-bag samples. It
+    is the random forest of this family: more accurate than a single model, and not meant to be
+    read box by box.
 
     Parameters
     ----------
@@ -147,7 +149,7 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         more than 5,000 in proportion to the square root: 4,000 of 20,000.
     max_features : int, float, (int, int), "auto", "sqrt" or None, default="auto"
         How many features a member draws: a number, a share, the square root, all (None); or a
-        number that is drawn, too, between two. "auto": between the square root and twice that, or
+        number that is drawn between two. "auto": between the square root and twice that, or
         below the square root, whichever does better in a trial on at most 1,250 samples.
     weighted_features : bool, default=True
         Whether features that help are drawn more often, by what they are worth to the members of
@@ -175,7 +177,7 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         The labels.
     members_ : list of Hyperboxes
         The boxes of each member, in data units, over the features that it drew. Ends are infinite
-        where nothing lies beyond. Made anew each time it is asked for.
+        where nothing lies beyond. Computed at each access.
     estimators_features_ : list of ndarray
         The features that each member drew, as numbers of columns.
     n_boxes_, n_samples_ : int
@@ -184,8 +186,8 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
     data_min_, data_max_ : ndarray of shape (n_features,)
         The range of each feature in the training samples.
     oob_score_ : float
-        The accuracy on training samples, each asked of the members that had not drawn it; those
-        with a weight count by it.
+        The accuracy on training samples, each predicted by the members that had not drawn it,
+        weighted by the sample weights.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         The probabilities of training samples by those members; NaN for samples that all have drawn
         or that weigh nothing. With weights above 1, the mean of a sample's copies.
@@ -231,7 +233,7 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = RandomHyperboxes(random_state=0).fit(X[:400], y[:400])
     >>> print(f"{model.oob_score_:.2f} {model.score(X[400:], y[400:]):.2f}")
-    0.96 0.98
+    0.96 0.97
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -261,10 +263,7 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
 
     classes_: np.ndarray
     n_features_in_: int
-    oob_score_: float
     oob_decision_function_: np.ndarray
-    feature_importances_: np.ndarray
-
     _model: EnsembleModel
 
     def __init__(
@@ -307,7 +306,8 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights: a sample with a weight of 2 counts as the sample twice, of which a member may
             draw one, both or none; one with 0.5 is there for half of the members, one with 0 for
-            none. They need not sum up to 1, but to some number of samples.
+            none. They need not sum up to 1, but to some number of samples. The order of the
+            samples does not matter.
 
         Returns
         -------
@@ -321,21 +321,25 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
             samplings = self._samplings(lower.shape[1])
             n_bins = _find_levels(max(sampling.most for sampling in samplings))
             codes = Codes.learn(lower, upper, self.scaling, n_bins, weights)
-            copies = replicate_by_weight(weights)
+            ends = codes.encode(lower, upper)
+            order = canonical_order(*ends, np.unique(y, return_inverse=True)[1], weights)
+            copies = replicate_by_weight(weights, order)
             classes, labels = np.unique(y[copies.rows], return_inverse=True)
-            coded = copies.of(*codes.encode(lower, upper))
-            samples = CodedSamples(*coded, labels, len(classes), copies.weights)
+            samples = CodedSamples(*copies.of(*ends), labels, len(classes), copies.weights)
             random = check_random_state(self.random_state)
             learn = partial(self._learn, voting=self._voting(n_bins), random=random)
             sampling = samplings[0]
             if self.weighted_features or len(samplings) > 1:
                 pilots = samplings, samples, learners[0], learn, random
                 sampling = choose_feature_sampling(*pilots, is_weighted=self.weighted_features)
-            members, asked = collect(learn(samples, learners, self.n_estimators, sampling), samples)
-            self.classes_ = classes
-            n_by_class = np.bincount(samples.y, samples.counted)
-            out_of_bag = self._take_in(members, asked, n_by_class, codes)
-            self.oob_decision_function_ = out_of_bag.by_sample(copies.rows, len(lower))
+            learned, votes = collect(learn(samples, learners, self.n_estimators, sampling), samples)
+            class_counts = np.bincount(samples.y, samples.counted)
+            model, out_of_bag = self._make_model(learned, votes, class_counts, codes)
+        self.__dict__.update(
+            classes_=classes,
+            oob_decision_function_=out_of_bag.by_sample(copies.rows, len(lower)),
+            _model=model,
+        )
         return self
 
     def _validate(self, X: Any, y: Any, X_upper: Any, sample_weight: Any) -> tuple[np.ndarray, ...]:
@@ -343,8 +347,7 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
         lower, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **NUMBERS)
         upper = check_upper(self, lower, X_upper)
         check_classification_targets(y)
-        kind = {"dtype": np.float64, "ensure_non_negative": True}
-        return lower, upper, y, _check_sample_weight(sample_weight, lower, **kind)
+        return lower, upper, y, check_weights(sample_weight, lower)
 
     def _share(self, weights: np.ndarray) -> float:
         """Return which share of the samples members draw."""
@@ -424,21 +427,39 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
     def _voting(self, n_bins: int) -> VoteSettings:
         return VoteSettings(n_bins, float(self.temperature))
 
-    def _take_in(
-        self, learned: list[FittedMember], asked: OutOfBag, n_by_class: np.ndarray, codes: Codes
-    ) -> OutOfBag:
-        """Keep the members, and return what their votes out of bag stand for."""
+    def _make_model(
+        self, learned: list[FittedMember], votes: OutOfBag, class_counts: np.ndarray, codes: Codes
+    ) -> tuple[EnsembleModel, OutOfBag]:
+        """Return the model, and the probabilities out of bag."""
         calibration = None
-        if self.calibrate and len(asked.y) and len(n_by_class) > 1:
-            shares = n_by_class / n_by_class.sum()
-            calibration = fit_vote_calibration(asked.values, asked.y, shares, asked.weights)
-        members = [member for member, _ in learned]
-        voting = self._voting(codes.n_bins)
-        self._model = EnsembleModel(codes, members, voting, n_by_class, calibration)
-        answers = asked._replace(values=self._model.probabilities(asked.values))
-        self.oob_score_ = answers.score()
-        self.feature_importances_ = find_importances(learned, self.n_features_in_)
-        return answers
+        if self.calibrate and len(votes.y) and len(class_counts) > 1:
+            shares = class_counts / class_counts.sum()
+            calibration = fit_vote_calibration(votes.values, votes.y, shares, votes.weights)
+        probabilities = votes._replace(
+            values=vote_probabilities(votes.values, class_counts, calibration)
+        )
+        model = EnsembleModel(
+            codes,
+            [member for member, _ in learned],
+            self._voting(codes.n_bins),
+            class_counts,
+            calibration,
+            find_importances(learned, self.n_features_in_),
+            probabilities.score(),
+        )
+        return model, probabilities
+
+    @property
+    def oob_score_(self) -> float:
+        """The accuracy on training samples, by the members that had not drawn them."""
+        check_is_fitted(self)
+        return self._model.oob_score
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much members lose without each feature, as shares of all."""
+        check_is_fitted(self)
+        return self._model.feature_importances
 
     @property
     def members_(self) -> list[Hyperboxes]:
@@ -502,6 +523,21 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
             answers = threads.map(answer, slices(len(lower), _rows_at_once(len(lower), n_jobs)))
             return np.concatenate(list(answers))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
+        """Return the accuracy of `predict` on the given samples.
+
+        {tested}
+        {interval_ends}
+        {accuracy}
+        """
+        return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
+
+    @property
+    def categories_(self) -> dict[Any, list[Any]]:
+        """The values of each categorical feature, by its name or index."""
+        check_is_fitted(self)
+        return list_categories(self)
+
     def _record(self) -> BoxEnsemble:
         """Return the fitted model as a record."""
         return self._model.record()
@@ -516,7 +552,7 @@ class RandomHyperboxes(IntervalClassifierMixin, TakesCategories, BaseEstimator):
 
 
 def _rows_at_once(n_rows: int, n_jobs: int) -> int:
-    """Return how many rows to ask about at a time, such that all threads have as much to do."""
+    """Return how many rows to predict at a time, so that all threads have equal work."""
     n_rounds = -(-n_rows // (n_jobs * _ROWS_AT_ONCE))
     return -(-n_rows // (n_jobs * n_rounds))
 

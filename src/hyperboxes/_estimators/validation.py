@@ -9,10 +9,12 @@ from datetime import date, time, timedelta
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_array,
     check_is_fitted,
+    check_non_negative,
     validate_data,
 )
 
@@ -29,7 +31,7 @@ from hyperboxes._estimators.categorical import (
 from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._models.categories import looks_like_a_date
 
-# NumPy takes them for nanoseconds, unless there are numbers beside them, and nobody means that.
+# NumPy would convert dates to nanoseconds, which nobody means.
 
 _DATES = (
     "Make numbers of them first, such as the days since a date, the month, the weekday or the hour "
@@ -43,7 +45,7 @@ _DURATIONS = (
 
 
 def refuse_dates(X: Any) -> None:
-    """Refuse tables with a column of dates, times or durations, and say what to do."""
+    """Raise an error for a column of dates, times or durations that says what to do."""
     for name, values in _list_columns(X):
         known = next(_known_cells(values), None)
         if known is None:
@@ -85,15 +87,18 @@ def _known_cells(values: Any) -> Iterator[tuple[int, Any]]:
             yield row, value
 
 
-# What scikit-learn's MinMaxScaler may leave beyond [0, 1], and more.
+# More than what rounding in scikit-learn's MinMaxScaler leaves beyond [0, 1].
 _ROUNDING = 1e-12
+
+# The arguments of scikit-learn's validation for samples.
+NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 
 # Larger values have no place in a running variance.
 HUGE = 1e150
 
 
 def check_fitted(estimator: Any) -> None:
-    """Do what scikit-learn's `check_is_fitted` does, in a hundredth of the time if it is."""
+    """Check that an estimator is fitted, a hundred times as fast as `check_is_fitted` if it is."""
     if not estimator.__sklearn_is_fitted__():
         check_is_fitted(estimator)
 
@@ -110,15 +115,24 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-class ValidatedArray(np.ndarray):
-    """Samples that were checked already, with numbers for categories.
+# What validation and `fit` set besides the model.
+_DATA_ATTRIBUTES = ("n_features_in_", "feature_names_in_", "classes_", "_categories")
 
-    One by one, scikit-learn's checks take too long, and readers ask about samples that they made.
+
+def data_attributes(estimator: Any) -> dict[str, Any]:
+    """Return what an estimator has of its training data, besides the model."""
+    return {name: vars(estimator)[name] for name in _DATA_ATTRIBUTES if name in vars(estimator)}
+
+
+class ValidatedArray(np.ndarray):
+    """Samples that were validated already, with numbers for categories.
+
+    Scikit-learn's validation takes too long for single samples and for samples of readers.
     """
 
 
 def mark_validated(samples: np.ndarray) -> ValidatedArray:
-    """Mark samples as checked, for the methods of estimators."""
+    """Mark samples as validated, for the methods of estimators."""
     return np.ascontiguousarray(samples).view(ValidatedArray)
 
 
@@ -127,13 +141,12 @@ def validate_samples(
 ) -> Any:
     """Do what scikit-learn's `validate_data` does, with errors that name cells of a data frame.
 
-    Categories become numbers. Given `y`, an estimator learns those that it does not know; else
-    these are missing values.
+    Categories become numbers. New ones are learned if `y` is given, and are missing values if not.
     """
     if type(X) is ValidatedArray:
         return X.view(np.ndarray)
     if is_frame(X):
-        # A column too many is to be called that, whatever it holds.
+        # The error for a wrong number of columns comes first.
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     if reset:
         vars(estimator).pop("_categories", None)
@@ -145,15 +158,15 @@ def validate_samples(
     elif coded:
         X = with_columns(X, look_up(estimator, coded))
     with _naming_cells(estimator, X):
-        mark_validated = validate_data(estimator, X, *y, reset=reset, **checks)
+        validated = validate_data(estimator, X, *y, reset=reset, **checks)
     if coded and y:
-        numbers, labels = mark_validated
-        weights = _check_sample_weight(sample_weight, numbers, ensure_non_negative=True)
+        numbers, labels = validated
+        weights = check_weights(sample_weight, numbers)
         for j, places in learn_positions(
             estimator, coded, _mask(estimator, labels), weights
         ).items():
             numbers[:, j] = places
-    return mark_validated
+    return validated
 
 
 def _is_table(X: Any) -> bool:
@@ -161,26 +174,26 @@ def _is_table(X: Any) -> bool:
 
 
 def _mask(estimator: Any, y: np.ndarray) -> np.ndarray:
-    """Mask the labels that say that there is none."""
+    """Mask the values that stand for no label."""
     has_label, _ = find_labels(y, getattr(estimator, "unlabeled", None))
     return np.ma.masked_array(y, ~has_label)
 
 
 @contextmanager
 def _naming_cells(estimator: Any, X: Any) -> Iterator[None]:
-    """Have errors about a data frame that is made an array say which cell is to blame."""
+    """Name the cell in errors of the conversion to an array."""
     try:
         yield
     except (TypeError, ValueError) as error:
         if is_frame(X):
-            _refuse_words(estimator, X, error)
+            _reject_cells(estimator, X, error)
         elif isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
-            _refuse_texts(estimator, X, error)
+            _reject_texts(estimator, X, error)
         raise
 
 
-def _refuse_words(estimator: Any, frame: Any, error: Exception) -> None:
-    """Raise an error about the first cell that is no number, if there is one."""
+def _reject_cells(estimator: Any, frame: Any, error: Exception) -> None:
+    """Raise an error for the first cell that is not a number, if there is one."""
     for name, values in list_columns(frame):
         for row, value in enumerate([] if _are_numbers(values) else values):
             if not _are_numbers([value]):
@@ -190,8 +203,8 @@ def _refuse_words(estimator: Any, frame: Any, error: Exception) -> None:
                 ) from error
 
 
-def _refuse_texts(estimator: Any, table: np.ndarray, error: Exception) -> None:
-    """Raise an error about the first text in an array of objects that is no number."""
+def _reject_texts(estimator: Any, table: np.ndarray, error: Exception) -> None:
+    """Raise an error for the first text in an array of objects that is not a number."""
     for j in range(table.shape[1]):
         for row, value in enumerate(table[:, j]):
             if isinstance(value, str) and not _are_numbers([value]):
@@ -208,7 +221,7 @@ def _refuse_texts(estimator: Any, table: np.ndarray, error: Exception) -> None:
 
 
 def _advise(estimator: Any, value: Any) -> str:
-    """Say what to do about a cell that is no number."""
+    """Return what to do about a cell that is not a number."""
     if isinstance(value, str) and looks_like_a_date(value):
         return (
             "If these are dates or times, make numbers of them, such as the days since a date, the "
@@ -276,6 +289,14 @@ def check_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
     return X_upper
 
 
+def check_training_upper(estimator: Any, X: np.ndarray, X_upper: Any) -> np.ndarray:
+    """Return the upper ends of training samples, after checks of both ends."""
+    upper = check_upper(estimator, X, X_upper)
+    if estimator.scaling is None:
+        check_unit_range(estimator, X, upper)
+    return upper
+
+
 def check_gamma(gamma: Any, n_features: int) -> np.ndarray:
     """Return `gamma` as one positive number per feature."""
     vector = check_array(
@@ -290,7 +311,7 @@ def check_gamma(gamma: Any, n_features: int) -> np.ndarray:
         )
     if (vector <= 0).any():
         raise ValueError(f"gamma must be positive, got {gamma!r}.")
-    return np.array(np.broadcast_to(vector, (n_features,)))  # writable: kernels tell that apart
+    return np.array(np.broadcast_to(vector, (n_features,)))  # writable, as kernels expect
 
 
 def check_ranges(estimator: Any, n_features: int) -> np.ndarray:
@@ -318,7 +339,7 @@ def check_ranges(estimator: Any, n_features: int) -> np.ndarray:
 
 
 def check_unit_range(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:
-    """Refuse training data outside [0, 1], which `scaling=None` promises."""
+    """Check that training data lie in [0, 1], as `scaling=None` promises."""
     if (outside := (lower < -_ROUNDING) | (upper > 1 + _ROUNDING)).any():
         row, column = np.argwhere(outside)[0]
         value = lower[row, column] if lower[row, column] < -_ROUNDING else upper[row, column]
@@ -330,7 +351,7 @@ def check_unit_range(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> No
 
 
 def check_finite_range(estimator: Any, low: np.ndarray, high: np.ndarray) -> None:
-    """Refuse a feature whose range is too wide for a float64."""
+    """Check that the range of each feature is finite in float64."""
     with np.errstate(over="ignore"):
         finite = np.isfinite(high - low)
     if not finite.all():
@@ -342,7 +363,7 @@ def check_finite_range(estimator: Any, low: np.ndarray, high: np.ndarray) -> Non
 
 
 def check_not_huge(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:
-    """Refuse values whose squares are too large for a float64."""
+    """Check that squares of values are finite in float64."""
     for values in (lower, upper):
         if (huge := np.abs(values) > HUGE).any():
             row, column = np.argwhere(huge)[0]
@@ -353,7 +374,7 @@ def check_not_huge(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None
 
 
 def warn_if_ranges_unknown(estimator: Any, lower: np.ndarray, upper: np.ndarray) -> None:
-    """Warn if the first batch of a stream does not tell the features' ranges."""
+    """Warn if the first batch of a stream does not have the features' ranges."""
     if not isinstance(estimator.scaling, str):
         return
     problem = ""
@@ -370,9 +391,18 @@ def warn_if_ranges_unknown(estimator: Any, lower: np.ndarray, upper: np.ndarray)
         )
 
 
+def check_weights(sample_weight: Any, X: np.ndarray) -> np.ndarray:
+    """Return weights of at least 0, of which one or more are larger; None stands for 1."""
+    weights: np.ndarray = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    check_non_negative(weights, "`sample_weight`")
+    return weights
+
+
 def check_counts(sample_weight: Any, X: np.ndarray) -> np.ndarray:
-    """Return weights as whole numbers, and refuse others: boxes count samples."""
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    """Return weights as integers, which they must be because boxes count samples."""
+    weights = check_weights(sample_weight, X)
     if (wrong := weights != np.floor(weights)).any():
         row = int(np.argmax(wrong))
         raise ValueError(
@@ -383,7 +413,7 @@ def check_counts(sample_weight: Any, X: np.ndarray) -> np.ndarray:
 
 
 def check_unlabeled(unlabeled: Any) -> None:
-    """Refuse NaN and the like as the mark of samples without a label: they equal nothing."""
+    """Check that the mark of samples without a label equals itself, unlike NaN."""
     try:
         equals_itself = bool(unlabeled == unlabeled)
     except TypeError:  # pandas' NA
@@ -396,7 +426,7 @@ def check_unlabeled(unlabeled: Any) -> None:
 
 
 def check_no_none(labels: np.ndarray) -> None:
-    """Refuse None for a label."""
+    """Check that no label is None."""
     if labels.dtype == object and any(label is None for label in labels.tolist()):
         raise ValueError(
             "y holds None. If these samples have no label, put a value of its own in its place, "
@@ -404,8 +434,17 @@ def check_no_none(labels: np.ndarray) -> None:
         )
 
 
+def find_classes(y: np.ndarray, unlabeled: Any) -> np.ndarray:
+    """Return the sorted labels of training samples, after checks."""
+    _, labels = find_labels(y, unlabeled)
+    check_any_label(labels, unlabeled)
+    check_no_none(labels)
+    check_classification_targets(labels)
+    return np.unique(labels)
+
+
 def check_any_label(labels: np.ndarray, unlabeled: Any) -> None:
-    """Refuse samples without any label."""
+    """Check that some sample has a label."""
     if len(labels) == 0:
         raise ValueError(
             f"y holds no label: every value is {unlabeled!r}, which says that there is none. To "
@@ -414,7 +453,7 @@ def check_any_label(labels: np.ndarray, unlabeled: Any) -> None:
 
 
 def find_labels(y: np.ndarray, unlabeled: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return which samples have a label, not the value that says there is none, and the labels."""
+    """Return which samples have a label, and these labels."""
     if unlabeled is None:
         return np.ones(len(y), bool), y
     has_label = np.array([label != unlabeled for label in y.tolist()], bool)
@@ -422,7 +461,7 @@ def find_labels(y: np.ndarray, unlabeled: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _as_one_type(labels: np.ndarray) -> np.ndarray:
-    """Return labels out of an array of objects, numbers and a string, say, as what they are."""
+    """Return labels of one type out of an array of objects as an array of that type."""
     if labels.dtype != object:
         return labels
     values = labels.tolist()
@@ -441,7 +480,7 @@ def encode(y: np.ndarray, classes: np.ndarray, unlabeled: Any) -> np.ndarray:
 def check_known_classes(
     y: np.ndarray, classes: np.ndarray, unlabeled: Any, *, name: str, advice: str
 ) -> None:
-    """Refuse labels that are not in `classes`."""
+    """Check that all labels are in `classes`."""
     _, labels = find_labels(y, unlabeled)
     # NumPy would take the text "1" for the number 1.
     if unknown := set(labels.tolist()) - set(classes.tolist()):
@@ -451,6 +490,6 @@ def check_known_classes(
 
 
 def column_name(estimator: Any, column: int) -> str:
-    """Name a column as the user would: by its header where there is one."""
+    """Return the name of a column for errors: its header, or its index if there is none."""
     names = getattr(estimator, "feature_names_in_", None)
     return f"column {column}" if names is None else f"column {str(names[column])!r}"

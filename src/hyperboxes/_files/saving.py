@@ -36,12 +36,12 @@ from hyperboxes._files.archive import (
 )
 from hyperboxes._files.parameters import from_json, to_json
 from hyperboxes._files.schema import (
+    AdditiveSchema,
     Arrays,
-    Covers,
-    Ensembles,
-    Memories,
+    EnsembleSchema,
     ModelSchema,
-    Votes,
+    NearestSchema,
+    NeighborSchema,
     categories_from_json,
     categories_to_json,
 )
@@ -50,11 +50,11 @@ _FORMAT = "hyperboxes"
 _FORMAT_VERSION = 3
 
 _KINDS: dict[str, ModelSchema] = {
-    "nearest": Covers(),
-    "clusters": Covers(),
-    "additive": Votes(),
-    "neighbors": Memories(),
-    "ensemble": Ensembles(),
+    "nearest": NearestSchema(),
+    "clusters": NearestSchema(),
+    "additive": AdditiveSchema(),
+    "neighbors": NeighborSchema(),
+    "ensemble": EnsembleSchema(),
 }
 
 # Keys of the header of every kind of model and what may stand there.
@@ -169,7 +169,7 @@ def _to_bytes(model: Any) -> bytes:
     model._validate_params()
     try:
         kind = _find_kind(learner)
-        header = _header(model, learner.file_name) | kind.read_header(model)
+        header = _header(model, learner.file_name) | kind.read_header(model._model)
         arrays = _arrays(model, kind)
         _check_values(kind, header, arrays)
     except ModelFileError as error:
@@ -209,7 +209,7 @@ def _header(model: Any, file_name: str) -> dict[str, Any]:
 def _arrays(model: Any, kind: ModelSchema) -> Arrays:
     arrays = {
         name: np.asarray(array, kind.arrays[name][0])
-        for name, array in kind.read_arrays(model).items()
+        for name, array in kind.read_arrays(model._model).items()
     }
     if is_classifier(model):
         arrays["classes"] = _plain_classes(model.classes_)
@@ -348,9 +348,10 @@ def _restore(model: Any, kind: ModelSchema, header: dict[str, Any], arrays: Arra
     n_classes = 0
     if "classes" in arrays:
         classes = arrays["classes"]
-        fitted["classes_"] = classes.astype(
-            object if header["classes_are_objects"] else classes.dtype
-        )
+        if not hasattr(type(model), "classes_"):  # a property of `_model`
+            fitted["classes_"] = classes.astype(
+                object if header["classes_are_objects"] else classes.dtype
+            )
         n_classes = len(classes)
-    vars(model).update(fitted, **kind.restore(header, arrays, n_classes))
+    vars(model).update(fitted, _model=kind.restore(header, arrays, n_classes))
     return model

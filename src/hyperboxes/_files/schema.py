@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import fields
 from types import NoneType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from hyperboxes._estimators.adaptive import AdaptiveModel
 from hyperboxes._estimators.streaming import StreamClasses
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._kernels.adaptive import N_BINS, Memory
@@ -25,11 +25,9 @@ from hyperboxes._models.calibration import (
 )
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.ensemble import EnsembleModel, VoteSettings
-from hyperboxes._models.hyperboxes import WeightedHyperboxes
-from hyperboxes._models.membership import FUNCTIONS, Membership
-from hyperboxes._models.model import BoxModel
+from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership
 from hyperboxes._models.quantizer import MOST_LEVELS, Codes
-from hyperboxes._models.records import EnsembleMember
+from hyperboxes._models.records import AdditiveBoxes, EnsembleMember
 from hyperboxes._models.samples import MinMaxScale
 
 # A kind says it all in one place, and `saving` does what is the same for all. The entry of a
@@ -83,19 +81,19 @@ class ModelSchema(ABC):
 
     @abstractmethod
     def read_header(self, model: Any) -> dict[str, Any]:
-        """Return its own keys of a model's header."""
+        """Return its own keys of the header."""
 
     @abstractmethod
     def read_arrays(self, model: Any) -> Arrays:
-        """Return the arrays of a model, in any type that holds their values."""
+        """Return the arrays of a fitted model, in any type that has their values."""
 
     @abstractmethod
     def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
         """Refuse what no learner can have learned; types and shapes are right already."""
 
     @abstractmethod
-    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
-        """Return the attributes of a fitted model, in memory of their own."""
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
+        """Return the fitted model, in memory of its own."""
 
 
 def reject(problems: Mapping[str, Any]) -> None:
@@ -175,7 +173,7 @@ _ROWS = tuple(ARRAYS_OF_ALL)
 _MOST = 700.0
 
 
-class Covers(ModelSchema):
+class NearestSchema(ModelSchema):
     """Models whose boxes cover samples."""
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {
@@ -195,16 +193,16 @@ class Covers(ModelSchema):
 
     def read_header(self, model: Any) -> dict[str, Any]:
         return {
-            "n_candidates": model.n_candidates_,
-            "n_learned": model._model.boxes.n_seen,
-            "membership_function": model._model.membership.function,
-            "calibration": _calibration_to_json(model._model.calibration),
+            "n_candidates": model.boxes.n_candidates,
+            "n_learned": model.boxes.n_seen,
+            "membership_function": model.membership.function,
+            "calibration": _calibration_to_json(model.calibration),
         }
 
     def read_arrays(self, model: Any) -> Arrays:
-        boxes, scale = model._model.boxes, model._model.scale
+        boxes, scale = model.boxes, model.scale
         arrays = {name: getattr(boxes, name) for name in (*_ROWS, "confirmed")}
-        arrays["gamma"] = model._model.membership.gamma
+        arrays["gamma"] = model.membership.gamma
         if scale is not None:
             arrays |= {"scale_low": scale.low, "scale_high": scale.high}
         return arrays
@@ -226,7 +224,7 @@ class Covers(ModelSchema):
             raise ModelFileError("the number of candidates cannot be")
         _calibration_from_json(header["calibration"])
 
-    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         scale = None
         if "scale_low" in arrays:
             ends = (arrays[name].astype(np.float64) for name in ("scale_low", "scale_high"))
@@ -236,7 +234,7 @@ class Covers(ModelSchema):
         gamma = arrays["gamma"].astype(np.float64)
         membership = Membership(gamma, header["membership_function"])
         calibration = _calibration_from_json(header["calibration"])
-        return {"_model": BoxModel(boxes, scale, membership, calibration)}
+        return BoxModel(boxes, scale, membership, calibration)
 
 
 def _check_boxes(arrays: Arrays, n_classes: int) -> None:
@@ -319,7 +317,7 @@ _NOT_YET = -1
 _OF_FEATURES = ("seen", "mean", "variance", "scale", "weight")
 
 
-class Memories(ModelSchema):
+class NeighborSchema(ModelSchema):
     """Models that remember recent boxes. Boxes are rows in files, and labels those of `classes`."""
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {"n_learned": (int,)}
@@ -340,15 +338,15 @@ class Memories(ModelSchema):
     }
 
     def read_header(self, model: Any) -> dict[str, Any]:
-        return {"n_learned": model._memory.n_learned}
+        return {"n_learned": model.state.n_learned}
 
     def read_arrays(self, model: Any) -> Arrays:
-        memory, places = model._memory, model._labels.positions
+        memory, places = model.state, model.labels.positions
         arrays = memory.kept()
         del arrays["counters"], arrays["order"]
         for name in ("lower", "upper"):
             arrays[name] = np.ascontiguousarray(arrays[name].T)
-        n_classes = len(model.classes_)
+        n_classes = len(model.labels.classes)
         histograms = np.zeros((*arrays["histograms"].shape[:2], n_classes))
         histograms[:, :, places] = arrays["histograms"]
         appeared = np.full(n_classes, _NOT_YET)
@@ -395,7 +393,7 @@ class Memories(ModelSchema):
             }
         )
 
-    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
         appeared = own.pop("appeared")
         places = np.flatnonzero(appeared != _NOT_YET)
@@ -412,7 +410,7 @@ class Memories(ModelSchema):
         classes = arrays["classes"]
         classes = classes.astype(object if header["classes_are_objects"] else classes.dtype)
         labels = StreamClasses(classes, classes[places].tolist())
-        return {"_memory": AdaptiveState.of_arrays(Memory(**own)), "_labels": labels}
+        return AdaptiveModel(AdaptiveState.of_arrays(Memory(**own)), labels)
 
 
 def _check_appeared(arrays: Arrays, n_classes: int) -> None:
@@ -427,7 +425,7 @@ def _check_appeared(arrays: Arrays, n_classes: int) -> None:
     reject({"a box has a label that has not appeared": appeared[labels] == _NOT_YET})
 
 
-class Ensembles(ModelSchema):
+class EnsembleSchema(ModelSchema):
     """Models of many members. What they said of training samples is not kept, but how right."""
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {
@@ -466,27 +464,27 @@ class Ensembles(ModelSchema):
         }
 
     def read_header(self, model: Any) -> dict[str, Any]:
-        numbers = model._model.calibration
+        numbers = model.calibration
         return {
             "calibration": None
             if numbers is None
             else [numbers.power, numbers.share_power, numbers.prior_weight],
-            "temperature": model._model.voting.temperature,
-            "oob_score": None if math.isnan(model.oob_score_) else model.oob_score_,
+            "temperature": model.voting.temperature,
+            "oob_score": None if math.isnan(model.oob_score) else model.oob_score,
         }
 
     def read_arrays(self, model: Any) -> Arrays:
-        members = model._model.members
+        members = model.members
         joined = {
             name: np.concatenate([getattr(member, name).ravel() for member in members])
             for name in ("features", "lower", "upper", "labels", "counts")
         }
         return {
-            "thresholds": model._model.codes.thresholds,
-            "low": model._model.codes.low,
-            "high": model._model.codes.high,
-            "n_samples": model._model.n_samples,
-            "importances": model.feature_importances_,
+            "thresholds": model.codes.thresholds,
+            "low": model.codes.low,
+            "high": model.codes.high,
+            "n_samples": model.n_samples,
+            "importances": model.feature_importances,
             "member_sizes": np.array([len(member.features) for member in members]),
             "member_features": joined.pop("features"),
             "member_boxes": np.array([len(member.labels) for member in members]),
@@ -534,21 +532,19 @@ class Ensembles(ModelSchema):
                 }
             )
 
-    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
         numbers, score = header["calibration"], header["oob_score"]
         codes = Codes(own["thresholds"], own["low"], own["high"])
-        return {
-            "_model": EnsembleModel(
-                codes,
-                list(_split(own)),
-                VoteSettings(codes.n_bins, header["temperature"]),
-                own["n_samples"],
-                None if numbers is None else VoteCalibration(*numbers),
-            ),
-            "oob_score_": math.nan if score is None else score,
-            "feature_importances_": own["importances"],
-        }
+        return EnsembleModel(
+            codes,
+            list(_split(own)),
+            VoteSettings(codes.n_bins, header["temperature"]),
+            own["n_samples"],
+            None if numbers is None else VoteCalibration(*numbers),
+            own["importances"],
+            math.nan if score is None else score,
+        )
 
 
 def _check_numbers(header: Mapping[str, Any], arrays: Arrays) -> None:
@@ -593,10 +589,11 @@ def _split(own: Arrays) -> Iterator[EnsembleMember]:
         place["end"] += n_ends
 
 
-_OF_BOXES = tuple(field.name for field in fields(WeightedHyperboxes))
+# The fields of records that files call otherwise.
+_FIELDS = {"importances": "feature_importances"}
 
 
-class Votes(ModelSchema):
+class AdditiveSchema(ModelSchema):
     """Models whose boxes vote. Their stages, tables for each number of boxes, are not kept."""
 
     arrays: ClassVar[Mapping[str, Layout]] = {
@@ -612,9 +609,7 @@ class Votes(ModelSchema):
         return {}
 
     def read_arrays(self, model: Any) -> Arrays:
-        arrays = {name: getattr(model.hyperboxes_, name) for name in _OF_BOXES}
-        arrays |= {"intercept": model.intercept_, "importances": model.feature_importances_}
-        return arrays
+        return {name: getattr(model, _FIELDS.get(name, name)) for name in self.arrays}
 
     def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
         lower, upper, labels = (arrays[name] for name in ("lower", "upper", "labels"))
@@ -637,13 +632,9 @@ class Votes(ModelSchema):
             }
         )
 
-    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
-        return {
-            "hyperboxes_": WeightedHyperboxes(**{name: own[name] for name in _OF_BOXES}),
-            "intercept_": own["intercept"],
-            "feature_importances_": own["importances"],
-        }
+        return AdditiveBoxes(**{_FIELDS.get(name, name): own[name] for name in self.arrays})
 
 
 def _adds_up(arrays: Arrays) -> bool:

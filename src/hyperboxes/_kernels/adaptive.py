@@ -15,7 +15,7 @@ from collections import namedtuple
 import numpy as np
 
 from hyperboxes._kernels.geometry import is_known, larger, lowest, smaller, upmost
-from hyperboxes._kernels.jit import forceinline, inlined, kernel, pass_by_pointer
+from hyperboxes._kernels.jit import check_index, forceinline, inlined, kernel, pass_by_pointer
 from hyperboxes._kernels.simd import LANES, at, below, first_lane, move_up, put_in_order
 
 # Boxes by column: `lower[feature, box]` and `upper`, `labels`, `counts` of samples, the samples at
@@ -138,6 +138,7 @@ def sort_by_age(memory, distances, recent):
     """Write the distances of the boxes, those matched last first."""
     order = memory.order
     for place in range(memory.counters[BOXES]):
+        check_index(order[place], distances.shape[0])
         recent[place] = at(distances, order[place])
 
 
@@ -299,8 +300,8 @@ def store(xl, xu, label, memory, settings, work):
         memory.labels[box] = label
         memory.counts[box] = 1
         memory.born[box] = memory.counters[SAMPLES]
-        memory.lower[:, box] = xl
-        memory.upper[:, box] = xu
+        for j in range(xl.size):
+            memory.lower[j, box], memory.upper[j, box] = xl[j], xu[j]
     memory.confirmed[box] = memory.counters[SAMPLES]
     for j in range(xl.size):
         memory.lower[j, box] = lowest(xl[j], memory.lower[j, box])

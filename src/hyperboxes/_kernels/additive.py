@@ -11,7 +11,7 @@ from collections import namedtuple
 import numpy as np
 
 from hyperboxes._kernels.boosting import ONE, n_used
-from hyperboxes._kernels.jit import forceinline, kernel
+from hyperboxes._kernels.jit import check_index, forceinline, kernel, pass_by_pointer
 from hyperboxes._kernels.quantize import MISSING
 
 _LONGEST_STEP = 1.0
@@ -19,6 +19,9 @@ _LONGEST_STEP = 1.0
 # Cells of samples that lie in the same boxes: the scores of each class there, and the weight of
 # its samples by class.
 Cells = namedtuple("Cells", "scores masses")
+
+# The probabilities and the total weight of each cell, and working arrays for each class.
+Sweep = namedtuple("Sweep", "probabilities totals steps factors sums")
 
 # The weights of boxes for each class: `ridges` penalise the weights of each box, weights that gain
 # less than `threshold` are 0, and `members` tells which cells each box contains.
@@ -29,7 +32,8 @@ Weights = namedtuple("Weights", "votes ridges threshold members")
 def mark_contained(codes, box, start, stop, held):
     """Write which of the samples `start` to `stop` a box holds."""
     held = held[start:stop]
-    held[:] = True
+    for row in range(held.size):
+        held[row] = True
     for place in range(n_used(box)):
         column = codes[box.feature[place], start:stop]
         first, last = np.uint8(box.first[place]), np.uint8(box.last[place])
@@ -41,43 +45,10 @@ def mark_contained(codes, box, start, stop, held):
 
 
 @kernel
-def split_cells(cells, held, n_regions):
-    """Split each cell that a box cuts: the samples inside move to a new cell.
-
-    Returns the old cell of each new one, and whether the box contains each cell, old and new.
-    """
-    seen = np.zeros((n_regions, 2), np.bool_)
-    for row in range(cells.size):
-        seen[cells[row], np.int64(held[row])] = True
-    new = np.arange(n_regions).astype(np.int32)
-    n_new = 0
-    for region in range(n_regions):
-        if seen[region, 0] and seen[region, 1]:
-            new[region] = n_regions + n_new
-            n_new += 1
-    parents = np.empty(n_new, np.int64)
-    inside = np.ones(n_regions + n_new, np.bool_)
-    for region in range(n_regions):
-        inside[region] = not seen[region, 0]
-        if new[region] >= n_regions:
-            parents[new[region] - n_regions] = region
-    for row in range(cells.size):
-        cells[row] = new[cells[row]] if held[row] else cells[row]
-    return parents, inside
-
-
-@kernel
 def add_masses(samples, cells, masses):
     """Add up the weights of the samples by cell and class."""
     for row in range(cells.size):
         masses[cells[row], samples.labels[row]] += samples.weights[row]
-
-
-@kernel
-def count_classes(samples, held, counts):
-    """Count the samples in a box by class."""
-    for row in range(held.size):
-        counts[samples.labels[row]] += samples.counts[row] * np.int64(held[row])
 
 
 @forceinline
@@ -127,8 +98,9 @@ def shift(scores, probabilities, label, step, factor):
 
 
 @forceinline
-def correct_intercepts(cells, probabilities, totals, intercepts):
+def correct_intercepts(cells, sweep, intercepts):
     """Make a Newton step in the intercept of each class."""
+    probabilities, totals = sweep.probabilities, sweep.totals
     n_regions, n_classes = cells.scores.shape
     for label in range(n_classes):
         g, h = np.int64(0), np.int64(0)
@@ -145,17 +117,26 @@ def correct_intercepts(cells, probabilities, totals, intercepts):
             shift(cells.scores[region], probabilities[region], label, step, factor)
 
 
+def make_sweep(cells):
+    """Return arrays for Newton steps, without content."""
+    n_cells, n_classes = cells.scores.shape
+    return Sweep(
+        np.empty((n_cells, n_classes)),
+        np.empty(n_cells, np.int64),
+        np.empty(n_classes),
+        np.empty(n_classes),
+        np.empty((n_classes, 2), np.int64),
+    )
+
+
 @forceinline
-def start(cells):
-    """Return the probabilities and the total weight of each cell."""
-    n_regions, n_classes = cells.scores.shape
-    probabilities = np.empty((n_regions, n_classes))
-    totals = np.zeros(n_regions, np.int64)
-    for region in range(n_regions):
-        set_softmax(cells.scores[region], probabilities[region])
-        for label in range(n_classes):
-            totals[region] += cells.masses[region, label]
-    return probabilities, totals
+def start(cells, sweep):
+    """Write the probabilities and the total weight of each cell."""
+    for cell in range(sweep.totals.size):
+        set_softmax(cells.scores[cell], sweep.probabilities[cell])
+        sweep.totals[cell] = 0
+        for label in range(cells.masses.shape[1]):
+            sweep.totals[cell] += cells.masses[cell, label]
 
 
 @forceinline
@@ -167,18 +148,21 @@ def correct_vote(g, h, vote, ridge, threshold):
 
 
 @forceinline
-def correct_box(cells, probabilities, totals, voters, box):
+def correct_box(cells, sweep, voters, box):
     """Make Newton steps in the weights of a box for all classes at once.
 
     The classes' steps add up, so each is shortened to 1 - 1 / (number of classes). Of two classes
     only the second has weights, of either sign.
     """
+    probabilities, totals = sweep.probabilities, sweep.totals
+    steps, factors, sums = sweep.steps, sweep.factors, sweep.sums
     n_regions, n_classes = probabilities.shape
     members, votes = voters.members[box], voters.votes[box]
     first = 1 if n_classes == 2 else 0
     share = 1.0 if n_classes == 2 else 1.0 - 1.0 / n_classes
-    steps, factors = np.zeros(n_classes), np.ones(n_classes)
-    sums = np.zeros((n_classes, 2), np.int64)
+    for label in range(n_classes):
+        steps[label], factors[label] = 0.0, 1.0
+        sums[label, 0] = sums[label, 1] = 0
     for region in range(n_regions):
         if members[region]:
             for label in range(first, n_classes):
@@ -212,19 +196,22 @@ def add_steps(scores, probabilities, steps, factors):
 
 
 @kernel
-def newton_sweeps(cells, voters, intercepts, n_sweeps):
+def newton_sweeps(cells, voters, intercepts, n_sweeps, sweep):
     """Make Newton steps in the weights of all boxes and in the intercepts, in turns."""
-    probabilities, totals = start(cells)
+    cells, voters, sweep = pass_by_pointer(cells), pass_by_pointer(voters), pass_by_pointer(sweep)
+    start(cells, sweep)
     for _ in range(n_sweeps):
         for box in range(voters.votes.shape[0]):
-            correct_box(cells, probabilities, totals, voters, box)
-        correct_intercepts(cells, probabilities, totals, intercepts)
+            correct_box(cells, sweep, voters, box)
+        correct_intercepts(cells, sweep, intercepts)
 
 
 @kernel
-def vote_for_all(cells, inside, l2, rate, votes, intercepts):
+def vote_for_all(cells, inside, l2, rate, votes, intercepts, sweep):
     """Set the weights of a box: `rate` times a Newton step a class, then one in the intercepts."""
-    probabilities, totals = start(cells)
+    cells, sweep = pass_by_pointer(cells), pass_by_pointer(sweep)
+    start(cells, sweep)
+    probabilities, totals = sweep.probabilities, sweep.totals
     for label in range(votes.size):
         g, h = np.int64(0), np.int64(0)
         for region in range(totals.size):
@@ -240,13 +227,15 @@ def vote_for_all(cells, inside, l2, rate, votes, intercepts):
             for label in range(votes.size):
                 cells.scores[region, label] += votes[label]
             set_softmax(cells.scores[region], probabilities[region])
-    correct_intercepts(cells, probabilities, totals, intercepts)
+    correct_intercepts(cells, sweep, intercepts)
 
 
 @kernel
-def set_probabilities(scores, probabilities):
-    """Write the probabilities of the classes in each cell, in units of 1 / ONE."""
-    row = np.empty(scores.shape[1])
+def set_probabilities(scores, row, probabilities):
+    """Write the probabilities of the classes in each cell, in units of 1 / ONE.
+
+    `row` is a working array for the classes.
+    """
     for region in range(scores.shape[0]):
         set_softmax(scores[region], row)
         for label in range(row.size):
@@ -260,6 +249,7 @@ def add_votes(X, conditions, votes, start, stop, scores):
         for box in range(votes.shape[0]):
             is_contained = True
             for place in range(conditions.starts[box], conditions.starts[box + 1]):
+                check_index(conditions.feature[place], X.shape[1])
                 value = X[row, conditions.feature[place]]
                 if value != value:
                     is_contained = conditions.missing[place]

@@ -30,7 +30,7 @@ from numba import types
 from numba.core import cgutils
 
 from hyperboxes._kernels.geometry import is_known, overlaps, smaller
-from hyperboxes._kernels.jit import forceinline, internal, intrinsic
+from hyperboxes._kernels.jit import check_index, forceinline, internal, intrinsic
 from hyperboxes._kernels.simd import LOW, first_lane, pointer_to
 from hyperboxes._kernels.structs import BOXES, CLOSED, NO_LABEL, WORK, Bitmaps
 
@@ -297,6 +297,7 @@ def intersect(chunk, row, stop, kind, wanted, bitmaps):
         bitmaps.all_rows,
         bitmaps.all_but_one,
     )
+    check_index(chunk, bits.shape[0])
     start = chunk * bits.shape[1] * WORDS
     for word in range(WORDS):
         all_but_one[word] = all_rows[word]

@@ -13,9 +13,10 @@ order: what lies beyond a rounded bound lies beyond the bound, and what equals i
 have no free region.
 
 Free regions cost time, which pays off only after many rejections. `rejections_left` counts down to
-the first use. Until then `free_regions` and `bitmaps` are None and the code for them is not
-compiled; kernels return at zero, and Python makes the arrays. The bounds that came from an evicted
-box are unknown, so an eviction drops all free regions, and the count starts again.
+the first use. Until then `free_regions` and `bitmaps` are empty; kernels return at zero, and Python
+makes the arrays. They have the same types in both cases, so learning is compiled once. For learners
+that never use them they are None, and the code for them is not compiled. The bounds that came from
+an evicted box are unknown, so an eviction drops all free regions, and the count starts again.
 """
 
 from __future__ import annotations
@@ -62,13 +63,20 @@ def make_free_regions(index: Index, n_blocks: int) -> np.ndarray:
 
 
 @forceinline
+def in_use(free_regions):
+    """Whether there are free regions yet; False for None."""
+    return False if free_regions is None else free_regions.shape[0] > 0
+
+
+@forceinline
 def begin(boxes, free_regions):
     """Start to use bitmaps if due; return whether `free_regions` agree with `rejections_left`."""
-    is_patient = boxes.index.rejections_left[0] > 0
+    is_counting = boxes.index.rejections_left[0] > 0
     if free_regions is None:
-        return is_patient
-    _use_bitmaps_if_due(boxes)
-    return not is_patient
+        return is_counting
+    if in_use(free_regions):
+        _use_bitmaps_if_due(boxes)
+    return is_counting != in_use(free_regions)
 
 
 @forceinline
@@ -80,7 +88,7 @@ def drop_free_regions(index):
 @forceinline
 def close_lane(block, lane, free_regions):
     """Empty the free region of a lane."""
-    if free_regions is not None:
+    if free_regions is not None and in_use(free_regions):
         for j in range(free_regions.shape[1]):
             free_regions[block, j, LOW, lane] = _INFINITY
             free_regions[block, j, HIGH, lane] = -_INFINITY
@@ -89,9 +97,11 @@ def close_lane(block, lane, free_regions):
 @forceinline
 def close_block(block, free_regions):
     """Empty the free regions of all lanes of a block."""
-    if free_regions is not None:
-        for lane in range(LANES):
-            close_lane(block, lane, free_regions)
+    if free_regions is not None and in_use(free_regions):
+        for j in range(free_regions.shape[1]):
+            for lane in range(LANES):
+                free_regions[block, j, LOW, lane] = _INFINITY
+                free_regions[block, j, HIGH, lane] = -_INFINITY
 
 
 @internal
@@ -99,7 +109,7 @@ def open_free_region(box, index, free_regions):
     """Make the free region of a box, and of the nodes above it, unbounded."""
     if free_regions is None:
         return
-    place = index.places[box]
+    place = index.places[box] if in_use(free_regions) else -1
     while place >= 0:
         for j in range(free_regions.shape[1]):
             free_regions[place // LANES, j, LOW, place % LANES] = -_INFINITY
@@ -110,7 +120,7 @@ def open_free_region(box, index, free_regions):
 @forceinline
 def set_free_region(block, lane, free_regions, box, of_boxes):
     """Copy the free region of a box to its lane, if free regions are in use."""
-    if free_regions is not None and of_boxes is not None:
+    if in_use(free_regions):
         for j in range(free_regions.shape[1]):
             free_regions[block, j, LOW, lane] = of_boxes[box, j, LOW]
             free_regions[block, j, HIGH, lane] = of_boxes[box, j, HIGH]
@@ -119,7 +129,7 @@ def set_free_region(block, lane, free_regions, box, of_boxes):
 @forceinline
 def move_free_region(old, old_lane, new, lane, free_regions):
     """Move the free region of a lane to a lane of another block."""
-    if free_regions is not None:
+    if free_regions is not None and in_use(free_regions):
         for j in range(free_regions.shape[1]):
             for end in range(2):
                 free_regions[new, j, end, lane] = free_regions[old, j, end, old_lane]
@@ -129,7 +139,7 @@ def move_free_region(old, old_lane, new, lane, free_regions):
 @forceinline
 def bound_free_regions(child, parent, lane, free_regions):
     """Write the outermost bounds of a block to its lane in the parent."""
-    if free_regions is not None:
+    if free_regions is not None and in_use(free_regions):
         for j in range(free_regions.shape[1]):
             low, high = _INFINITY, -_INFINITY
             for k in range(LANES):
@@ -142,7 +152,7 @@ def bound_free_regions(child, parent, lane, free_regions):
 @forceinline
 def may_grow(box, places, free_regions):
     """Whether the free region of a box is not empty."""
-    if free_regions is None:
+    if free_regions is None or not in_use(free_regions):
         return True
     return free_regions[places[box] // LANES, 0, LOW, places[box] % LANES] < _INFINITY
 
@@ -150,7 +160,7 @@ def may_grow(box, places, free_regions):
 @internal
 def are_parted(box, other, index, free_regions):
     """Whether a blocking bound of either box prevents a merge of the two."""
-    if free_regions is None:
+    if free_regions is None or not in_use(free_regions):
         return False
     ends = index.ends
     block, lane = index.places[box] // LANES, index.places[box] % LANES
@@ -173,6 +183,8 @@ def add_blocking_bound(box, other, rival, boxes, free_regions):
     If free regions are not in use yet, count the rejection.
     """
     if free_regions is None:
+        return
+    if not in_use(free_regions):
         boxes.index.rejections_left[0] -= 1
     else:
         _add_blocking_bound(box, rival, boxes)
@@ -296,7 +308,7 @@ def _side_of_blocking_bound(box, rival, boxes):
 @internal
 def share_blocking_bounds(box, other, index, free_regions):
     """Add the blocking bounds of a box to those of the box that it is merged into."""
-    if free_regions is not None:
+    if free_regions is not None and in_use(free_regions):
         place = index.places[other]
         for j in range(free_regions.shape[1]):
             for end in range(2):

@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from hyperboxes._kernels.jit import forceinline, kernel
+from hyperboxes._kernels.jit import forceinline, internal, kernel, pass_by_pointer
 from hyperboxes._kernels.quantize import MISSING, mixed
 
 # Sums over drawn samples decide, so they are sums of whole numbers: they do not depend on the order
@@ -64,20 +64,6 @@ def uniform(key):
     return (key >> np.uint64(11)) * 2.0**-53
 
 
-@forceinline
-def take(samples, cells, rows, shares, scale):
-    """Return drawn samples with their weights, classes and regions."""
-    weights = np.empty(rows.size, np.float64)
-    labels, places = np.empty(rows.size, np.uint32), np.empty(rows.size, np.uint32)
-    for drawn in range(rows.size):
-        row = rows[drawn]
-        weights[drawn] = float(samples.weights[row] * shares[drawn]) * scale
-        labels[drawn] = samples.labels[row]
-        places[drawn] = cells[row]
-    return SampleView(rows, weights, labels, places)
-
-
-@kernel
 def draw_samples(samples, cells, unit, seed, share, other_share):
     """Draw a share of the samples, and another of those that are left.
 
@@ -85,40 +71,53 @@ def draw_samples(samples, cells, unit, seed, share, other_share):
     a weight of 1 is.
     """
     n_rows = samples.labels.size
-    rows, shares = np.empty(n_rows, np.uint32), np.empty(n_rows, np.uint8)
-    other_rows, other_shares = np.empty(n_rows, np.uint32), np.empty(n_rows, np.uint8)
-    n_taken = n_left = total = 0
-    few = _FEW_COPIES * unit
-    for row in range(n_rows):
-        key = mixed(samples.keys[row] ^ seed)
-        if samples.weights[row] < few:
-            place = uniform(key)
-            taken = SHARES if place < share else 0
-            left = SHARES if share <= place < share + other_share else 0
-        else:
-            copies = samples.weights[row] / unit
-            taken, left = random_share(key, copies, share), 0
-            if taken < SHARES:
-                again = mixed(key + np.uint64(1))
-                wanted = random_share(again, copies, other_share / (1.0 - share))
-                left = (SHARES - taken) * wanted // SHARES
-        # No branches: which samples are drawn cannot be predicted.
-        rows[n_taken], shares[n_taken] = row, taken
-        other_rows[n_left], other_shares[n_left] = row, left
-        n_taken += taken > 0
-        n_left += left > 0
-        total += samples.weights[row] * (taken + left)
+    rows, shares = np.empty((2, n_rows), np.uint32), np.empty((2, n_rows), np.uint8)
+    n_searched, n_others, total = _draw(samples, unit, seed, share, other_share, rows, shares)
     scale = math.ldexp(1.0, _SUM_BITS - ONE_BITS - math.frexp(float(total))[1])
     return Subsample(
-        take(samples, cells, rows[:n_taken].copy(), shares[:n_taken], scale),
-        take(samples, cells, other_rows[:n_left].copy(), other_shares[:n_left], scale),
+        _view(samples, cells, rows[0, :n_searched], shares[0], scale),
+        _view(samples, cells, rows[1, :n_others], shares[1], scale),
         scale,
     )
 
 
+def _view(samples, cells, rows, shares, scale):
+    """Return drawn samples with their weights, classes and cells."""
+    weights = (samples.weights[rows] * shares[: rows.size]).astype(np.float64) * scale
+    labels, numbers = samples.labels[rows], cells[rows]
+    return SampleView(rows, weights, labels.astype(np.uint32), numbers.astype(np.uint32))
+
+
+@kernel
+def _draw(samples, unit, seed, share, other_share, rows, shares):
+    """Write rows and shares of the samples drawn and of others; return their numbers and weight."""
+    n_searched = n_others = total = 0
+    few = _FEW_COPIES * unit
+    for row in range(samples.labels.size):
+        key = mixed(samples.keys[row] ^ seed)
+        if samples.weights[row] < few:
+            place = uniform(key)
+            searched = SHARES if place < share else 0
+            left = SHARES if share <= place < share + other_share else 0
+        else:
+            copies = samples.weights[row] / unit
+            searched, left = random_share(key, copies, share), 0
+            if searched < SHARES:
+                again = mixed(key + np.uint64(1))
+                wanted = random_share(again, copies, other_share / (1.0 - share))
+                left = (SHARES - searched) * wanted // SHARES
+        # No branches: which samples are drawn cannot be predicted.
+        rows[0, n_searched], shares[0, n_searched] = row, searched
+        rows[1, n_others], shares[1, n_others] = row, left
+        n_searched += searched > 0
+        n_others += left > 0
+        total += samples.weights[row] * (searched + left)
+    return n_searched, n_others, total
+
+
 # g and h of a sample, and sums of them, share 64 bits: g is in the upper half, h in the lower, so
 # one addition adds both. g has a sign, h is never negative, and both sums fit
-# (`drawing.SampleView`).
+# (`SampleView`).
 
 _HALF = 32
 _LOWER_HALF = (1 << _HALF) - 1
@@ -173,7 +172,7 @@ def add_four(sums, codes, columns, rows, gradients, n_rows):
         sums_3[codes_3[row]] += both
 
 
-@kernel
+@internal
 def best_interval(sums, n_bins, l2):
     """Find the run of bins for which (sum of g)^2 / (sum of h + l2) is large.
 
@@ -227,34 +226,36 @@ Goal = namedtuple("Goal", "belongs l2 columns")
 # A search under way, over drawn samples with their g and h. `failing`: which bins fail each
 # condition; `failed`: _FAILURE for each condition that a sample fails, plus the sum of their
 # places. Then the samples that fail none, with their g and h, and the places of those that fail
-# one.
-Search = namedtuple("Search", "rows gradients failing failed inside inside_gradients near")
+# one. The rest are working arrays: features to search; sums of bins for four features and for each
+# condition; changes and flags of bins; the other samples in the box; and masses by cell and class.
+Search = namedtuple(
+    "Search",
+    "rows gradients failing failed inside inside_gradients near columns four sums near_sums "
+    "change flags held masses lacking",
+)
+
+# p and p (1 - p) of a group of classes in each cell, and what p is for the samples of each class,
+# all in units of 1 / ONE.
+Expected = namedtuple("Expected", "cells classes")
 
 _FAILURE = 1 << 16
 _PLACES = _FAILURE - 1
 
 
-@forceinline
 def expect(probabilities, belongs):
-    """Return p and p (1 - p) of a group of classes in each cell, in units of 1 / ONE."""
-    labels = np.flatnonzero(belongs)
-    expected = np.empty((probabilities.shape[0], 2))
-    for region in range(expected.shape[0]):
-        p = 0
-        for label in labels:
-            p += probabilities[region, label]
-        p = min(p, ONE)
-        expected[region, 0] = p
-        expected[region, 1] = (p * (ONE - p)) >> ONE_BITS
-    return expected
+    """Return what the probability of a group of classes is, and what it is for its samples."""
+    p = np.minimum(probabilities[:, belongs].sum(axis=1), ONE)
+    cells = np.column_stack([p, (p * (ONE - p)) >> ONE_BITS]).astype(np.float64)
+    return Expected(cells, belongs * float(ONE))
 
 
 @forceinline
-def packed_gradients(part, place, wanted, expected):
+def packed_gradients(part, place, expected):
     """Return g and h of a drawn sample: what the probability of the group lacks, and p (1 - p)."""
-    weight, region = part.weights[place], part.cells[place]
+    weight, cell = part.weights[place], part.cells[place]
     return packed(
-        weight * (wanted[part.labels[place]] - expected[region, 0]), weight * expected[region, 1]
+        weight * (expected.classes[part.labels[place]] - expected.cells[cell, 0]),
+        weight * expected.cells[cell, 1],
     )
 
 
@@ -293,18 +294,35 @@ def fails(code, box, place):
     return np.uint8(code < box.first[place] or code > box.last[place])
 
 
-@forceinline
-def start_search(rows, gradients, max_conditions):
+def make_search(drawn, probabilities, goal, max_conditions):
     """Return a search for a box that has no conditions yet."""
+    rows = drawn.searched.rows
     return Search(
-        rows,
-        gradients,
-        np.zeros((max_conditions, 256), np.uint8),
-        np.zeros(rows.size, np.uint32),
-        rows.copy(),
-        gradients.copy(),
-        np.empty_like(rows),
+        rows=rows,
+        gradients=np.empty(rows.size, np.int64),
+        failing=np.zeros((max_conditions, 256), np.uint8),
+        failed=np.zeros(rows.size, np.uint32),
+        inside=rows.copy(),
+        inside_gradients=np.empty(rows.size, np.int64),
+        near=np.empty_like(rows),
+        columns=np.empty(max(goal.columns.size, max_conditions), np.int64),
+        four=np.empty(4, np.int64),
+        sums=np.empty((4, 256), np.int64),
+        near_sums=np.empty((max_conditions, 256), np.int64),
+        change=np.empty(256, np.uint32),
+        flags=np.empty(256, np.bool_),
+        held=np.empty(drawn.others.rows.size, np.uint32),
+        masses=np.zeros(probabilities.shape[0], np.int64),
+        lacking=np.zeros(probabilities.shape[1], np.int64),
     )
+
+
+@forceinline
+def clear(sums):
+    """Set the sums of all bins to 0."""
+    for row in range(sums.shape[0]):
+        for code in range(256):
+            sums[row, code] = 0
 
 
 @forceinline
@@ -314,7 +332,7 @@ def sort_samples(search, box, place, codes):
     Returns how many there are of both.
     """
     rows, failed, inside, near = search.rows, search.failed, search.inside, search.near
-    change = np.empty(256, np.uint32)
+    change = search.change
     for code in range(256):
         before, fails_now = np.int64(search.failing[place, code]), np.int64(fails(code, box, place))
         search.failing[place, code] = fails_now
@@ -357,7 +375,7 @@ def drop(search, box, place, codes):
 @forceinline
 def sum_near(search, n_near, box, codes, sums):
     """Add up g and h of the samples that fail one condition only, by condition and bin."""
-    sums[:] = 0
+    clear(sums)
     for number in range(n_near):
         drawn = search.near[number]
         place = search.failed[drawn] & _PLACES
@@ -377,28 +395,27 @@ def grow(search, samples, columns, l2, box, scores):
     n_inside, n_near = search.rows.size, 0
     for place in range(n_used(box)):
         n_inside, n_near = sort_samples(search, box, place, codes)
-    total = search.inside_gradients[:n_inside].sum()
+    total = np.int64(0)
+    for number in range(n_inside):
+        total += search.inside_gradients[number]
     score = score_of(total, l2)
-    sums, near_sums = np.empty((4, 256), np.int64), np.empty((box.feature.size, 256), np.int64)
-    four = np.empty(4, np.int64)
+    sums, near_sums, four = search.sums, search.near_sums, search.four
     changed = -1
     while True:
         best_place, feature, first, last, missing = -1, 0, 0, 0, False
-        is_full = box.feature[box.feature.size - 1] >= 0
-        searched = box.feature if is_full else columns
-        # Searching the feature that was changed last would find the same again.
-        searched = searched[searched != changed]
+        n_searched = list_columns(search.columns, columns, box, changed)
         sum_near(search, n_near, box, codes, near_sums)
-        for start in range(0, searched.size, 4):
+        for start in range(0, n_searched, 4):
             for lane in range(4):
-                four[lane] = searched[min(start + lane, searched.size - 1)]
-            sums[:] = 0
+                four[lane] = search.columns[min(start + lane, n_searched - 1)]
+            clear(sums)
             add_four(sums, codes, four, search.inside, search.inside_gradients, n_inside)
-            for lane in range(min(4, searched.size - start)):
+            for lane in range(min(4, n_searched - start)):
                 column = four[lane]
                 place = find_place(box, column)
                 if box.feature[place] >= 0:
-                    sums[lane] += near_sums[place]
+                    for code in range(256):
+                        sums[lane, code] += near_sums[place, code]
                 found = best_interval(sums[lane], samples.n_bins[column], l2)
                 if changed < 0:
                     scores[start + lane] = found[0]
@@ -414,6 +431,22 @@ def grow(search, samples, columns, l2, box, scores):
 
 
 @forceinline
+def list_columns(searched, columns, box, changed):
+    """List the features to search: those of the box if it is full; return their number.
+
+    Searching the feature that was changed last would find the same again.
+    """
+    is_full = box.feature[box.feature.size - 1] >= 0
+    n_searched = 0
+    for place in range(box.feature.size if is_full else columns.size):
+        column = box.feature[place] if is_full else columns[place]
+        if column != changed:
+            searched[n_searched] = column
+            n_searched += 1
+    return n_searched
+
+
+@forceinline
 def widen(search, n_near, samples, box, place):
     """Move the ends of a condition midway to the next bins that hold samples it alone keeps out.
 
@@ -421,7 +454,9 @@ def widen(search, n_near, samples, box, place):
     """
     feature = box.feature[place]
     codes = samples.codes[feature]
-    kept_out = np.zeros(256, np.bool_)
+    kept_out = search.flags
+    for code in range(256):
+        kept_out[code] = False
     for number in range(n_near):
         drawn = search.near[number]
         kept_out[codes[search.rows[drawn]]] |= (search.failed[drawn] & _PLACES) == place
@@ -449,11 +484,11 @@ def widen_all(search, n_near, samples, box):
 
 
 @forceinline
-def find_contained(box, codes, rows):
-    """Return the positions of the samples that a box contains, among some."""
-    held = np.arange(rows.size).astype(np.uint32)
+def find_contained(box, codes, rows, held, meets):
+    """Write the positions of the samples that a box contains, among some; return their number."""
     n_held = rows.size
-    meets = np.empty(256, np.bool_)
+    for number in range(n_held):
+        held[number] = number
     for place in range(n_used(box)):
         for code in range(256):
             meets[code] = fails(code, box, place) == 0
@@ -464,10 +499,9 @@ def find_contained(box, codes, rows):
             held[n_left] = held[number]
             n_left += meets[column[rows[held[number]]]]
         n_held = n_left
-    return held[:n_held]
+    return n_held
 
 
-@kernel
 def find_box(samples, drawn, probabilities, goal, box, gaining, scores):
     """Find a box of a group on drawn samples; return its weight and its gain on the others.
 
@@ -476,40 +510,55 @@ def find_box(samples, drawn, probabilities, goal, box, gaining, scores):
     in the box than expected are written to `gaining`, and the gain of a single condition on each
     column to `scores`.
     """
-    part, others, l2 = drawn.searched, drawn.others, goal.l2 * drawn.scale
-    wanted, expected = goal.belongs * float(ONE), expect(probabilities, goal.belongs)
-    gradients = np.empty(part.rows.size, np.int64)
+    expected = expect(probabilities, goal.belongs)
+    search = make_search(drawn, probabilities, goal, box.feature.size)
+    l2 = goal.l2 * drawn.scale
+    return _find_box(
+        samples, drawn, probabilities, expected, goal.columns, l2, search, box, gaining, scores
+    )
+
+
+@kernel
+def _find_box(samples, drawn, probabilities, expected, columns, l2, search, box, gaining, scores):
+    samples, drawn, expected, search, box = (
+        pass_by_pointer(samples),
+        pass_by_pointer(drawn),
+        pass_by_pointer(expected),
+        pass_by_pointer(search),
+        pass_by_pointer(box),
+    )
+    part, others = drawn.searched, drawn.others
     for place in range(part.rows.size):
-        gradients[place] = packed_gradients(part, place, wanted, expected)
-    search = start_search(part.rows, gradients, box.feature.size)
-    total, n_near = grow(search, samples, goal.columns, l2, box, scores)
-    scores /= drawn.scale
+        search.gradients[place] = packed_gradients(part, place, expected)
+        search.inside_gradients[place] = search.gradients[place]
+    total, n_near = grow(search, samples, columns, l2, box, scores)
+    for place in range(scores.size):
+        scores[place] /= drawn.scale
     widen_all(search, n_near, samples, box)
     if box.feature[0] < 0 or sum_of_g(total) <= 0:
         return 0.0, 0.0
-    find_gaining(part, search.failed, probabilities, gaining)
+    find_gaining(part, search, probabilities, gaining)
     vote = float(sum_of_g(total)) / (float(sum_of_h(total)) + l2)
-    held = find_contained(box, samples.codes, others.rows)
+    n_held = find_contained(box, samples.codes, others.rows, search.held, search.flags)
     total = np.int64(0)
-    for place in held:
-        total += packed_gradients(others, place, wanted, expected)
+    for number in range(n_held):
+        total += packed_gradients(others, search.held[number], expected)
     g, h = float(sum_of_g(total)), float(sum_of_h(total))
     return vote, (vote * g - 0.5 * vote * vote * h) / drawn.scale
 
 
 @forceinline
-def find_gaining(part, failed, probabilities, gaining):
+def find_gaining(part, search, probabilities, gaining):
     """Write which classes are more frequent among the samples in a box than expected."""
-    lacking = np.zeros(gaining.size, np.int64)
-    masses = np.zeros(probabilities.shape[0], np.int64)
+    masses, lacking = search.masses, search.lacking
     for place in range(part.rows.size):
-        if failed[place] == 0:
+        if search.failed[place] == 0:
             mass = np.int64(np.rint(part.weights[place] * ONE))
             masses[part.cells[place]] += mass
             lacking[part.labels[place]] += mass * ONE
-    for region in range(masses.size):
-        if masses[region]:
+    for cell in range(masses.size):
+        if masses[cell]:
             for label in range(gaining.size):
-                lacking[label] -= masses[region] * probabilities[region, label]
+                lacking[label] -= masses[cell] * probabilities[cell, label]
     for label in range(gaining.size):
         gaining[label] = lacking[label] > 0

@@ -45,7 +45,7 @@ SPARE_BLOCKS = 2 * MAX_LEVELS + 3
 
 # Bounds get loose as boxes are removed and added, so the trees are rebuilt after as many removals
 # as there are boxes, and some more because rebuilding takes time.
-_REMOVED_AT_LEAST = 64
+REMOVED_AT_LEAST = 64
 
 # So many boxes tell in which dimension to split more of them.
 _SAMPLE_SIZE = 64
@@ -188,7 +188,7 @@ def build(order, starts, fill, centres, keys, free_regions, boxes):
     counters[BLOCKS] = 0
     counters[ALIVE] = order.shape[0]
     counters[FEW] = order.shape[0] // 2
-    counters[REMOVABLE] = order.shape[0] + _REMOVED_AT_LEAST
+    counters[REMOVABLE] = order.shape[0] + REMOVED_AT_LEAST
     for place in range(order.shape[0]):
         box = order[place]
         for j in range(lower.shape[1]):
@@ -229,7 +229,10 @@ def _build_tree(order, start, stop, fill, boxes, centres, keys, free_regions):
                     ends[block, j, HIGH, lane] = upper[box, j]
                 set_free_region(block, lane, index.free_regions, box, free_regions)
             continue
-        n_pieces = _partition(order, start, stop, fill**level, centres, keys, cuts)
+        unit = 1  # `fill**level`, which Numba would compile a function of its own for
+        for _ in range(level):
+            unit *= fill
+        n_pieces = _partition(order, start, stop, unit, centres, keys, cuts)
         for lane in range(n_pieces):
             child = _new_block(level - 1, boxes)
             links[block, lane] = child

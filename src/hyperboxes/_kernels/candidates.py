@@ -24,7 +24,7 @@ from hyperboxes._kernels.bitmaps import (
     rows_outside,
     rows_to_meet,
 )
-from hyperboxes._kernels.blocking import add_blocking_bound, may_grow
+from hyperboxes._kernels.blocking import add_blocking_bound, in_use, may_grow
 from hyperboxes._kernels.box_index import joint_label
 from hyperboxes._kernels.geometry import (
     CONTAINED,
@@ -236,7 +236,7 @@ def find_best(
 @forceinline
 def _with_room(block, free_regions, search):
     """Return the lanes of a block whose free regions contain the interval."""
-    if free_regions is None:
+    if free_regions is None or not in_use(free_regions):
         return ALL_LANES
     return within(free_regions, block, False, search.x_low, search.x_high)
 
@@ -244,7 +244,7 @@ def _with_room(block, free_regions, search):
 @forceinline
 def _stay_in_room(box, places, free_regions, near, far):
     """Shrink the window to the free region of a box."""
-    if free_regions is None:
+    if free_regions is None or not in_use(free_regions):
         return
     block, lane = places[box] // LANES, places[box] % LANES
     for j in range(near.shape[0]):

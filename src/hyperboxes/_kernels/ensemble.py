@@ -15,7 +15,14 @@ from numba import types
 from numba.core import cgutils
 
 from hyperboxes._kernels.geometry import is_known
-from hyperboxes._kernels.jit import inlined, intrinsic, kernel, pass_by_pointer
+from hyperboxes._kernels.jit import (
+    CHECK_BOUNDS,
+    check_index,
+    inlined,
+    intrinsic,
+    kernel,
+    pass_by_pointer,
+)
 
 # The values of a feature are whole numbers here, codes from 0 to 255, so that a box is compared
 # with 64 samples at a time and every distance is exact. Sums of gaps are kept in bytes, which end
@@ -76,6 +83,10 @@ def _find_nearest(low, high, start, member, c, members, nearest):
     n = members.first_features[member + 1] - first
     box = members.first_boxes[member, c]
     n_boxes = members.first_boxes[member, c + 1] - box
+    check_index(box, members.first_boxes[member, c + 1])  # a class has a box
+    check_index(members.starts[member] + 2 * n * (box + n_boxes) - 1, members.ends.shape[0])
+    for k in range(first, first + n if CHECK_BOUNDS else first):
+        check_index(members.features[k], low.shape[0])
     boxes = members.ends, members.starts[member] + 2 * n * box, n_boxes
     samples = members.features, first, n, low, high, start
     if not members.is_mean[member]:

@@ -10,12 +10,15 @@ fields have the same names, `boxes.index.roots`.
 
 from __future__ import annotations
 
+import os
+import tempfile
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from numba import njit, types, version_info
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
@@ -33,7 +36,18 @@ from hyperboxes._compiling import watch_compiling
 # The first call of a kernel may compile for a while; a notice says so.
 watch_compiling()
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+# With HYPERBOXES_CHECK_BOUNDS=1 (`make test-bounds`), an index that is out of range raises
+# IndexError. Numba's cache does not tell such kernels from others, so they have their own.
+CHECK_BOUNDS = os.environ.get("HYPERBOXES_CHECK_BOUNDS") == "1"
+if CHECK_BOUNDS:
+    folder = vars(config)["CACHE_DIR"] or tempfile.gettempdir()
+    vars(config)["CACHE_DIR"] = str(Path(folder) / "check-bounds")
+
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "boundscheck": CHECK_BOUNDS,
+}
 _NOT_FROM_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 # The releases of Numba that `numba_pipeline.py` is tested with. Others compile in twice the time.
@@ -50,6 +64,8 @@ if version_info.short > LAST_RELEASE:
 elif version_info.short >= FIRST_RELEASE:
     from hyperboxes._kernels.numba_pipeline import KernelCompiler, PartCompiler
 
+    # Kernels allocate no arrays, so Numba need not count references.
+    _OPTIONS["_nrt"] = False
     _KERNELS["pipeline_class"] = KernelCompiler
     _PARTS["pipeline_class"] = PartCompiler
 
@@ -105,6 +121,16 @@ def _for_plain_types(dispatcher: Any) -> Any:
 
     dispatcher.get_call_template = find_plain_template
     return dispatcher
+
+
+@forceinline
+def check_index(index, size):
+    """Raise an error if an index that data or files choose is out of range, with CHECK_BOUNDS.
+
+    It is for indices that Numba cannot check (`simd.py`) or takes for counted from the end.
+    """
+    if CHECK_BOUNDS and (index < 0 or index >= size):
+        raise IndexError("an index is out of range")
 
 
 class Reference(types.Type):

@@ -22,7 +22,7 @@ from hyperboxes._kernels.geometry import (
     larger,
     overlaps,
 )
-from hyperboxes._kernels.jit import forceinline, inlined, internal
+from hyperboxes._kernels.jit import check_index, forceinline, inlined, internal
 from hyperboxes._kernels.search import find, find_conflicts, set_reach, set_window
 from hyperboxes._kernels.structs import BOXES, CLOSED, UNIT, WORK
 
@@ -35,6 +35,7 @@ def read_codes(x, tallies):
     for k in range(tallies.features.shape[0]):
         number = x[tallies.features[k]]
         tallies.codes[k] = np.int64(np.rint(number / UNIT)) if is_known(number) else -1
+        check_index(tallies.codes[k] + 1, tallies.counts.shape[1] + 1)
 
 
 @internal

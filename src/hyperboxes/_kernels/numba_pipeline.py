@@ -17,15 +17,36 @@ use in `jit.py` when Numba compiles a function and its callees in one go.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from llvmlite.binding import Linkage
-from numba import _dynfunc  # type: ignore[attr-defined]
+from numba import _dynfunc, types  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.environment import lookup_environment
-from numba.core.typed_passes import NativeLowering, NopythonRewrites
+from numba.core.typed_passes import NativeLowering
+
+# Passes that change nothing in kernels: they rewrite array expressions, closures, `with`, generated
+# branches, overloads to be inlined and exceptions with arguments, none of which kernels have.
+_UNUSED_PASSES = {
+    "DumpParforDiagnostics",
+    "InlineClosureLikes",
+    "InlineOverloads",
+    "LiteralPropagationSubPipelinePass",
+    "LiteralUnroll",
+    "FindLiterallyCalls",
+    "MakeFunctionToJitFunction",
+    "NoPythonSupportedFeatureValidation",
+    "NopythonRewrites",
+    "RewriteDynamicRaises",
+    "WithLifting",
+}
+
+# Of arguments of these types, Numba finds the same type of a result each time.
+_PLAIN_TYPES = types.Number, types.Boolean, types.Array, types.BaseTuple
 
 
 class _Library(JITCodeLibrary):
@@ -128,8 +149,40 @@ class _Flags(Flags):
         return super().__eq__(other)
 
 
+@contextmanager
+def _remembering(context: Any) -> Iterator[None]:
+    """Remember the types of results of operators, and sizes of LLVM types, for one kernel.
+
+    Numba finds out both thousands of times. It compiles under a lock, so no other code is compiled
+    meanwhile. All is forgotten at the end, when users may register other operators.
+    """
+    find_type, find_size = types.Function.get_call_type, context.get_abi_sizeof
+    found: dict[Any, Any] = {}
+    sizes: dict[int, tuple[Any, int]] = {}  # with the types, so that no other gets the same id
+
+    def get_call_type(function: Any, typing: Any, args: Any, kws: Any) -> Any:
+        if kws or not all(isinstance(kind, _PLAIN_TYPES) for kind in args):
+            return find_type(function, typing, args, kws)
+        key = function, tuple(args)
+        if key not in found:
+            found[key] = find_type(function, typing, args, kws)
+        return found[key]
+
+    def get_abi_sizeof(kind: Any) -> int:
+        if id(kind) not in sizes:
+            sizes[id(kind)] = kind, find_size(kind)
+        return sizes[id(kind)][1]
+
+    kind: Any = types.Function
+    kind.get_call_type, context.get_abi_sizeof = get_call_type, get_abi_sizeof
+    try:
+        yield
+    finally:
+        kind.get_call_type, context.get_abi_sizeof = find_type, find_size
+
+
 class _Compiler(CompilerBase):
-    """Runs Numba's passes with another lowering, and without rewriting expressions of arrays."""
+    """Runs Numba's passes with another lowering, and without those that kernels do not need."""
 
     lowering: type[NativeLowering]
 
@@ -143,7 +196,7 @@ class _Compiler(CompilerBase):
         passes.passes = [
             (self.lowering, about) if kind is NativeLowering else (kind, about)
             for kind, about in passes.passes
-            if kind is not NopythonRewrites
+            if kind.__name__ not in _UNUSED_PASSES
         ]
         passes.finalize()
         return [passes]
@@ -159,3 +212,8 @@ class KernelCompiler(_Compiler):
     """Compiles functions that Python calls."""
 
     lowering = _LowerKernel
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a kernel and all that it calls."""
+        with _remembering(self.state.targetctx):
+            return super().compile_extra(func)

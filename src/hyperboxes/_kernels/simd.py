@@ -26,7 +26,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from hyperboxes._kernels.jit import forceinline, intrinsic
+from hyperboxes._kernels.jit import check_index, forceinline, intrinsic
 
 LANES = 16
 LOW, HIGH = range(2)
@@ -53,6 +53,7 @@ def within(ends, block, inside, p, q):
     `lower >= q`.
     """
     n_features = p.shape[0]
+    check_index(block, ends.shape[0])
     near = block * n_features * 2 * LANES + (LANES if inside else 0)
     far = block * n_features * 2 * LANES + (0 if inside else LANES)
     mask = ALL_LANES
@@ -88,6 +89,7 @@ def near_lanes(ends, block, inside, x1, x2, slopes, mean, limit, gaps):
     ends as soon as no lane is left.
     """
     n_features = x1.shape[0]
+    check_index(block, ends.shape[0])
     start = block * n_features * 2 * LANES
     near, far = start + (LANES if inside else 0), start + (0 if inside else LANES)
     mask = ALL_LANES

@@ -21,8 +21,8 @@ Boxes = namedtuple("Boxes", "lower upper labels counts confirmed counters index"
 # each lane (-1 for none), then the block's level (0 for leaves) and its position in its parent
 # (`block * 16 + lane`, or -1); `places`: the same for each box; `roots`: of each tree, or -1.
 # `free_regions` are laid out like `ends`: how far boxes may grow (`blocking.py`). They and
-# `bitmaps` are None until `rejections_left[0]` more candidates are rejected; `rejections_left[1]`
-# is the count to start from after they were dropped.
+# `bitmaps` are empty until `rejections_left[0]` more candidates are rejected; `rejections_left[1]`
+# is the count to start from after they were dropped. Both are None where they are never used.
 Index = namedtuple(
     "Index", "ends free_regions bitmaps rejections_left links places roots workspace"
 )

@@ -1,4 +1,4 @@
-"""Learning with a memory that adapts, in slices of work, and asking it."""
+"""Learning and prediction of `AdaptiveGFMM`, in slices of work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SCORE_MEMORY = 200.0
 # The share of a new value in the mean and variance of a feature, once there are enough.
 _SCALE_RATE = 0.002
 
-# The weight of a feature that tells nothing of the class.
+# The weight of a feature that does not separate the classes.
 _WEIGHT_FLOOR = 0.1
 
 # Distances in single features between two looks at Ctrl-C: some tenths of a second.
@@ -24,7 +24,7 @@ _WORK_PER_CALL = 100_000_000
 
 
 def make_settings(theta: float, max_boxes: int) -> Settings:
-    """Return how kernels learn."""
+    """Return the settings of the kernels."""
     return Settings(
         theta=float(theta),
         max_boxes=int(max_boxes),
@@ -41,7 +41,7 @@ def make_settings(theta: float, max_boxes: int) -> Settings:
 def learn_adaptively(
     xl: np.ndarray, xu: np.ndarray, y: np.ndarray, memory: AdaptiveState, settings: Settings
 ) -> None:
-    """Learn samples in their order; labels are numbered as the memory does."""
+    """Learn samples in their order; labels are codes in the order of appearance."""
     memory.evict(settings.max_boxes)
     xl, xu, y = frozen(xl), frozen(xu), frozen(y)
     row = 0
@@ -55,7 +55,7 @@ def learn_adaptively(
 def ask_memory(
     xl: np.ndarray, xu: np.ndarray, memory: AdaptiveState, settings: Settings
 ) -> np.ndarray:
-    """Return the shares of the classes in the vote for each sample, as the memory numbers them."""
+    """Return the shares of the classes in the vote for each sample, by codes."""
     shares = np.empty((len(xl), memory.n_labels))
     work = memory.make_workspace(settings)
     for rows in slices(len(xl), _rows_at_once(memory)):

@@ -1,4 +1,4 @@
-"""The candidate count of AGGLO-SM in the paper's way, worked out from the merges afterwards."""
+"""Agglomerative learning in slices of work, and the candidate count of AGGLO-SM in the paper."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hyperboxes._models.samples import Samples
 
 
 def count_tries(boxes: BoxStore, log: MergeLog, growth: GrowthParameters) -> int:
-    """Return how many pairs of the samples' boxes, and of what became of them, are tried."""
+    """Return how many pairs the paper's AGGLO-SM tries, computed from the merges afterwards."""
     n_merges = log.n_merged[0]
     similarity, earlier, later = (column[:n_merges] for column in log[1:])
     order = np.lexsort((later, earlier, -similarity))
@@ -39,8 +39,8 @@ def count_tries(boxes: BoxStore, log: MergeLog, growth: GrowthParameters) -> int
     return int(state[agglomerative.TRIED])
 
 
-# How many partners of a box are kept at hand. More are found in vain, for partners are merged with
-# others; fewer cost searches, which take longer where every box is looked at.
+# How many partners of a box are listed. More are in vain, because they are merged with others;
+# fewer cost searches, which take longer if they are exhaustive.
 SHORTLIST, LONG_LIST = 4, 16
 
 
@@ -52,7 +52,7 @@ class Agglo2:
 
     def __init__(self, boxes: BoxStore, growth: GrowthParameters, keeps_visited: bool) -> None:
         self._boxes = boxes
-        self._rule = growth
+        self._growth = growth
         self._switches = keeps_visited, boxes.relabels
         self._walk = np.zeros(2, np.int64)
 
@@ -62,7 +62,7 @@ class Agglo2:
         boxes.rebuild_if_sparse()
         scratch = boxes.make_scratch()
         return agglomerative.merge_in_turn(
-            boxes.learnable, self._walk, self._rule, scratch, *self._switches, work
+            boxes.learnable, self._walk, self._growth, scratch, *self._switches, work
         )
 
     def count(self, samples: Samples) -> None:
@@ -81,8 +81,8 @@ class AggloSM:
         if lemma_floor > 0.0:
             growth = growth._replace(floor=max(growth.floor, sys.float_info.min))
         self._boxes = boxes
-        self._rule = growth
-        self._search_rule = growth._replace(floor=max(growth.floor, lemma_floor))
+        self._growth = growth
+        self._search_growth = growth._replace(floor=max(growth.floor, lemma_floor))
         n_partners = LONG_LIST if growth.exhaustive else SHORTLIST
         self._queue = agglomerative.make_queue(n_boxes, n_partners)
         self._log = MergeLog(
@@ -99,7 +99,7 @@ class AggloSM:
         """Do a slice of the work; return whether it was the last."""
         boxes = self._boxes
         boxes.rebuild_if_sparse()
-        state = boxes.learnable, self._queue, self._log, self._search_rule, boxes.make_scratch()
+        state = boxes.learnable, self._queue, self._log, self._search_growth, boxes.make_scratch()
         return agglomerative.merge_best_pairs(*state, *self._switches, work)
 
     def count(self, samples: Samples) -> None:
@@ -107,9 +107,9 @@ class AggloSM:
 
         With the index they are the pairs that were tried.
         """
-        if self._rule.exhaustive:
+        if self._growth.exhaustive:
             again = BoxStore.of_samples(samples, self._boxes.n_classes)
-            self._boxes.n_candidates = count_tries(again, self._log, self._rule)
+            self._boxes.n_candidates = count_tries(again, self._log, self._growth)
 
 
 def make_job(
@@ -122,7 +122,7 @@ def make_job(
 ) -> Agglo2 | AggloSM:
     """Return the merging of boxes by an algorithm, to be done step by step.
 
-    Rooms of boxes are kept `at_once`, or when some were refused.
+    Free regions are tracked `at_once`, or after some rejections.
     """
     boxes.track_free_regions(tracks_free_regions(growth), at_once=at_once)
     if algorithm == "agglo-sm":
@@ -151,10 +151,7 @@ def agglomerate_samples(
 def agglomerate_boxes(
     boxes: BoxStore, model: BoxModel, growth: GrowthParameters, algorithm: str
 ) -> BoxStore:
-    """Merge boxes that were learned before; return what is left of them.
-
-    They have grown as far as they could, so most pairs will be refused.
-    """
+    """Return the merged boxes of models; most pairs are rejected, because boxes have grown."""
     floor = model.membership.floor(growth.theta)
     job = make_job(algorithm, boxes, growth, floor, at_once=not growth.exhaustive)
     while not job.step(WORK_PER_CALL):

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperboxes._kernels import additive, boosting, quantize
-from hyperboxes._kernels import boosting as boosting_kernels
 from hyperboxes._kernels.structs import Conditions
 from hyperboxes._learning.bins import Bins, in_batches
 from hyperboxes._learning.cells import LocalSamples, SampleStore
 from hyperboxes._learning.steps import Threads
-from hyperboxes._models.hyperboxes import WeightedHyperboxes, list_conditions
+from hyperboxes._models.hyperboxes import is_closed, list_conditions
+from hyperboxes._models.records import AdditiveBoxes
 
 # What is searched, how votes are corrected and when it ends is described in `docs/boosted.md`;
 # `tests/reference_boosting.py` is the same in slow NumPy.
@@ -110,7 +110,7 @@ class TrainingSets(NamedTuple):
     `unit` is how much a weight of 1 is.
     """
 
-    searched: boosting_kernels.Samples
+    searched: boosting.Samples
     everyone: SampleStore
     unit: float
 
@@ -133,7 +133,7 @@ def gather(
         np.ascontiguousarray(codes[:, rows]), n_bins, labels[rows], weights[rows], unit, threads
     )
     counts = np.ones(len(labels), np.int64)
-    samples = boosting_kernels.Samples(
+    samples = boosting.Samples(
         codes, n_bins, labels, in_units(weights, unit), counts, np.empty(0, np.uint64)
     )
     return TrainingSets(searched, LocalSamples(samples, rows[places], threads), unit)
@@ -148,7 +148,7 @@ def total_of(weights: np.ndarray) -> float:
 
 def unit_of(total: float) -> float:
     """Return how much a weight of 1 is among whole numbers, given the sum of all weights."""
-    return float(2.0 ** min(boosting_kernels.UNIT_BITS - int(np.ceil(np.log2(total))), 1000))
+    return float(2.0 ** min(boosting.UNIT_BITS - int(np.ceil(np.log2(total))), 1000))
 
 
 def merge_equal(
@@ -158,7 +158,7 @@ def merge_equal(
     weights: np.ndarray,
     unit: float,
     threads: Threads,
-) -> tuple[boosting_kernels.Samples, np.ndarray]:
+) -> tuple[boosting.Samples, np.ndarray]:
     """Return samples, equal ones as one, and the place of the first that each stands for."""
     keys = np.empty(len(labels), np.uint64)
 
@@ -171,9 +171,7 @@ def merge_equal(
     if len(distinct) < len(keys):
         codes, labels, keys = np.ascontiguousarray(codes[:, places]), labels[places], distinct
         counts, weights, first = np.bincount(members), np.bincount(members, weights), places
-    return boosting_kernels.Samples(
-        codes, n_bins, labels, in_units(weights, unit), counts, keys
-    ), first
+    return boosting.Samples(codes, n_bins, labels, in_units(weights, unit), counts, keys), first
 
 
 def in_units(weights: np.ndarray, unit: float) -> np.ndarray:
@@ -300,16 +298,14 @@ class Booster:
         for some, box in zip(columns, found, strict=True):
             self._scores[some] = np.maximum(self._scores[some], box.scores)
 
-    def _draw(self, seed: np.uint64) -> boosting_kernels.Subsample:
+    def _draw(self, seed: np.uint64) -> boosting.Subsample:
         """Draw samples to search and others to judge by."""
         share = self.settings.subsample
         most = min(1.0, self.settings.max_drawn / len(self.searched.labels))
         return self._draw_shares(seed, share * most, (1.0 - share) * most)
 
-    def _draw_shares(
-        self, seed: np.uint64, share: float, other_share: float
-    ) -> boosting_kernels.Subsample:
-        return boosting_kernels.draw_samples(
+    def _draw_shares(self, seed: np.uint64, share: float, other_share: float) -> boosting.Subsample:
+        return boosting.draw_samples(
             self.searched, self._searched_regions, self._unit, seed, share, other_share
         )
 
@@ -331,7 +327,7 @@ class Booster:
         n_classes = len(self._intercepts)
         if n_classes <= self.settings.max_classes:
             return list(range(n_classes))
-        missing = boosting_kernels.ONE - self._probabilities
+        missing = boosting.ONE - self._probabilities
         lacking = (self._regions.table.masses * missing).sum(axis=0)
         order = np.argsort(-lacking, kind="stable")
         return np.sort(order[: self.settings.max_classes]).tolist()
@@ -346,14 +342,14 @@ class Booster:
 
     def _find(
         self,
-        drawn: boosting_kernels.Subsample,
+        drawn: boosting.Subsample,
         columns: np.ndarray,
         group: Group,
         box: boosting.Box | None = None,
     ) -> FoundBox:
         if box is None:
             box = new_box(self.settings.max_conditions)
-        l2 = self.settings.l2 * self._unit * boosting_kernels.ONE * boosting_kernels.SHARES
+        l2 = self.settings.l2 * self._unit * boosting.ONE * boosting.SHARES
         goal = boosting.Goal(self._belongs(group), l2, columns)
         gaining = np.zeros(len(self._intercepts), np.bool_)
         scores = np.zeros(len(columns))
@@ -438,20 +434,21 @@ class Booster:
 
     def _correct(self, all_votes: np.ndarray) -> np.ndarray:
         """Correct the votes of all boxes, in place; those found more often are held back less."""
-        one = self._unit * boosting_kernels.ONE
+        one = self._unit * boosting.ONE
         ridges = self.settings.ridge * one / np.array(self._n_found)
         threshold = self.settings.threshold * one
         voters = additive.Weights(all_votes, ridges, threshold, self._regions.members)
-        additive.newton_sweeps(
-            self._regions.table, voters, self._intercepts, self.settings.n_sweeps
-        )
+        cells, n_sweeps = self._regions.table, self.settings.n_sweeps
+        sweep = additive.make_sweep(cells)
+        additive.newton_sweeps(cells, voters, self._intercepts, n_sweeps, sweep)
         return all_votes
 
     def _vote_for_all(self, inside: np.ndarray) -> np.ndarray:
         """Let a box vote for each class; return its votes."""
         new = np.empty(len(self._intercepts))
-        l2, rate = self.settings.l2 * self._unit * boosting_kernels.ONE, self.settings.learning_rate
-        additive.vote_for_all(self._regions.table, inside, l2, rate, new, self._intercepts)
+        l2, rate = self.settings.l2 * self._unit * boosting.ONE, self.settings.learning_rate
+        cells, sweep = self._regions.table, additive.make_sweep(self._regions.table)
+        additive.vote_for_all(cells, inside, l2, rate, new, self._intercepts, sweep)
         return new
 
     def _end_round(self) -> None:
@@ -462,7 +459,7 @@ class Booster:
         """Let boxes be sought by what the scores leave to explain, those of all boxes if None."""
         scores = self._regions.table.scores if scores is None else scores
         self._probabilities = np.empty(scores.shape, np.int64)
-        additive.set_probabilities(scores, self._probabilities)
+        additive.set_probabilities(scores, np.empty(scores.shape[1]), self._probabilities)
         self._searched_regions = self._regions.of_searched
 
 
@@ -487,17 +484,13 @@ class BoostingRun(NamedTuple):
     path: BoostingHistory
 
 
-class VotingModel(NamedTuple):
-    """What was learned: the average of some courses as one list of boxes."""
-
-    boxes: WeightedHyperboxes
-    intercepts: np.ndarray
-    courses: list[BoostingRun]
+# A model, the average of its runs as one list of boxes, and these runs.
+BoostedModel = tuple[AdditiveBoxes, list[BoostingRun]]
 
 
 def fit_boosted(
     training: Training, settings: Settings, n_bags: int, random: np.random.RandomState, n_jobs: int
-) -> VotingModel:
+) -> BoostedModel:
     """Boost boxes `n_bags` times and average the scores."""
     with Threads(n_jobs) as threads:
         X, labels, weights, n_classes = training
@@ -505,7 +498,7 @@ def fit_boosted(
         unequal = None if (weights == weights[0]).all() else weights
         bins = Bins.learn(X, unequal, slice(None) if rows is None else rows, threads)
         population = gather(bins.encode(X, threads), bins, labels, weights, rows, threads)
-        return boost(population, bins, n_classes, settings, n_bags, random, threads)
+        return boost(population, bins, n_classes, settings, n_bags, random, threads, len(X))
 
 
 def boost(
@@ -516,19 +509,42 @@ def boost(
     n_bags: int,
     random: np.random.RandomState,
     threads: Threads,
-) -> VotingModel:
-    """Boost boxes of samples that are in bins."""
+    n_samples: int,
+) -> BoostedModel:
+    """Boost boxes of samples that are in bins; `n_samples` is how many there are."""
     paths = [Booster(population, n_classes, settings, random, threads).run() for _ in range(n_bags)]
     boxes, table = join(paths)
-    table = signed(table)
+    weights = signed(table)
     class_counts = population.everyone.count_classes(boxes, n_classes)
     lower, upper, missing = in_data_units(boxes, bins)
-    labels, counts = table.argmax(axis=1), class_counts.sum(axis=1)
-    return VotingModel(
-        WeightedHyperboxes(lower, upper, labels, counts, table, missing, class_counts),
-        signed(np.mean([path.intercepts[-1] for path in paths], axis=0)),
-        [BoostingRun(list_conditions(*in_data_units(path.boxes, bins)), path) for path in paths],
+    counts = class_counts.sum(axis=1)
+    model = AdditiveBoxes(
+        lower=lower,
+        upper=upper,
+        missing=missing,
+        weights=weights,
+        intercept=signed(np.mean([path.intercepts[-1] for path in paths], axis=0)),
+        labels=weights.argmax(axis=1),
+        counts=counts,
+        class_counts=class_counts,
+        feature_importances=_importances(
+            weights, is_closed(lower, upper, missing), counts / n_samples
+        ),
     )
+    return model, [
+        BoostingRun(list_conditions(*in_data_units(path.boxes, bins)), path) for path in paths
+    ]
+
+
+def _importances(weights: np.ndarray, constrains: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return how much of the scores' spread over the training samples is due to each feature.
+
+    The spread of a box's weights is shared evenly among the features that it constrains. `share` is
+    the share of the samples in each box.
+    """
+    spread = np.abs(weights).sum(axis=1) * np.sqrt(share * (1.0 - share))
+    total = (spread / np.maximum(constrains.sum(axis=1), 1)) @ constrains
+    return total / total.sum() if total.any() else total
 
 
 def draw_rows(n_samples: int, random: np.random.RandomState) -> np.ndarray | None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from hyperboxes._kernels.structs import NO_LABEL
+from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.calibration import (
     FADING,
     NEVER,
@@ -46,7 +47,7 @@ def update_calibration(
 
 
 def cross_fit(
-    samples: Samples, model: BoxModel, learn: Callable[[Samples, BoxModel], None]
+    samples: Samples, model: BoxModel, learn: Callable[[Samples, BoxModel, FitCallbacks], None]
 ) -> DistanceCalibration:
     """Compare each third of some samples with boxes that are fitted to the others."""
     calibration = DistanceCalibration.start(NEVER)
@@ -56,7 +57,7 @@ def cross_fit(
         for part, xl, xu, y in _folds(samples):
             boxes = type(model.boxes)(xl.shape[1], n_classes)
             trial = replace(model, boxes=boxes, calibration=None)
-            learn(part, trial)
+            learn(part, trial, FitCallbacks.none(part))
             if trial.boxes.has_labels:
                 nearest = trial.find_nearest(xl, xu)
                 scores.append(nearest[0])

@@ -12,7 +12,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from hyperboxes._kernels import additive, boosting
-from hyperboxes._kernels import boosting as boosting_kernels
 from hyperboxes._learning.bins import in_batches
 from hyperboxes._learning.steps import Threads
 
@@ -99,7 +98,7 @@ class SampleStore(Protocol):
 class LocalSamples(NamedTuple):
     """All samples in this process. Boxes are found on those in some places, None for all."""
 
-    samples: boosting_kernels.Samples
+    samples: boosting.Samples
     places: np.ndarray | None
     threads: Threads
 
@@ -111,9 +110,10 @@ class LocalSamples(NamedTuple):
         """Return how many samples of each class each box holds."""
         table = np.zeros((len(boxes), n_classes), np.int64)
         for box, counts in zip(boxes, table, strict=True):
-            additive.count_classes(
-                self.samples, find_contained(self.samples, box, self.threads), counts
-            )
+            held = find_contained(self.samples, box, self.threads)
+            counts += np.bincount(
+                self.samples.labels[held], self.samples.counts[held], n_classes
+            ).astype(np.int64)
         return table
 
 
@@ -122,7 +122,7 @@ class LocalCells(Cells):
 
     def __init__(
         self,
-        samples: boosting_kernels.Samples,
+        samples: boosting.Samples,
         places: np.ndarray | None,
         threads: Threads,
         n_classes: int,
@@ -139,7 +139,10 @@ class LocalCells(Cells):
     def _cut(self, box: boosting.Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n_regions, n_classes = self.table.scores.shape
         held = find_contained(self._samples, box, self._threads)
-        parents, inside = additive.split_cells(self._of_samples, held, n_regions)
+        cut = 2 * self._of_samples + held
+        seen = np.bincount(cut, minlength=2 * n_regions).reshape(n_regions, 2) > 0
+        parents, names, inside = split_names(seen)
+        self._of_samples = names[cut]
         return parents, inside, self._masses(len(inside), n_classes)
 
     def _rename(self, names: np.ndarray) -> None:
@@ -151,9 +154,22 @@ class LocalCells(Cells):
         return masses
 
 
-def find_contained(
-    samples: boosting_kernels.Samples, box: boosting.Box, threads: Threads
-) -> np.ndarray:
+def split_names(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return new numbers of regions that a box cuts: its samples leave regions that have others.
+
+    `seen[region]` is whether a region has samples outside the box, and inside. Returns the old
+    region of each new one, the numbers of what is outside and inside each region, one after the
+    other, and whether the box holds each region, old and new.
+    """
+    n_regions = len(seen)
+    parents = np.flatnonzero(seen.all(axis=1))
+    names = np.repeat(np.arange(n_regions, dtype=np.int32), 2)
+    names[2 * parents + 1] = n_regions + np.arange(len(parents))
+    inside = np.concatenate([~seen[:, 0], np.ones(len(parents), np.bool_)])
+    return parents, names, inside
+
+
+def find_contained(samples: boosting.Samples, box: boosting.Box, threads: Threads) -> np.ndarray:
     """Return which samples a box holds."""
     held = np.empty(len(samples.labels), np.bool_)
 

@@ -23,23 +23,33 @@ from hyperboxes._kernels.ensemble import (
     take_shuffled,
 )
 from hyperboxes._kernels.quantize import hash_rows
+from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import fit_vote_calibration, log_votes
 from hyperboxes._models.ensemble import VoteSettings, add_up, make_room, pack
-from hyperboxes._models.membership import Membership
-from hyperboxes._models.model import BoxModel
+from hyperboxes._models.model import BoxModel, Membership
 from hyperboxes._models.records import EnsembleMember
 from hyperboxes._models.samples import Samples
 
-# Each member draws among the copies. One that stands for the rest of a weight is there for as many
-# members as that says, and counts so much where members are asked about samples.
+# Members draw among the replicates of samples. One that stands for a fraction of a weight exists
+# for that fraction of the members, and counts by it in out-of-bag measures.
 
-# Each copy has a number, and members draw among them all.
 _MAX_REPLICATES = 10**8
 
 
+def canonical_order(
+    low: np.ndarray, high: np.ndarray, labels: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Return the samples sorted by class, codes and weight.
+
+    Draws from them then do not depend on the order in which they come.
+    """
+    ends = [] if high is low else [*high.T[::-1]]
+    return np.lexsort([weights, *ends, *low.T[::-1], labels])
+
+
 class Replicates(NamedTuple):
-    """The samples that copies are of, in ascending order, and the weights of copies, at most 1.
+    """The rows of the replicated samples, and the weights of replicates, at most 1.
 
     Without `weights`, all are 1.
     """
@@ -48,13 +58,16 @@ class Replicates(NamedTuple):
     weights: np.ndarray | None
 
     def of(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the codes of copies, given those of samples; points still share one array."""
+        """Return the codes of replicates, given those of samples; points share one array."""
         copied = np.take(low.T, self.rows, axis=1).T
         return copied, copied if high is low else np.take(high.T, self.rows, axis=1).T
 
 
-def replicate_by_weight(weights: np.ndarray) -> Replicates:
-    """Return samples as often as they weigh, and once more for what is left of a weight."""
+def replicate_by_weight(weights: np.ndarray, order: np.ndarray) -> Replicates:
+    """Return each sample as often as its weight, and once more for a fraction that is left.
+
+    Replicates are in the `order` of their samples.
+    """
     n_copies = np.ceil(weights)
     if (total := n_copies.sum()) > _MAX_REPLICATES:
         raise ValueError(
@@ -62,7 +75,8 @@ def replicate_by_weight(weights: np.ndarray) -> Replicates:
             f"is the sample twice. There may be {_MAX_REPLICATES:,} of them: divide the weights by "
             f"{np.ceil(total / _MAX_REPLICATES):.0f} or more."
         )
-    rows = np.repeat(np.arange(len(weights)), n_copies.astype(np.int64))
+    weights, n_copies = weights[order], n_copies[order]
+    rows = np.repeat(order, n_copies.astype(np.int64))
     has_rest = weights < n_copies
     if not has_rest.any():
         return Replicates(rows, None)
@@ -72,18 +86,18 @@ def replicate_by_weight(weights: np.ndarray) -> Replicates:
     return Replicates(rows, counted)
 
 
-# Members are learned on codes, without a check, a scale or probabilities of their own. Each has a
-# seed, and draws from it in a fixed order, so that it does not matter which thread learns it.
+# Members are learned on codes, without validation, scale or calibration. Each has a seed and draws
+# in a fixed order, so that the threads make no difference.
 
-# How many samples that were not drawn tell how important a member's features are.
+# How many out-of-bag samples measure the importance of a member's features.
 _ENOUGH_FOR_IMPORTANCE = 300
 
 
 @dataclass(frozen=True, eq=False)
 class CodedSamples:
-    """Training samples in codes, and their classes; one that weighs 2 is there twice.
+    """Replicates of training samples in codes, and their classes.
 
-    `weights` are those of copies, at most 1; None if all are 1.
+    `weights` are at most 1; None if all are 1.
     """
 
     low: np.ndarray
@@ -136,7 +150,7 @@ class MemberLearner(NamedTuple):
     those that are equal are one: else many would stay that meet one of another class.
     """
 
-    learn: Callable[[Samples, BoxModel], None]
+    learn: Callable[[Samples, BoxModel, FitCallbacks], None]
     membership_function: str
     share: float
     merges: bool
@@ -192,10 +206,9 @@ def _keep(
 
 
 class FittedMember(NamedTuple):
-    """A member, and what its features are worth to it.
+    """A member, and how much its votes for the true classes lose by permuting each feature.
 
-    `permutation_losses` is how much less it gave the classes of samples that it did not draw when a
-    feature's values were shuffled among these, in the mean of samples, by their weights.
+    `permutation_losses` are weighted means over out-of-bag samples.
     """
 
     member: EnsembleMember
@@ -203,7 +216,7 @@ class FittedMember(NamedTuple):
 
 
 class MemberResult(NamedTuple):
-    """A member, and its votes on the samples that it did not draw."""
+    """A member, and its votes on out-of-bag samples."""
 
     learned: FittedMember
     left_out: np.ndarray
@@ -211,7 +224,7 @@ class MemberResult(NamedTuple):
 
 
 def find_importances(members: Iterable[FittedMember], n_features: int) -> np.ndarray:
-    """Return the features' mean drops over the members that drew them, as shares of all."""
+    """Return the features' mean losses over the members that drew them, as shares of all."""
     permutation_losses, n_members = np.zeros(n_features), np.zeros(n_features)
     for learned in members:
         permutation_losses[learned.member.features] += learned.permutation_losses
@@ -231,7 +244,7 @@ def learn_member(
     voting: VoteSettings,
     seed: int,
 ) -> MemberResult:
-    """Draw features and samples, learn them, and ask about the others."""
+    """Draw features and samples, learn a member from them, and measure it out of bag."""
     random = RandomState(PCG64(seed))  # the usual generator takes ten times as long to seed
     draw = sampling.draw(samples, learner.share, random)
     member = _learn_boxes(samples, draw, learner, voting.n_bins)
@@ -259,7 +272,8 @@ def _learn_boxes(
     membership = Membership(np.ones(n_features), learner.membership_function)
     boxes = BoxStore(n_features, samples.n_classes, room=len(rows))
     model = BoxModel(boxes, None, membership)
-    learner.learn(replace(drawn, counts=counts), model)
+    drawn = replace(drawn, counts=counts)
+    learner.learn(drawn, model, FitCallbacks.none(drawn))
     boxes = model.boxes
     if boxes.labels.min() < 0 or not np.bincount(boxes.labels, minlength=samples.n_classes).all():
         raise ValueError("A member has no box of some class: its learner cannot be one.")
@@ -299,7 +313,7 @@ def _permutation_losses(
     votes: np.ndarray,
     random: RandomState,
 ) -> np.ndarray:
-    """Ask again about the samples with the values of one feature shuffled, of each in turn."""
+    """Return the losses of votes when the values of each feature in turn are permuted."""
     n_features, n_samples = len(asked.features), len(asked.rows)
     orders = np.array([random.permutation(n_samples) for _ in range(n_features)])
     codes = []
@@ -316,9 +330,9 @@ def _permutation_losses(
 
 
 class OutOfBag(NamedTuple):
-    """Votes or probabilities of copies of samples that some members did not draw.
+    """Votes or probabilities of replicates by the members that did not draw them.
 
-    `copies` says which ones these are, `y` and `weights` are their classes and weights.
+    `copies` are the indices of the replicates, `y` and `weights` their classes and weights.
     """
 
     copies: np.ndarray
@@ -327,15 +341,15 @@ class OutOfBag(NamedTuple):
     weights: np.ndarray
 
     def score(self) -> float:
-        """Return the share of copies whose class has the largest value; NaN if there are none."""
+        """Return the share of replicates whose class has the largest value; NaN without any."""
         if not len(self.y):
             return np.nan
         return float(np.average(self.values.argmax(axis=1) == self.y, weights=self.weights))
 
     def by_sample(self, rows: np.ndarray, n_samples: int) -> np.ndarray:
-        """Return the mean values of each sample's copies; NaN if none is known.
+        """Return the mean values of each sample's replicates; NaN if there are none.
 
-        `rows` are the samples that all copies are of.
+        `rows` are the samples of all replicates.
         """
         rows = rows[self.copies]
         total = np.bincount(rows, self.weights, n_samples)
@@ -350,9 +364,9 @@ class OutOfBag(NamedTuple):
 def collect(
     results: Iterable[MemberResult], samples: CodedSamples
 ) -> tuple[list[FittedMember], OutOfBag]:
-    """Return the members, and the mean of their votes on each copy, added up in their order.
+    """Return the members, and the mean of their out-of-bag votes, added in the order of members.
 
-    Votes are added up as they come: of all members, they would take much memory.
+    Votes are added as members come, because those of all members would take much memory.
     """
     members = []
     votes, n_members = np.zeros((len(samples.y), samples.n_classes)), np.zeros(len(samples.y))
@@ -365,16 +379,16 @@ def collect(
     return members, OutOfBag(known, votes, samples.y[known], samples.counted[known])
 
 
-# Scouts of each drawing, from how many samples they draw, and which share of these: with a larger
-# one, few scouts would be asked about a sample.
+# Pilot members of each feature sampling, the samples they draw from, and the share of these: with a
+# larger share, few pilot members would be out of bag for a sample.
 _N_PILOTS = 40
 _MOST_PILOT_SAMPLES = 1250
 _SHARE = 0.65
 
-# The part of features' chances to be drawn that they have by the roots of their importances.
+# The share of features' probabilities to be drawn that follows the roots of their importances.
 _EARNED = 0.8
 
-# Learn some members from samples by a drawing, with learners that take turns.
+# A function that learns a number of members by a feature sampling, with learners that take turns.
 Learn = Callable[[CodedSamples, list[MemberLearner], int, FeatureSampling], Iterator[MemberResult]]
 
 
@@ -387,10 +401,10 @@ def choose_feature_sampling(
     *,
     is_weighted: bool,
 ) -> FeatureSampling:
-    """Return the drawing whose scouts do best, the first of equals.
+    """Return the feature sampling whose pilot members do best, the first of equals.
 
-    That is, they make the classes of samples that they did not draw most probable. If it is
-    weighted, features that help the scouts of all drawings have better chances.
+    They give the true classes of out-of-bag samples the largest probabilities. If it is weighted,
+    features that help the pilot members of all samplings are drawn more often.
     """
     some = _take_some(samples, random)
     share = min(_SHARE, learner.share * len(samples.y) / len(some.y))
@@ -404,7 +418,7 @@ def choose_feature_sampling(
 
 
 def _take_some(samples: CodedSamples, random: np.random.RandomState) -> CodedSamples:
-    """Return as many samples as scouts need, of each class its share but at least two."""
+    """Return the samples for pilot members: of each class its share, but at least two."""
     share = _MOST_PILOT_SAMPLES / len(samples.y)
     if share >= 1.0:
         return samples
@@ -416,14 +430,14 @@ def _take_some(samples: CodedSamples, random: np.random.RandomState) -> CodedSam
 
 
 def _find_best(trials: Sequence[OutOfBag], samples: CodedSamples) -> int:
-    """Return in which trial the classes of the samples that all know are most probable."""
+    """Return the trial in which the classes of samples in all trials are most probable."""
     logs = np.array([_find_logs(asked, samples) for asked in trials])
     is_known = ~np.isnan(logs).any(axis=0)
     return int((logs[:, is_known] @ samples.counted[is_known]).argmax())
 
 
 def _find_logs(asked: OutOfBag, samples: CodedSamples) -> np.ndarray:
-    """Return the logarithms of the probabilities of the samples' classes; NaN if not known."""
+    """Return the logarithms of the probabilities of the samples' classes; NaN if unknown."""
     found = np.full(len(samples.y), np.nan)
     if len(asked.y):
         weights = np.bincount(samples.y, samples.counted, samples.n_classes)
@@ -435,7 +449,7 @@ def _find_logs(asked: OutOfBag, samples: CodedSamples) -> np.ndarray:
 
 
 def _find_chances(pilots: Sequence[FittedMember], n_features: int) -> np.ndarray:
-    """Return the chances of features to be drawn: what they earn, and what each has."""
+    """Return the probabilities of features to be drawn, a part of them even."""
     roots = np.sqrt(find_importances(pilots, n_features))
     even = np.full(n_features, 1.0 / n_features)
     return (1.0 - _EARNED) * even + _EARNED * roots / roots.sum() if roots.any() else even

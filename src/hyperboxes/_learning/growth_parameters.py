@@ -27,7 +27,7 @@ from hyperboxes._kernels.structs import (
     SPLIT,
     GrowthParameters,
 )
-from hyperboxes._models.membership import Membership
+from hyperboxes._models.model import Membership
 
 SIMILARITIES = {
     "longest": LONGEST,

@@ -1,7 +1,7 @@
 """Steps of learning: callbacks between slices of work, and threads that share the work.
 
-A thread that waits for the others would take Python away from them each time that it looks, so the
-calling thread works, too.
+The calling thread works as well: if it only waited, it would take the interpreter's lock from the
+others each time it looks.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 
 from hyperboxes._models.samples import Intervals
 
-# Enough steps for a smooth bar, few enough that callbacks cost nothing beside learning.
+# Enough steps for a smooth bar, and few enough that callbacks take no time compared with learning.
 _N_STEPS = 100
 
 
 class FitCallbacks:
-    """The steps of one fit, told to the estimator's callbacks if it has any.
+    """The callbacks of an estimator, if it has any, between the steps of a fit.
 
     `snapshot` returns the fitted attributes of an estimator that ends learning here.
     """
@@ -37,35 +37,43 @@ class FitCallbacks:
         if samples.upper is not samples.lower:
             self._data["metadata"] = {"X_upper": samples.upper}
 
+    @classmethod
+    def none(cls, samples: Intervals) -> Self:
+        """Return no callbacks, for fits that are a part of another."""
+        return cls(None, samples, None, dict)
+
     @property
     def is_watched(self) -> bool:
-        """Whether any callback listens."""
+        """Whether the estimator has callbacks."""
         names = ("_skl_callbacks", "_parent_callback_ctx")
         return any(hasattr(self._estimator, name) for name in names)
 
     def step_size(self, n_samples: int) -> int:
-        """Return how many samples to learn in a step: all if nobody watches."""
+        """Return how many samples to learn in a step: all if there are no callbacks."""
         return -(-n_samples // _N_STEPS) if self.is_watched else n_samples
 
-    def run(self, step: Callable[[], bool], n_steps: int | None = None) -> None:
-        """Call `step` until it returns True, and tell the callbacks after each time.
+    def run(self, *passes: Callable[[], bool], n_steps: int | None = None) -> None:
+        """Call each pass until it returns True, one pass after the other, with callbacks between.
 
         A callback may end the fit early; the model then is what it has learned so far. `n_steps`
-        is how often `step` will be called, where that is known.
+        is the number of calls, where that is known.
         """
         if not self.is_watched:
-            while not step():
-                pass
+            for step in passes:
+                while not step():
+                    pass
             return
         estimator = self._estimator
         context = estimator._init_callback_context(max_subtasks=n_steps)
         context.call_on_fit_task_begin(estimator=estimator, **self._data)
-        done = False
-        while not done:
-            task = context.subcontext(task_name="step")
-            task.call_on_fit_task_begin(estimator=estimator, **self._data)
-            done = step()
-            done |= self._end(task)
+        is_ended = False
+        for step in passes:
+            is_done = False
+            while not (is_done or is_ended):
+                task = context.subcontext(task_name="step")
+                task.call_on_fit_task_begin(estimator=estimator, **self._data)
+                is_done = step()
+                is_ended = self._end(task)
         self._end(context)
 
     def _end(self, context: Any) -> bool:
@@ -75,14 +83,12 @@ class FitCallbacks:
         return stop
 
 
-# If it only waited, it would take Python away from those that work, each time that it looks.
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class Threads:
-    """So many threads, to be closed after use; a single one is that which asks."""
+    """A number of threads, including the calling one, to be closed after use."""
 
     def __init__(self, n_jobs: int) -> None:
         self._others = ThreadPoolExecutor(n_jobs - 1) if n_jobs > 1 else None

@@ -1,4 +1,4 @@
-"""`AdaptiveState`: the boxes of a model that adapts, and what it knows of features and experts."""
+"""`AdaptiveState`: the boxes of `AdaptiveGFMM`, and its statistics of features and experts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hyperboxes._kernels.simd import LANES
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import NeighborBoxes
 
-# How long ago a box may have been confirmed to have a say, in samples; the last horizon has no end.
+# How long ago a box may have been matched to vote, in samples; the last horizon has no end.
 # Chosen, with how many neighbours vote, on streams that `make bench-streams` names.
 HORIZONS = (32, 128, 512, 2**62)
 NEIGHBORS = (1, 3, 7, 15)
 
-# How much experts that were right more often count for more.
+# How strongly the weights of experts grow with their scores.
 SHARPNESS = 50.0
 
 __all__ = ["HORIZONS", "NEIGHBORS", "SHARPNESS", "SMALLEST_GAP", "AdaptiveState", "expert_weights"]
@@ -66,7 +66,7 @@ class AdaptiveState:
 
     @classmethod
     def of_arrays(cls, arrays: Memory) -> AdaptiveState:
-        """Return a memory that goes on with these arrays."""
+        """Return a state that learning continues from."""
         memory = cls.__new__(cls)
         memory.arrays = arrays
         return memory
@@ -108,12 +108,13 @@ class AdaptiveState:
             for name, array in self.arrays._asdict().items()
         }
 
-    def add_labels(self, n_labels: int) -> None:
-        """Make room for classes that have not appeared before."""
-        if n_labels == 0:
-            return
-        room = ((0, 0), (0, 0), (0, n_labels))
-        self.arrays = self.arrays._replace(histograms=np.pad(self.arrays.histograms, room))
+    def with_labels(self, n_labels: int) -> AdaptiveState:
+        """Return the state with room for so many classes; other arrays are shared."""
+        if n_labels == self.n_labels:
+            return self
+        room = ((0, 0), (0, 0), (0, n_labels - self.n_labels))
+        histograms = np.pad(self.arrays.histograms, room)
+        return self.of_arrays(self.arrays._replace(histograms=histograms))
 
     def add_features(self, n_features: int) -> None:
         """Make room for features of which nothing is known yet."""

@@ -10,6 +10,7 @@ built when enough was asked about the boxes as they are.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -17,7 +18,13 @@ import numpy as np
 from hyperboxes._kernels import structs
 from hyperboxes._kernels.bitmaps import CHUNK, N_BEFORE, ON, extended, make_bitmaps
 from hyperboxes._kernels.blocking import make_free_regions
-from hyperboxes._kernels.box_index import SPARE_BLOCKS, build, make_workspace, most_blocks
+from hyperboxes._kernels.box_index import (
+    REMOVED_AT_LEAST,
+    SPARE_BLOCKS,
+    build,
+    make_workspace,
+    most_blocks,
+)
 from hyperboxes._kernels.candidates import make_scratch
 from hyperboxes._kernels.search import make_search
 from hyperboxes._kernels.simd import HIGH, LANES, LOW, N_LINKS
@@ -51,15 +58,15 @@ _FEW_BOXES = 4_096
 # There is room for a block for every so many boxes that there is room for.
 _BOXES_A_BLOCK = 8
 
-# So many refusals, and it pays to keep where boxes may grow.
+# The number of rejections after which free regions pay off.
 _REJECTIONS = 1_000
 
-# So many searches for rivals tell whether bitmaps are faster than trees; so many boxes are compared
-# by bitmaps as quickly in any case.
+# The number of searches for conflicts that tell whether bitmaps are faster than trees, and the
+# number of boxes up to which they are in any case.
 _WALKS = 32
 _FEW_FOR_BITMAPS = 16 * CHUNK
 
-# Bitmaps are made anew, with other marks, when there are so many times as many boxes.
+# Bitmaps get new bin edges when the number of boxes has grown by this factor.
 _MANY = 4
 
 # Lanes of a block that are used; tests use fewer, which makes trees deep.
@@ -175,9 +182,9 @@ class BoxStore:
 
     @property
     def arrays(self) -> structs.Boxes:
-        """The arrays as kernels take them that do not change boxes, and need no rooms."""
+        """The arrays for kernels that do not change boxes, without free regions."""
         boxes = self.learnable
-        return boxes._replace(index=boxes.index._replace(free_regions=None, bitmaps=None))
+        return boxes._replace(index=self._with_empty_regions(boxes.index))
 
     @property
     def learnable(self) -> structs.Boxes:
@@ -273,39 +280,51 @@ class BoxStore:
         if n_blocks + n_spare <= len(self._index.links):
             return
         old = self._index
-        index = self._new_index(int(_GROWTH * n_blocks) + n_spare, old.rejections_left, old.bitmaps)
-        index.ends[:n_blocks] = self._index.ends[:n_blocks]
-        index.links[:n_blocks] = self._index.links[:n_blocks]
-        if index.free_regions is not None:
-            index.free_regions[:n_blocks] = self._index.free_regions[:n_blocks]
-        index.places[:], index.roots[:] = self._index.places, self._index.roots
+        bitmaps = old.bitmaps if _has_regions(old) else None
+        index = self._new_index(int(_GROWTH * n_blocks) + n_spare, old.rejections_left, bitmaps)
+        index.ends[:n_blocks] = old.ends[:n_blocks]
+        index.links[:n_blocks] = old.links[:n_blocks]
+        if bitmaps is not None:
+            index.free_regions[:n_blocks] = old.free_regions[:n_blocks]
+        index.places[:], index.roots[:] = old.places, old.roots
         self._index = index
 
     def track_free_regions(self, is_wanted: bool, *, at_once: bool = False) -> None:
-        """Keep where boxes may grow, as soon as that pays or at once; or forget it."""
+        """Use free regions, after some rejections or at once, or drop them."""
         rejections_left = self._index.rejections_left
         if is_wanted != (rejections_left[1] < EVERY):
-            rejections_left = np.full(2, _REJECTIONS) if is_wanted else _unlimited_rejections()
-            self._index = self._index._replace(
-                free_regions=None, bitmaps=None, rejections_left=rejections_left
+            rejections_left = np.full(2, _REJECTIONS if is_wanted else EVERY)
+            self._index = self._without_regions(
+                self._index._replace(rejections_left=rejections_left)
             )
         if is_wanted and at_once:
             rejections_left[0] = 0
             self._switch_tracking(0 if len(self) <= _FEW_FOR_BITMAPS else _WALKS)
 
     def _switch_tracking(self, n_walks: int | None = None) -> None:
-        """Begin to keep rooms after enough refusals; or forget them, if a box was forgotten.
+        """Make free regions after enough rejections, or drop them after an eviction.
 
-        The bitmaps are used after so many walks through the trees.
+        Bitmaps may be used after `n_walks` searches of the trees.
         """
         index = self._index
-        is_patient = index.rejections_left[0] > 0
-        if is_patient and index.free_regions is not None:
-            self._index = index._replace(free_regions=None, bitmaps=None)
-        elif not is_patient and index.free_regions is None:
+        is_counting = index.rejections_left[0] > 0
+        if is_counting and _has_regions(index):
+            self._index = self._without_regions(index)
+        elif not is_counting and not _has_regions(index):
             bitmaps = self._new_bitmaps(None, _WALKS if n_walks is None else n_walks)
             free_regions = make_free_regions(index, self._counters[BLOCKS])
             self._index = index._replace(free_regions=free_regions, bitmaps=bitmaps)
+
+    def _without_regions(self, index: structs.Index) -> structs.Index:
+        """Return an index without free regions and bitmaps: None if they are never wanted."""
+        if index.rejections_left[1] == EVERY:
+            return index._replace(free_regions=None, bitmaps=None)
+        return self._with_empty_regions(index)
+
+    def _with_empty_regions(self, index: structs.Index) -> structs.Index:
+        """Return an index with arrays of the same types as if free regions were in use."""
+        bitmaps = _no_bitmaps(self._lower.shape[1], self._n_classes)
+        return index._replace(free_regions=index.ends[:0], bitmaps=bitmaps)
 
     def _new_bitmaps(self, old: structs.Bitmaps | None, n_walks: int) -> structs.Bitmaps:
         """Return bitmaps: old ones that are in use, unless there are many more boxes by now."""
@@ -315,22 +334,27 @@ class BoxStore:
         return make_bitmaps(self.lower, self.upper, capacity, self._n_classes, n_walks)
 
     def _kept_regions(self) -> _KeptRegions:
-        """Return the room of each box, if they are kept by now."""
+        """Return the free region of each box, if free regions are in use."""
         index = self._index
-        if index.free_regions is None:
+        if not _has_regions(index):
             return _KeptRegions(index.rejections_left)
         blocks, lanes = np.divmod(index.places[: len(self)], LANES)
         of_boxes = np.ascontiguousarray(index.free_regions[blocks, :, :, lanes])
         return _KeptRegions(index.rejections_left, of_boxes, index.bitmaps)
 
     def pack(self) -> None:
-        """Build the trees anew with full blocks, which are searched fastest."""
-        self._build_index(_WIDTH, self._kept_regions())
+        """Build the trees anew with full blocks, which are searched fastest.
+
+        Trees of a single block each stay as they are, so the first fit of few samples does not wait
+        until `build` is compiled.
+        """
+        if self._counters[BLOCKS] > np.count_nonzero(self._index.roots >= 0):
+            self._build_index(_WIDTH, self._kept_regions())
 
     def rebuild_if_sparse(self) -> None:
         """Build the trees anew if half of their boxes are gone, and make room to relabel some."""
         if self._counters[ALIVE] <= self._counters[FEW]:
-            self.pack()
+            self._build_index(_WIDTH, self._kept_regions())
         self.make_room_in_trees()
         self._switch_tracking()
 
@@ -391,7 +415,7 @@ class BoxStore:
     def _build_index(
         self, fill: int | None = None, free_regions: _KeptRegions | None = None
     ) -> None:
-        """Lay out the index anew, with the boxes' rooms if they are kept.
+        """Rebuild the index, with the free regions of the boxes if there are any.
 
         `fill` is how many lanes of a block to use; None: fewer if there is room for more boxes.
         """
@@ -403,16 +427,25 @@ class BoxStore:
         vars(self).pop("_index", None)  # makes room for the new one
         n_blocks = most_blocks(np.diff(starts), fill) if len(order) else 0
         if free_regions is None:
-            free_regions = _KeptRegions(_unlimited_rejections())
+            free_regions = _KeptRegions(np.full(2, EVERY))
         bitmaps = free_regions.bitmaps
         if bitmaps is not None:
             bitmaps = self._new_bitmaps(bitmaps, _WALKS)
         if not is_full:
             n_blocks = max(2 * n_blocks, len(self._labels) // _BOXES_A_BLOCK)
         self._index = self._new_index(n_blocks, free_regions.rejections_left, bitmaps)
+        if not len(order):
+            self._index.roots[:] = -1
+            self._counters[[BLOCKS, ALIVE, FEW]] = 0
+            self._counters[REMOVABLE] = REMOVED_AT_LEAST
+            return
         centres = np.empty(self._lower.shape, np.float32)
         keys = np.empty(len(centres), np.float32)
-        build(order, starts, fill, centres, keys, free_regions.of_boxes, self.learnable)
+        boxes, of_boxes = self.learnable, free_regions.of_boxes
+        if of_boxes is None:  # the same types, or `build` is compiled once more
+            boxes = boxes._replace(index=self._with_empty_regions(boxes.index))
+            of_boxes = np.empty((0, *self._lower.shape[1:], 2), np.float32)
+        build(order, starts, fill, centres, keys, of_boxes, boxes)
 
     def _by_tree(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the boxes in the order of their trees, and where each tree's begin."""
@@ -426,23 +459,26 @@ class BoxStore:
     def _new_index(
         self, n_blocks: int, rejections_left: np.ndarray, bitmaps: structs.Bitmaps | None
     ) -> structs.Index:
-        """Return an index without content, with room for so many blocks and some to spare.
+        """Return an empty index with room for so many blocks and some to spare.
 
-        Rooms are kept where there are bitmaps.
+        It has free regions if it has bitmaps.
         """
         n_blocks += SPARE_BLOCKS
         capacity, n_features = self._lower.shape
         ends = np.empty((n_blocks, n_features, 2, LANES), np.float32)
-        return structs.Index(
+        index = structs.Index(
             ends,
-            None if bitmaps is None else np.empty_like(ends),
-            bitmaps,
+            None,
+            None,
             rejections_left,
             np.empty((n_blocks, N_LINKS), np.int64),
             np.zeros(capacity, np.int64),  # of boxes that are gone, any place
             np.empty(self._n_classes + 1, np.int64),
             make_workspace(n_features),
         )
+        if bitmaps is None:
+            return self._without_regions(index)
+        return index._replace(free_regions=np.empty_like(ends), bitmaps=bitmaps)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the rows in use; the rest follows from them."""
@@ -458,7 +494,7 @@ class BoxStore:
 
 
 class _KeptRegions(NamedTuple):
-    """How many refusals to wait for; and if that is over, where boxes may grow, and bitmaps."""
+    """What a rebuilt index keeps: rejections left, and free regions of boxes and bitmaps if any."""
 
     rejections_left: np.ndarray
     of_boxes: np.ndarray | None = None
@@ -470,9 +506,16 @@ def _grown_capacity(n_boxes: int) -> float:
     return 2.0 if n_boxes < _FEW_BOXES else _GROWTH
 
 
-def _unlimited_rejections() -> np.ndarray:
-    """Return what keeps rooms from being kept however many boxes are refused."""
-    return np.full(2, EVERY)
+@lru_cache
+def _no_bitmaps(n_features: int, n_classes: int) -> structs.Bitmaps:
+    """Return bitmaps of no boxes, which no kernel changes."""
+    nothing = np.empty((0, n_features))
+    return make_bitmaps(nothing, nothing, 0, n_classes, 0)
+
+
+def _has_regions(index: structs.Index) -> bool:
+    """Return whether free regions are in use."""
+    return index.free_regions is not None and len(index.free_regions) > 0
 
 
 # Making them takes longer than a single sample does.

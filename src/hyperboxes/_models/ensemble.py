@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 import numpy as np
@@ -70,10 +70,11 @@ _LINE = 64
 
 @dataclass(frozen=True, eq=False)
 class EnsembleModel:
-    """The codes of values, the members in these codes, and what their votes stand for.
+    """The codes of values, the members in these codes, and the calibration of their votes.
 
-    `n_samples` is how many training samples there were of each class, or what they weighed. Without
-    a calibration, probabilities are the votes.
+    `n_samples` is the number of training samples of each class, or their weight. Without a
+    calibration, probabilities are the votes. `feature_importances` and `oob_score` are measured
+    out of bag.
     """
 
     codes: Codes
@@ -81,20 +82,16 @@ class EnsembleModel:
     voting: VoteSettings
     n_samples: np.ndarray
     calibration: VoteCalibration | None
+    feature_importances: np.ndarray
+    oob_score: float
     packed: Members = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "packed", pack(self.members, self.n_classes, self.voting))
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        """Leave out what follows from the members."""
-        return type(self), (
-            self.codes,
-            self.members,
-            self.voting,
-            self.n_samples,
-            self.calibration,
-        )
+        """Leave out what follows from the other fields."""
+        return type(self), tuple(getattr(self, f.name) for f in fields(self) if f.init)
 
     @property
     def n_classes(self) -> int:
@@ -109,11 +106,7 @@ class EnsembleModel:
     def predict(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the probabilities of the classes for samples in the units of the data."""
         votes = ask(self.packed, *self.codes.encode(lower, upper), self.n_classes)
-        return self.probabilities(votes / len(self.members))
-
-    def probabilities(self, votes: np.ndarray) -> np.ndarray:
-        """Return what probabilities votes stand for, of which each row sums to 1."""
-        return vote_probabilities(votes, self.n_samples, self.calibration)
+        return vote_probabilities(votes / len(self.members), self.n_samples, self.calibration)
 
     def record(self) -> BoxEnsemble:
         """Return the same as a record."""

@@ -1,4 +1,4 @@
-"""`BoxModel`: what an estimator has learned."""
+"""`BoxModel`: boxes with their scale, membership function and calibration."""
 
 from __future__ import annotations
 
@@ -8,21 +8,61 @@ from typing import Any, Self
 import numpy as np
 
 from hyperboxes._kernels import nearest as nearest_kernels
-from hyperboxes._kernels.structs import NO_LABEL
+from hyperboxes._kernels.structs import NO_LABEL, Metric
 from hyperboxes._models.box_store import WORK_PER_CALL, AllClassTree, BoxStore, Workspace
-from hyperboxes._models.calibration import DistanceCalibration, Nearest
+from hyperboxes._models.calibration import DistanceCalibration, Nearest, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.membership import Membership
-from hyperboxes._models.records import NearestBoxes, closeness
+from hyperboxes._models.records import MembershipFunction, NearestBoxes, closeness
 from hyperboxes._models.samples import MinMaxScale
+
+# What the gaps of the features are combined to.
+FUNCTIONS = ("min", "mean")
+
+
+@dataclass(frozen=True, eq=False)
+class Membership(MembershipFunction):
+    """The membership function of a model that learns: ``"min"`` or ``"mean"``.
+
+    With gaps g from the faces of a box, 0 inside, in the learner's units, it is the least of
+    ``1 - gamma * g`` over the features (``"min"``) or their mean (``"mean"``), each clipped at 0.
+    """
+
+    gamma: np.ndarray
+    function: str
+
+    @property
+    def metric(self) -> Metric:
+        """The same for kernels."""
+        return Metric(self.gamma, self.is_mean)
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the membership is the mean over the features and not the least."""
+        return self.function == "mean"
+
+    def floor(self, theta: float, size: str = "max") -> float:
+        """Return the least membership of what can join a box under the lemma.
+
+        Its gap is at most `theta` in every feature, so it is the membership of what misses the box
+        by that everywhere. Added up like any other, it is not lost to rounding. If the gaps are at
+        most `theta` on average (`size` "sum"), sums in another order may round differently.
+        """
+        n_features = len(self.gamma)
+        if size == "sum" and not self.is_mean:
+            theta = n_features * theta  # one gap may be all
+        elif size == "sum":
+            return float(1.0 - theta * self.gamma.max() * (1.0 + n_features * 2.0**-50))
+        if not self.is_mean:
+            return 1.0 - theta * float(self.gamma.max())
+        return float(self.degree(np.full(len(self.gamma), theta)))
 
 
 @dataclass(eq=False)
 class BoxModel:
-    """The boxes in the learner's units, the scale that leads there, and the membership function.
+    """The boxes in the learner's units, their scale, membership function and calibration.
 
-    Learners write into it: `boxes` is replaced by those that start with every sample. What
-    probabilities memberships stand for is None where they were not learned.
+    Learning writes into it, and may replace `boxes`. `calibration` is None if probabilities are not
+    calibrated.
     """
 
     boxes: BoxStore
@@ -34,9 +74,14 @@ class BoxModel:
         """Return a model that differs in its boxes."""
         return replace(self, boxes=boxes)
 
+    def resume_calibration(self) -> None:
+        """Continue the calibration, if there is one, with the sample that is learned next."""
+        if self.calibration is not None:
+            self.calibration = self.calibration.resumed(self.boxes.n_seen)
+
     @property
     def mixed(self) -> Any:
-        """What kernels are told of categories beside boxes: nothing, None."""
+        """What kernels take for categories that boxes count: None."""
         return None
 
     def find_nearest(
@@ -57,8 +102,58 @@ class BoxModel:
         workspace.release(boxes)
         return nearest
 
-    def take_in(self, xl: np.ndarray, xu: np.ndarray, joined: np.ndarray) -> None:
-        """Keep what there is to keep of samples beside boxes; `joined` is that of the kernel."""
+    def classify(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+        """Return the predicted class of each sample."""
+        return predicted_classes(self.find_nearest(xl, xu, winners_only=True), len(self.boxes))
+
+    def find_boxes(
+        self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray
+    ) -> np.ndarray:
+        """Return the nearest box of a label for each sample, of equals the largest, then oldest.
+
+        All that are equally near are marked as `used`.
+        """
+        boxes = self.boxes
+        found, ids, gaps = np.empty(len(xl), np.int64), *boxes.make_lists()
+        search = boxes.arrays, self.membership.metric, boxes.make_search(), WORK_PER_CALL
+        row = 0
+        while row < len(xl):
+            row = nearest_kernels.nearest_boxes(
+                xl, xu, labels, row, *search, ids, gaps, found, used
+            )
+        return found
+
+    def deciding_boxes(
+        self, xl: np.ndarray, xu: np.ndarray, used: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the box that decides for each sample, its closeness, and whether others tie.
+
+        All boxes that are equally near are marked as `used`.
+        """
+        best, tie_counts, single = nearest = self.find_nearest(xl, xu, winners_only=True)
+        classes = predicted_classes(nearest, len(self.boxes))
+        boxes = self.find_boxes(xl, xu, classes, used)
+        rows = np.arange(len(classes))
+        closest, single = best[rows, classes], single[rows, classes]
+        several = (best == closest[:, None]).sum(axis=1) > 1
+        is_single = several & (closest == 1.0) & (single < len(self.boxes))
+        is_tied = several | (tie_counts[rows, classes] > self.boxes.counts[boxes])
+        return np.where(is_single, single, boxes), closest, is_tied
+
+    def are_contained(self, xl: np.ndarray, xu: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return which samples a box of their class contains, as learning compares them."""
+        boxes = self.boxes
+        is_contained = np.empty(len(xl), np.bool_)
+        # The kernel counts, and other threads may search the same boxes.
+        arrays = boxes.arrays._replace(counters=boxes.arrays.counters.copy())
+        search = arrays, self.membership.metric, boxes.make_search(), WORK_PER_CALL, is_contained
+        row = 0
+        while row < len(xl):
+            row = nearest_kernels.find_contained(xl, xu, y, row, *search)
+        return is_contained
+
+    def update(self, xl: np.ndarray, xu: np.ndarray, joined: np.ndarray) -> None:
+        """Update what a model has besides boxes by samples; `joined` is that of the kernel."""
 
     def closeness(self, xl: np.ndarray, xu: np.ndarray, boxes: np.ndarray) -> np.ndarray:
         """Rank some boxes for samples in the learner's units, as prediction does.

@@ -97,6 +97,12 @@ class Intervals:
     upper: np.ndarray
     scale: MinMaxScale | None
 
+    def part(self, rows: slice) -> Intervals:
+        """Return consecutive intervals."""
+        lower = self.lower[rows]
+        upper = lower if self.upper is self.lower else self.upper[rows]
+        return Intervals(lower, upper, self.scale)
+
     def scaled(self, rows: Rows = slice(None)) -> tuple[np.ndarray, np.ndarray]:
         """Return intervals [xl, xu] in the learner's units; those of points share one array."""
         xl = self._scaled(self.lower[rows])

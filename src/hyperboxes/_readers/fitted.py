@@ -15,10 +15,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from hyperboxes._estimators.base import NUMBERS
 from hyperboxes._estimators.capabilities import Operation, read_record, require
 from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._estimators.validation import check_upper, mark_validated, validate_samples
+from hyperboxes._estimators.validation import NUMBERS, check_upper, mark_validated, validate_samples
 from hyperboxes._extras import need
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import Hyperboxes

@@ -17,7 +17,7 @@ from hyperboxes._kernels import boosting as boosting_kernels
 from hyperboxes._learning import boosting as boosting_learning
 from hyperboxes._learning.bins import Bins
 from hyperboxes._learning.boosting import TrainingSets, in_units, merge_equal, unit_of
-from hyperboxes._learning.cells import Cells, LocalSamples, find_contained
+from hyperboxes._learning.cells import Cells, LocalSamples, find_contained, split_names
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.categories import Categories
 from hyperboxes.dask._engine import Engine, Partition, split_labels
@@ -172,16 +172,12 @@ class DistributedCells(Cells):
         n_regions, n_classes = self.table.scores.shape
         counts = self._everyone.cut(Cut(box, self._names), 2 * n_regions)
         seen = np.any(counts.reshape(n_regions, 2, n_classes), axis=2)
-        parents = np.flatnonzero(np.all(seen, axis=1))
-        names = np.repeat(np.arange(n_regions, dtype=np.int32)[:, np.newaxis], 2, axis=1)
-        names[parents, 1] = n_regions + np.arange(len(parents))
-        self._names = names.ravel()
+        parents, self._names, inside = split_names(seen)
         with Threads(1) as threads:
             held = find_contained(self._everyone.searched, box, threads)
         self._of_searched = self._names[2 * self._of_searched + held]
         masses = np.zeros((n_regions + len(parents), n_classes), np.int64)
         np.add.at(masses, self._names, counts * self._everyone.weights)
-        inside = np.concatenate([~seen[:, 0], np.ones(len(parents), np.bool_)])
         return parents, inside, masses
 
     def _rename(self, names: np.ndarray) -> None:
@@ -207,13 +203,13 @@ def boost_partitions(
         classes, training = fitted._weigh(drawn.X, survey.classes[drawn.labels], None)
         settings, n_bags = fitted._settings(len(classes))
         n_jobs = effective_n_jobs(model.n_jobs)
-        found = boosting_learning.fit_boosted(training, settings, n_bags, random, n_jobs)
+        found, runs = boosting_learning.fit_boosted(training, settings, n_bags, random, n_jobs)
     else:
         rows = boosting_learning.draw_rows(n_samples, random)
         assert rows is not None
         drawn = _draw(engine, reader, partitions, _by_partition(rows, lengths))
-        found = _boost(engine, reader, partitions, fitted, drawn, random)
-    fitted._take(found, survey.classes, n_samples)
+        found, runs = _boost(engine, reader, partitions, fitted, drawn, random)
+    vars(fitted).update(classes_=survey.classes, _model=found, _runs=runs)
     return fitted
 
 
@@ -259,7 +255,7 @@ class Reader(NamedTuple):
             return np.empty((0, self.n_features)), np.empty(0, np.int32)
         try:
             X = with_positions(X, self.categories)
-            X, _, y = copy.copy(self.unfitted)._validate_part(X, y, None)
+            X, _, y = copy.copy(self.unfitted)._validate_samples(X, y, None)
         except (TypeError, ValueError) as error:
             raise type(error)(f"Partition {number}: {error}") from error
         return X, np.searchsorted(self.classes, y).astype(np.int32)
@@ -317,7 +313,7 @@ def _boost(
     model: Any,
     drawn: Subsample,
     random: np.random.RandomState,
-) -> boosting_learning.VotingModel:
+) -> boosting_learning.BoostedModel:
     """Boost boxes of drawn samples, whose votes are fitted to all."""
     n_classes, counts = len(reader.classes), drawn.class_counts
     settings, n_bags = model._settings(n_classes)
@@ -342,7 +338,7 @@ def _boost(
         population = TrainingSets(searched, everyone, unit)
         try:
             return boosting_learning.boost(
-                population, bins, n_classes, settings, n_bags, random, threads
+                population, bins, n_classes, settings, n_bags, random, threads, int(counts.sum())
             )
         finally:
             everyone.let_go()
@@ -350,8 +346,6 @@ def _boost(
 
 def _weigh_classes(model: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return what a sample of each class weighs."""
-    if model.class_weight is None:
-        return np.ones(len(classes))
-    return compute_class_weight(
-        model.class_weight, classes=classes, y=classes, sample_weight=counts.astype(np.float64)
-    ).astype(np.float64)
+    if model.class_weight == "balanced":
+        return counts.sum() / (len(classes) * counts)
+    return compute_class_weight(model.class_weight, classes=classes, y=classes)

@@ -12,7 +12,7 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, check_random_state, check_scalar
 
 from hyperboxes._estimators.boosted import BoostedHyperboxes
@@ -20,10 +20,9 @@ from hyperboxes._estimators.capabilities import Operation, require
 from hyperboxes._estimators.merge import merge
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.registry import find_by_class
-from hyperboxes._estimators.validation import check_any_label, encode
+from hyperboxes._estimators.validation import check_any_label, data_attributes, encode
 from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._learning.calibration import MAX_CALIBRATION_SAMPLES
-from hyperboxes._learning.nearest import are_contained
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.samples import slices
@@ -77,7 +76,7 @@ def are_lost(model: Any, X: Any, y: np.ndarray, X_upper: Any) -> np.ndarray:
     is_lost = labels != NO_LABEL
     for rows in slices(len(labels), _ROWS_AT_ONCE):
         xl, xu = intervals.scaled(rows)
-        is_lost[rows] &= ~are_contained(model._model, xl, xu, labels[rows])
+        is_lost[rows] &= ~model._model.are_contained(xl, xu, labels[rows])
     return is_lost
 
 
@@ -285,7 +284,7 @@ def partial_fit(
     learner = copy.deepcopy(model)
     vars(learner).pop(_CALLBACKS, None)
     categories: dict[int, Categories] = {}
-    if hasattr(model, "_validate_part") and not hasattr(model, "_model"):
+    if hasattr(model, "_validate_samples") and not hasattr(model, "_model"):
         survey = _survey(engine, model, partitions)
         _set_ranges(learner, survey)
         categories = survey.categories
@@ -323,7 +322,7 @@ def _prepared(model: Any, survey: Survey) -> Any:
     """Return what learns each partition: it knows all ranges, and leaves calibration to the end."""
     unfitted = _bare(model)
     _set_ranges(unfitted, survey)
-    if hasattr(unfitted, "calibrate"):
+    if is_classifier(unfitted):
         unfitted.calibrate = False
         check_any_label(survey.classes, model.unlabeled)
     trial = _bare(model)  # says now what each partition would say of the parameters
@@ -401,7 +400,7 @@ def learn_partition(
         estimator.random_state = seed
     try:
         X, X_upper = (with_positions(part, categories) for part in (X, X_upper))
-        estimator._fit_samples(X, y, X_upper, classes)
+        estimator._fit(X, y, X_upper, classes=classes)
         samples = _draw(estimator, n_asked, number, X, y, X_upper)
     except (TypeError, ValueError) as error:
         raise type(error)(f"Partition {number}: {error}") from error
@@ -437,7 +436,7 @@ def _draw(
     X, y, X_upper = (
         None if part is None else _safe_indexing(part, rows) for part in (X, y, X_upper)
     )
-    lower, upper, y = estimator._validate_part(X, y, X_upper)
+    lower, upper, y = estimator._validate_samples(X, y, X_upper)
     return lower, None if X_upper is None else upper, y
 
 
@@ -480,7 +479,7 @@ def _join(samples: list[Any]) -> Any:
 def finish(unfitted: Any, trained: Trained) -> Any:
     """Make the merged model one with the user's own parameters, and calibrate it."""
     fitted = clone(unfitted)
-    vars(fitted).update(trained.model._data_attributes(), _model=replace(trained.model._model))
+    vars(fitted).update(data_attributes(trained.model), _model=replace(trained.model._model))
     if trained.samples is not None:
         lower, upper, y = trained.samples
         fitted._recalibrate(lower, lower if upper is None else upper, y)

@@ -89,7 +89,7 @@ class Survey:
             return cls({number: 0})
         unlabeled = getattr(estimator, "unlabeled", None)
         try:
-            lower, upper, labels = estimator._validate_part(X, y, X_upper)
+            lower, upper, labels = estimator._validate_samples(X, y, X_upper)
             classes = np.empty(0)
             tally = count_categories(estimator, X, labels)
             if labels is not None:

@@ -93,12 +93,13 @@ class FuzzyMinMaxClustering(BoxClustering):
         self.scaling = scaling
         self.n_jobs = n_jobs
 
+    def _growth_options(self) -> dict[str, Any]:
+        return {"size": "sum", "overlap": "printed", "resolution": "contract every"}
+
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
-        rule = self._make_growth_parameters(
-            model, size="sum", overlap="printed", resolution="contract every"
-        )
+        growth = self._growth_parameters(model)
         self.n_iter_, is_stable = _learn_until_stable(
-            samples, model, rule, callbacks, self.max_iter
+            samples, model, growth, callbacks, self.max_iter
         )
         if not is_stable:
             warnings.warn(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from types import NoneType, SimpleNamespace
+from types import NoneType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,9 +14,9 @@ from hyperboxes._files.schema import (
     ARRAYS_OF_ALL,
     TOO_MANY,
     Arrays,
-    Covers,
     Layout,
     ModelSchema,
+    NearestSchema,
     categories_from_json,
     reject,
 )
@@ -44,12 +44,15 @@ _LEVELS: Mapping[str, Layout] = {
 _ARRAYS = {"core": _CORES, "levels": _LEVELS}
 
 
-class OverlapFiles(Covers):
+class OverlapSchema(NearestSchema):
     """Files of `OverlappingFuzzyMinMax`: how overlaps of classes are resolved."""
 
-    header: ClassVar[Mapping[str, tuple[type, ...]]] = {**Covers.header, "resolution": (str,)}
-    arrays: ClassVar[Mapping[str, Layout]] = {**Covers.arrays, **_CORES, **_LEVELS}
-    optional = (*Covers.optional, frozenset(_CORES), frozenset(_LEVELS))
+    header: ClassVar[Mapping[str, tuple[type, ...]]] = {
+        **NearestSchema.header,
+        "resolution": (str,),
+    }
+    arrays: ClassVar[Mapping[str, Layout]] = {**NearestSchema.arrays, **_CORES, **_LEVELS}
+    optional = (*NearestSchema.optional, frozenset(_CORES), frozenset(_LEVELS))
 
     def find_sizes(self, arrays: Arrays) -> Mapping[str, int]:
         if "region_levels" not in arrays:
@@ -59,15 +62,15 @@ class OverlapFiles(Covers):
         return {"regions": n_regions, "regions and 1": n_regions + 1, "inner boxes": n_inner}
 
     def read_header(self, model: Any) -> dict[str, Any]:
-        return super().read_header(model) | {"resolution": model._model.resolution}
+        return super().read_header(model) | {"resolution": model.resolution}
 
     def read_arrays(self, model: Any) -> Arrays:
-        arrays, learned = super().read_arrays(model), model._model
-        if learned.cores is not None:
-            cores = learned.cores.padded(len(learned.boxes))
+        arrays = super().read_arrays(model)
+        if model.cores is not None:
+            cores = model.cores.padded(len(model.boxes))
             arrays |= dict(zip(_CORES, cores.rows, strict=True))
-        if learned.levels is not None:
-            arrays |= dict(zip(_LEVELS, vars(learned.levels).values(), strict=True))
+        if model.levels is not None:
+            arrays |= dict(zip(_LEVELS, vars(model.levels).values(), strict=True))
         return arrays
 
     def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
@@ -82,12 +85,12 @@ class OverlapFiles(Covers):
         if resolution == "levels":
             _check_levels(arrays, n_classes)
 
-    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
-        model = super().restore(header, arrays, n_classes)["_model"]
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
+        model = super().restore(header, arrays, n_classes)
         cores = Cores(*_own(arrays, _CORES)) if "core_sums" in arrays else None
         levels = Levels(*_own(arrays, _LEVELS)) if "region_levels" in arrays else None
         resolved = {"resolution": header["resolution"], "cores": cores, "levels": levels}
-        return {"_model": OverlapModel(**vars(model), **resolved)}
+        return OverlapModel(**vars(model), **resolved)
 
 
 def _own(arrays: Arrays, layouts: Mapping[str, Layout]) -> list[np.ndarray]:
@@ -138,26 +141,29 @@ def _check_ends(what: str, lower: np.ndarray, upper: np.ndarray) -> None:
     )
 
 
-class PlaceFiles(Covers):
+class TieSchema(NearestSchema):
     """Files of `FuzzyMinMax`: by which place ties are resolved."""
 
-    header: ClassVar[Mapping[str, tuple[type, ...]]] = {**Covers.header, "by_corners": (bool,)}
+    header: ClassVar[Mapping[str, tuple[type, ...]]] = {
+        **NearestSchema.header,
+        "by_corners": (bool,),
+    }
 
     def read_header(self, model: Any) -> dict[str, Any]:
-        return super().read_header(model) | {"by_corners": model._model.by_corners}
+        return super().read_header(model) | {"by_corners": model.by_corners}
 
-    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
-        model = super().restore(header, arrays, n_classes)["_model"]
-        return {"_model": PlaceModel(**vars(model), by_corners=header["by_corners"])}
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
+        model = super().restore(header, arrays, n_classes)
+        return PlaceModel(**vars(model), by_corners=header["by_corners"])
 
 
-_LEVEL = Covers()
+_LEVEL = NearestSchema()
 
 # Arrays with an entry for each box.
 _ROWS = (*ARRAYS_OF_ALL, "confirmed")
 
 
-class LevelFiles(ModelSchema):
+class LevelSchema(ModelSchema):
     """Files of `MultiGranularGFMM`: the boxes of all levels, one level after the other."""
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {
@@ -165,22 +171,24 @@ class LevelFiles(ModelSchema):
         "thetas": (list,),
         "level": (int, NoneType),
     }
-    arrays: ClassVar[Mapping[str, Layout]] = {**Covers.arrays, "level_starts": ("<i8", ("starts",))}
-    optional = Covers.optional
+    arrays: ClassVar[Mapping[str, Layout]] = {
+        **NearestSchema.arrays,
+        "level_starts": ("<i8", ("starts",)),
+    }
+    optional = NearestSchema.optional
 
     def find_sizes(self, arrays: Arrays) -> Mapping[str, int]:
         return {"starts": arrays["level_starts"].size}
 
     def read_header(self, model: Any) -> dict[str, Any]:
-        learned = model._model
         return {
-            "levels": [_LEVEL.read_header(level) for level in _as_models(learned)],
-            "thetas": list(learned.thetas[: len(learned.levels)]),
-            "level": learned.level,
+            "levels": [_LEVEL.read_header(level) for level in model.levels],
+            "thetas": list(model.thetas[: len(model.levels)]),
+            "level": model.level,
         }
 
     def read_arrays(self, model: Any) -> Arrays:
-        levels = [_LEVEL.read_arrays(level) for level in _as_models(model._model)]
+        levels = [_LEVEL.read_arrays(level) for level in model.levels]
         rows = {name: np.concatenate([level[name] for level in levels]) for name in _ROWS}
         starts = np.cumsum([0, *(len(level["labels"]) for level in levels)])
         return levels[0] | rows | {"level_starts": starts}
@@ -206,21 +214,15 @@ class LevelFiles(ModelSchema):
                 raise ModelFileError("its levels are not known")
             _LEVEL.check(of_level, part, n_classes)
 
-    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         levels = [
-            _LEVEL.restore(of_level, part, n_classes)["_model"]
+            _LEVEL.restore(of_level, part, n_classes)
             for of_level, part in zip(header["levels"], _parts(arrays), strict=True)
         ]
         chosen = {"thetas": tuple(header["thetas"]), "level": header["level"]}
         model = GranularModel(**vars(levels[-1]), levels=tuple(levels), **chosen)
         model.choose()
-        return {"_model": model}
-
-
-def _as_models(model: GranularModel) -> Iterator[Any]:
-    """Yield each level as something that has a model."""
-    for level in model.levels:
-        yield SimpleNamespace(_model=level, n_candidates_=level.boxes.n_candidates)
+        return model
 
 
 def _parts(arrays: Arrays) -> Iterator[Arrays]:
@@ -234,33 +236,33 @@ def _is_header(value: Any) -> bool:
     """Whether this is what is said of a level."""
     return (
         type(value) is dict
-        and value.keys() == Covers.header.keys()
-        and all(type(value[name]) in kinds for name, kinds in Covers.header.items())
+        and value.keys() == NearestSchema.header.keys()
+        and all(type(value[name]) in kinds for name, kinds in NearestSchema.header.items())
     )
 
 
 _TYPES = {"alpha": float, "n_numbers": int, "delta": float, "each": bool, "frequencies": bool}
 
 
-class CountFiles(Covers):
+class CountSchema(NearestSchema):
     """Files of `MixedGFMM`: how many samples of each box have each category."""
 
-    header: ClassVar[Mapping[str, tuple[type, ...]]] = {**Covers.header, "mixture": (dict,)}
+    header: ClassVar[Mapping[str, tuple[type, ...]]] = {**NearestSchema.header, "mixture": (dict,)}
     arrays: ClassVar[Mapping[str, Layout]] = {
-        **Covers.arrays,
+        **NearestSchema.arrays,
         "value_counts": ("<i8", ("boxes", "values")),
     }
-    optional = (*Covers.optional, frozenset({"value_counts"}))
+    optional = (*NearestSchema.optional, frozenset({"value_counts"}))
 
     def find_sizes(self, arrays: Arrays) -> Mapping[str, int]:
         counts = arrays.get("value_counts")
         return {} if counts is None else {"values": counts.shape[-1]}
 
     def read_header(self, model: Any) -> dict[str, Any]:
-        return super().read_header(model) | {"mixture": model._model.mixture._asdict()}
+        return super().read_header(model) | {"mixture": model.mixture._asdict()}
 
     def read_arrays(self, model: Any) -> Arrays:
-        arrays, counts = super().read_arrays(model), model._model.value_counts()
+        arrays, counts = super().read_arrays(model), model.value_counts()
         return arrays | {"value_counts": counts} if counts.size else arrays
 
     def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
@@ -270,6 +272,9 @@ class CountFiles(Covers):
         held = arrays.get("value_counts", np.empty((len(counts), 0), np.int64))
         if held.shape[1] != len(owners):
             raise ModelFileError("other categories are counted than there are")
+        if "scale_low" in arrays:
+            ends = arrays["scale_low"][features], arrays["scale_high"][features]
+            reject({"a categorical feature is scaled": [(ends[0] != 0.0), (ends[1] != 1.0)]})
         reject(
             {
                 "a category is counted less than never": held < 0,
@@ -282,13 +287,13 @@ class CountFiles(Covers):
         reject({"a feature has more categories than samples": known > counts})
         _check_mixture(header["mixture"], lower.shape[1] - len(features))
 
-    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> dict[str, Any]:
-        model = super().restore(header, arrays, n_classes)["_model"]
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
+        model = super().restore(header, arrays, n_classes)
         features, owners = _read_categories(header, arrays["lower"].shape[1])
         boxes = CountingBoxStore.of_boxes(model.boxes)
         counts = arrays.get("value_counts", np.empty((len(boxes), 0), np.int64))
         boxes.set_counts(counts, owners, len(features))
-        mixed = MixedModel(
+        return MixedModel(
             boxes,
             model.scale,
             model.membership,
@@ -297,7 +302,6 @@ class CountFiles(Covers):
             owners=owners,
             mixture=MixedMetric(**header["mixture"]),
         )
-        return {"_model": mixed}
 
 
 def _read_categories(header: Mapping[str, Any], n_features: int) -> tuple[np.ndarray, np.ndarray]:

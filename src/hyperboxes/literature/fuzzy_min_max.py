@@ -10,17 +10,17 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.online import _OnlineGFMM
-from hyperboxes._kernels.structs import GrowthParameters
+from hyperboxes._estimators.base import BoxClassifier
+from hyperboxes._estimators.online import ONLINE_CONSTRAINTS, OnlineMixin
 from hyperboxes._models.box_store import WORK_PER_CALL
 from hyperboxes._models.calibration import Nearest
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import frozen
 from hyperboxes.literature.kernels import settle_ties
 
-# The pieces of each variant.
+# The growth options of each variant.
 _VARIANTS: dict[str, dict[str, Any]] = {
-    "fmnn": {"overlap": "printed", "resolution": "contract"},
+    "fmnn": {"size": "sum", "overlap": "printed", "resolution": "contract"},
     "efmnn": {"overlap": "nine", "resolution": "contract"},
     "knefmnn": {"overlap": "nine", "resolution": "contract", "n_candidates": 5},
     "rfmnn": {"overlap": "closed", "resolution": "split", "n_candidates": 1},
@@ -49,6 +49,15 @@ class PlaceModel(BoxModel):
         votes[tied, labels], single[tied, labels] = self.boxes.counts[winner], winner
         return best, votes, single
 
+    def deciding_boxes(
+        self, xl: np.ndarray, xu: np.ndarray, used: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the deciding boxes; where classes tie, the one with the nearest place."""
+        boxes, closest, is_tied = super().deciding_boxes(xl, xu, used)
+        tied = self.find_tied(super().find_nearest(xl, xu)[0])
+        boxes[tied] = self.find_nearest_by_place(xl[tied], xu[tied])
+        return boxes, closest, is_tied
+
     def find_tied(self, best: np.ndarray) -> np.ndarray:
         """Return the samples to which boxes of several classes are equally near, within reach."""
         top = best.max(axis=1)
@@ -68,7 +77,7 @@ class PlaceModel(BoxModel):
 
 
 @shared_docs
-class FuzzyMinMax(_OnlineGFMM):
+class FuzzyMinMax(OnlineMixin, BoxClassifier):
     """Simpson's fuzzy min-max neural network (FMNN) and the relatives that mend it.
 
     Each sample is absorbed by the box of its class with the largest membership that can grow to
@@ -151,7 +160,7 @@ class FuzzyMinMax(_OnlineGFMM):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_OnlineGFMM._parameter_constraints,
+        **ONLINE_CONSTRAINTS,
         "variant": [StrOptions(set(_VARIANTS))],
         "n_candidates": [Interval(Integral, 1, None, closed="left"), None],
     }
@@ -196,20 +205,6 @@ class FuzzyMinMax(_OnlineGFMM):
         model = super()._new_model(lower, upper, n_classes)
         return PlaceModel(**vars(model), by_corners=self.variant == "rfmnn")
 
-    def _decide(
-        self, xl: np.ndarray, xu: np.ndarray, used: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        boxes, closest, is_tied = super()._decide(xl, xu, used)
-        tied = self._model.find_tied(BoxModel.find_nearest(self._model, xl, xu)[0])
-        boxes[tied] = self._model.find_nearest_by_place(xl[tied], xu[tied])
-        return boxes, closest, is_tied
-
-    def _make_growth_parameters(self, model: BoxModel, **pieces: Any) -> GrowthParameters:
-        size = "sum" if self.variant == "fmnn" else "max"
-        return super()._make_growth_parameters(model, size=size, **pieces)
-
     def _growth_options(self) -> dict[str, Any]:
-        pieces = dict(_VARIANTS[self.variant])
-        if self.n_candidates is not None:
-            pieces["n_candidates"] = self.n_candidates
-        return pieces
+        n_candidates = {} if self.n_candidates is None else {"n_candidates": self.n_candidates}
+        return _VARIANTS[self.variant] | n_candidates

@@ -8,13 +8,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.base import BaseGFMM
+from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
+from hyperboxes._estimators.validation import data_attributes
 from hyperboxes._kernels.structs import GrowthParameters
 from hyperboxes._learning.calibration import cross_fit
 from hyperboxes._learning.growth_parameters import make_growth_parameters
@@ -27,7 +27,7 @@ from hyperboxes._models.calibration import (
     predicted_classes,
 )
 from hyperboxes._models.model import BoxModel
-from hyperboxes._models.samples import Samples, frozen
+from hyperboxes._models.samples import Intervals, Samples, frozen
 
 # More than what differences of lengths around 1 lose by rounding.
 _MARGIN = 1e-9
@@ -69,7 +69,7 @@ class GranularModel(BoxModel):
 
 
 @shared_docs
-class MultiGranularGFMM(BaseGFMM):
+class MultiGranularGFMM(BoxClassifier):
     """General fuzzy min-max networks of several granularities, from small boxes to large ones.
 
     Small boxes are learned first, on parts of the samples, where other classes are not looked at.
@@ -141,7 +141,7 @@ class MultiGranularGFMM(BaseGFMM):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseGFMM._parameter_constraints,
+        **BoxClassifier._parameter_constraints,
         "theta": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "level": [Integral, None],
         "n_parts": [Interval(Integral, 1, None, closed="left")],
@@ -209,14 +209,9 @@ class MultiGranularGFMM(BaseGFMM):
             raise ValueError(f"theta must be positive numbers that grow, got {self.theta!r}.")
         return tuple(thetas.tolist())
 
-    def _shuffle(self, samples: Samples) -> Samples:
-        if not self.shuffle:
-            return samples
-        return samples.shuffled(check_random_state(self.random_state))
-
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
         assert isinstance(model, GranularModel)
-        calibrations = [self._calibrate(model, samples, n) for n in range(len(model.thetas))]
+        calibrations = [self._calibrate_level(model, samples, n) for n in range(len(model.thetas))]
         found = self._learn_levels(samples, model, callbacks)
         model.levels = tuple(
             BoxModel(boxes, model.scale, model.membership, calibration)
@@ -243,19 +238,18 @@ class MultiGranularGFMM(BaseGFMM):
         ]
         return _learn_granular(samples, model, first, rules, self.n_parts, callbacks)
 
-    def _prepare(self, model: BoxModel, samples: Samples) -> None:
-        pass  # each level has probabilities of its own
+    def _calibrate(self, model: BoxModel, samples: Samples) -> None:
+        pass  # each level has a calibration of its own
 
-    def _calibrate(
+    def _calibrate_level(
         self, model: GranularModel, samples: Samples, level: int
     ) -> DistanceCalibration | None:
-        """Learn what probabilities memberships stand for at a level."""
+        """Return the calibration of a level, by cross-fitting, if there is to be one."""
         if not self.calibrate:
             return None
 
-        def learn(part: Samples, trial: BoxModel) -> None:
-            found = self._learn_levels(part, trial, FitCallbacks(None, part, None, dict))
-            trial.boxes = found[level]
+        def learn(part: Samples, trial: BoxModel, callbacks: FitCallbacks) -> None:
+            trial.boxes = self._learn_levels(part, trial, callbacks)[level]
 
         return cross_fit(samples, BoxModel(model.boxes, model.scale, model.membership), learn)
 
@@ -272,7 +266,7 @@ class MultiGranularGFMM(BaseGFMM):
         estimator = ImprovedOnlineGFMM(**params)
         boxes = BoxStore.of_rows(*level.boxes.rows, n_classes=level.boxes.n_classes)
         boxes.n_candidates = level.boxes.n_candidates
-        estimator.__dict__.update(self._data_attributes(), _model=level.with_boxes(boxes))
+        estimator.__dict__.update(data_attributes(self), _model=level.with_boxes(boxes))
         return estimator
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
@@ -294,7 +288,9 @@ class MultiGranularGFMM(BaseGFMM):
         """
         if not self._all_vote():
             return super().predict_proba(X, X_upper)
-        return self._ask_boxes(X, X_upper, self._vote, len(self.classes_))
+        return self._map_slices(
+            lambda part: _vote(self._model.levels, *part.scaled()), X, X_upper, len(self.classes_)
+        )
 
     def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs; where all levels vote, their means.
@@ -311,14 +307,15 @@ class MultiGranularGFMM(BaseGFMM):
             return super().membership(X, X_upper, unlabeled=unlabeled)
         levels = self._model.levels
 
-        def answer(xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+        def memberships(part: Intervals) -> np.ndarray:
+            xl, xu = part.scaled()
             degrees = np.maximum([level.find_nearest(xl, xu)[0] for level in levels], 0.0)
             if unlabeled:
                 node = [level.unlabeled_membership(xl, xu) for level in levels]
                 degrees = np.insert(degrees, 0, node, axis=2)
             return degrees.mean(axis=0)
 
-        return self._ask_boxes(X, X_upper, answer, len(self.classes_))
+        return self._map_slices(memberships, X, X_upper, len(self.classes_))
 
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the box of the chosen level that decides the class of each sample.
@@ -338,18 +335,18 @@ class MultiGranularGFMM(BaseGFMM):
         self._check_can_predict()
         return self._model.votes
 
-    def _vote(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-        """Return the shares of the levels' votes, and of the mean of their probabilities."""
-        votes, shares = np.zeros((2, len(xl), len(self.classes_)))
-        for level in self._model.levels:
-            nearest = level.find_nearest(xl, xu)
-            boxes = level.boxes
-            winners = predicted_classes(nearest, len(boxes))
-            votes[np.arange(len(xl)), winners] += 1.0
-            of_boxes = boxes.labels, boxes.counts, level.calibration
-            shares += nearest_probabilities(nearest, winners, *of_boxes)
-        n_levels = len(self._model.levels)
-        return (votes + shares / n_levels) / (n_levels + 1)
+
+def _vote(levels: Sequence[BoxModel], xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+    """Return the shares of the levels' votes, and of the mean of their probabilities."""
+    votes, shares = np.zeros((2, len(xl), levels[0].boxes.n_classes))
+    for level in levels:
+        nearest = level.find_nearest(xl, xu)
+        boxes = level.boxes
+        winners = predicted_classes(nearest, len(boxes))
+        votes[np.arange(len(xl)), winners] += 1.0
+        of_boxes = boxes.labels, boxes.counts, level.calibration
+        shares += nearest_probabilities(nearest, winners, *of_boxes)
+    return (votes + shares / len(levels)) / (len(levels) + 1)
 
 
 def _learn_granular(

@@ -12,8 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.categorical import known_categories
-from hyperboxes._estimators.online import _OnlineGFMM
+from hyperboxes._estimators.online import ONLINE_CONSTRAINTS, OnlineMixin
 from hyperboxes._kernels.structs import UNIT, CategoryCounts, MixedMetric
 from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
 from hyperboxes._models.calibration import Nearest
@@ -142,6 +143,19 @@ class MixedModel(BoxModel):
             degree = alpha * degree + (1.0 - alpha) * share if is_mixed else share
         return np.where(degree > 0.0, degree, -np.maximum(distance, 1.0))
 
+    def find_boxes(
+        self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray
+    ) -> np.ndarray:
+        """Return the nearest box of a label for each sample; mark all that are equally near."""
+        rows, counts = np.arange(len(xl)), self.boxes.counts
+        best, votes, _, first = (table[rows, labels] for table in ask_mixed(self, xl, xu))
+        used[first] = True
+        for row in np.flatnonzero(votes > counts[first]):  # others are as close
+            own = np.flatnonzero((self.boxes.labels == labels[row]) & (counts > 0))
+            closeness = self.closeness(xl[row : row + 1], xu[row : row + 1], own)[0]
+            used[own[closeness == best[row]]] = True
+        return first
+
     def counts_of(self, feature: int) -> np.ndarray:
         """Return how many samples of each box have each value of a categorical feature."""
         return self.value_counts()[:, self.values_of(feature)]
@@ -185,7 +199,7 @@ def ask_mixed(
 
 
 @shared_docs
-class MixedGFMM(_OnlineGFMM):
+class MixedGFMM(OnlineMixin, BoxClassifier):
     """Online learning of boxes that count the categories of their samples (EIOL-GFMM).
 
     In the numbers, a box is a box, as in :class:`ImprovedOnlineGFMM`. Of each categorical feature
@@ -267,7 +281,7 @@ class MixedGFMM(_OnlineGFMM):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_OnlineGFMM._parameter_constraints,
+        **ONLINE_CONSTRAINTS,
         "delta": [Interval(Real, 0, None, closed="left")],
         "alpha": [Interval(Real, 0, 1, closed="both")],
         "entropy": [StrOptions({"mean", "each"})],
@@ -277,7 +291,6 @@ class MixedGFMM(_OnlineGFMM):
         del _parameter_constraints[_name]
     del _name
 
-    unlabeled = None
     _model: MixedModel
 
     def __init__(
@@ -322,17 +335,18 @@ class MixedGFMM(_OnlineGFMM):
         return {"overlap": "paper"}  # of the numbers alone: no walls, categories keep apart, too
 
     def _validate_samples(
-        self, X: Any, y: Any, X_upper: Any, *, reset: bool, sample_weight: Any = None
+        self, X: Any, y: Any, X_upper: Any, *, reset: bool = True, sample_weight: Any = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         samples = super()._validate_samples(X, y, X_upper, reset=reset, sample_weight=sample_weight)
         if not reset:  # there may be new values
             _, self._model.owners = find_owners(known_categories(self))
         return samples
 
-    def _place_categories(self, columns: dict[int, Column]) -> dict[int, Categories]:
-        return number_categories(
-            known_categories(self), {j: column.values for j, column in columns.items()}
-        )
+    @staticmethod
+    def _update_categories(
+        known: dict[int, Categories], columns: dict[int, Column]
+    ) -> dict[int, Categories]:
+        return number_categories(known, {j: column.values for j, column in columns.items()})
 
     @property
     def _decided_otherwise(self) -> str:  # type: ignore[override]
@@ -357,18 +371,6 @@ class MixedGFMM(_OnlineGFMM):
         return MixedModel(
             boxes, model.scale, model.membership, features=features, owners=owners, mixture=mixture
         )
-
-    def _find_boxes(
-        self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray
-    ) -> np.ndarray:
-        rows, counts = np.arange(len(xl)), self._model.boxes.counts
-        best, votes, _, first = (table[rows, labels] for table in ask_mixed(self._model, xl, xu))
-        used[first] = True
-        for row in np.flatnonzero(votes > counts[first]):  # others are as close
-            own = np.flatnonzero((self._model.boxes.labels == labels[row]) & (counts > 0))
-            closeness = self._model.closeness(xl[row : row + 1], xu[row : row + 1], own)[0]
-            used[own[closeness == best[row]]] = True
-        return first
 
 
 def number_categories(

@@ -11,12 +11,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.online import _OnlineGFMM
+from hyperboxes._estimators.base import BoxClassifier
+from hyperboxes._estimators.online import ONLINE_CONSTRAINTS, OnlineMixin
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Samples
 from hyperboxes.literature.overlaps import (
-    FIRST_PLACE,
     OverlapModel,
     OverlapRegions,
     find_overlap_degree,
@@ -43,7 +43,7 @@ def _goes_on_learning(estimator: Any) -> bool:
 
 
 @shared_docs
-class OverlappingFuzzyMinMax(_OnlineGFMM):
+class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
     """Fuzzy min-max networks whose boxes grow freely; where classes overlap, prediction settles it.
 
     Each sample is absorbed by the box of its class with the largest membership that can grow to
@@ -131,7 +131,7 @@ class OverlappingFuzzyMinMax(_OnlineGFMM):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_OnlineGFMM._parameter_constraints,
+        **ONLINE_CONSTRAINTS,
         "resolution": [StrOptions(set(_GROWTH))],
         "n_levels": [Interval(Integral, 1, None, closed="left")],
         "shrink": [Interval(Real, 0, 1, closed="neither")],
@@ -190,7 +190,7 @@ class OverlappingFuzzyMinMax(_OnlineGFMM):
         if model.resolution != "levels":
             super()._learn(samples, model, callbacks)
             return
-        growth = self._make_growth_parameters(model, **self._growth_options())
+        growth = self._growth_parameters(model)
         learn_levels(samples, model, growth, self.n_levels, self.shrink, callbacks)
 
     @available_if(_goes_on_learning)
@@ -229,17 +229,6 @@ class OverlappingFuzzyMinMax(_OnlineGFMM):
         """
         super().learn_one(x, y)
 
-    def _decide(
-        self, xl: np.ndarray, xu: np.ndarray, used: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        boxes, closest, is_tied = super()._decide(xl, xu, used)
-        if self._model.resolution == "core":
-            best, votes, single = self._class_scores(xl, xu, winners_only=True)
-            winners = self._winners(best, votes, single)
-            boxes = FIRST_PLACE - votes[np.arange(len(winners)), winners]
-            used[boxes] = True
-        return boxes, closest, is_tied
-
     @property
     def cores_(self) -> np.ndarray:
         """The data cores in data units, with ``resolution="core"``."""
@@ -267,10 +256,10 @@ class OverlappingFuzzyMinMax(_OnlineGFMM):
         """
         self._check_can_predict()
         pairs = self._model.pairs()
-        return self._ask_boxes(
+        return self._map_slices(
+            lambda part: find_overlap_degree(self._model, pairs, *part.scaled()),
             X,
             X_upper,
-            lambda xl, xu: find_overlap_degree(self._model, pairs, xl, xu),
             max(1, len(pairs) * self.n_features_in_),
         )
 
@@ -286,6 +275,6 @@ class OverlappingFuzzyMinMax(_OnlineGFMM):
             samples, rather than take what `predict` makes of them, look here.
         """
         self._check_can_predict()
-        return self._ask_boxes(
-            X, X_upper, lambda xl, xu: in_overlap(self._model, xl, xu), len(self.classes_)
+        return self._map_slices(
+            lambda part: in_overlap(self._model, *part.scaled()), X, X_upper, len(self.classes_)
         )

@@ -12,7 +12,7 @@ from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
 from hyperboxes._learning.online import learn_online, run_kernel
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
-from hyperboxes._models.calibration import Nearest
+from hyperboxes._models.calibration import Nearest, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.records import closeness, sum_in_order
@@ -174,7 +174,19 @@ class OverlapModel(BoxModel):
             return resolve(self, xl, xu)
         return super().find_nearest(xl, xu, winners_only=winners_only)
 
-    def take_in(self, xl: np.ndarray, xu: np.ndarray, joined: np.ndarray) -> None:
+    def deciding_boxes(
+        self, xl: np.ndarray, xu: np.ndarray, used: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the deciding boxes; with cores, those of the nearest core."""
+        boxes, closest, is_tied = super().deciding_boxes(xl, xu, used)
+        if self.resolution == "core":
+            nearest = self.find_nearest(xl, xu, winners_only=True)
+            winners = predicted_classes(nearest, len(self.boxes))
+            boxes = FIRST_PLACE - nearest[1][np.arange(len(winners)), winners]
+            used[boxes] = True
+        return boxes, closest, is_tied
+
+    def update(self, xl: np.ndarray, xu: np.ndarray, joined: np.ndarray) -> None:
         """Move the cores."""
         if self.resolution == "core":
             cores = self.cores or Cores.none(xl.shape[1])

@@ -1,0 +1,22 @@
+"""Features of newer scikit-learn releases, replaced where the installed one lacks them."""
+
+from __future__ import annotations
+
+import sklearn
+
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """The base of estimators with callbacks, without them."""
+
+        def set_callbacks(self, *callbacks: object) -> None:
+            """Raise an error: this scikit-learn calls no callbacks."""
+            raise ImportError(
+                f"Callbacks need scikit-learn 1.9 or newer, but {sklearn.__version__} is "
+                "installed: pip install 'scikit-learn>=1.9'"
+            )
+
+
+__all__ = ["CallbackSupportMixin"]
