@@ -14,8 +14,8 @@ KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
 PYTEST := -m pytest --numprocesses logical --dist loadfile
-BENCHMARKS := $(addprefix bench-, defaults peers scale order probabilities imbalance ensembles mixed readable boosted streams dask family)
-ON_KERNELS := $(foreach name,adaptive agglomerative bitmaps boosting ensembles fences geometry index joint mixed online prediction ranking rooms saving saving_votes wrong_files,tests/test_$(name).py)
+BENCHMARKS := $(addprefix bench-, defaults peers scale order hidden probabilities imbalance ensembles mixed readable boosted streams dask family faults)
+ON_KERNELS := $(foreach name,adaptive agglomerative bitmaps boosting ensembles fences geometry box_index all_class_tree mixed online nearest simd blocking saving saving_additive wrong_files,tests/test_$(name).py)
 ON_PAPER_SETS := $(addprefix bench-, missing labels merging membership pruning)
 
 .PHONY: demo test test-bounds test-oldest dist lint format docs $(BENCHMARKS) $(ON_PAPER_SETS) bench-gate reproduce reproduce-quick clean
@@ -51,6 +51,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tools/check_prose.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -81,6 +81,7 @@ GOLDEN_CALIBRATION = {
     "losses": (np.arange(55.0).reshape(11, 5) / 8).tolist(),
     "n_gaps": 1.5,
     "next_update": 4,
+    "power_losses": (np.arange(7.0) / 8).tolist(),
 }
 
 
@@ -115,8 +116,10 @@ def golden_model():
     frame = pd.DataFrame({"length": [1, 5, 9, 1], "width": [0, 0, nan, 4.0]})
     model = ImprovedOnlineGFMM(np.float64(0.5), gamma=[1.0, 2], selection="all", unlabeled="?")
     model.fit(frame, ["a", "a", "b", "?"])
-    losses = np.array(GOLDEN_CALIBRATION["losses"])
-    model._model.calibration = DistanceCalibration(losses, -3.0, 1.5, next_update=4)
+    tables = {name: np.array(GOLDEN_CALIBRATION[name]) for name in ("losses", "power_losses")}
+    model._model.calibration = DistanceCalibration(
+        log_gaps=-3.0, n_gaps=1.5, next_update=4, **tables
+    )
     return model
 
 
@@ -200,4 +203,5 @@ def assert_same_model(twin, model):
 
 def plain_calibration(calibration):
     """Return all numbers of it, for comparison."""
-    return vars(calibration) | {"losses": calibration.losses.tolist()}
+    tables = "losses", "power_losses"
+    return vars(calibration) | {name: getattr(calibration, name).tolist() for name in tables}

@@ -146,6 +146,7 @@ def make_models() -> dict[str, Any]:
         )
     add("literature-granular", literature.MultiGranularGFMM, "five", {"random_state": 0})
     add("literature-mixed", literature.MixedGFMM, "categories", {"random_state": 0})
+    add("literature-frequency", literature.FrequencyGFMM, "categories", {"random_state": 0})
     return made
 
 

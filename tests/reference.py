@@ -458,26 +458,50 @@ def class_membership(
 
 
 def predict(
-    model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int, function: str = "min"
+    model: Model,
+    xl: Array,
+    xu: Array,
+    gamma: Array,
+    n_classes: int,
+    function: str = "min",
+    *,
+    calibrated: bool = False,
 ) -> Array:
-    """Return the class index of each sample (subsection 3.4, "Classification phase")."""
-    classes = [_classify(model, *X, gamma, n_classes, function) for X in zip(xl, xu, strict=True)]
+    """Return the class index of each sample (subsection 3.4, "Classification phase").
+
+    The package's calibrated models let a box of a single sample decide only if it has values in the
+    same features as the sample (not in the paper, which has complete samples).
+    """
+    settings = gamma, n_classes, function, calibrated
+    classes = [_classify(model, *X, *settings) for X in zip(xl, xu, strict=True)]
     return np.array(classes, dtype=np.int64)
 
 
 def _classify(
-    model: Model, xl: Array, xu: Array, gamma: Array, n_classes: int, function: str
+    model: Model,
+    xl: Array,
+    xu: Array,
+    gamma: Array,
+    n_classes: int,
+    function: str,
+    calibrated: bool,
 ) -> int:
     known = np.flatnonzero(model.labels != UNLABELLED)
     b_win, I_win = _nearest(model, known, xl, xu, gamma, function)
     # Boxes of one class only need no rule of their own: either rule below gives that class.
     if b_win == 1:
         for i in I_win:
-            if model.counts[i] == 1:
+            if _may_settle(model, i, xl, calibrated):
                 return int(model.labels[i])
     # P(c_k | X), eq. probcard, without the factor b_win and the denominator, common to all classes.
     P = [sum(int(model.counts[i]) for i in I_win if model.labels[i] == k) for k in range(n_classes)]
     return P.index(max(P))
+
+
+def _may_settle(model: Model, i: int, xl: Array, calibrated: bool) -> bool:
+    features = ~np.isnan(model.lower).all(axis=0)
+    differ = np.isnan(model.lower[i]) != np.isnan(xl)
+    return bool(model.counts[i] == 1 and not (calibrated and differ[features].any()))
 
 
 def _nearest(
@@ -497,7 +521,14 @@ def _nearest(
 
 
 def decider(
-    model: Model, label: int, xl: Array, xu: Array, gamma: Array, function: str = "min"
+    model: Model,
+    label: int,
+    xl: Array,
+    xu: Array,
+    gamma: Array,
+    function: str = "min",
+    *,
+    calibrated: bool = False,
 ) -> int:
     """Return the box of a class that decides for it (not in the paper)."""
     own = np.flatnonzero(model.labels == label)
@@ -505,6 +536,6 @@ def decider(
     b_win, I_win = _nearest(model, own, xl, xu, gamma, function)
     if b_win == 1 and len(others) and _nearest(model, others, xl, xu, gamma, function)[0] == 1:
         for i in I_win:
-            if model.counts[i] == 1:
+            if _may_settle(model, i, xl, calibrated):
                 return i
     return max(I_win, key=lambda i: (model.counts[i], -i))

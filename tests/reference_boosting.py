@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hyperboxes._learning.bins import between
+from hyperboxes._learning.cells import between
 
 ONE = 1 << 24
 SHARES = 16

@@ -4,7 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hyperboxes import AgglomerativeGFMM
+from hyperboxes import (
+    AdaptiveGFMM,
+    AgglomerativeGFMM,
+    BoostedHyperboxes,
+    HyperboxClustering,
+    RandomHyperboxes,
+)
 from tests.learners import ONLINE_LEARNERS, ImprovedOnlineGFMM, every_online_learner, same_boxes
 
 X = np.array([[0.1, 0.2], [0.3, 0.4], [0.8, 0.9]])
@@ -165,3 +171,52 @@ def test_classes_must_be_named_first(cls):
 def test_a_mark_that_equals_nothing(cls, unlabeled):
     with pytest.raises(ValueError, match=r"does not equal itself\. Put another value in its"):
         cls(unlabeled=unlabeled).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "sample_weight"),
+    [
+        ({0: -1, 1: 1}, None),
+        ({0: 0, 1: 0}, None),
+        ({0: INF, 1: 1}, None),
+        ({0: NAN, 1: 1}, None),
+        (None, [1e308] * 3),
+        (None, [1e-310] * 3),
+    ],
+)
+def test_weights_that_make_no_sum(class_weight, sample_weight):
+    """Votes were NaN, or an error of NumPy was raised."""
+    model = BoostedHyperboxes(class_weight=class_weight)
+    with pytest.raises(ValueError, match="Correct class_weight, or multiply sample_weight"):
+        model.fit(X, Y, sample_weight=sample_weight)
+    assert set(vars(model)) == set(model.get_params())
+
+
+@pytest.mark.parametrize("scaling", ["blend", "minmax", "rank"])
+def test_a_range_beyond_float64_in_an_ensemble(scaling):
+    """All values had the same code."""
+    model = RandomHyperboxes(n_estimators=2, scaling=scaling)
+    with pytest.raises(ValueError, match=r"range of column 0.*too large for float64"):
+        model.fit([[-1e308], [1e308]] * 5, [0, 1] * 5)
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        model.fit([[0.0], [1.0]], [0, 1], sample_weight=[0, 0])
+    model.fit([[-1e308], [1e308], [0.0]], [0, 1, 1], sample_weight=[0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ImprovedOnlineGFMM(max_boxes=10**30),
+        AdaptiveGFMM(max_boxes=10**30),
+        BoostedHyperboxes(max_boxes=10**30),
+        RandomHyperboxes(n_estimators=10**30),
+        HyperboxClustering(min_samples=10**30),
+        ImprovedOnlineGFMM(n_jobs=10**6),
+        BoostedHyperboxes(n_jobs=10**6),
+        RandomHyperboxes(n_jobs=10**6),
+    ],
+    ids=str,
+)
+def test_numbers_that_no_machine_counts_to(model):
+    with pytest.raises(ValueError, match="must be an int in the range"):
+        model.fit(X, Y)

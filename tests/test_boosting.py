@@ -18,8 +18,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from hyperboxes import BoostedHyperboxes
 from hyperboxes._kernels import boosting
 from hyperboxes._kernels import boosting as boosting_kernels
-from hyperboxes._learning import bins
 from hyperboxes._learning import boosting as boosting_learning
+from hyperboxes._learning import cells
 from tests import reference_boosting as reference
 from tests.boosted import MANY, held, problems, small_model
 from tests.compiled import FromPython
@@ -80,7 +80,7 @@ def test_first_interval_has_the_largest_sum(drawn):
 )
 def test_few_values_have_a_bin_each(column):
     with np.errstate(over="raise"):
-        thresholds = bins.find_thresholds(column, None)
+        thresholds = cells.find_thresholds(column, None)
     known = np.unique(column[~np.isnan(column)])
     assert_array_equal(np.searchsorted(thresholds, known), np.arange(len(known)))
 
@@ -89,16 +89,16 @@ def test_few_values_have_a_bin_each(column):
 def test_thresholds_take_weights_for_copies(counts):
     many = np.random.default_rng(0).random(800)
     weights = np.repeat(counts, 40)
-    found = bins.find_thresholds(many, weights.astype(float))
-    assert_array_equal(found, bins.find_thresholds(np.repeat(many, weights), None))
-    assert 50 < len(found) < bins.MAX_BINS
+    found = cells.find_thresholds(many, weights.astype(float))
+    assert_array_equal(found, cells.find_thresholds(np.repeat(many, weights), None))
+    assert 50 < len(found) < cells.MAX_BINS
 
 
 def test_thresholds_are_short_numbers_between_values():
     low, high = np.array([16.77, 1.0, 1e-9, -3.0]), np.array([16.82, 2.0, 3e-9, 1e6])
-    assert bins.between(low, high).tolist() == [16.8, 1.5, 2e-9, 500000.0]
+    assert cells.between(low, high).tolist() == [16.8, 1.5, 2e-9, 500000.0]
     one = np.array([1.0])
-    assert bins.between(one, np.nextafter(one, 2)).tolist() == [1.0]
+    assert cells.between(one, np.nextafter(one, 2)).tolist() == [1.0]
 
 
 # Whole models
@@ -133,7 +133,7 @@ def test_models_equal_the_reference(
         path = model.fit(X, y, weights)._runs[0].path
         rows = boosting_learning.draw_rows(len(X), random)
     expected = reference.Booster(X, y, weights, how, n_classes, random, rows).run()
-    stages = [path.places_at(stage) for stage in range(1, len(path.votes) + 1)]
+    stages = [path.indices_at(stage) for stage in range(1, len(path.votes) + 1)]
     boxes = [conditions(box) for box in path.boxes]
     assert [[boxes[place] for place in places] for places in stages] == expected.stages
     for found, value in zip(path.votes, expected.votes, strict=True):
@@ -275,7 +275,7 @@ def test_ends_change_once_another_box_explains_a_part():
     path = model._runs[0].path
     assert len(path.boxes) > len(path.votes) == len(model.hyperboxes_) == 6
     for stage in range(2, 7):
-        before, after = path.places_at(stage - 1), path.places_at(stage)
+        before, after = path.indices_at(stage - 1), path.indices_at(stage)
         assert before[:-1] == after[: stage - 2]  # all but the one before the newest stay
 
 

@@ -141,7 +141,7 @@ class Subject:
     def check_bounds(self):
         """Look for all boxes in their places in the trees, and within the bounds above them."""
         index = self.boxes._index
-        ends, walls, links, places = index.ends, index.free_regions, index.links, index.places
+        ends, walls, links, places = index.ends, index.free_regions, index.links, index.slots
         assert self.boxes._counters[BLOCKS] <= len(links)
         for box in self.alive(*range(N_CLASSES)):
             block, lane = divmod(places[box], simd.LANES)

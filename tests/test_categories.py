@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from hyperboxes import (
     AgglomerativeGFMM,
@@ -23,6 +24,7 @@ from hyperboxes import (
     ImprovedOnlineGFMM,
     OnlineGFMM,
     ParallelCoordinatesDisplay,
+    RandomHyperboxes,
     explain,
     export_html,
     export_sql,
@@ -172,7 +174,7 @@ def test_what_is_not_known_is_missing(cls):
     model, table, _ = fitted(cls)
     pink, missing = table.assign(colour="pink"), table.assign(colour=None)
     np.testing.assert_array_equal(model.predict_proba(pink), model.predict_proba(missing))
-    with pytest.raises(ValueError, match="'colour' holds 3, but the model knows"):
+    with pytest.raises(ValueError, match="'colour' holds 3, but the model was fitted with"):
         model.predict(table.assign(colour=3))
 
 
@@ -409,3 +411,42 @@ def test_models_of_other_categories_are_not_merged():
     with pytest.raises(ValueError, match="categories, or the same in another order, in column"):
         merge([model, twin])
     assert len(merge([model, model]).hyperboxes_) > 0
+
+
+@pytest.mark.parametrize("model", [ImprovedOnlineGFMM(), BoostedHyperboxes(), RandomHyperboxes()])
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1, "x"], "holds both text and numbers, such as 1 and 'x' in row 1. Make all"),
+        (["x", 1], "holds both text and numbers, such as 'x' and 1 in row 1. Make all"),
+        ([None, "x", True], "holds both text and numbers, such as 'x' and True in row 2"),
+        ([1.0, np.inf], "holds inf in row 1. A category is a string, a finite number"),
+        ([None, -np.inf], "holds -inf in row 1. A category is a string, a finite number"),
+    ],
+    ids=str,
+)
+def test_values_that_cannot_be_categories_together(model, values, message):
+    """They were trained or not by the order of rows, and then neither predicted nor saved."""
+    table = pd.DataFrame({"kind": pd.Series((values * 6)[:6], dtype=object), "x": np.arange(6.0)})
+    model = clone(model).set_params(categorical_features=["kind"])
+    with pytest.raises(ValueError, match=f"column 'kind' {message}"):
+        model.fit(table, np.arange(6) % 2)
+
+
+@pytest.mark.parametrize("model", [ImprovedOnlineGFMM(), BoostedHyperboxes(), RandomHyperboxes()])
+@pytest.mark.parametrize("weights", [None, np.arange(30) % 2])
+def test_a_column_without_values(model, weights):
+    """Or with values in rows without weight only, and with three classes."""
+    known = np.ones(30) if weights is None else weights
+    kind = pd.Categorical([None if weight else "u" for weight in known])
+    table, y = pd.DataFrame({"kind": kind, "x": np.arange(30.0)}), np.arange(30) // 10
+    model = clone(model).set_params(random_state=0).fit(table, y, sample_weight=weights)
+    assert model.categories_ == {"kind": []}
+    assert model.predict(table.assign(kind="u")).shape == (30,)
+
+
+def test_a_sample_with_a_list_for_a_category():
+    table = pd.DataFrame({"kind": pd.Categorical(["u", "v"] * 5), "x": np.arange(10.0)})
+    model = ImprovedOnlineGFMM(random_state=0).fit(table, np.arange(10) % 2)
+    with pytest.raises(ValueError, match=r"Feature 'kind' is \['u'\]. A category is a string"):
+        model.predict_one({"kind": ["u"], "x": 1.0})

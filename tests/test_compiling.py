@@ -80,6 +80,21 @@ def test_a_terminal_is_told_once_and_only_if_the_cache_is_empty(tmp_path):
     assert run_at_terminal(tmp_path) == ""
 
 
+def test_a_full_disk_stops_nothing(tmp_path):
+    """Here no file may have a byte: opening files for the cache succeeds, writing fails."""
+    pytest.importorskip("resource")
+    (tmp_path / "toy.py").write_text(TOY, encoding="utf-8")
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"
+    done = subprocess.run(
+        [sys.executable, "-c", limit + SCRIPT, tmp_path],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["2", "3.0"], done.stderr
+    assert "Compiled code cannot be saved" in done.stderr
+
+
 def test_the_notice_can_be_silenced(monkeypatch):
     terminal = make_terminal(monkeypatch)
     monkeypatch.setenv(QUIET, "1")

@@ -110,7 +110,7 @@ def test_answers_of_partitions(n_searched):
     probabilities = hyperboxes.dask.predict_proba(model, parts)
     np.testing.assert_array_equal(probabilities, model.predict_proba(X))
     assert probabilities.name.startswith("hyperboxes-predict_proba")
-    with pytest.raises(TypeError, match="BoostedHyperboxes knows points only: leave X_upper out"):
+    with pytest.raises(TypeError, match="supports points only: leave X_upper out"):
         hyperboxes.dask.predict(model, parts, X_upper=parts)
 
 

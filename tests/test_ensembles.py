@@ -105,7 +105,7 @@ def first(value):
         ("n_samples", first(0), "a class has no sample"),
         ("n_samples", lambda array: np.full_like(array, 2**62), "too many samples"),
         ("importances", first(-0.5), "importances are not shares"),
-        ("member_sizes", first(3), "knows no feature, or too many"),
+        ("member_sizes", first(3), "has no feature, or too many"),
         ("member_sizes", first(2), "do not add up"),
         ("member_sizes", lambda array: array[:1], "npy has the type"),
         ("member_boxes", first(0), "a member has no box"),

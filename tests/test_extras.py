@@ -19,9 +19,10 @@ RULES = re.findall(r"^(\S+?):(?: bench-%:)? (.+)$", (ROOT / "Makefile").read_tex
 RUN_BY = {
     "demo": [],
     "test": ["conftest.py", "tests/*.py", "README.md", "docs/*.md"],
+    "test-bounds": ["conftest.py", "tests/*.py"],
     "test-oldest": ["conftest.py", "tests/*.py", "README.md", "docs/*.md"],
     "dist": ["tools/check_dist.py"],
-    "lint": [],
+    "lint": ["tools/check_prose.py"],
     "format": [],
     "docs": ["docs/conf.py", "docs/_ext/*.py", "examples/gallery/*.py"],
     "$(BENCHMARKS)": ["benchmarks/**/*.py"],

@@ -100,7 +100,7 @@ def test_all_levels_vote():
         ):
             read(model)
     assert "the coarsest level. All levels vote" in hyperboxes.export_text(model)
-    with pytest.raises(ValueError, match="ask one of levels_"):
+    with pytest.raises(ValueError, match="use one of levels_"):
         model.apply(asked)
 
 

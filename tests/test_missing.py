@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from tests.learners import ESTIMATORS, ImprovedOnlineGFMM, every_estimator, same_boxes
+from hyperboxes import AdaptiveGFMM, AgglomerativeGFMM, RandomHyperboxes
+from tests.learners import ESTIMATORS, ImprovedOnlineGFMM, OnlineGFMM, every_estimator, same_boxes
 from tests.strategies import few_examples, problems, without_gaps
 
 NAN = np.nan
@@ -88,7 +89,7 @@ def test_scaling_leaves_missing_values_out(learner):
 
 def test_a_sample_without_any_value_ties_with_all_boxes():
     model = ImprovedOnlineGFMM(scaling=None).fit([[0.0], [0.0], [1.0]], ["a", "a", "b"])
-    assert model.predict([[NAN]]) == "b"  # its box has absorbed a single sample
+    assert model.predict([[NAN]]) == "a"  # its boxes have absorbed the most samples
     model.partial_fit([[1.0]] * 2, ["b"] * 2)
     assert model.predict([[NAN]]) == "b"
     np.testing.assert_array_equal(model.membership([[NAN]]), [[1.0, 1.0]])
@@ -110,3 +111,56 @@ def test_the_first_batch_should_know_every_feature():
     model = ImprovedOnlineGFMM()
     with pytest.warns(UserWarning, match="no value of column 1"):
         model.partial_fit([[0.0, NAN], [5.0, NAN]], [0, 1], classes=[0, 1])
+
+
+# Samples that lack values, of models that were trained on complete ones.
+
+LOSSY = [
+    ImprovedOnlineGFMM(random_state=0),
+    OnlineGFMM(random_state=0),
+    AgglomerativeGFMM(),
+    AdaptiveGFMM(),
+    RandomHyperboxes(n_estimators=20, random_state=0),
+]
+every_lossy = pytest.mark.parametrize("model", LOSSY, ids=lambda model: type(model).__name__)
+
+
+def noisy_samples(n_samples, seed):
+    """Return samples of which 4 in 5 are of the first class."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n_samples, 5))
+    return X, (X[:, 0] + X[:, 1] + 0.7 * random.normal(size=n_samples) > 1.3).astype(int)
+
+
+@every_lossy
+def test_without_any_value_probabilities_are_the_shares_of_the_classes(model):
+    X, y = noisy_samples(400, 0)
+    model = clone(model).fit(X, y)
+    shares = model.predict_proba(np.full((1, 5), NAN))
+    np.testing.assert_allclose(shares, [[np.mean(y == 0), np.mean(y == 1)]], atol=0.02)
+    assert model.predict(np.full((1, 5), NAN)) == 0
+
+
+@every_lossy
+def test_samples_that_lack_values_are_answered_no_worse_than_by_the_majority(model):
+    model = clone(model).fit(*noisy_samples(400, 0))
+    X, y = noisy_samples(2000, 1)
+    order = np.random.default_rng(2).random(X.shape).argsort(axis=1)
+    for n_unknown in range(1, 6):
+        accuracy = model.score(np.where(order < n_unknown, NAN, X), y)
+        assert accuracy > np.mean(y == 0) - 0.015
+
+
+def test_a_single_sample_does_not_outvote_many_where_values_are_unknown():
+    X = [[0.5, 0.1], *[[0.5, 0.9]] * 20]
+    y = ["noise", *["usual"] * 20]
+    models = [ImprovedOnlineGFMM(scaling=None, calibrate=c).fit(X, y) for c in (True, False)]
+    assert [model.predict([[0.5, NAN]]).item() for model in models] == ["usual", "noise"]
+    assert [model.predict([[0.5, 0.1]]).item() for model in models] == ["noise", "noise"]
+
+
+def test_less_is_known_of_samples_that_lack_more_values():
+    X, y = noisy_samples(400, 0)
+    calibration = ImprovedOnlineGFMM(random_state=0).fit(X, y)._model.calibration
+    assert 0.25 < calibration.power < 16
+    assert calibration.power_losses.min() < calibration.power_losses.max()

@@ -329,3 +329,15 @@ def test_readers_of_the_nearest_box_are_unsupported(read):
     table = pd.DataFrame({"size": [1.0, 2, 3], "colour": ["red", "red", "blue"]})
     with pytest.raises(TypeError, match=": boxes count categories"):
         read(MixedGFMM().fit(table, [1, 1, 2]))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("y", [[0, 1], [0, 0]])
+def test_a_sample_at_an_infinite_distance_has_a_box(y, seed):
+    """In the second order of samples the first box is at an infinite distance."""
+    far = [[1e200, 0.0]]
+    for X in ([[0.0, 0.0], [1e-200, 1.0]], [[1e-200, 1.0], [0.0, 0.0]]):
+        model = MixedGFMM(random_state=seed).fit(X, y)
+        box = model.apply(far)
+        assert box >= 0
+        assert model.hyperboxes_.labels[box] == model.predict(far)

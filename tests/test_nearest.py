@@ -11,11 +11,14 @@ from tests.learners import ImprovedOnlineGFMM, as_reference, models_and_samples
 
 
 @given(models_and_samples())
-def test_predict_equals_the_paper(case):
+def test_predict_equals_the_reference(case):
+    """Without a calibration, it is the paper's."""
     model, problem, xl, xu = case
-    expected = reference.predict(
-        as_reference(model), xl, xu, problem.gamma, problem.n_classes, problem.function
-    )
+    settings = problem.gamma, problem.n_classes, problem.function
+    expected = reference.predict(as_reference(model), xl, xu, *settings, calibrated=True)
+    np.testing.assert_array_equal(model.predict(xl, X_upper=xu), expected)
+    expected = reference.predict(as_reference(model), xl, xu, *settings)
+    model = without_calibration(model)
     np.testing.assert_array_equal(model.predict(xl, X_upper=xu), expected)
 
 
@@ -25,7 +28,9 @@ def test_the_box_that_decides_is_the_nearest_of_its_class(case):
     boxes = model.apply(xl, X_upper=xu)
     labels = np.searchsorted(model.classes_, model.predict(xl, X_upper=xu))
     expected = [
-        reference.decider(as_reference(model), label, *x, problem.gamma, problem.function)
+        reference.decider(
+            as_reference(model), label, *x, problem.gamma, problem.function, calibrated=True
+        )
         for label, *x in zip(labels, xl, xu, strict=True)
     ]
     np.testing.assert_array_equal(boxes, expected)
@@ -51,14 +56,14 @@ def test_probabilities_sum_to_one_and_agree_with_predict(case):
     np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(xl, X_upper=xu))
 
 
-def as_of_old(model):
-    """Return the model as version 0.1.0 has saved it: it does not know how right it is."""
+def without_calibration(model):
+    """Return the model as one with ``calibrate=False``."""
     model._model.calibration = None
     return model
 
 
-def test_probabilities_of_old_models_are_normalised_memberships():
-    model = as_of_old(ImprovedOnlineGFMM(scaling=None).fit([[0.0], [1.0]], ["a", "b"]))
+def test_probabilities_without_a_calibration_are_normalised_memberships():
+    model = without_calibration(ImprovedOnlineGFMM(scaling=None).fit([[0.0], [1.0]], ["a", "b"]))
     X = [[0.25], [0.9]]
     memberships = model.membership(X)
     np.testing.assert_allclose(memberships, [[0.75, 0.25], [0.1, 0.9]])
@@ -69,10 +74,10 @@ def test_probabilities_of_old_models_are_normalised_memberships():
     ("counts", "shares"),
     [([2, 4], [1 / 3, 2 / 3]), ([3, 3], [0.5, 0.5]), ([4, 2], [2 / 3, 1 / 3])],
 )
-def test_tied_classes_of_old_models_share_by_samples(counts, shares):
+def test_tied_classes_without_a_calibration_share_by_samples(counts, shares):
     X = [[0.0]] * counts[0] + [[1.0]] * counts[1]
     y = ["a"] * counts[0] + ["b"] * counts[1]
-    model = as_of_old(ImprovedOnlineGFMM(scaling=None).fit(X, y))
+    model = without_calibration(ImprovedOnlineGFMM(scaling=None).fit(X, y))
     np.testing.assert_allclose(model.predict_proba([[0.5]])[0], shares)
     assert model.predict([[0.5]]) == ("a" if counts[0] >= counts[1] else "b")
 
@@ -81,7 +86,7 @@ def test_a_single_sample_inside_a_box_of_another_class_wins_there():
     model = ImprovedOnlineGFMM(theta=1.0, scaling=None)
     model.fit([[0.0], [1.0], [0.5]], ["a", "a", "b"])
     assert model.predict([[0.5]]) == "b"
-    np.testing.assert_array_equal(as_of_old(model).predict_proba([[0.5]]), [[0, 1]])
+    np.testing.assert_array_equal(without_calibration(model).predict_proba([[0.5]]), [[0, 1]])
     assert model.predict([[0.4]]) == "a"
 
 
@@ -90,7 +95,7 @@ def test_beyond_all_boxes_the_nearest_decides():
     X = [[-3.0], [0.5 - 1e-9], [0.5], [7.0], [-1e300], [1e308]]  # the last: distances overflow
     assert (model.membership(X) == 0).all()
     np.testing.assert_array_equal(model.predict(X), ["a", "a", "a", "b", "a", "a"])
-    for p in (model.predict_proba(X), as_of_old(model).predict_proba(X)):
+    for p in (model.predict_proba(X), without_calibration(model).predict_proba(X)):
         np.testing.assert_allclose(p.sum(axis=1), 1)
         np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(X))
 

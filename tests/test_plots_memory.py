@@ -150,5 +150,5 @@ def test_other_displays_and_the_text_of_an_adaptive_model():
     n_held = model.hyperboxes_.counts.sum()
     lines = export_text(model).splitlines()
     assert lines[0] == f"30 boxes from {n_held} training samples."
-    assert lines[1] == f"Boxes of {760 - n_held} other samples were forgotten."
-    assert "forgotten" not in export_text(AdaptiveGFMM().fit(X, y))
+    assert lines[1] == f"Boxes of {760 - n_held} other samples were evicted."
+    assert "evicted" not in export_text(AdaptiveGFMM().fit(X, y))

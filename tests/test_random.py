@@ -20,7 +20,7 @@ from hyperboxes import (
     RandomHyperboxes,
 )
 from hyperboxes._models.calibration import VoteCalibration, fit_vote_calibration, log_votes
-from hyperboxes._models.ensemble import VoteSettings, ask, pack
+from hyperboxes._models.ensemble import VoteSettings, count_votes, pack
 from hyperboxes._models.quantizer import SCALINGS, Codes
 from hyperboxes._models.records import EnsembleMember
 from tests import reference
@@ -91,7 +91,7 @@ def random_members(n_classes, n_boxes, seed):
 def assert_votes_equal_the_reference(members, low, high, n_classes, rows):
     """Ask packed members about all samples, and compare some of their votes."""
     packed = pack(members, n_classes, VoteSettings(255, 0.1))
-    found = ask(packed, low, high, n_classes)[rows] / len(members)
+    found = count_votes(packed, low, high, n_classes)[rows] / len(members)
     literal = [
         slow.Member(m.features, m.lower, m.upper, m.labels, m.counts, [], m.combine == "sum")
         for m in members

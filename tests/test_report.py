@@ -22,7 +22,7 @@ from sklearn.metrics import (
 from hyperboxes import HyperboxClustering, explain, export_frame, export_html, save
 from hyperboxes._cli import main
 from hyperboxes._models.samples import MinMaxScale
-from hyperboxes._report.page import script_json
+from hyperboxes._report import script_json
 from hyperboxes._report.page_data import choose_boxes, choose_samples
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, models
 

@@ -345,7 +345,7 @@ def test_pages_that_cannot_predict_say_why(show):
     assert not window.find("#edit").is_displayed()
     assert window.text("#edit-refusal") == (
         "Values of samples cannot be changed in this page: it holds 5 of the model's "
-        f"{len(model.hyperboxes_)} boxes, and all have a say. One written with max_rules=None "
+        f"{len(model.hyperboxes_)} boxes, and all count. One written with max_rules=None "
         "holds them all."
     )
     assert window.all(".try") == []

@@ -70,7 +70,7 @@ def test_arrays_of_a_loaded_model_are_read_only_and_stages_are_not_kept():
     twin = restored(BoostedHyperboxes(3, random_state=0).fit(X, Y))
     with pytest.raises(ValueError, match="read-only"):
         twin.hyperboxes_.weights[0, 0] = 1.0
-    with pytest.raises(ValueError, match="A loaded model has no stages: fit it anew"):
+    with pytest.raises(ValueError, match="A loaded model has no stages: fit it again"):
         next(twin.staged_predict_proba(X))
 
 

@@ -108,7 +108,7 @@ def test_classes_come_as_they_come(make):
 @pytest.mark.parametrize(
     ("x", "y", "error", "message"),
     [
-        ({"a": 1.0, "wheel": 2.0}, "setosa", ValueError, "does not know: 'wheel'.*'a', 'b', 'c'"),
+        ({"a": 1.0, "wheel": 2.0}, "setosa", ValueError, "not fitted with: 'wheel'.*'a', 'b', 'c'"),
         ([1.0, 2.0, 3.0], "setosa", ValueError, "x has 3 features, but .* is expecting 4"),
         ({"a": 1.0, "b": np.inf}, "setosa", ValueError, "Feature 'b' is inf, which is too large"),
         ({"a": 1.0, "b": -1e300}, "setosa", ValueError, "Feature 'b' is -1e[+]300, which is too"),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import hyperboxes
+from tools.check_prose import find_phrases, prose_of
 from tools.oldest import oldest
 
 ROOT = Path(__file__).parent.parent
@@ -52,6 +53,14 @@ def test_package_changelog_and_citation_name_the_same_release():
     assert find("CITATION.cff", r"^version: (\S+)\ndate-released: (\S+)$") == latest
     if "dev" not in hyperboxes.__version__:
         assert hyperboxes.__version__ == latest[0]
+
+
+def test_prose_with_replaced_phrases_is_found(tmp_path):
+    module = tmp_path / "module.py"
+    module.write_text('"""The box.\n\nIt knows `x`."""\nsays = 1  # asks for\n', encoding="utf-8")
+    phrases = [{"pattern": r"\b(knows|says|asks)\b", "use": "has"}]
+    found = list(find_phrases(prose_of(module), phrases))
+    assert found == ["3: 'knows': write has", "4: 'asks': write has"]
 
 
 @pytest.mark.skipif(not (ROOT / ".github").exists(), reason="an sdist has no workflows")

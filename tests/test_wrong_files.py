@@ -4,10 +4,12 @@ import io
 import pickle
 import re
 import struct
+import zipfile
 
+import numpy as np
 import pytest
 
-from hyperboxes import load
+from hyperboxes import AdaptiveGFMM, load
 from tests.model_files import (
     GOLDEN_CALIBRATION,
     assert_same_model,
@@ -15,6 +17,7 @@ from tests.model_files import (
     golden_model,
     npy,
     refusal,
+    saved,
     sealed,
     with_header,
     with_member,
@@ -64,6 +67,7 @@ def test_the_builders_build_files_that_load():
         (with_calibration(losses=[[1.0] * 4 + [1]] * 11), "probabilities are not known"),
         (with_calibration(losses=[[1.0] * 4 + [float("nan")]] * 11), "not a finite number"),
         (with_calibration(losses=5), "probabilities are not known"),
+        (with_calibration(power_losses=[1.0] * 6), "probabilities are not known"),
         (with_calibration(losses=[5] * 11), "probabilities are not known"),
         (with_calibration(more=5), "probabilities are not known"),
         (with_calibration(log_gaps=1), "probabilities are not known"),
@@ -152,6 +156,9 @@ def test_wrong_json(text):
         ("gamma", {"array": {"array": [1.0], "dtype": "<f8"}, "dtype": "<f8"}),
         ("gamma", "steep"),
         ("gamma", -1.0),
+        ("theta", 10**400),
+        ("max_boxes", 10**400),
+        ("n_jobs", 10**6),
     ],
 )
 def test_wrong_parameters(name, value):
@@ -163,6 +170,10 @@ def test_wrong_parameters(name, value):
     [
         (with_numbers("lower", 0, 0, 1, NAN, INF, 1, shape="(3, 2)"), "infinite bound"),
         (with_numbers("lower", -INF, 0, 1, NAN, 0, 1, shape="(3, 2)"), "infinite bound"),
+        (
+            with_numbers("upper", 0.5, 0, 1.7e308, NAN, 0, 1, shape="(3, 2)"),
+            "infinite bound in data units",
+        ),
         (with_numbers("lower", 0, 0, 1, 0, 0, 1, shape="(3, 2)"), "one bound only"),
         (with_numbers("lower", 0, 0, NAN, NAN, 0, 1, shape="(3, 2)"), "one bound only"),
         (with_numbers("lower", 0.6, 0, 1, NAN, 0, 1, shape="(3, 2)"), "above the upper"),
@@ -260,3 +271,16 @@ def test_wrong_arrays(name, content):
 )
 def test_wrong_members(content):
     refusal(content)
+
+
+@pytest.mark.parametrize("name", ["lower", "mean", "variance"])
+def test_numbers_of_a_stream_that_have_no_squares(name):
+    """They ended in an OverflowError of readers."""
+    model = AdaptiveGFMM().fit([[0.0], [1.0]], [0, 1])
+    with zipfile.ZipFile(io.BytesIO(saved(model))) as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    array = np.full_like(np.load(io.BytesIO(members[f"{name}.npy"])), -1.7e308)
+    file = io.BytesIO()
+    np.save(file, np.abs(array) if name == "variance" else array)
+    content = sealed(members | {f"{name}.npy": file.getvalue()})
+    assert "its numbers are too large" in refusal(content)

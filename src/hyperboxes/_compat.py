@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
 import sklearn
 
 try:
@@ -19,4 +23,8 @@ except ImportError:  # before scikit-learn 1.9
             )
 
 
-__all__ = ["CallbackSupportMixin"]
+array_api_compat: Any = None
+with suppress(ImportError):  # before scikit-learn 1.7
+    array_api_compat = import_module("sklearn.externals.array_api_compat")
+
+__all__ = ["CallbackSupportMixin", "array_api_compat"]

@@ -1,6 +1,6 @@
 """Compiling, for which the first fit on a machine waits: how long it takes, and a notice of it.
 
-Numba tells when it compiles, which it does if its cache does not have the code. Somebody who
+Numba has events for compiling, which it does if its cache does not have the code. Somebody who
 waits at a terminal or in a notebook gets one line on standard error per process.
 """
 
@@ -60,7 +60,7 @@ compiling = Compiling()
 
 
 def watch_compiling() -> None:
-    """Have Numba tell `compiling` of all that it compiles from now on."""
+    """Register `compiling` for Numba's events, from now on."""
     from numba.core import event
 
     class Listener(event.Listener):
@@ -86,7 +86,7 @@ def _announce(*, is_cached: bool) -> None:
 
 
 def _is_watched() -> bool:
-    """Whether somebody sees standard error; of several processes only the first one speaks."""
+    """Whether standard error is a terminal and this is the first of several processes."""
     if os.environ.get(QUIET) or multiprocessing.parent_process() is not None:
         return False
     # Rich's progress bars stand in for standard error, and deny being a terminal.

@@ -39,92 +39,93 @@ Parameters
 """,
     "theta": """
 theta : float, default={default_theta}
-    How far boxes may grow: their longest side, as a fraction of each feature's range. It is a
-    bound. With a small one boxes follow the data closely, and are many; as it grows they get
-    fewer, until they are in the way of other classes: then there may be more boxes again, and
-    worse ones. :class:`ThetaDisplay` shows it for your data.
+    The maximum side of a box, as a fraction of each feature's range. A small value gives many boxes
+    that follow the data closely. Larger values give fewer boxes, until boxes get in the way of
+    other classes: then there may be more again, and the accuracy falls. :class:`ThetaDisplay` shows
+    the effect on your data.
 """,
     "gamma": """
 gamma : float or array-like of shape (n_features,), default=1.0
-    How fast membership falls with the distance from a box, the same for all features or one
-    each: at distance ``1 / gamma`` it is 0.
+    How fast the membership decreases with the distance from a box, for all features or for each.
+    At the distance ``1 / gamma`` it is 0.
 """,
     "membership_function": """
 membership_function : {"mean", "min"}, default="{default_membership_function}"
-    What the memberships in single features add up to, in learning and prediction. ``"mean"``: their
+    How memberships in single features are combined, in learning and prediction. ``"mean"``: their
     mean, as in Simpson's networks, so that all features count. ``"min"``: the least of them, as in
-    GFMM and the paper, so that the feature in which a sample misses a box most decides alone. The
+    GFMM and the paper, so that only the feature counts in which the sample is farthest outside. The
     mean is more accurate on most data (``make bench-membership``).
 """,
     "search": """
 selection : {"index", "lemma", "all"}, default="index"
-    How boxes that may grow are found. ``"index"``: by a tree that leaves out most of them unseen.
-    ``"lemma"``: among all boxes of the class that the paper's lemma allows. ``"all"``: among every
-    box of the class, the original algorithm. All give the same boxes for the same `random_state`;
-    only the time and `n_candidates_` differ.
+    How boxes that may grow are found. ``"index"``: by a tree that excludes most of them at once.
+    ``"lemma"``: among the boxes of the class that the paper's lemma allows. ``"all"``: among all
+    boxes of the class, the original algorithm. All give the same boxes for the same
+    `random_state`; only the time and `n_candidates_` differ.
+{scaling}
+""",
+    "scaling": """
 scaling : {"minmax"}, array-like of shape (2, n_features) or None, default="minmax"
-    What is mapped to [0, 1]. ``"minmax"``: the range of each feature in the first training call.
-    An array ``[lowest, highest]``: ranges known in advance, as streams need them; values beyond
-    them are fine, and NaN leaves a feature as it is. None: nothing, the training data lie in
-    [0, 1] already.
+    The ranges that are mapped to [0, 1]. ``"minmax"``: those of the first training call. An array
+    ``[lowest, highest]``: ranges that are known in advance, for streams; values may be outside, and
+    NaN leaves a feature as it is. None: no scaling, for training data in [0, 1].
 n_jobs : int, default=None
-    How many threads predict. None means 1 unless in a :obj:`joblib.parallel_config` context, -1
-    all processors. Learning always takes one.
+    The number of threads in prediction. None: 1 unless in a :obj:`joblib.parallel_config` context.
+    -1: all processors. Learning uses one thread.
 """,
     "max_boxes": """
 max_boxes : int, default=None
-    How many boxes there may be. When a sample would become one more, the box that was confirmed
-    longest ago goes, and the new one takes its place. A sample confirms the box that it joins or
-    becomes. Of use in streams that change: old boxes go by themselves, and neither memory nor time
-    grows. None: as many as there are, and no box is ever forgotten.
+    The maximum number of boxes, for streams with concept drift. A new box beyond it replaces the
+    box that was matched least recently. A sample matches the box that it joins or becomes. Memory
+    and time per sample are then bounded. None: no limit; no box is evicted.
 """,
     "order": """
 shuffle : bool, default=True
-    Whether `fit` learns the samples in a random order. Boxes depend on it, and samples sorted by
-    class, as in many files, make many more boxes that predict worse. False: in the order given, as
-    in the paper. `partial_fit` never shuffles.
+    Whether `fit` learns the samples in random order. The boxes depend on the order: samples sorted
+    by class, as in many files, give many more boxes, which predict worse. False: the given order,
+    as in the paper. `partial_fit` never shuffles.
 random_state : int, RandomState instance or None, default=None
-    Seeds that order. An int gives the same boxes each time.
+    The seed of that order. Pass an int for the same boxes each time.
 """,
     "calibrate": """
 calibrate : bool, default=True
-    Whether to learn how probable memberships make a class, for `predict_proba`. That takes most of
-    the time of `fit` where samples are few. False: the algorithm alone, for those who time it.
+    Whether `fit` also calibrates probabilities for `predict_proba`. With few samples this takes
+    most of its time. False: only the algorithm, for example to measure its time.
 """,
     "categorical": """
 categorical_features : "from_dtype", list or None, default="from_dtype"
-    Which columns hold categories: values that are equal or not, rather than more or less.
-    ``"from_dtype"``: those of a data frame whose type is categorical, Boolean or text (of which
-    at most half are numbers). A list has names or indices, or a Boolean for each feature. None:
-    none, everything must be a number. Boxes hold sets of categories that are alike in what they
-    tell of the classes: `categories_`. Those that were never learned, and None or NaN, are missing
-    values.
+    The columns of categories: values that are equal or not, but not smaller or larger.
+    ``"from_dtype"``: columns of a data frame whose type is categorical, Boolean or text (of which
+    at most half are numbers). A list contains names, indices, or a Boolean for each feature. None:
+    no column. Boxes contain sets of categories with similar class distributions: `categories_`.
+    Categories that were not learned, None and NaN are missing values.
 """,
     "categories": """
 categories_ : dict
-    The values of each categorical feature, by its name or else its index, in an order in which a
-    box holds those from one to another. Neighbours tell most alike of the classes.
+    The values of each categorical feature, by its name or else its index. Neighbours in their order
+    have similar class distributions; a box contains all from one value to another.
 """,
     "unlabeled": """
 unlabeled : object, default=None
-    The value of `y` that says that a sample has no label, such as -1. Such samples join boxes of
-    any class or none; a box takes on the first label that joins it. None: every value is a label.
+    The value of `y` that marks a sample without a label, such as -1. Such a sample can join a box
+    of any class or none. A box without a label gets that of the first labelled sample that joins
+    it. None: every value is a label.
 """,
     "similarity": """
 similarity : {"longest", "shortest", "mid-max", "mid-min"}, default="longest"
-    How similar two boxes are: 1 minus a distance, which is taken between their far faces
-    (``"longest"``: compact boxes first), their near faces (``"shortest"``: neighbours first,
-    however large the result), or by how far one reaches out of the other, for the one that
-    reaches less far (``"mid-max"``: small boxes join large ones) or farther (``"mid-min"``:
-    boxes of like size and place first).
+    The similarity of two boxes: 1 minus a distance. ``"longest"``: between their far faces, so that
+    compact boxes come first. ``"shortest"``: between their near faces, so that neighbours come
+    first, however large the result. ``"mid-max"`` and ``"mid-min"``: how far one box reaches out of
+    the other, of the two the smaller distance (small boxes join large ones) or the larger (boxes
+    with similar size and position come first).
 min_similarity : float, default=0.0
-    Boxes less similar than this are not merged (sigma in the paper).
+    The least similarity of boxes that are merged (sigma in the paper).
 """,
     "overlap": """
 overlap : {"closed", "paper", "printed"}, default="closed"
-    When boxes of two classes overlap. ``"closed"``: if they share a point. ``"paper"``: the test
-    behind the paper's published runs, in which boxes may touch and flat boxes escape.
-    ``"printed"``: the paper's four cases as printed, in which boxes with an equal end in any
+    The test of whether boxes of two classes overlap. ``"closed"``: they share a point. ``"paper"``:
+    the test of the paper's published runs, by which boxes may touch, and flat boxes may overlap.
+    ``"printed"``: the paper's four cases as printed, by which boxes with an equal end in any
     feature do not overlap either.
 """,
     "attributes": """
@@ -133,10 +134,9 @@ Attributes
 hyperboxes_ : Hyperboxes
     The boxes, in data units: arrays `lower`, `upper`, `labels` and `counts`.
 n_candidates_ : int
-    How many boxes were tried for growth, or pairs for merging: all up to and including the one
-    that succeeds; none for a sample that a box holds already. With ``selection="lemma"`` and
-    ``"all"`` as the paper counts, with ``"index"`` those that were really tried, which may
-    depend on how samples are divided into batches.
+    The number of boxes tried for growth, or of pairs tried for merging, up to and including the one
+    that succeeds; none for a sample that a box contains. ``selection="lemma"`` and ``"all"`` count
+    as the paper does. ``"index"`` counts what was tried, which may depend on the batches.
 data_min_, data_max_ : ndarray of shape (n_features,)
     The range of each feature that is mapped to [0, 1]; 0 and 1 with ``scaling=None``.
 n_features_in_ : int
@@ -146,9 +146,9 @@ feature_names_in_ : ndarray of shape (n_features,)
 """,
     "seen": """
 n_samples_seen_ : int
-    How many samples were learned, those of forgotten boxes included.
+    The number of samples learned, including those of evicted boxes.
 box_ages_ : ndarray of int, shape (n_boxes,)
-    How many samples were learned since each box was last confirmed.
+    The number of samples learned since each box was last matched.
 """,
     "classes": """
 classes_ : ndarray of shape (n_classes,)
@@ -171,7 +171,7 @@ Parameters
 x : dict or sequence of n_features numbers
     The sample. A dictionary has the features by name, in any order; if the model has no
     names, by number, from 0. Features that are not there are missing. The first sample
-    says which features there are.
+    determines which features there are.
 y : object
     Its label.
 """,
@@ -184,7 +184,7 @@ x : dict or sequence of n_features numbers
 Returns
 -------
 y : object
-    What `predict` says, as a plain Python value; None before anything was learned.
+    What `predict` returns, as a plain Python value; None before anything was learned.
 """,
     "predict_proba_one": """
 Parameters
@@ -195,19 +195,20 @@ x : dict or sequence of n_features numbers
 Returns
 -------
 p : dict of label to float
-    What `predict_proba` says; empty before anything was learned.
+    What `predict_proba` returns; empty before anything was learned.
 """,
     "whole_weights": """
 sample_weight : array-like of shape (n_samples,), default=None
-    Weights, whole numbers: a sample with a weight of 2 counts as the sample twice in a row,
-    one with 0 is left out. None: every sample counts once.
+    Weights, whole numbers. A weight of 2 means the sample twice in a row, 0 leaves it out. Where
+    weights sum up to more than twice the number of samples, and to more than 10,000 beyond it, some
+    copies in proportion are learned, and boxes count the others. None: every sample counts once.
 """,
     "goes_on": """
 Returns
 -------
 self : object
     The estimator. If the call is interrupted, it has learned the first samples of `X` and
-    remains usable; ``n_samples_seen_`` tells how many.
+    remains usable; ``n_samples_seen_`` counts them.
 """,
     "tested": """
 Parameters
@@ -228,14 +229,14 @@ score : float
     "predict": """
 Parameters
 ----------
-{asked}
+{samples_to_predict}
 
 Returns
 -------
 y : ndarray of shape (n_samples,)
     Predicted labels.
 """,
-    "asked": """
+    "samples_to_predict": """
 X : array-like of shape (n_samples, n_features)
     The samples, or the lower ends of interval samples; values outside the range of the training
     data are fine, and so is NaN for missing ones.

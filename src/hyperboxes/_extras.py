@@ -12,7 +12,7 @@ _AT_LEAST = re.compile(r"([\w.-]+)>=([\d.]+)(;.*)?")
 
 
 def need(module: str, extra: str, what: str) -> ModuleType:
-    """Import a module, or say which extra installs it."""
+    """Import a module, or raise an error that names the extra that installs it."""
     package = module.split(".")[0]
     try:
         found = import_module(module)

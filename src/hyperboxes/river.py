@@ -19,7 +19,7 @@ from hyperboxes._extras import need
 try:
     from river import base
 except ImportError:
-    need("river", "river", "hyperboxes.river")  # says which extra installs it
+    need("river", "river", "hyperboxes.river")  # names the extra that installs it
     raise
 
 __all__ = ["AdaptiveGFMM", "ImprovedOnlineGFMM", "OnlineGFMM"]
@@ -40,7 +40,7 @@ class _BoxClassifier(base.Classifier):
     def model(self) -> Any:
         """The fitted estimator of `hyperboxes`, to be read or saved; None before any sample.
 
-        It has the features by number: ``feature_names`` tells which is which.
+        It has the features by number: ``feature_names`` lists their names.
         """
         return self._model
 
@@ -62,10 +62,10 @@ class _BoxClassifier(base.Classifier):
         return {} if self._model is None else self._model.predict_proba_one(self._values(x))
 
     def _values(self, x: Mapping[Hashable, Any]) -> list[Any]:
-        """Return the features in order; others than those that are known have no say."""
+        """Return the features in order; others than those that are known are ignored."""
         return [x.get(name) for name in self._names]
 
-    def _add_features(self, names: Any) -> int:
+    def _number_features(self, names: Any) -> int:
         """Give numbers to features that are new, in an order that is not the dictionary's."""
         new = sorted((name for name in names if name not in self._names), key=str)
         for name in new:
@@ -76,7 +76,7 @@ class _BoxClassifier(base.Classifier):
 class AdaptiveGFMM(_BoxClassifier, base.MiniBatchClassifier):
     """A bounded memory of boxes that follows drift.
 
-    See :class:`hyperboxes.AdaptiveGFMM`. Features that appear on the way are taken in.
+    See :class:`hyperboxes.AdaptiveGFMM`. Features that appear later are added.
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ class AdaptiveGFMM(_BoxClassifier, base.MiniBatchClassifier):
 
     def learn_one(self, x: Mapping[Hashable, Any], y: Any) -> None:
         """Learn a sample."""
-        self._take_in(x)
+        self._include_features(x)
         self._model.learn_one(self._values(x), y)
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn the rows of a data frame, in their order: the same as one by one, and faster."""
-        self._take_in(X.columns)
+        self._include_features(X.columns)
         self._model.partial_fit(self._table(X), np.asarray(y))
 
     def predict_proba_many(self, X: Any) -> Any:
@@ -119,10 +119,10 @@ class AdaptiveGFMM(_BoxClassifier, base.MiniBatchClassifier):
         shares = self._model.predict_proba(self._table(X))
         return pandas.DataFrame(shares, index=X.index, columns=self._model.classes_)
 
-    def _take_in(self, names: Any) -> None:
-        """Make room for features that are new."""
+    def _include_features(self, names: Any) -> None:
+        """Add features that are new to the names and the model."""
         if self._model is None or not all(name in self._names for name in names):
-            n_new = self._add_features(names)
+            n_new = self._number_features(names)
             if self._model is None:
                 self._model = self._make_model()
             elif hasattr(self._model, "n_features_in_"):
@@ -154,7 +154,7 @@ class _WarmedUp(_BoxClassifier):
 
     def _begin(self) -> None:
         for x, _ in self._first:
-            self._add_features(x)
+            self._number_features(x)
         rows = np.array([self._values(x) for x, _ in self._first], np.float64)
         labels = np.array([y for _, y in self._first])
         model = self._make_model()
@@ -181,7 +181,7 @@ class ImprovedOnlineGFMM(_WarmedUp):
     """Improved online learning of a general fuzzy min-max network.
 
     See :class:`hyperboxes.ImprovedOnlineGFMM`. Features that appear after the first `warm_up`
-    samples have no say.
+    samples are ignored.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class ImprovedOnlineGFMM(_WarmedUp):
     overlap
         "closed", "paper" or "printed".
     max_boxes
-        How many boxes there may be: beyond it the one confirmed longest ago is forgotten. None: no
+        How many boxes there may be: beyond it the one confirmed longest ago is evicted. None: no
         limit.
     warm_up
         How many samples to collect before learning begins: the features' ranges are theirs.
@@ -232,8 +232,8 @@ class ImprovedOnlineGFMM(_WarmedUp):
 class OnlineGFMM(_WarmedUp):
     """Original online learning of a general fuzzy min-max network.
 
-    See :class:`hyperboxes.OnlineGFMM`. Features that appear after the first `warm_up` samples have
-    no say.
+    See :class:`hyperboxes.OnlineGFMM`. Features that appear after the first `warm_up` samples
+    are ignored.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ class OnlineGFMM(_WarmedUp):
     membership_function
         "mean" or "min".
     max_boxes
-        How many boxes there may be: beyond it the one confirmed longest ago is forgotten. None: no
+        How many boxes there may be: beyond it the one confirmed longest ago is evicted. None: no
         limit.
     warm_up
         How many samples to collect before learning begins: the features' ranges are theirs.

@@ -248,7 +248,7 @@ class FeatureReader:
         return frame
 
     def note_unknown(self, args: argparse.Namespace) -> None:
-        """Say in how many rows a category was unknown to the model."""
+        """Print in how many rows a category was unknown to the model."""
         for name, number in (+self.n_unknown).items():
             remark = "rows with a category that was not seen in training (treated as missing)"
             note(args, f"Note: {name}: {remark}: {number:,}")

@@ -318,7 +318,7 @@ def _print_scores(scores: dict[str, Any]) -> None:
 
 
 def _warnings(scores: dict[str, Any]) -> Iterator[str]:
-    """Say what makes a model useless, whatever its other scores."""
+    """Return what makes a model useless, whatever its other scores."""
     names, matrix = scores["confusion_matrix"].values()
     support, predicted = np.sum(matrix, axis=1), np.sum(matrix, axis=0)
     if scores["accuracy"] <= scores["majority_accuracy"] < 1:

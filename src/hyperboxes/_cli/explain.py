@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _read_rows(args: argparse.Namespace, table: Table, reader: FeatureReader) -> Any:
-    """Return the rows asked for, in that order."""
+    """Return the rows that `--row` names, in that order."""
     last = max(args.row)
     chunk = next(table.chunks(reader.columns, size=last), None)
     n_rows = 0 if chunk is None else len(chunk)

@@ -1,7 +1,7 @@
 """Predict the classes of the rows of a table.
 
 Columns are matched by name, in any order. The file may be larger than memory. Results are a CSV
-table on standard output unless -o says otherwise.
+table on standard output unless -o names a file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Predict each row of a stream, then learn it: prequential evaluation of boxes that adapt.
 
-Rows are taken in their order, of a file or as they arrive on standard input. Each is predicted by
+Rows are read in the order of a file or as they arrive on standard input. Each is predicted by
 the model of the rows before it, and then learned; a row without a label is only predicted. The
 boxes follow the drift of the data (AdaptiveGFMM), and their number is bounded.
 

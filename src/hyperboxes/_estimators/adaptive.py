@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.streaming import StreamClasses, learn_sample, make_row
 from hyperboxes._estimators.validation import (
+    COUNT,
     NUMBERS,
     check_not_huge,
     check_upper,
@@ -23,11 +24,11 @@ from hyperboxes._estimators.validation import (
 )
 from hyperboxes._kernels.adaptive import Settings
 from hyperboxes._learning.adaptive import (
-    ask_memory,
-    ask_row,
     learn_adaptively,
     learn_row,
     make_settings,
+    predict_row_shares,
+    predict_shares,
 )
 from hyperboxes._models.adaptive_state import AdaptiveState
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -108,7 +109,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "theta": [Interval(Real, 0, None, closed="neither")],
-        "max_boxes": [Interval(Integral, 1, None, closed="left")],
+        "max_boxes": COUNT,
     }
 
     n_features_in_: int
@@ -187,7 +188,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             return {}
         state, labels = self._model
-        shares = ask_row(make_row(self, x), state, self.theta, self.max_boxes)
+        shares = predict_row_shares(make_row(self, x), state, self.theta, self.max_boxes)
         codes = labels.codes
         return {
             label: shares[codes[label]] if label in codes else 0.0 for label in labels.sorted_labels
@@ -237,7 +238,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         upper = check_upper(self, X, X_upper)
         shares = np.zeros((len(X), len(self.classes_)))
         state, labels = self._model
-        shares[:, labels.positions] = ask_memory(X, upper, state, self._settings())
+        shares[:, labels.positions] = predict_shares(X, upper, state, self._settings())
         return shares
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:

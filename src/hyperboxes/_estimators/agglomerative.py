@@ -51,7 +51,7 @@ class AgglomerativeGFMM(BoxClassifier):
     Notes
     -----
     What depends on the order of the samples: in AGGLO-2 much, since boxes are visited in that
-    order. In AGGLO-SM only ties: of equally similar pairs the one whose boxes hold the earlier
+    order. In AGGLO-SM only ties: of equally similar pairs the one whose boxes contain the earlier
     samples comes first, and boxes stand in the order of their first samples.
 
     These are Algorithms 2 and 3 of [1]_, introduced in [2]_, and with ``selection="lemma"``

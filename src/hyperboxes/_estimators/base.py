@@ -8,8 +8,8 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -23,6 +23,7 @@ from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.validation import (
+    N_JOBS,
     NUMBERS,
     check_counts,
     check_finite_range,
@@ -35,6 +36,7 @@ from hyperboxes._estimators.validation import (
     data_attributes,
     encode,
     find_classes,
+    repeat_by_counts,
     unchanged_on_error,
     validate_samples,
 )
@@ -56,6 +58,17 @@ _ROWS_WORTH_A_THREAD = 1000
 _DERIVED = ("_hyperboxes", "_clusters", "labels_")
 
 
+# Lower and upper ends and labels of training samples.
+_Training = tuple[np.ndarray, np.ndarray, Any]
+
+
+class Weighted(NamedTuple):
+    """Training samples, and how often each counts."""
+
+    samples: _Training
+    counts: np.ndarray
+
+
 class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     """Base of the estimators that learn boxes.
 
@@ -68,7 +81,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         "membership_function": [StrOptions(set(FUNCTIONS))],
         "selection": [StrOptions(set(SELECTIONS))],
         "scaling": [StrOptions({"minmax"}), "array-like", None],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
     }
 
     theta: float
@@ -135,13 +148,14 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         scale: MinMaxScale | None,
         *,
         shuffle: bool = False,
+        counts: np.ndarray | None = None,
     ) -> Samples:
         """Return training samples with the indices of their classes."""
         if y is None:
             labels = np.full(len(lower), NO_LABEL)
         else:
             labels = encode(y, self.classes_, self.unlabeled)
-        samples = Samples(lower, upper, scale, labels)
+        samples = Samples(lower, upper, scale, labels, counts=counts)
         return samples.shuffled(check_random_state(self.random_state)) if shuffle else samples
 
     def _fit(
@@ -159,15 +173,21 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
                     stacklevel=4,
                 )
             lower, upper, y = self._validate_samples(X, y, X_upper, sample_weight=sample_weight)
+            (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
             if y is not None:
                 self.classes_ = find_classes(y, self.unlabeled) if classes is None else classes
             model = self._new_model(lower, upper, 0 if y is None else len(self.classes_))
         samples = self._samples(lower, upper, y, model.scale, shuffle=self.shuffle)
+        uncounted = None
+        if more is not None:
+            uncounted = self._samples(*more.samples, model.scale, counts=more.counts)
         attributes = data_attributes(self)
         for name in (*attributes, *_DERIVED, "_model", "pruning_", "_label_runs"):
             self.__dict__.pop(name, None)
         self._calibrate(model, samples)
         self._learn(samples, model, self._callbacks(samples, y, model, attributes))
+        if uncounted is not None:
+            model.add_counts(uncounted)
         model.resume_calibration()
         model.boxes.pack()
         self.__dict__.update(attributes, _model=model)
@@ -265,6 +285,21 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             return np.concatenate(list(threads.map(function, parts)))
 
 
+def repeat_by_weight(samples: _Training, sample_weight: Any) -> tuple[_Training, Weighted | None]:
+    """Return samples, repeated by their weights, and those that weigh more than that."""
+    if sample_weight is None:
+        return samples, None
+    rows, rest = repeat_by_counts(check_counts(sample_weight, samples[0]))
+    more = np.flatnonzero(rest)
+    return _take(samples, rows), Weighted(_take(samples, more), rest[more])
+
+
+def _take(samples: _Training, rows: np.ndarray) -> _Training:
+    lower, upper, y = samples
+    taken = lower[rows]
+    return taken, taken if upper is lower else upper[rows], y[rows]
+
+
 def _slice_size(n_rows: int, n_jobs: int, n_values: int) -> int:
     """Bound the memory of a slice, and give each thread several slices."""
     by_memory = max(1, 500_000 // n_values)
@@ -309,15 +344,10 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
     def _validate_samples(
         self, X: Any, y: Any, X_upper: Any, *, reset: bool = True, sample_weight: Any = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Validate training samples, and repeat each by its weight."""
+        """Validate training samples; the categories of those of weight 0 are not learned."""
         check_unlabeled(self.unlabeled)
         X, y = validate_samples(self, X, y, reset=reset, sample_weight=sample_weight, **NUMBERS)
-        upper = check_training_upper(self, X, X_upper)
-        if sample_weight is None:
-            return X, upper, y
-        rows = np.repeat(np.arange(len(y)), check_counts(sample_weight, X))
-        lower = X[rows]
-        return lower, lower if upper is X else upper[rows], y[rows]
+        return X, check_training_upper(self, X, X_upper), y
 
     def _recalibrate(self, lower: np.ndarray, upper: np.ndarray, y: np.ndarray) -> None:
         """Fit the calibration of probabilities again, with some of the samples."""
@@ -334,7 +364,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class of the box with the largest membership for each sample.
 
-        Where boxes of several classes tie: a box that holds the sample and has absorbed a single
+        Where boxes of several classes tie: a box that contains the sample and has absorbed a single
         training sample wins, else the class whose tied boxes have absorbed the most samples, then
         the first class. Beyond the reach of all boxes (every membership 0) the nearest box wins.
 
@@ -382,7 +412,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         Returns
         -------
         c : ndarray of shape (n_samples, n_classes) or (n_samples, 1 + n_classes)
-            Degrees from 0 to 1; 1 where a box of the class holds the sample. They are not
+            Degrees from 0 to 1; 1 where a box of the class contains the sample. They are not
             normalised.
         """
         self._check_can_predict()
@@ -390,7 +420,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
         def memberships(part: Intervals) -> np.ndarray:
             xl, xu = part.scaled()
-            degrees = np.maximum(model.find_nearest(xl, xu)[0], 0.0)
+            degrees = np.maximum(model.find_nearest(xl, xu).scores, 0.0)
             if not unlabeled:
                 return degrees
             return np.column_stack([model.unlabeled_membership(xl, xu), degrees])

@@ -18,17 +18,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
-from hyperboxes._estimators.validation import check_weights, unchanged_on_error, validate_samples
+from hyperboxes._estimators.validation import (
+    COUNT,
+    N_JOBS,
+    check_weights,
+    unchanged_on_error,
+    validate_samples,
+)
 from hyperboxes._kernels import additive
-from hyperboxes._learning.bins import in_batches
 from hyperboxes._learning.boosting import BoostingRun, Settings, Training, fit_boosted
+from hyperboxes._learning.cells import in_batches
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.hyperboxes import WeightedHyperboxes, list_conditions
 from hyperboxes._models.records import AdditiveBoxes
 
 _NUMBERS = {"dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": "allow-nan"}
 
-# Asking about fewer samples takes less time than starting a thread.
+# A sum of weights below this leaves no digits for those of single samples.
+_LEAST_WEIGHT = 1e-200
+
+# Predicting fewer samples takes less time than starting a thread.
 _ROWS_WORTH_A_THREAD = 1000
 
 # Up to so many boxes they are found one by one and all votes are corrected after each.
@@ -79,11 +88,11 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         The labels.
     hyperboxes_ : WeightedHyperboxes
         The boxes in the order found: ``lower`` and ``upper`` are infinite where a box does not
-        constrain a feature, ``missing`` says where it holds samples without a value, ``weights``
-        are its votes, ``counts`` and ``class_counts`` the training samples that it holds. Of two
-        classes, a box votes for one.
+        constrain a feature, ``missing`` marks where it contains samples without a value,
+        ``weights`` are its votes, ``counts`` and ``class_counts`` the training samples that it
+        holds. Of two classes, a box votes for one.
     intercept_ : ndarray of shape (n_classes,)
-        The scores of a sample that no box holds. Of two classes, one is 0.
+        The scores of a sample that no box contains. Of two classes, one is 0.
     feature_importances_ : ndarray of shape (n_features,)
         How much of the scores' spread over the training samples is due to each feature; they sum to
         1.
@@ -119,7 +128,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "max_boxes": [Interval(Integral, 1, None, closed="left")],
+        "max_boxes": COUNT,
         "max_conditions": [Interval(Integral, 1, 60, closed="both")],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "subsample": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
@@ -128,7 +137,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
     }
 
     classes_: np.ndarray
@@ -209,6 +218,14 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             X, y, weights = X[counts], y[counts], weights[counts]
         if self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, y)
+        with np.errstate(over="ignore"):
+            has_sum = _LEAST_WEIGHT <= weights.sum() < np.inf
+        if not (has_sum and (weights >= 0).all()):
+            raise ValueError(
+                "sample_weight times class_weight must not be negative and must have a finite sum "
+                f"of at least {_LEAST_WEIGHT}, but it is between {weights.min()} and "
+                f"{weights.max()}. Correct class_weight, or multiply sample_weight."
+            )
         classes, labels = np.unique(y, return_inverse=True)
         return classes, Training(X, labels.astype(np.int32), weights, len(classes))
 
@@ -315,14 +332,14 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not hasattr(self, "_runs"):
-            raise ValueError("A loaded model has no stages: fit it anew to see them.")
+            raise ValueError("A loaded model has no stages: fit it again to see them.")
         X = validate_samples(self, X, reset=False, **_NUMBERS)
         contained = [_are_contained(X, run) for run in self._runs]
         for stage in range(1, 1 + max(len(run.path.votes) for run in self._runs)):
             scores = np.zeros((len(X), len(self.classes_)))
             for (_, path), inside in zip(self._runs, contained, strict=True):
                 at = min(stage, len(path.votes))
-                scores += path.intercepts[at] + inside[:, path.places_at(at)] @ path.votes_at(at)
+                scores += path.intercepts[at] + inside[:, path.indices_at(at)] @ path.votes_at(at)
             yield softmax(scores / len(self._runs), axis=1)
 
     def _scores(self, X: Any) -> np.ndarray:

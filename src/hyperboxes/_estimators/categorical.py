@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -44,7 +45,7 @@ class CodedValues(NamedTuple):
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether samples are a data frame, of pandas or polars."""
+    """Return whether samples are a data frame, of pandas or polars."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
@@ -155,6 +156,16 @@ def _code(name: str, column: Any) -> CodedValues:
                 f"{name} holds {plain!r} in row {listed.index(value)}, a {type(plain).__name__}. "
                 "A category is a string, a number or a Boolean."
             )
+        elif plain in (math.inf, -math.inf):
+            raise ValueError(
+                f"{name} holds {plain} in row {listed.index(value)}. A category is a string, a "
+                "finite number or a Boolean: replace it, by None if the value is missing."
+            )
+        elif values and isinstance(plain, str) != isinstance(values[0], str):
+            raise ValueError(
+                f"{name} holds both text and numbers, such as {values[0]!r} and {plain!r} in row "
+                f"{listed.index(value)}. Make all of them text, or all of them numbers."
+            )
         else:
             codes[value] = len(values)
             values.append(plain)
@@ -227,7 +238,7 @@ def _check_type(estimator: Any, j: int, values: list[Any], known: Categories) ->
             names = getattr(estimator, "feature_names_in_", None)
             name = f"column {j}" if names is None else f"column {str(names[j])!r}"
             raise ValueError(
-                f"{name} holds {value!r}, but the model knows categories such as "
+                f"{name} holds {value!r}, but the model was fitted with categories such as "
                 f"{known.values[0]!r} there. Pass the values themselves, not codes of them."
             )
 

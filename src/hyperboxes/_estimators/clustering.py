@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.base import BoxEstimator
 from hyperboxes._estimators.validation import (
+    COUNT,
     NUMBERS,
     check_training_upper,
     unchanged_on_error,
@@ -73,7 +74,7 @@ class BoxClustering(ClusterMixin, BoxEstimator):
 
         Parameters
         ----------
-        {asked}
+        {samples_to_predict}
 
         Returns
         -------
@@ -161,7 +162,7 @@ class HyperboxClustering(BoxClustering):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoxEstimator._parameter_constraints,
         "max_gap": [Interval(Real, 0, None, closed="left"), None],
-        "min_samples": [Interval(Integral, 1, None, closed="left")],
+        "min_samples": COUNT,
         "algorithm": [StrOptions({"online", "agglo-sm", "agglo2"})],
         "similarity": [StrOptions(set(SIMILARITIES))],
         "min_similarity": [Interval(Real, 0, 1, closed="both")],

@@ -33,15 +33,15 @@ _FREE_PARAMETERS = SPEED_PARAMETERS | {"gamma", "scaling", "shuffle", "random_st
 
 
 def merge(models: Iterable[Model]) -> Model:
-    """Make one model of several that were learned apart, on parts of the data, say.
+    """Make one model of several that were fitted independently, such as on parts of the data.
 
     The boxes of all models are put together. Where boxes of two classes overlap, one of them is cut
     back: of all faces that can be moved to part them, the one that gives up the fewest samples, if
-    the samples of a box are spread evenly along its sides. Boxes that hold a single sample stay as
-    they are, as in learning. Then boxes are merged by agglomeration, by the models' own algorithm
-    and similarity where they have them, else by AGGLO-SM and ``"longest"``. More than four models
-    are merged in a tree, some at a time, in an order that hangs on their boxes only: the order in
-    which they are given does not matter.
+    the samples of a box are spread evenly along its sides. Boxes that contain a single sample stay
+    as they are, as in learning. Then boxes are merged by agglomeration, by the models' own
+    algorithm and similarity where they have them, else by AGGLO-SM and ``"longest"``. More than
+    four models are merged in a tree, some at a time, in an order that hangs on their boxes only:
+    the order in which they are given does not matter.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def _merge_boxes(parts: list[BoxStore], model: Any) -> BoxStore:
 def _join(
     calibrations: list[DistanceCalibration | None], boxes: BoxStore
 ) -> DistanceCalibration | None:
-    """Add up how right the models were, if all know it."""
+    """Add up the accuracies of the models, if all have them."""
     known = [calibration for calibration in calibrations if calibration is not None]
     if len(known) < len(calibrations):
         return None

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.base import BoxClassifier
+from hyperboxes._estimators.base import BoxClassifier, repeat_by_weight
 from hyperboxes._estimators.streaming import (
     SortedLabelsCheck,
     learn_sample,
@@ -20,6 +19,7 @@ from hyperboxes._estimators.streaming import (
     union_of_labels,
 )
 from hyperboxes._estimators.validation import (
+    COUNT,
     ValidatedArray,
     check_known_classes,
     check_unit_range,
@@ -39,7 +39,7 @@ ONLINE_CONSTRAINTS: dict[str, Any] = {
     "shuffle": ["boolean"],
     "random_state": ["random_state"],
 }
-_MAX_BOXES = {"max_boxes": [Interval(Integral, 1, None, closed="left"), None]}
+_MAX_BOXES = {"max_boxes": [*COUNT, None]}
 
 _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
 
@@ -90,6 +90,7 @@ class OnlineMixin(_Base):
             lower, upper, y = self._validate_samples(
                 X, y, X_upper, reset=is_first, sample_weight=sample_weight
             )
+            (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
             _check_partial_fit_first_call(self, classes)
             check_known_classes(y, self.classes_, self.unlabeled, name="y", advice=_NAME_ALL)
             if is_first:
@@ -97,8 +98,12 @@ class OnlineMixin(_Base):
         samples = self._samples(lower, upper, y, self._model.scale)
         if not hasattr(self, "_label_runs"):
             self._label_runs = SortedLabelsCheck(len(self.classes_))
-        self._label_runs.add(samples.y)
+        if sample_weight is None:  # copies of a sample have the same label
+            self._label_runs.add(samples.y)
         self._continue_fit(samples, y)
+        if more is not None:
+            scale = self._model.scale
+            self._model.add_counts(self._samples(*more.samples, scale, counts=more.counts))
         return self
 
     def learn_one(self, x: Any, y: Any) -> None:

@@ -16,7 +16,7 @@ from hyperboxes._models.samples import frozen, slices
 
 Model = TypeVar("Model", bound=BoxClassifier)
 
-# So many samples are asked about at once.
+# The number of samples that are predicted at a time.
 _ROWS_AT_ONCE = 10_000
 
 
@@ -57,7 +57,7 @@ def prune(
 
     A box does harm if more samples are predicted rightly without it. Boxes are tried one after the
     other, those first that decide the most samples wrongly on balance, until all that are left do
-    good. A box does nothing if it has no say in any sample's prediction: it is not among the boxes
+    good. A box does nothing if it decides no sample's prediction: it is not among the boxes
     of the predicted class with the largest membership. Of each class a box is kept.
 
     Parameters
@@ -76,7 +76,7 @@ def prune(
     Returns
     -------
     model : classifier
-        A new fitted model, which can go on learning. Its attribute ``pruning_`` says what was
+        A new fitted model, which can go on learning. Its attribute ``pruning_`` lists what was
         dropped; `save` does not keep it.
 
     See Also
@@ -114,8 +114,8 @@ def prune(
 class _Search:
     """A copy of the model of which boxes are hidden, and how it does on the validation samples.
 
-    Without a box, only samples change that have it among their closest boxes. So a try asks again
-    about these alone.
+    Without a box, only samples change that have it among their closest boxes. So a try predicts
+    only these again.
     """
 
     def __init__(self, model: Any, X: Any, y: np.ndarray, X_upper: Any) -> None:
@@ -125,14 +125,14 @@ class _Search:
         self._model = model._model.with_boxes(self._boxes)
         self._xl, self._xu = model._intervals(X, X_upper).scaled()
         self._y = y
-        self._answers = model.classes_[boxes.labels]
+        self._labels = model.classes_[boxes.labels]
         self.kept = np.ones(len(boxes), bool)
         self._used = np.zeros(len(boxes), bool)
         self._decider = np.empty(len(y), np.int64)
         self._closest = np.empty(len(y))
         self._is_tied = np.empty(len(y), bool)
         for rows in self._batches():
-            self._note(rows, self._ask(rows))
+            self._note(rows, self._decide(rows))
 
     @property
     def accuracy(self) -> float:
@@ -147,10 +147,10 @@ class _Search:
             is_done = not dropped
 
     def drop_unused(self) -> np.ndarray:
-        """Drop boxes without a say, but for one of each class; return which."""
+        """Drop boxes that decide no prediction, but for one of each class; return which."""
         self._used[:] = False
         for rows in self._batches():
-            self._ask(rows)
+            self._decide(rows)
         labels, counts = self._boxes.labels, self._boxes.counts
         for label in range(self._boxes.n_classes):
             boxes = np.flatnonzero(self.kept & (labels == label))
@@ -179,11 +179,11 @@ class _Search:
             return False
         rows = self._samples_close_to(box)
         self._boxes.hide(box)
-        answers = self._ask(rows)
-        before, after = (self._is_right(d, rows).sum() for d in (self._decider[rows], answers[0]))
+        decisions = self._decide(rows)
+        before, after = (self._is_right(d, rows).sum() for d in (self._decider[rows], decisions[0]))
         if after > before:
             self.kept[box] = False
-            self._note(rows, answers)
+            self._note(rows, decisions)
             return True
         self._boxes.show(box)
         return False
@@ -192,17 +192,17 @@ class _Search:
         for rows in slices(len(self._y), _ROWS_AT_ONCE):
             yield np.arange(rows.start, rows.stop)
 
-    def _ask(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Ask which boxes decide samples, how close they are, and whether others are."""
+    def _decide(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return which boxes decide samples, how close they are, and whether others are."""
         return self._model.deciding_boxes(
             frozen(self._xl[rows]), frozen(self._xu[rows]), self._used
         )
 
-    def _note(self, rows: np.ndarray, answers: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
-        self._decider[rows], self._closest[rows], self._is_tied[rows] = answers
+    def _note(self, rows: np.ndarray, decisions: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+        self._decider[rows], self._closest[rows], self._is_tied[rows] = decisions
 
     def _is_right(self, decider: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
-        return self._answers[decider] == self._y[rows]
+        return self._labels[decider] == self._y[rows]
 
     def _samples_close_to(self, box: int) -> np.ndarray:
         """Return the samples that a box is among the closest of."""

@@ -24,7 +24,11 @@ from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_catego
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.registry import find_by_class
 from hyperboxes._estimators.validation import (
+    COUNT,
+    N_JOBS,
     NUMBERS,
+    bounded,
+    check_finite_range,
     check_upper,
     check_weights,
     unchanged_on_error,
@@ -135,7 +139,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator or list of estimators, default=None
-        What members are: learners whose boxes cover samples, such as `ImprovedOnlineGFMM`, taken in
+        What members are: learners whose boxes cover samples, such as `ImprovedOnlineGFMM`, used in
         turn if there are several. None: ``ImprovedOnlineGFMM(theta=0.1)`` and
         ``AgglomerativeGFMM(theta=0.7, algorithm="agglo2")``. Their boxes are learned as these learn
         them, in a random order of the samples drawn, of which equal ones are one to learners that
@@ -238,7 +242,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), list, None],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": COUNT,
         "max_samples": [
             Interval(Real, 0, 1, closed="right"),
             Interval(Integral, 1, None, closed="left"),
@@ -258,7 +262,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         "calibrate": ["boolean"],
         "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
     }
 
     classes_: np.ndarray
@@ -315,12 +319,14 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            lower, upper, y, weights = self._validate(X, y, X_upper, sample_weight)
+            lower, upper, y, given = self._validate(X, y, X_upper, sample_weight)
+            weights = bounded(given)
             share = self._share(weights)
             learners = find_learners(self.estimator, share)
             samplings = self._samplings(lower.shape[1])
             n_bins = _find_levels(max(sampling.most for sampling in samplings))
             codes = Codes.learn(lower, upper, self.scaling, n_bins, weights)
+            check_finite_range(self, codes.low, codes.high)
             ends = codes.encode(lower, upper)
             order = canonical_order(*ends, np.unique(y, return_inverse=True)[1], weights)
             copies = replicate_by_weight(weights, order)
@@ -334,6 +340,8 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
                 sampling = choose_feature_sampling(*pilots, is_weighted=self.weighted_features)
             learned, votes = collect(learn(samples, learners, self.n_estimators, sampling), samples)
             class_counts = np.bincount(samples.y, samples.counted)
+            if weights is not given:
+                class_counts *= given.sum() / weights.sum()
             model, out_of_bag = self._make_model(learned, votes, class_counts, codes)
         self.__dict__.update(
             classes_=classes,
@@ -374,7 +382,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         for fewest, most in self._feature_numbers(n_features):
             if most * _FEWEST_LEVELS > _LARGEST_SUM:
                 raise ValueError(
-                    f"Members may know up to {_LARGEST_SUM // _FEWEST_LEVELS} features, but "
+                    f"Members may have up to {_LARGEST_SUM // _FEWEST_LEVELS} features, but "
                     f"max_features={self.max_features!r} makes that {most}."
                 )
             samplings.append(FeatureSampling(even, fewest, most))

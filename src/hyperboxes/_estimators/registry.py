@@ -1,4 +1,4 @@
-"""The learners: what the package must know of each estimator beyond its class, in one entry.
+"""The learners: an entry for each estimator, with what its class does not define.
 
 Files, the command line, the report and `merge` look learners up here; none of them has a list of
 its own. Classes are named, and imported on use: `hyperboxes --help` needs none, and nothing but
@@ -42,7 +42,7 @@ class EstimatorEntry:
     file_name : str
         What saved models call it. It must never change, or files can no longer be loaded.
     summary : str
-        What the report says of it: how it learns, in a few words.
+        The sentence of reports about it: how it learns, in a few words.
     kind : str
         The kind of its records, "clusters" for nearest boxes without classes: a row of the table
         in `capabilities`.
@@ -168,6 +168,17 @@ _LEARNERS = [
         merge_settings=None,
     ),
     EstimatorEntry(
+        module="hyperboxes.literature.frequency",
+        class_name="FrequencyGFMM",
+        file_name="FrequencyGFMM",
+        summary="learns sample by sample; categories have distances, and boxes two of them each",
+        files="hyperboxes.literature.files:EndSchema",
+        notes="hyperboxes.literature.listing:EndNotes",
+        commands={"frequency": _REPEATABLE},
+        default_theta=0.5,
+        merge_settings=None,
+    ),
+    EstimatorEntry(
         module="hyperboxes._estimators.clustering",
         class_name="HyperboxClustering",
         file_name="HyperboxClustering",
@@ -175,7 +186,7 @@ _LEARNERS = [
         kind="clusters",
     ),
     EstimatorEntry(
-        module="hyperboxes.literature.clustering",
+        module="hyperboxes.literature.fuzzy_min_max",
         class_name="FuzzyMinMaxClustering",
         file_name="FuzzyMinMaxClustering",
         summary="learns boxes without labels until none changes; each is a cluster",

@@ -154,7 +154,7 @@ def make_row(estimator: Any, x: Any) -> np.ndarray:
         names = _feature_positions(estimator)
         if not x.keys() <= names.keys():
             raise ValueError(
-                f"x has features that the model does not know: {_listed(x.keys() - names)}. "
+                f"x has features that the model was not fitted with: {_listed(x.keys() - names)}. "
                 f"It was trained with {_listed(names)}."
             )
         values = [x.get(name, _NAN) for name in names]
@@ -166,7 +166,13 @@ def make_row(estimator: Any, x: Any) -> np.ndarray:
                 f"{estimator.n_features_in_} features."
             )
     for j, categories in known_categories(estimator).items():
-        values[j] = categories.position(values[j])
+        try:
+            values[j] = categories.position(values[j])
+        except TypeError:
+            name = list(_feature_positions(estimator))[j]
+            raise ValueError(
+                f"Feature {name!r} is {values[j]!r}. A category is a string, a number or a Boolean."
+            ) from None
     try:
         # One call that checks all of them: the result is not finite if one value is not.
         is_fine = math.hypot(*values) <= HUGE

@@ -6,9 +6,11 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, time, timedelta
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -45,7 +47,7 @@ _DURATIONS = (
 
 
 def refuse_dates(X: Any) -> None:
-    """Raise an error for a column of dates, times or durations that says what to do."""
+    """Raise an error for a column of dates, times or durations with advice what to do."""
     for name, values in _list_columns(X):
         known = next(_known_cells(values), None)
         if known is None:
@@ -92,6 +94,10 @@ _ROUNDING = 1e-12
 
 # The arguments of scikit-learn's validation for samples.
 NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+
+# What limits and numbers of threads may be: kernels take no larger ones, nor do systems.
+COUNT = [Interval(Integral, 1, 2**31, closed="both")]
+N_JOBS = [Interval(Integral, None, 1000, closed="right"), None]
 
 # Larger values have no place in a running variance.
 HUGE = 1e150
@@ -162,10 +168,10 @@ def validate_samples(
     if coded and y:
         numbers, labels = validated
         weights = check_weights(sample_weight, numbers)
-        for j, places in learn_positions(
+        for j, positions in learn_positions(
             estimator, coded, _mask(estimator, labels), weights
         ).items():
-            numbers[:, j] = places
+            numbers[:, j] = positions
     return validated
 
 
@@ -409,7 +415,32 @@ def check_counts(sample_weight: Any, X: np.ndarray) -> np.ndarray:
             f"sample_weight holds {weights[row]} in row {row}, but boxes count samples: weights "
             "must be whole numbers, of which 2 is a sample twice. BoostedHyperboxes takes any."
         )
+    if weights.sum() > _LARGEST_SUM:
+        raise ValueError(
+            f"sample_weight sums up to {weights.sum():g}, but boxes count samples, up to "
+            f"{_LARGEST_SUM:g}: divide the weights."
+        )
     return weights.astype(np.int64)
+
+
+# Samples of large weights are learned in so many copies, or as many as there are samples.
+_MAX_COPIES = 10_000
+_LARGEST_SUM = 2.0**53
+
+
+def bounded(weights: np.ndarray) -> np.ndarray:
+    """Return weights in proportion whose sum costs little, or the weights themselves."""
+    total, n_copies = weights.sum(), max(_MAX_COPIES, len(weights))
+    return weights * (n_copies / total) if total > n_copies + len(weights) else weights
+
+
+def repeat_by_counts(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows to learn, each as often as it counts, and how often it counts beyond that.
+
+    Where counts are large, rows are repeated in proportion to them, and once at least.
+    """
+    copies = np.maximum(np.rint(bounded(counts)), counts > 0).astype(np.int64)
+    return np.repeat(np.arange(len(counts)), copies), counts - copies
 
 
 def check_unlabeled(unlabeled: Any) -> None:
@@ -447,7 +478,7 @@ def check_any_label(labels: np.ndarray, unlabeled: Any) -> None:
     """Check that some sample has a label."""
     if len(labels) == 0:
         raise ValueError(
-            f"y holds no label: every value is {unlabeled!r}, which says that there is none. To "
+            f"y holds no label: every value is {unlabeled!r}, which marks a missing one. To "
             "find groups in such data, use HyperboxClustering."
         )
 

@@ -232,7 +232,7 @@ def _parse_npy(name: str, content: bytes) -> np.ndarray:
     dtype = np.dtype(descr)
     shape = tuple(int(length) for length in re.findall(rb"\d+", match[3]))
     if math.prod(shape) * dtype.itemsize != len(content) - match.end():
-        raise ModelFileError(f"{name} is not as long as its shape {shape} says")
+        raise ModelFileError(f"{name} does not have the length of its shape {shape}")
     array: np.ndarray = np.ndarray(shape, dtype, content, match.end())
     if dtype.kind == "b" and (array.view(np.uint8) > 1).any():
         raise ModelFileError(f"{name} has Booleans that are neither true nor false")

@@ -111,17 +111,17 @@ def to_onnx(model: Any) -> ModelProto:
     -------
     onnx_model : onnx.ModelProto
         A graph that takes ``X``, float64 of shape (n_samples, n_features), NaN where a value is
-        missing, and gives ``label``, what `predict` says, and ``membership``, float64 of shape
-        (n_samples, n_classes), what `membership` says. Both are the same bit for bit. Labels are
-        int64 for integers, otherwise of the type of ``classes_``.
+        missing, and gives ``label``, as `predict` returns it, and ``membership``, float64 of shape
+        (n_samples, n_classes), as `membership` returns it. Both are the same bit for bit. Labels
+        are int64 for integers, otherwise of the type of ``classes_``.
 
         If the model has categories, the graph takes ``numbers``, the other features in their order,
         and ``categories``, strings of shape (n_samples, n_categorical): ``str`` of the values, any
         other string where one is missing.
 
         Of `BoostedHyperboxes` it gives ``label``, ``probability``, float64 of shape (n_samples,
-        n_classes), and ``score``, what `decision_function` says. Labels and scores are the same bit
-        for bit, probabilities but for the last digits: runtimes differ in how they take powers.
+        n_classes), and ``score``, as `decision_function` returns it. Labels and scores are the same
+        bit for bit, probabilities but for the last digits: runtimes differ in how they take powers.
 
     See Also
     --------
@@ -131,7 +131,7 @@ def to_onnx(model: Any) -> ModelProto:
     Notes
     -----
     Every sample is compared with every box: a call takes time in proportion to ``n_samples *
-    n_boxes * n_features``. Rows are taken in chunks, so that memory grows with the input and the
+    n_boxes * n_features``. Rows are compared in chunks, so that memory grows with the input and the
     answers only.
 
     Examples
@@ -179,7 +179,8 @@ def _write_nearest_graph(
         n_boxes=constants["n_boxes"][0],
         is_mean=record.is_mean,
         is_weighted=not (record.gamma == 1.0).all(),
-        knows_all=not np.isnan(constants["lower"]).any(),
+        has_all_bounds=not np.isnan(constants["lower"]).any(),
+        compares_missing=bool(record.compared.any()),
     )
     n_features = len(record.gamma)
     is_scaled = (record.scale.low != 0.0).any() or (record.scale.span != 1.0).any()
@@ -213,6 +214,8 @@ def _list_constants(record: NearestBoxes) -> dict[str, np.ndarray]:
     n_features, n_classes = len(record.gamma), record.n_classes
     ends = np.searchsorted(labels[order], np.arange(n_classes + 1))
     firsts, stops = ends[:-1], ends[1:]
+    is_missing = np.isnan(record.lower[order].T)
+    compared = record.compared[:, None]
     return {
         **list_lengths(n_features, len(order), winner=[], membership=[n_classes]),
         "low": record.scale.low,
@@ -220,6 +223,8 @@ def _list_constants(record: NearestBoxes) -> dict[str, np.ndarray]:
         "lower": np.ascontiguousarray(record.lower[order].T),
         "upper": np.ascontiguousarray(record.upper[order].T),
         "gamma": record.gamma,
+        "missing_signs": np.where(is_missing, -1.0, 1.0) * compared,
+        "n_missing": (is_missing & compared).sum(axis=0).astype(float),
         "counts": counts[order].astype(float),
         "single_ages": np.where(counts[order] == 1, order, len(labels)),
         "n_boxes": np.array([len(order)]),
@@ -240,7 +245,7 @@ def _list_constants(record: NearestBoxes) -> dict[str, np.ndarray]:
 
 
 def _labels(classes: np.ndarray) -> np.ndarray:
-    """Return the class labels as an array of a type that ONNX and its runtimes know well."""
+    """Return the class labels as an array of a type that ONNX and its runtimes support."""
     classes = classes.astype(classes.dtype.newbyteorder("="))
     if classes.dtype.kind in "iu" and classes.max() <= np.iinfo(np.int64).max:
         return classes.astype(np.int64)

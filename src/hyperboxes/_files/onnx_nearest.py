@@ -98,13 +98,26 @@ _TIES = """{open_rank}
     valid_counts = Where (has_boxes, tie_counts, zero)
     largest_class = ArgMax <axis = 1, keepdims = 0> (valid_counts)
     flat_top = Squeeze (top, last)
-    tied_ages = Where (is_tied, single_ages, no_box)
+    {settling}
+    tied_ages = Where (may_settle, single_ages, no_box)
     oldest_single = ReduceMin <axes = [1], keepdims = 0> (tied_ages)
     is_single = Less (oldest_single, no_box)
     is_contained = Equal (flat_top, one)
     is_resolved = And (is_single, is_contained)
     oldest_class = Gather (classes_by_age, oldest_single)
     open_winner = Where (is_resolved, oldest_class, largest_class)"""
+
+
+# Boxes of a single sample settle ties of samples that lack values in the same features: the number
+# of features in which only one of the two has a value is 0.
+_SETTLING = """open_missing = Compress <axis = 1> (is_missing, is_open)
+    missing_by_feature = Squeeze (open_missing, last)
+    missing_by_row = Transpose <perm = [1, 0]> (missing_by_feature)
+    missing_number = Cast <to = 11> (missing_by_row)
+    n_more = MatMul (missing_number, missing_signs)
+    n_different = Add (n_more, n_missing)
+    is_same = Equal (n_different, zero)
+    may_settle = And (is_tied, is_same)"""
 
 
 @dataclass(frozen=True)
@@ -114,7 +127,8 @@ class Gaps:
     n_boxes: int
     is_mean: bool
     is_weighted: bool  # gamma is not 1 everywhere
-    knows_all: bool  # no bound of a box is NaN
+    has_all_bounds: bool  # no bound of a box is NaN
+    compares_missing: bool  # boxes of single samples must lack the same values
 
     def loop(self, result: str, combining: str, prefix: str = "") -> str:
         """Return a loop that combines `apart`, the gaps of samples and boxes, of all features."""
@@ -137,7 +151,7 @@ class Gaps:
         NaN is never greater, so unknown bounds rule nothing out; `Max` takes a third of the time,
         but runtimes may differ in what it makes of NaN.
         """
-        if self.knows_all:
+        if self.has_all_bounds:
             return f"{result} = Max (apart, {least})"
         return f"is_wider = Greater (apart, {least}) {result} = Where (is_wider, apart, {least})"
 
@@ -146,7 +160,7 @@ class Gaps:
         if not self.is_mean:
             return self.loop("gap", self.at_least("new", "old"))
         slope = "in_reach = Clip (apart, zero, one)"
-        if not self.knows_all:
+        if not self.has_all_bounds:
             slope = f"{self.at_least('slope', 'zero')} in_reach = Min (slope, one)"
         return self.loop("clipped", f"{slope} new = Add (old, in_reach)")
 
@@ -176,5 +190,8 @@ def write_deciding(gaps: Gaps) -> str:
         pairs=gaps.within_reach(),
         compared="clipped" if gaps.is_mean else "gap",
         class_rank=best_gap + _write_rank("best_gap" if gaps.is_mean else "best", "class_rank"),
-        resolving=_TIES.format(open_rank=open_rank),
+        resolving=_TIES.format(
+            open_rank=open_rank,
+            settling=_SETTLING if gaps.compares_missing else "may_settle = Identity (is_tied)",
+        ),
     )

@@ -12,12 +12,14 @@ import numpy as np
 
 from hyperboxes._estimators.adaptive import AdaptiveModel
 from hyperboxes._estimators.streaming import StreamClasses
+from hyperboxes._estimators.validation import HUGE
 from hyperboxes._files.archive import ModelFileError
 from hyperboxes._kernels.adaptive import N_BINS, Memory
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, AdaptiveState
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import (
     NEVER,
+    POWERS,
     PRIOR_WEIGHTS,
     SLOPES,
     DistanceCalibration,
@@ -30,7 +32,7 @@ from hyperboxes._models.quantizer import MOST_LEVELS, Codes
 from hyperboxes._models.records import AdditiveBoxes, EnsembleMember
 from hyperboxes._models.samples import MinMaxScale
 
-# A kind says it all in one place, and `saving` does what is the same for all. The entry of a
+# A kind defines it all in one class, and `saving` does what is the same for all. The entry of a
 # learner names its kind.
 
 # Numbers of samples and candidates must fit into 64 bits.
@@ -138,23 +140,23 @@ def _from_json(value: Any) -> Categories:
     match value:
         case {
             "values": list(values),
-            "places": list(places),
+            "places": list(positions),
             "tendencies": list(target_means),
             "scores": list(scores),
             "mean": float(mean),
             "weight": float(weight),
-        } if len(value) == 6 and len(values) == len(places) == len(target_means):
+        } if len(value) == 6 and len(values) == len(positions) == len(target_means):
             pass
         case _:
             raise ModelFileError("its categories are not complete")
     is_plain = all(type(item) in _PLAIN for item in values)
     if not is_plain or len(set(values)) < len(values) or not all(map(_is_pair, scores)):
         raise ModelFileError("its categories are not distinct strings and numbers")
-    if not all(type(number) is float for number in (*places, *target_means)):
+    if not all(type(number) is float for number in (*positions, *target_means)):
         raise ModelFileError("its categories have places that are no numbers")
-    ends = np.array(places), np.array(target_means)
+    ends = np.array(positions), np.array(target_means)
     is_ascending = all((np.diff(numbers) >= 0).all() for numbers in ends)
-    is_possible = is_ascending and all(0.0 <= place <= 1.0 for place in places)
+    is_possible = is_ascending and all(0.0 <= position <= 1.0 for position in positions)
     if not (is_possible and np.isfinite([mean, weight, *target_means]).all() and weight >= 0.0):
         raise ModelFileError("its categories have places that cannot be")
     return Categories(tuple(values), *ends, dict(map(tuple, scores)), mean, weight)
@@ -216,8 +218,15 @@ class NearestSchema(ModelSchema):
         if "scale_low" in arrays:
             with np.errstate(over="ignore", invalid="ignore"):
                 span = arrays["scale_high"] - arrays["scale_low"]
-            if not ((span >= 0) & np.isfinite(span)).all():
-                raise ModelFileError("the scale is not a finite range of each feature")
+                ends = [arrays["scale_low"] + span * arrays[name] for name in ("lower", "upper")]
+            reject(
+                {
+                    "the scale is not a finite range of each feature": ~(
+                        (span >= 0) & (span < np.inf)
+                    ),
+                    "a box has an infinite bound in data units": np.isinf(ends),
+                }
+            )
         if header["membership_function"] not in FUNCTIONS:
             raise ModelFileError("its membership function is not known")
         if not 0 <= header["n_candidates"] < TOO_MANY:
@@ -263,6 +272,9 @@ def _check_times(n_learned: int, arrays: Arrays) -> None:
     )
 
 
+_N_LOSSES = [len(POWERS)] + [len(PRIOR_WEIGHTS)] * len(SLOPES)
+
+
 def _calibration_to_json(calibration: DistanceCalibration | None) -> dict[str, Any] | None:
     if calibration is None:
         return None
@@ -271,6 +283,7 @@ def _calibration_to_json(calibration: DistanceCalibration | None) -> dict[str, A
         "log_gaps": calibration.log_gaps,
         "n_gaps": calibration.n_gaps,
         "next_update": calibration.next_update,
+        "power_losses": calibration.power_losses.tolist(),
     }
 
 
@@ -284,22 +297,26 @@ def _calibration_from_json(value: dict[str, Any] | None) -> DistanceCalibration 
             "log_gaps": float(log_gaps),
             "n_gaps": float(n_gaps),
             "next_update": int(question),
-        } if len(value) == 4 and _is_table(losses) and type(question) is int:
+            "power_losses": list(powers),
+        } if (
+            len(value) == 5 and _are_losses([powers, *losses], _N_LOSSES) and type(question) is int
+        ):
             pass
         case _:
             raise ModelFileError("its probabilities are not known")
-    numbers = np.array(losses)
-    is_possible = n_gaps > 0.0 and abs(log_gaps) < _MOST * n_gaps and np.isfinite(numbers).all()
+    tables = np.array(losses), np.array(powers)
+    is_finite = all(np.isfinite(table).all() for table in tables)
+    is_possible = n_gaps > 0.0 and abs(log_gaps) < _MOST * n_gaps and is_finite
     if not (is_possible and NEVER <= question < TOO_MANY):
         raise ModelFileError("its probabilities cannot be")
-    return DistanceCalibration(numbers, log_gaps, n_gaps, question)
+    return DistanceCalibration(tables[0], log_gaps, n_gaps, question, tables[1])
 
 
-def _is_table(losses: list[Any]) -> bool:
-    """Tell whether there is a number for each pair of slope and prior weight."""
-    rows = [row for row in losses if type(row) is list and len(row) == len(PRIOR_WEIGHTS)]
-    is_full = len(rows) == len(losses) == len(SLOPES)
-    return is_full and all(type(loss) is float for row in rows for loss in row)
+def _are_losses(rows: list[Any], n_columns: list[int]) -> bool:
+    """Return whether rows are lists of numbers, each of its length."""
+    return [type(row) is list and len(row) for row in rows] == n_columns and all(
+        type(loss) is float for row in rows for loss in row
+    )
 
 
 def _boxes(arrays: Arrays, n_classes: int, n_learned: int) -> BoxStore:
@@ -315,6 +332,7 @@ def _boxes(arrays: Arrays, n_classes: int, n_learned: int) -> BoxStore:
 _NOT_YET = -1
 
 _OF_FEATURES = ("seen", "mean", "variance", "scale", "weight")
+_LARGEST = {"lower": HUGE, "upper": HUGE, "mean": HUGE, "variance": 4.0 * HUGE**2}
 
 
 class NeighborSchema(ModelSchema):
@@ -341,18 +359,18 @@ class NeighborSchema(ModelSchema):
         return {"n_learned": model.state.n_learned}
 
     def read_arrays(self, model: Any) -> Arrays:
-        memory, places = model.state, model.labels.positions
+        memory, positions = model.state, model.labels.positions
         arrays = memory.kept()
         del arrays["counters"], arrays["order"]
         for name in ("lower", "upper"):
             arrays[name] = np.ascontiguousarray(arrays[name].T)
         n_classes = len(model.labels.classes)
         histograms = np.zeros((*arrays["histograms"].shape[:2], n_classes))
-        histograms[:, :, places] = arrays["histograms"]
+        histograms[:, :, positions] = arrays["histograms"]
         appeared = np.full(n_classes, _NOT_YET)
-        appeared[places] = np.arange(len(places))
+        appeared[positions] = np.arange(len(positions))
         return arrays | {
-            "labels": places[arrays["labels"]],
+            "labels": positions[arrays["labels"]],
             "histograms": histograms,
             "scores": memory.scores,
             "appeared": appeared,
@@ -383,10 +401,13 @@ class NeighborSchema(ModelSchema):
         scores = arrays["scores"]
         reject(
             {
-                "what it knows of features is not finite": [
+                "its statistics of features are not finite": [
                     not np.isfinite(array).all() for array in numbers
                 ],
-                "what it knows of features is negative": [
+                "its numbers are too large": [
+                    (np.abs(arrays[name]) > most).any() for name, most in _LARGEST.items()
+                ],
+                "its statistics of features are negative": [
                     (array < 0).any() for array in numbers if array is not arrays["mean"]
                 ],
                 "the scores of its experts are not shares": ~((scores >= 0) & (scores <= 1)),
@@ -396,20 +417,20 @@ class NeighborSchema(ModelSchema):
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         own = {name: arrays[name].astype(self.arrays[name][0][1:]) for name in self.arrays}
         appeared = own.pop("appeared")
-        places = np.flatnonzero(appeared != _NOT_YET)
-        places = places[np.argsort(appeared[places])]
+        positions = np.flatnonzero(appeared != _NOT_YET)
+        positions = positions[np.argsort(appeared[positions])]
         for name in ("lower", "upper"):
             own[name] = np.ascontiguousarray(own[name].T)
         own |= {
             "labels": appeared[own["labels"]],
-            "histograms": np.ascontiguousarray(own["histograms"][:, :, places]),
+            "histograms": np.ascontiguousarray(own["histograms"][:, :, positions]),
             "scores": own["scores"].ravel(),
             "order": np.argsort(-own["confirmed"]),
             "counters": np.array([len(own["labels"]), header["n_learned"]]),
         }
         classes = arrays["classes"]
         classes = classes.astype(object if header["classes_are_objects"] else classes.dtype)
-        labels = StreamClasses(classes, classes[places].tolist())
+        labels = StreamClasses(classes, classes[positions].tolist())
         return AdaptiveModel(AdaptiveState.of_arrays(Memory(**own)), labels)
 
 
@@ -426,7 +447,7 @@ def _check_appeared(arrays: Arrays, n_classes: int) -> None:
 
 
 class EnsembleSchema(ModelSchema):
-    """Models of many members. What they said of training samples is not kept, but how right."""
+    """Models of many members. Their votes on training samples are not kept, but the accuracy is."""
 
     header: ClassVar[Mapping[str, tuple[type, ...]]] = {
         "calibration": (list, NoneType),
@@ -499,7 +520,7 @@ class EnsembleSchema(ModelSchema):
         reject(
             {
                 "there is no member": len(sizes) == 0,
-                "a member knows no feature, or too many": (sizes < 1) | (sizes > n_features),
+                "a member has no feature, or too many": (sizes < 1) | (sizes > n_features),
                 "a member has no box": n_boxes < 1,
             }
         )
@@ -526,7 +547,7 @@ class EnsembleSchema(ModelSchema):
         for features in np.split(arrays["member_features"], np.cumsum(sizes)[:-1]):
             reject(
                 {
-                    "a member knows a feature that is none": (features < 0)
+                    "a member has a feature that is none": (features < 0)
                     | (features >= n_features),
                     "the features of a member are not in order": np.diff(features) < 1,
                 }
@@ -572,21 +593,21 @@ def _check_numbers(header: Mapping[str, Any], arrays: Arrays) -> None:
 
 def _split(own: Arrays) -> Iterator[EnsembleMember]:
     """Yield the members."""
-    place = {"feature": 0, "box": 0, "end": 0}
+    offsets = {"feature": 0, "box": 0, "end": 0}
     sizes = zip(own["member_sizes"].tolist(), own["member_boxes"].tolist(), strict=True)
     for (n_features, n_boxes), is_mean in zip(sizes, own["member_means"].tolist(), strict=True):
         n_ends = n_features * n_boxes
-        features = own["member_features"][place["feature"] :][:n_features]
+        features = own["member_features"][offsets["feature"] :][:n_features]
         lower, upper = (
-            own[name][place["end"] :][:n_ends].reshape(n_boxes, n_features)
+            own[name][offsets["end"] :][:n_ends].reshape(n_boxes, n_features)
             for name in ("lower", "upper")
         )
-        labels, counts = (own[name][place["box"] :][:n_boxes] for name in ("labels", "counts"))
+        labels, counts = (own[name][offsets["box"] :][:n_boxes] for name in ("labels", "counts"))
         combine: Literal["max", "sum"] = "sum" if is_mean else "max"
         yield EnsembleMember(features, lower, upper, labels, counts, combine)
-        place["feature"] += n_features
-        place["box"] += n_boxes
-        place["end"] += n_ends
+        offsets["feature"] += n_features
+        offsets["box"] += n_boxes
+        offsets["end"] += n_ends
 
 
 # The fields of records that files call otherwise.
@@ -638,7 +659,7 @@ class AdditiveSchema(ModelSchema):
 
 
 def _adds_up(arrays: Arrays) -> bool:
-    """Whether every score is finite, whichever boxes hold a sample."""
+    """Whether every score is finite, whichever boxes contain a sample."""
     with np.errstate(over="ignore"):
         largest = np.abs(arrays["intercept"]) + np.abs(arrays["weights"]).sum(axis=0)
     return bool(np.isfinite(largest).all())

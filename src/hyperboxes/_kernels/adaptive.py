@@ -41,14 +41,14 @@ Settings = namedtuple(
     "theta max_boxes horizons neighbors score_memory sharpness scale_rate weighs weight_floor",
 )
 
-# Working arrays: the sample `x` (both ends) that was asked about last, the features' `scale` then,
-# and `asked_at`, after how many samples learned, or -1; the `distances` of all boxes, and the same
-# in their `order`, `recent` ones first; the places in that order of the nearest and their `gaps`,
-# likewise of those that are to grow; `sums` of votes by class; what each expert says,
+# Working arrays: the sample `x` (both ends) that was predicted last, the features' `scale` then,
+# and `compared_at`, after how many samples learned, or -1; `distances` of all boxes, and the same
+# in their `order`, `recent` ones first; the positions in that order of the nearest and their
+# `gaps`, likewise of those that are to grow; `sums` of votes by class; the vote of each expert,
 # `votes[expert, label]`, the `totals` of these, and its weight.
 Workspace = namedtuple(
     "Workspace",
-    "x scale asked_at distances recent near gaps growable growable_gaps sums answers"
+    "x scale compared_at distances recent near gaps growable growable_gaps sums predicted"
     " votes totals weights",
 )
 
@@ -71,7 +71,7 @@ def predict(xl, xu, start, stop, memory, settings, work, shares):
     )
     total = weigh_experts(memory, settings, work)
     for row in range(start, stop):
-        ask(xl[row], xu[row], memory, settings, work)
+        find_votes(xl[row], xu[row], memory, settings, work)
         add_up(work, total, shares[row])
 
 
@@ -83,11 +83,11 @@ def learn(xl, xu, y, start, stop, memory, settings, work):
         pass_by_pointer(settings),
         pass_by_pointer(work),
     )
-    room = memory.labels.size
+    capacity = memory.labels.size
     for row in range(start, stop):
-        if memory.counters[BOXES] == room and room < settings.max_boxes:
+        if memory.counters[BOXES] == capacity and capacity < settings.max_boxes:
             return row
-        ask(xl[row], xu[row], memory, settings, work)
+        find_votes(xl[row], xu[row], memory, settings, work)
         judge(y[row], memory, settings, work)
         watch(xl[row], xu[row], y[row], memory, settings)
         store(xl[row], xu[row], y[row], memory, settings, work)
@@ -98,16 +98,16 @@ def learn(xl, xu, y, start, stop, memory, settings, work):
 
 
 @inlined
-def ask(xl, xu, memory, settings, work):
+def find_votes(xl, xu, memory, settings, work):
     """Evaluate all experts for a sample, unless it was the last one evaluated."""
-    if work.asked_at[0] != memory.counters[SAMPLES] or not is_last(xl, xu, work.x):
+    if work.compared_at[0] != memory.counters[SAMPLES] or not is_last(xl, xu, work.x):
         set_distances(xl, xu, memory, work.distances)
         sort_by_age(memory, work.distances, work.recent)
         answer(memory, settings, work)
         for j in range(xl.size):
             work.x[0, j], work.x[1, j] = xl[j], xu[j]
             work.scale[j] = memory.scale[j]
-        work.asked_at[0] = memory.counters[SAMPLES]
+        work.compared_at[0] = memory.counters[SAMPLES]
 
 
 @forceinline
@@ -137,9 +137,9 @@ def set_distances(xl, xu, memory, distances):
 def sort_by_age(memory, distances, recent):
     """Write the distances of the boxes, those matched last first."""
     order = memory.order
-    for place in range(memory.counters[BOXES]):
-        check_index(order[place], distances.shape[0])
-        recent[place] = at(distances, order[place])
+    for position in range(memory.counters[BOXES]):
+        check_index(order[position], distances.shape[0])
+        recent[position] = at(distances, order[position])
 
 
 @forceinline
@@ -191,16 +191,16 @@ def lanes_up_to(n_lanes):
 
 @forceinline
 def count_votes(expert, n_near, memory, settings, work):
-    """Write what the experts of a horizon say, from the first of them on."""
+    """Write the votes of the experts of a horizon, from the first of them on."""
     sums, order, labels = work.sums, memory.order, memory.labels
     sums[:] = 0.0
-    total, place = 0.0, 0
+    total, position = 0.0, 0
     for count in range(settings.neighbors.size):
-        while place < smaller(settings.neighbors[count], n_near):
-            vote = 1.0 / (work.gaps[place] + SMALLEST_GAP)
-            sums[at(labels, at(order, work.near[place]))] += vote
+        while position < smaller(settings.neighbors[count], n_near):
+            vote = 1.0 / (work.gaps[position] + SMALLEST_GAP)
+            sums[at(labels, at(order, work.near[position]))] += vote
             total += vote
-            place += 1
+            position += 1
         best, most = 0, sums[0]
         for label in range(sums.size):
             is_more = sums[label] > most
@@ -208,15 +208,15 @@ def count_votes(expert, n_near, memory, settings, work):
             most = sums[label] if is_more else most
             work.votes[expert + count, label] = sums[label]
         work.totals[expert + count] = total
-        work.answers[expert + count] = best
+        work.predicted[expert + count] = best
 
 
 @forceinline
 def first_largest(values):
-    """Return the place of the largest value, the first of equals."""
+    """Return the position of the largest value, the first of equals."""
     best = 0
-    for place in range(1, values.size):
-        best = place if values[place] > values[best] else best
+    for position in range(1, values.size):
+        best = position if values[position] > values[best] else best
     return best
 
 
@@ -251,7 +251,7 @@ def judge(label, memory, settings, work):
         n_learned = memory.counters[SAMPLES]
         rate = 1.0 / smaller(settings.score_memory, n_learned + 1.0)
         for expert in range(memory.scores.size):
-            hit = 1.0 if work.answers[expert] == label else 0.0
+            hit = 1.0 if work.predicted[expert] == label else 0.0
             memory.scores[expert] += (hit - memory.scores[expert]) * rate
 
 
@@ -263,9 +263,9 @@ def watch(xl, xu, label, memory, settings):
             continue
         value = xl[j] + (xu[j] - xl[j]) * 0.5
         update_scale(value, j, memory, settings)
-        place = N_BINS * ((value - memory.mean[j]) * memory.scale[j] + 0.5)
-        place = smaller(larger(place, 0.0), N_BINS - 1.0)
-        memory.histograms[j, int(place), label] += 1.0
+        position = N_BINS * ((value - memory.mean[j]) * memory.scale[j] + 0.5)
+        position = smaller(larger(position, 0.0), N_BINS - 1.0)
+        memory.histograms[j, int(position), label] += 1.0
 
 
 @forceinline
@@ -293,10 +293,10 @@ def store(xl, xu, label, memory, settings, work):
     box = find_growable(xl, xu, label, horizon, memory, settings, work)
     if box >= 0:
         memory.counts[box] += 1
-        place = n_confirmed_since(memory.confirmed[box], memory.counters[BOXES], memory) - 1
-        renew(place, memory)
+        position = n_confirmed_since(memory.confirmed[box], memory.counters[BOXES], memory) - 1
+        renew(position, memory)
     else:
-        box = find_room(memory, settings)
+        box = find_free_box(memory, settings)
         memory.labels[box] = label
         memory.counts[box] = 1
         memory.born[box] = memory.counters[SAMPLES]
@@ -317,10 +317,10 @@ def find_growable(xl, xu, label, horizon, memory, settings, work):
     """
     limit = reach(memory, settings.theta, work.scale)
     find_nearest_of(label, limit, memory, work)
-    for place in range(N_TRIES):
-        if work.growable_gaps[place] == np.inf:
+    for position in range(N_TRIES):
+        if work.growable_gaps[position] == np.inf:
             break
-        box = memory.order[work.growable[place]]
+        box = memory.order[work.growable[position]]
         is_young = memory.counters[SAMPLES] - memory.born[box] < horizon
         if (
             is_young
@@ -370,7 +370,7 @@ def find_nearest_of(label, limit, memory, work):
 
 @forceinline
 def fits(xl, xu, box, memory, theta):
-    """Whether no side of a box is longer than `theta` once it holds the sample."""
+    """Whether no side of a box is longer than `theta` once it contains the sample."""
     for j in range(xl.size):
         high, low = upmost(xu[j], memory.upper[j, box]), lowest(xl[j], memory.lower[j, box])
         if (high - low) * memory.scale[j] > theta:
@@ -380,7 +380,7 @@ def fits(xl, xu, box, memory, theta):
 
 @forceinline
 def meets_any(xl, xu, label, box, horizon, limit, memory, recent):
-    """Whether a box, once it holds the sample, meets a recent one of another class.
+    """Whether a box, once it contains the sample, meets a recent one of another class.
 
     It is within `theta` then, so that only boxes below the limit need to be looked at.
     """
@@ -397,7 +397,7 @@ def meets_any(xl, xu, label, box, horizon, limit, memory, recent):
 
 @forceinline
 def meet(xl, xu, box, other, memory):
-    """Whether a box, once it holds the sample, meets another one."""
+    """Whether a box, once it contains the sample, meets another one."""
     for j in range(xl.size):
         high, low = upmost(xu[j], memory.upper[j, box]), lowest(xl[j], memory.lower[j, box])
         if memory.lower[j, other] > high or memory.upper[j, other] < low:
@@ -406,7 +406,7 @@ def meet(xl, xu, box, other, memory):
 
 
 @forceinline
-def find_room(memory, settings):
+def find_free_box(memory, settings):
     """Return the index of a new box: at the limit, that of the box matched longest ago."""
     n_boxes = memory.counters[BOXES]
     if n_boxes < settings.max_boxes:
@@ -417,11 +417,11 @@ def find_room(memory, settings):
 
 
 @forceinline
-def renew(place, memory):
+def renew(position, memory):
     """Move a box to the beginning of `order`: it was matched last."""
     order = memory.order
-    box = order[place]
-    move_up(order, place)
+    box = order[position]
+    move_up(order, position)
     order[0] = box
 
 
@@ -441,9 +441,9 @@ def weigh_features(memory, settings):
             memory.weight[j] = floor + (1.0 - floor) * memory.weight[j] / most
         else:
             memory.weight[j] = 1.0
-        for place in range(N_BINS):
+        for bin_index in range(N_BINS):
             for label in range(memory.histograms.shape[2]):
-                memory.histograms[j, place, label] *= HISTOGRAM_FADE
+                memory.histograms[j, bin_index, label] *= HISTOGRAM_FADE
 
 
 @forceinline
@@ -451,8 +451,8 @@ def information(counts):
     """Return the mutual information of rows and columns, less its bias, at least 0."""
     n_labels = counts.shape[1]
     total, n_rows, n_columns = 0.0, 0, 0
-    for place in range(N_BINS):
-        n_rows += 1 if row_sum(counts, place) > 0.0 else 0
+    for bin_index in range(N_BINS):
+        n_rows += 1 if row_sum(counts, bin_index) > 0.0 else 0
     for label in range(n_labels):
         column = column_sum(counts, label)
         n_columns += 1 if column > 0.0 else 0
@@ -460,10 +460,10 @@ def information(counts):
     shared = 0.0
     for label in range(n_labels):
         column = column_sum(counts, label)
-        for place in range(N_BINS):
-            count = counts[place, label]
+        for bin_index in range(N_BINS):
+            count = counts[bin_index, label]
             if count > 0.0:
-                row = row_sum(counts, place)
+                row = row_sum(counts, bin_index)
                 shared += count / total * math.log(count * total / (row * column))
     if total > 0.0:
         shared -= (n_rows - 1) * (n_columns - 1) / (2.0 * total)
@@ -471,11 +471,11 @@ def information(counts):
 
 
 @forceinline
-def row_sum(counts, place):
+def row_sum(counts, bin_index):
     """Add up a row."""
     total = 0.0
     for label in range(counts.shape[1]):
-        total += counts[place, label]
+        total += counts[bin_index, label]
     return total
 
 
@@ -483,6 +483,6 @@ def row_sum(counts, place):
 def column_sum(counts, label):
     """Add up a column."""
     total = 0.0
-    for place in range(N_BINS):
-        total += counts[place, label]
+    for bin_index in range(N_BINS):
+        total += counts[bin_index, label]
     return total

@@ -24,24 +24,24 @@ Cells = namedtuple("Cells", "scores masses")
 Sweep = namedtuple("Sweep", "probabilities totals steps factors sums")
 
 # The weights of boxes for each class: `ridges` penalise the weights of each box, weights that gain
-# less than `threshold` are 0, and `members` tells which cells each box contains.
+# less than `threshold` are 0, and `members` marks the cells that each box contains.
 Weights = namedtuple("Weights", "votes ridges threshold members")
 
 
 @kernel
-def mark_contained(codes, box, start, stop, held):
-    """Write which of the samples `start` to `stop` a box holds."""
-    held = held[start:stop]
-    for row in range(held.size):
-        held[row] = True
-    for place in range(n_used(box)):
-        column = codes[box.feature[place], start:stop]
-        first, last = np.uint8(box.first[place]), np.uint8(box.last[place])
-        missing = box.missing[place]
-        for row in range(held.size):
+def mark_contained(codes, box, start, stop, contained):
+    """Write which of the samples `start` to `stop` a box contains."""
+    contained = contained[start:stop]
+    for row in range(contained.size):
+        contained[row] = True
+    for condition in range(n_used(box)):
+        column = codes[box.feature[condition], start:stop]
+        first, last = np.uint8(box.first[condition]), np.uint8(box.last[condition])
+        missing = box.missing[condition]
+        for row in range(contained.size):
             code = column[row]
             meets = (code >= first) & (code <= last)
-            held[row] &= meets | (missing & (code == MISSING))
+            contained[row] &= meets | (missing & (code == MISSING))
 
 
 @kernel
@@ -101,20 +101,18 @@ def shift(scores, probabilities, label, step, factor):
 def correct_intercepts(cells, sweep, intercepts):
     """Make a Newton step in the intercept of each class."""
     probabilities, totals = sweep.probabilities, sweep.totals
-    n_regions, n_classes = cells.scores.shape
+    n_cells, n_classes = cells.scores.shape
     for label in range(n_classes):
         g, h = np.int64(0), np.int64(0)
-        for region in range(n_regions):
-            sums = sums_of(
-                probabilities[region, label], cells.masses[region, label], totals[region]
-            )
+        for cell in range(n_cells):
+            sums = sums_of(probabilities[cell, label], cells.masses[cell, label], totals[cell])
             g += sums[0]
             h += sums[1]
         step = newton_step(g, h, 0.0, float(ONE))
         intercepts[label] += step
         factor = math.exp(step)
-        for region in range(n_regions):
-            shift(cells.scores[region], probabilities[region], label, step, factor)
+        for cell in range(n_cells):
+            shift(cells.scores[cell], probabilities[cell], label, step, factor)
 
 
 def make_sweep(cells):
@@ -156,19 +154,17 @@ def correct_box(cells, sweep, voters, box):
     """
     probabilities, totals = sweep.probabilities, sweep.totals
     steps, factors, sums = sweep.steps, sweep.factors, sweep.sums
-    n_regions, n_classes = probabilities.shape
+    n_cells, n_classes = probabilities.shape
     members, votes = voters.members[box], voters.votes[box]
     first = 1 if n_classes == 2 else 0
     share = 1.0 if n_classes == 2 else 1.0 - 1.0 / n_classes
     for label in range(n_classes):
         steps[label], factors[label] = 0.0, 1.0
         sums[label, 0] = sums[label, 1] = 0
-    for region in range(n_regions):
-        if members[region]:
+    for cell in range(n_cells):
+        if members[cell]:
             for label in range(first, n_classes):
-                g, h = sums_of(
-                    probabilities[region, label], cells.masses[region, label], totals[region]
-                )
+                g, h = sums_of(probabilities[cell, label], cells.masses[cell, label], totals[cell])
                 sums[label, 0] += g
                 sums[label, 1] += h
     for label in range(first, n_classes):
@@ -178,9 +174,9 @@ def correct_box(cells, sweep, voters, box):
         steps[label] = (wanted - votes[label]) * (share if wanted != 0.0 else 1.0)
         factors[label] = math.exp(steps[label])
         votes[label] += steps[label]
-    for region in range(n_regions):
-        if members[region]:
-            add_steps(cells.scores[region], probabilities[region], steps, factors)
+    for cell in range(n_cells):
+        if members[cell]:
+            add_steps(cells.scores[cell], probabilities[cell], steps, factors)
 
 
 @forceinline
@@ -214,19 +210,17 @@ def vote_for_all(cells, inside, l2, rate, votes, intercepts, sweep):
     probabilities, totals = sweep.probabilities, sweep.totals
     for label in range(votes.size):
         g, h = np.int64(0), np.int64(0)
-        for region in range(totals.size):
-            if inside[region]:
-                sums = sums_of(
-                    probabilities[region, label], cells.masses[region, label], totals[region]
-                )
+        for cell in range(totals.size):
+            if inside[cell]:
+                sums = sums_of(probabilities[cell, label], cells.masses[cell, label], totals[cell])
                 g += sums[0]
                 h += sums[1]
         votes[label] = rate * newton_step(g, h, 0.0, l2)
-    for region in range(totals.size):
-        if inside[region]:
+    for cell in range(totals.size):
+        if inside[cell]:
             for label in range(votes.size):
-                cells.scores[region, label] += votes[label]
-            set_softmax(cells.scores[region], probabilities[region])
+                cells.scores[cell, label] += votes[label]
+            set_softmax(cells.scores[cell], probabilities[cell])
     correct_intercepts(cells, sweep, intercepts)
 
 
@@ -236,10 +230,10 @@ def set_probabilities(scores, row, probabilities):
 
     `row` is a working array for the classes.
     """
-    for region in range(scores.shape[0]):
-        set_softmax(scores[region], row)
+    for cell in range(scores.shape[0]):
+        set_softmax(scores[cell], row)
         for label in range(row.size):
-            probabilities[region, label] = whole(row[label])
+            probabilities[cell, label] = whole(row[label])
 
 
 @kernel
@@ -248,13 +242,15 @@ def add_votes(X, conditions, votes, start, stop, scores):
     for row in range(start, stop):
         for box in range(votes.shape[0]):
             is_contained = True
-            for place in range(conditions.starts[box], conditions.starts[box + 1]):
-                check_index(conditions.feature[place], X.shape[1])
-                value = X[row, conditions.feature[place]]
+            for condition in range(conditions.starts[box], conditions.starts[box + 1]):
+                check_index(conditions.feature[condition], X.shape[1])
+                value = X[row, conditions.feature[condition]]
                 if value != value:
-                    is_contained = conditions.missing[place]
+                    is_contained = conditions.missing[condition]
                 else:
-                    is_contained = conditions.lower[place] <= value <= conditions.upper[place]
+                    is_contained = (
+                        conditions.lower[condition] <= value <= conditions.upper[condition]
+                    )
                 if not is_contained:
                     break
             if is_contained:

@@ -17,7 +17,13 @@ from hyperboxes._kernels.blocking import (
     share_blocking_bounds,
     tighten_free_region,
 )
-from hyperboxes._kernels.box_index import has_room, joint_label, relabel_box, remove_box, update_box
+from hyperboxes._kernels.box_index import (
+    has_spare_blocks,
+    joint_label,
+    relabel_box,
+    remove_box,
+    update_box,
+)
 from hyperboxes._kernels.candidates import FITTING, choose, find_best, insert, list_similar
 from hyperboxes._kernels.geometry import copy_row, fits, hull, larger, overlaps, similarity, smaller
 from hyperboxes._kernels.jit import forceinline, inlined, internal, kernel, pass_by_pointer
@@ -35,7 +41,7 @@ from hyperboxes._kernels.structs import ALIVE, BOXES, CANDIDATES, CLOSED, FEW, N
 # indices; the other box is left with a count of 0 and removed from the search.
 
 # State of AGGLO-2: the box to visit next, and whether the pass has merged anything.
-PLACE, MERGED = range(2)
+VISITED, MERGED = range(2)
 
 
 @kernel
@@ -43,7 +49,7 @@ def merge_in_turn(boxes, walk, growth, scratch, keeps_visited, relabels, work):
     """AGGLO-2: visit box after box, merging each with the most similar one that may; repeat.
 
     The merged box takes the index of the visited one if `keeps_visited`, else the smaller one.
-    `relabels` says that there are boxes without a label, None that there are none.
+    `relabels` means that there are boxes without a label, None that there are none.
 
     Returns whether a whole pass has merged nothing, which is the end; or False after `work`
     comparisons of a block in one dimension, when the arrays are too full to relabel a box, when so
@@ -57,15 +63,15 @@ def merge_in_turn(boxes, walk, growth, scratch, keeps_visited, relabels, work):
     counters, counts, lower, upper = boxes.counters, boxes.counts, boxes.lower, boxes.upper
     n_boxes, n_features = lower.shape
     end = counters[WORK] + larger(work // n_features, 1)
-    while counters[WORK] < end and counters[ALIVE] > counters[FEW] and has_room(boxes):
+    while counters[WORK] < end and counters[ALIVE] > counters[FEW] and has_spare_blocks(boxes):
         if not begin(boxes, boxes.index.free_regions):
             break
-        if walk[PLACE] == n_boxes:
+        if walk[VISITED] == n_boxes:
             if not walk[MERGED]:
                 return True
-            walk[PLACE] = walk[MERGED] = 0
-        i = walk[PLACE]
-        walk[PLACE] += 1
+            walk[VISITED] = walk[MERGED] = 0
+        i = walk[VISITED]
+        walk[VISITED] += 1
         if counts[i] == 0:
             continue
         copy_row(lower[i], scratch.search.low)
@@ -99,7 +105,7 @@ def merge(kept, gone, boxes, relabels):
     remove_box(gone, boxes)
 
 
-# The paper sorts all pairs anew after each merge. Here each pair belongs to one of its boxes; each
+# The paper sorts all pairs again after each merge. Here each pair belongs to one of its boxes; each
 # box keeps a short list of the best pairs that are its own, and a tournament tree finds the best
 # pair of all. Pairs that come after those on its list are searched for when these are used up and
 # none of another box comes first. A pair is tried only once: under the closed overlap test, boxes
@@ -110,14 +116,14 @@ def merge(kept, gone, boxes, relabels):
 # At first a pair belongs to the younger box, because the blocking bounds of older ones are known
 # when its partners are searched. By the similarity between the far faces, boxes that grow only get
 # less similar, and a pair that was rejected or too large stays so. Hence lists still hold when a
-# box merges: a pair is no more similar than the list says, and is compared once more when its turn
+# box merges: a pair is no more similar than in the list, and is compared once more when its turn
 # comes. By other similarities (`moves`) the pairs of a box that has changed become its own, and it
 # starts its list again.
 #
-# Of a `Queue`, `partners[i]` lists boxes by descending similarity, ties by age; `lists[i]` says how
+# Of a `Queue`, `partners[i]` lists boxes by descending similarity, ties by age; `lists[i]` is how
 # many they are, how many have been taken, and whether one was rejected. `frontier[i]`, a similarity
 # and a box, is how far down the list reaches: pairs after it are to be searched for. `heads[i]` is
-# the next pair on the list, or the frontier. `stamps` says to which of two boxes a pair belongs,
+# the next pair on the list, or the frontier. `stamps` is to which of two boxes a pair belongs,
 # that of the larger one, and which is the largest. `tree` holds the winners among the heads, the
 # root at 1. `witness[i]` is a box that was in conflict with a merge of box i.
 
@@ -151,11 +157,11 @@ def make_queue(n_boxes: int, n_partners: int) -> Queue:
 
 @kernel
 def merge_best_pairs(boxes, queue, log, growth, scratch, moves, may_part, relabels, work):
-    """Merge pair after pair; append similarity and places to `log`.
+    """Merge pair after pair; append similarity and positions to `log`.
 
-    `moves` says that pairs of a box that has changed become its own; `may_part` that boxes may stop
-    overlapping when they grow, so that rejected pairs are tried again; `relabels` that there are
-    boxes without a label. They are None if not, and the code for that is not even compiled.
+    `moves` means that pairs of a box that has changed become its own; `may_part` that boxes may
+    stop overlapping when they grow, so that rejected pairs are tried again; `relabels` that there
+    are boxes without a label. They are None if not, and the code for that is not even compiled.
 
     Returns whether no pair is left; or False after `work` comparisons of a block in one dimension,
     when the arrays are too full to relabel a box, when so few boxes are left that the trees should
@@ -166,7 +172,7 @@ def merge_best_pairs(boxes, queue, log, growth, scratch, moves, may_part, relabe
     counters, lists, stamps = boxes.counters, queue.lists, queue.stamps
     n_boxes, n_features = boxes.lower.shape
     end = counters[WORK] + larger(work // n_features, 1)
-    while counters[WORK] < end and counters[ALIVE] > counters[FEW] and has_room(boxes):
+    while counters[WORK] < end and counters[ALIVE] > counters[FEW] and has_spare_blocks(boxes):
         if not begin(boxes, boxes.index.free_regions):
             break
         i = queue.tree[1]
@@ -223,13 +229,14 @@ def _is_outdated(i, k, value, boxes, queue, growth, search):
         new, k, frontier[i, VALUE], np.int64(frontier[i, PARTNER])
     )
     if is_listed and new >= growth.floor:
-        place = queue.lists[i, TAKEN]
-        while place < queue.lists[i, LISTED] and precedes(
-            similarities[place], partners[place], new, k
+        position = queue.lists[i, TAKEN]
+        while position < queue.lists[i, LISTED] and precedes(
+            similarities[position], partners[position], new, k
         ):
-            partners[place - 1], similarities[place - 1] = partners[place], similarities[place]
-            place += 1
-        partners[place - 1], similarities[place - 1] = k, new
+            partners[position - 1] = partners[position]
+            similarities[position - 1] = similarities[position]
+            position += 1
+        partners[position - 1], similarities[position - 1] = k, new
         queue.lists[i, TAKEN] -= 1
     return True
 
@@ -363,7 +370,7 @@ def _reopen(box, boxes, queue, growth, scratch):
 # All merges in the paper's order, and the matrix of their ranks in order of time.
 Merges = namedtuple("Merges", "similarity earlier later matrix")
 
-# All merges in order of time: places, when the first shape of each box ends, and when the shape
+# All merges in order of time: positions, when the first shape of each box ends, and when the shape
 # ends that each merge makes.
 Replay = namedtuple("Replay", "earlier later ends ends_of_merged")
 
@@ -372,7 +379,7 @@ BOX, MERGE, TRIED = range(3)
 
 
 def rank_matrix(ranks: np.ndarray) -> np.ndarray:
-    """Return the wavelet matrix: per bit, from the highest, how many zeros precede each place."""
+    """Return the wavelet matrix: per bit, from the highest, the zeros before each position."""
     n_bits = max(1, len(ranks).bit_length())
     zeros = np.zeros((n_bits, len(ranks) + 1), np.int64)
     for level in range(n_bits):
@@ -399,7 +406,7 @@ def find_lifetimes(replay):
 def count_tries(boxes, state, replay, merges, growth, scratch, relabels, work):
     """Count on: the pairs of the samples' boxes, then, merge by merge, those of the merged boxes.
 
-    `boxes` are the samples again, and are merged again as `replay` says. Returns whether all is
+    `boxes` are the samples again, and are merged again as `replay` lists. Returns whether all is
     counted; or False after `work` comparisons of a block in one dimension, and when there is no
     room to relabel a box.
     """
@@ -412,7 +419,7 @@ def count_tries(boxes, state, replay, merges, growth, scratch, relabels, work):
         i = state[BOX]
         state[TRIED] += _tries_of_pairs(i, i + 1, 0, boxes, ends, merges, growth, scratch)
         state[BOX] += 1
-    while state[MERGE] < earlier.shape[0] and counters[WORK] < end and has_room(boxes):
+    while state[MERGE] < earlier.shape[0] and counters[WORK] < end and has_spare_blocks(boxes):
         t = state[MERGE]
         i = earlier[t]
         merge(i, replay.later[t], boxes, relabels)
@@ -470,7 +477,7 @@ def _rank(value, i, k, merges):
 
 @inlined
 def _count_less(matrix, start, end, rank):
-    """Count the ranks below `rank` from place `start` to before `end`."""
+    """Count the ranks below `rank` from position `start` to before `end`."""
     n_bits, n = matrix.shape
     less = 0
     for level in range(n_bits):
@@ -487,10 +494,10 @@ def _count_less(matrix, start, end, rank):
 
 @kernel
 def cut_overlaps(boxes, start, growth, scratch, work):
-    """Cut boxes, from a place on, that overlap later boxes of other classes; return where it ended.
+    """Cut boxes from an index on that overlap later boxes of other classes; return where it ended.
 
-    Boxes that hold a single sample or have no label stay as they are, as in learning. It ends with
-    the last box or after `work` comparisons of a block in one dimension.
+    Boxes that contain a single sample or have no label stay as they are, as in learning. It ends
+    with the last box or after `work` comparisons of a block in one dimension.
     """
     boxes, growth, scratch = (
         pass_by_pointer(boxes),

@@ -82,7 +82,7 @@ def make_bitmaps(
     n_features = lower.shape[1]
     n_chunks = -(-capacity // CHUNK)
     return Bitmaps(
-        _place_edges(lower, upper),
+        _choose_edges(lower, upper),
         np.zeros((n_chunks, 4 * n_features * N_EDGES, WORDS), np.int64),
         np.zeros((n_chunks, n_classes + 1, WORDS), np.int64),
         np.array([0, 0, n_walks, 0, 0]),
@@ -91,7 +91,7 @@ def make_bitmaps(
     )
 
 
-def _place_edges(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+def _choose_edges(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Return bin edges for lower and negative upper ends: ascending numbers without NaN."""
     if len(lower) == 0:
         grid = np.linspace(0.0, 1.0, N_EDGES)
@@ -99,8 +99,8 @@ def _place_edges(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     some = slice(None, None, -(-len(lower) // _SAMPLE_SIZE))
     keys = np.stack([lower[some], -upper[some]])
     keys = np.sort(np.where(np.isnan(keys), 0.0, keys), axis=1)
-    places = np.linspace(0, keys.shape[1] - 1, N_EDGES).round().astype(int)
-    return np.ascontiguousarray(keys[:, places].transpose(2, 0, 1))
+    sampled = np.linspace(0, keys.shape[1] - 1, N_EDGES).round().astype(int)
+    return np.ascontiguousarray(keys[:, sampled].transpose(2, 0, 1))
 
 
 @forceinline
@@ -130,7 +130,7 @@ def mark_box(box, boxes, bitmaps):
         return
     lower, upper = boxes.lower, boxes.upper
     bits, bin_edges, classes = bitmaps.bits, bitmaps.bin_edges, bitmaps.classes
-    chunk, word, bit = _place_of(box)
+    chunk, word, bit = _split_index(box)
     for j in range(lower.shape[1]):
         if not is_known(lower[box, j]):
             bitmaps.state[UNKNOWN] = 1
@@ -150,7 +150,7 @@ def mark_box(box, boxes, bitmaps):
 def mark_blocking_bound(box, j, end, blocking_bound, bitmaps):
     """Add a blocking bound of a box, given as a negative number if it is above the box."""
     bits = bitmaps.bits
-    chunk, word, bit = _place_of(box)
+    chunk, word, bit = _split_index(box)
     row = bits.shape[1] // 2 + (2 * j + end) * N_EDGES
     mark = _first_edge(bitmaps.bin_edges, j, end, blocking_bound) - 1
     while mark >= 0 and not bits[chunk, row + mark, word] & bit:
@@ -165,13 +165,13 @@ def unmark_box(box, boxes, bitmaps):
         return
     classes, label = bitmaps.classes, boxes.labels[box]
     if label != NO_LABEL:
-        chunk, word, bit = _place_of(box)
+        chunk, word, bit = _split_index(box)
         classes[chunk, label, word] &= ~bit
         classes[chunk, classes.shape[1] - 1, word] &= ~bit
 
 
 @forceinline
-def _place_of(box):
+def _split_index(box):
     """Return the chunk of a box, its word, and its bit."""
     return box // CHUNK, box % CHUNK // 64, np.int64(1) << (box % 64)
 
@@ -352,18 +352,18 @@ def _intersect(
         flip = _repeat(builder, args[5])
         with cgutils.for_range_slice(builder, args[3], args[4], args[3].type(1)) as (number, _):
             offset = builder.load(pointer_to(context, builder, kinds[2], args[2], number))
-            place = _bitmap_at(context, builder, kinds[0], args[0], builder.add(args[1], offset))
-            of_row = builder.xor(builder.load(place, align=8), flip)
-            all_rows, all_but_one = (builder.load(place) for place in inner)
+            address = _bitmap_at(context, builder, kinds[0], args[0], builder.add(args[1], offset))
+            of_row = builder.xor(builder.load(address, align=8), flip)
+            all_rows, all_but_one = (builder.load(address) for address in inner)
             builder.store(builder.and_(all_rows, of_row), inner[0])
             builder.store(builder.or_(all_rows, builder.and_(all_but_one, of_row)), inner[1])
         for source, target in zip(inner, outer, strict=True):
             builder.store(builder.load(source), target, align=8)
-        any_met, any_nearly = (_is_any(builder, builder.load(place)) for place in inner)
+        any_met, any_nearly = (_is_any(builder, builder.load(address)) for address in inner)
         return builder.or_(any_met, builder.shl(any_nearly, any_nearly.type(1)))
 
-    place = types.int64
-    return types.int64(bits, place, rows, place, place, place, all_rows, all_but_one), generate
+    number = types.int64
+    return types.int64(bits, number, rows, number, number, number, all_rows, all_but_one), generate
 
 
 def _bitmap_at(context: Any, builder: Any, kind: Any, array: Any, start: Any = None) -> Any:

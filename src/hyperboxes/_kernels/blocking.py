@@ -109,12 +109,12 @@ def open_free_region(box, index, free_regions):
     """Make the free region of a box, and of the nodes above it, unbounded."""
     if free_regions is None:
         return
-    place = index.places[box] if in_use(free_regions) else -1
-    while place >= 0:
+    slot = index.slots[box] if in_use(free_regions) else -1
+    while slot >= 0:
         for j in range(free_regions.shape[1]):
-            free_regions[place // LANES, j, LOW, place % LANES] = -_INFINITY
-            free_regions[place // LANES, j, HIGH, place % LANES] = _INFINITY
-        place = index.links[place // LANES, PARENT]
+            free_regions[slot // LANES, j, LOW, slot % LANES] = -_INFINITY
+            free_regions[slot // LANES, j, HIGH, slot % LANES] = _INFINITY
+        slot = index.links[slot // LANES, PARENT]
 
 
 @forceinline
@@ -150,11 +150,11 @@ def bound_free_regions(child, parent, lane, free_regions):
 
 
 @forceinline
-def may_grow(box, places, free_regions):
+def may_grow(box, slots, free_regions):
     """Whether the free region of a box is not empty."""
     if free_regions is None or not in_use(free_regions):
         return True
-    return free_regions[places[box] // LANES, 0, LOW, places[box] % LANES] < _INFINITY
+    return free_regions[slots[box] // LANES, 0, LOW, slots[box] % LANES] < _INFINITY
 
 
 @internal
@@ -163,8 +163,8 @@ def are_parted(box, other, index, free_regions):
     if free_regions is None or not in_use(free_regions):
         return False
     ends = index.ends
-    block, lane = index.places[box] // LANES, index.places[box] % LANES
-    far, far_lane = index.places[other] // LANES, index.places[other] % LANES
+    block, lane = index.slots[box] // LANES, index.slots[box] % LANES
+    far, far_lane = index.slots[other] // LANES, index.slots[other] % LANES
     for j in range(ends.shape[1]):
         if (
             ends[far, j, LOW, far_lane] < free_regions[block, j, LOW, lane]
@@ -204,7 +204,7 @@ def _use_bitmaps_if_due(boxes):
     for box in range(boxes.counters[BOXES]):
         if boxes.counts[box] > 0:
             mark_box(box, boxes, index.bitmaps)
-            block, lane = index.places[box] // LANES, index.places[box] % LANES
+            block, lane = index.slots[box] // LANES, index.slots[box] % LANES
             for j in range(free_regions.shape[1]):
                 mark_blocking_bound(box, j, LOW, free_regions[block, j, LOW, lane], index.bitmaps)
                 mark_blocking_bound(
@@ -260,8 +260,8 @@ def tighten_free_region(box, theta, boxes, bitmaps, scratch):
 @forceinline
 def _reach(box, j, end, theta, boxes):
     """Return how far a box may grow in a feature, by its size limit and free region."""
-    place = boxes.index.places[box]
-    blocking_bound = boxes.index.free_regions[place // LANES, j, end, place % LANES]
+    slot = boxes.index.slots[box]
+    blocking_bound = boxes.index.free_regions[slot // LANES, j, end, slot % LANES]
     if end == LOW:
         return larger(blocking_bound, boxes.upper[box, j] - theta)
     return smaller(blocking_bound, boxes.lower[box, j] + theta)
@@ -309,10 +309,10 @@ def _side_of_blocking_bound(box, rival, boxes):
 def share_blocking_bounds(box, other, index, free_regions):
     """Add the blocking bounds of a box to those of the box that it is merged into."""
     if free_regions is not None and in_use(free_regions):
-        place = index.places[other]
+        slot = index.slots[other]
         for j in range(free_regions.shape[1]):
             for end in range(2):
-                blocking_bound = free_regions[place // LANES, j, end, place % LANES]
+                blocking_bound = free_regions[slot // LANES, j, end, slot % LANES]
                 _move_blocking_bound(box, j, end, blocking_bound, index)
 
 
@@ -322,16 +322,16 @@ def _move_blocking_bound(box, j, end, blocking_bound, index):
     free_regions, links = index.free_regions, index.links
     sign = np.float32(1.0 if end == HIGH else -1.0)
     outermost = sign * np.float32(blocking_bound)
-    place = index.places[box]
-    if sign * free_regions[place // LANES, j, end, place % LANES] <= outermost:
+    slot = index.slots[box]
+    if sign * free_regions[slot // LANES, j, end, slot % LANES] <= outermost:
         return
     if are_on(index.bitmaps):
         mark_blocking_bound(box, j, end, -outermost, index.bitmaps)
-    while place >= 0:
-        block, lane = place // LANES, place % LANES
+    while slot >= 0:
+        block, lane = slot // LANES, slot % LANES
         if sign * free_regions[block, j, end, lane] <= outermost:
             return
         free_regions[block, j, end, lane] = sign * outermost
         for k in range(LANES):
             outermost = larger(sign * free_regions[block, j, end, k], outermost)
-        place = links[block, PARENT]
+        slot = links[block, PARENT]

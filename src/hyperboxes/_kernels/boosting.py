@@ -34,8 +34,8 @@ _FEW_COPIES = 8.0  # which a draw takes together or not at all
 # many samples each stands for; `keys`: hashes of bins and label, where samples are drawn.
 Samples = namedtuple("Samples", "codes n_bins labels weights counts keys")
 
-# Drawn samples: their places among the samples, their weights, classes and regions. The sum of all
-# weights times ONE is at most 2 ** _SUM_BITS.
+# Drawn samples: their positions among the samples, their weights, classes and cells. The sum of
+# all weights times ONE is at most 2 ** _SUM_BITS.
 SampleView = namedtuple("SampleView", "rows weights labels cells")
 
 # The samples to search and those to judge by, and what weights were multiplied with.
@@ -96,9 +96,9 @@ def _draw(samples, unit, seed, share, other_share, rows, shares):
     for row in range(samples.labels.size):
         key = mixed(samples.keys[row] ^ seed)
         if samples.weights[row] < few:
-            place = uniform(key)
-            searched = SHARES if place < share else 0
-            left = SHARES if share <= place < share + other_share else 0
+            draw = uniform(key)
+            searched = SHARES if draw < share else 0
+            left = SHARES if share <= draw < share + other_share else 0
         else:
             copies = samples.weights[row] / unit
             searched, left = random_share(key, copies, share), 0
@@ -164,8 +164,8 @@ def add_four(sums, codes, columns, rows, gradients, n_rows):
         codes[columns[3]],
     )
     sums_0, sums_1, sums_2, sums_3 = sums[0], sums[1], sums[2], sums[3]
-    for place in range(n_rows):
-        row, both = rows[place], gradients[place]
+    for i in range(n_rows):
+        row, both = rows[i], gradients[i]
         sums_0[codes_0[row]] += both
         sums_1[codes_1[row]] += both
         sums_2[codes_2[row]] += both
@@ -186,18 +186,18 @@ def best_interval(sums, n_bins, l2):
     for _ in range(_MAX_REFINEMENTS):
         first, last, start = 0, -1, 0
         largest = running = np.int64(0)
-        for place in range(n_bins):
-            running += gain_of(sums[place], c)
+        for code in range(n_bins):
+            running += gain_of(sums[code], c)
             if running > largest:
-                largest, first, last = running, start, place
+                largest, first, last = running, start, code
             if running <= 0:
-                running, start = np.int64(0), place + 1
+                running, start = np.int64(0), code + 1
         if last < 0:
             break
         missing = gain_of(sums[MISSING], c) > 0
         total = sums[MISSING] if missing else np.int64(0)
-        for place in range(first, last + 1):
-            total += sums[place]
+        for code in range(first, last + 1):
+            total += sums[code]
         score = score_of(total, l2)
         if score <= best_score:
             break
@@ -219,19 +219,20 @@ def gain_of(packed, c):
 # with a feature of -1 are unused; they come last.
 Box = namedtuple("Box", "feature first last missing")
 
-# What to look for: a box of a group of classes, those that `belongs` says, with conditions on
+# What to look for: a box of a group of classes, those that `belongs` marks, with conditions on
 # `columns`. `l2` is in units of the samples' weights.
 Goal = namedtuple("Goal", "belongs l2 columns")
 
 # A search under way, over drawn samples with their g and h. `failing`: which bins fail each
 # condition; `failed`: _FAILURE for each condition that a sample fails, plus the sum of their
-# places. Then the samples that fail none, with their g and h, and the places of those that fail
-# one. The rest are working arrays: features to search; sums of bins for four features and for each
-# condition; changes and flags of bins; the other samples in the box; and masses by cell and class.
+# positions. Then the samples that fail none, with their g and h, and the positions of those that
+# fail one. The rest are working arrays: features to search; sums of bins for four features and for
+# each condition; changes and flags of bins; the other samples in the box; and masses by cell and
+# class.
 Search = namedtuple(
     "Search",
     "rows gradients failing failed inside inside_gradients near columns four sums near_sums "
-    "change flags held masses lacking",
+    "change flags contained masses lacking",
 )
 
 # p and p (1 - p) of a group of classes in each cell, and what p is for the samples of each class,
@@ -239,7 +240,7 @@ Search = namedtuple(
 Expected = namedtuple("Expected", "cells classes")
 
 _FAILURE = 1 << 16
-_PLACES = _FAILURE - 1
+_CONDITIONS = _FAILURE - 1
 
 
 def expect(probabilities, belongs):
@@ -250,48 +251,48 @@ def expect(probabilities, belongs):
 
 
 @forceinline
-def packed_gradients(part, place, expected):
+def packed_gradients(part, i, expected):
     """Return g and h of a drawn sample: what the probability of the group lacks, and p (1 - p)."""
-    weight, cell = part.weights[place], part.cells[place]
+    weight, cell = part.weights[i], part.cells[i]
     return packed(
-        weight * (expected.classes[part.labels[place]] - expected.cells[cell, 0]),
+        weight * (expected.classes[part.labels[i]] - expected.cells[cell, 0]),
         weight * expected.cells[cell, 1],
     )
 
 
 @forceinline
-def put(box, place, feature, first, last, missing):
+def put(box, condition, feature, first, last, missing):
     """Write a condition of a box."""
-    box.feature[place] = feature
-    box.first[place] = first
-    box.last[place] = last
-    box.missing[place] = missing
+    box.feature[condition] = feature
+    box.first[condition] = first
+    box.last[condition] = last
+    box.missing[condition] = missing
 
 
 @forceinline
 def n_used(box):
     """Return how many conditions a box has."""
-    place = 0
-    while place < box.feature.size and box.feature[place] >= 0:
-        place += 1
-    return place
+    condition = 0
+    while condition < box.feature.size and box.feature[condition] >= 0:
+        condition += 1
+    return condition
 
 
 @forceinline
-def find_place(box, feature):
-    """Return the place of a feature's condition, or the first unused one; there is either."""
-    place = 0
-    while box.feature[place] >= 0 and box.feature[place] != feature:
-        place += 1
-    return place
+def find_condition(box, feature):
+    """Return the position of a feature's condition, or the first unused one; there is either."""
+    condition = 0
+    while box.feature[condition] >= 0 and box.feature[condition] != feature:
+        condition += 1
+    return condition
 
 
 @forceinline
-def fails(code, box, place):
+def fails(code, box, condition):
     """Whether a value in a bin fails a condition of a box, as a number."""
     if code == MISSING:
-        return np.uint8(not box.missing[place])
-    return np.uint8(code < box.first[place] or code > box.last[place])
+        return np.uint8(not box.missing[condition])
+    return np.uint8(code < box.first[condition] or code > box.last[condition])
 
 
 def make_search(drawn, probabilities, goal, max_conditions):
@@ -311,7 +312,7 @@ def make_search(drawn, probabilities, goal, max_conditions):
         near_sums=np.empty((max_conditions, 256), np.int64),
         change=np.empty(256, np.uint32),
         flags=np.empty(256, np.bool_),
-        held=np.empty(drawn.others.rows.size, np.uint32),
+        contained=np.empty(drawn.others.rows.size, np.uint32),
         masses=np.zeros(probabilities.shape[0], np.int64),
         lacking=np.zeros(probabilities.shape[1], np.int64),
     )
@@ -326,7 +327,7 @@ def clear(sums):
 
 
 @forceinline
-def sort_samples(search, box, place, codes):
+def sort_samples(search, box, condition, codes):
     """Find the samples inside a box and near it after one of its conditions was set or changed.
 
     Returns how many there are of both.
@@ -334,10 +335,11 @@ def sort_samples(search, box, place, codes):
     rows, failed, inside, near = search.rows, search.failed, search.inside, search.near
     change = search.change
     for code in range(256):
-        before, fails_now = np.int64(search.failing[place, code]), np.int64(fails(code, box, place))
-        search.failing[place, code] = fails_now
-        change[code] = (fails_now - before) * (_FAILURE + place)
-    column = codes[box.feature[place]]
+        before = np.int64(search.failing[condition, code])
+        fails_now = np.int64(fails(code, box, condition))
+        search.failing[condition, code] = fails_now
+        change[code] = (fails_now - before) * (_FAILURE + condition)
+    column = codes[box.feature[condition]]
     n_inside = n_near = 0
     for drawn in range(rows.size):
         now = np.uint32(failed[drawn] + change[column[rows[drawn]]])
@@ -352,7 +354,7 @@ def sort_samples(search, box, place, codes):
 
 
 @forceinline
-def drop(search, box, place, codes):
+def drop(search, box, condition, codes):
     """Remove a condition; the last one takes its place. Returns how many samples are near."""
     last = n_used(box) - 1
     feature, first, end, missing = (
@@ -362,13 +364,13 @@ def drop(search, box, place, codes):
         box.missing[last],
     )
     n_near = 0
-    for gone in (place, last):
+    for gone in (condition, last):
         put(box, gone, box.feature[gone], 0, MISSING - 1, True)
         _, n_near = sort_samples(search, box, gone, codes)
     box.feature[last] = -1
-    if place < last:
-        put(box, place, feature, first, end, missing)
-        _, n_near = sort_samples(search, box, place, codes)
+    if condition < last:
+        put(box, condition, feature, first, end, missing)
+        _, n_near = sort_samples(search, box, condition, codes)
     return n_near
 
 
@@ -378,8 +380,9 @@ def sum_near(search, n_near, box, codes, sums):
     clear(sums)
     for number in range(n_near):
         drawn = search.near[number]
-        place = search.failed[drawn] & _PLACES
-        sums[place, codes[box.feature[place], search.rows[drawn]]] += search.gradients[drawn]
+        condition = search.failed[drawn] & _CONDITIONS
+        code = codes[box.feature[condition], search.rows[drawn]]
+        sums[condition, code] += search.gradients[drawn]
 
 
 @forceinline
@@ -393,8 +396,8 @@ def grow(search, samples, columns, l2, box, scores):
     """
     codes = samples.codes
     n_inside, n_near = search.rows.size, 0
-    for place in range(n_used(box)):
-        n_inside, n_near = sort_samples(search, box, place, codes)
+    for condition in range(n_used(box)):
+        n_inside, n_near = sort_samples(search, box, condition, codes)
     total = np.int64(0)
     for number in range(n_inside):
         total += search.inside_gradients[number]
@@ -402,7 +405,7 @@ def grow(search, samples, columns, l2, box, scores):
     sums, near_sums, four = search.sums, search.near_sums, search.four
     changed = -1
     while True:
-        best_place, feature, first, last, missing = -1, 0, 0, 0, False
+        best_condition, feature, first, last, missing = -1, 0, 0, 0, False
         n_searched = list_columns(search.columns, columns, box, changed)
         sum_near(search, n_near, box, codes, near_sums)
         for start in range(0, n_searched, 4):
@@ -412,22 +415,22 @@ def grow(search, samples, columns, l2, box, scores):
             add_four(sums, codes, four, search.inside, search.inside_gradients, n_inside)
             for lane in range(min(4, n_searched - start)):
                 column = four[lane]
-                place = find_place(box, column)
-                if box.feature[place] >= 0:
+                condition = find_condition(box, column)
+                if box.feature[condition] >= 0:
                     for code in range(256):
-                        sums[lane, code] += near_sums[place, code]
+                        sums[lane, code] += near_sums[condition, code]
                 found = best_interval(sums[lane], samples.n_bins[column], l2)
                 if changed < 0:
                     scores[start + lane] = found[0]
-                is_tie = found[0] == score and best_place >= 0 and column < feature
+                is_tie = found[0] == score and best_condition >= 0 and column < feature
                 if found[0] > score or is_tie:
                     score, first, last, missing, total = found
-                    best_place, feature = place, column
-        if best_place < 0:
+                    best_condition, feature = condition, column
+        if best_condition < 0:
             return total, n_near
-        put(box, best_place, feature, first, last, missing)
+        put(box, best_condition, feature, first, last, missing)
         changed = feature
-        n_inside, n_near = sort_samples(search, box, best_place, codes)
+        n_inside, n_near = sort_samples(search, box, best_condition, codes)
 
 
 @forceinline
@@ -438,8 +441,8 @@ def list_columns(searched, columns, box, changed):
     """
     is_full = box.feature[box.feature.size - 1] >= 0
     n_searched = 0
-    for place in range(box.feature.size if is_full else columns.size):
-        column = box.feature[place] if is_full else columns[place]
+    for condition in range(box.feature.size if is_full else columns.size):
+        column = box.feature[condition] if is_full else columns[condition]
         if column != changed:
             searched[n_searched] = column
             n_searched += 1
@@ -447,59 +450,59 @@ def list_columns(searched, columns, box, changed):
 
 
 @forceinline
-def widen(search, n_near, samples, box, place):
+def widen(search, n_near, samples, box, condition):
     """Move the ends of a condition midway to the next bins that hold samples it alone keeps out.
 
     Where there is none, it is open. Returns whether it keeps anything out.
     """
-    feature = box.feature[place]
+    feature = box.feature[condition]
     codes = samples.codes[feature]
     kept_out = search.flags
     for code in range(256):
         kept_out[code] = False
     for number in range(n_near):
         drawn = search.near[number]
-        kept_out[codes[search.rows[drawn]]] |= (search.failed[drawn] & _PLACES) == place
+        kept_out[codes[search.rows[drawn]]] |= (search.failed[drawn] & _CONDITIONS) == condition
     n_bins = samples.n_bins[feature]
-    below, above = box.first[place] - 1, box.last[place] + 1
+    below, above = box.first[condition] - 1, box.last[condition] + 1
     while below >= 0 and not kept_out[below]:
         below -= 1
     while above < n_bins and not kept_out[above]:
         above += 1
-    box.first[place] = 0 if below < 0 else (below + 1 + box.first[place]) // 2
-    box.last[place] = above - 1 if above == n_bins else (box.last[place] + above) // 2
+    box.first[condition] = 0 if below < 0 else (below + 1 + box.first[condition]) // 2
+    box.last[condition] = above - 1 if above == n_bins else (box.last[condition] + above) // 2
     return below >= 0 or above < n_bins or kept_out[MISSING]
 
 
 @forceinline
 def widen_all(search, n_near, samples, box):
     """Widen all conditions in turn, and drop those that keep nothing out."""
-    place = 0
-    while place < n_used(box):
-        if widen(search, n_near, samples, box, place):
-            _, n_near = sort_samples(search, box, place, samples.codes)
-            place += 1
+    condition = 0
+    while condition < n_used(box):
+        if widen(search, n_near, samples, box, condition):
+            _, n_near = sort_samples(search, box, condition, samples.codes)
+            condition += 1
         else:
-            n_near = drop(search, box, place, samples.codes)
+            n_near = drop(search, box, condition, samples.codes)
 
 
 @forceinline
-def find_contained(box, codes, rows, held, meets):
+def find_contained(box, codes, rows, contained, meets):
     """Write the positions of the samples that a box contains, among some; return their number."""
-    n_held = rows.size
-    for number in range(n_held):
-        held[number] = number
-    for place in range(n_used(box)):
+    n_contained = rows.size
+    for number in range(n_contained):
+        contained[number] = number
+    for condition in range(n_used(box)):
         for code in range(256):
-            meets[code] = fails(code, box, place) == 0
-        column = codes[box.feature[place]]
+            meets[code] = fails(code, box, condition) == 0
+        column = codes[box.feature[condition]]
         n_left = 0
-        for number in range(n_held):
-            # No branches: which samples are held cannot be foretold.
-            held[n_left] = held[number]
-            n_left += meets[column[rows[held[number]]]]
-        n_held = n_left
-    return n_held
+        for number in range(n_contained):
+            # No branches: which samples are contained cannot be predicted.
+            contained[n_left] = contained[number]
+            n_left += meets[column[rows[contained[number]]]]
+        n_contained = n_left
+    return n_contained
 
 
 def find_box(samples, drawn, probabilities, goal, box, gaining, scores):
@@ -528,21 +531,21 @@ def _find_box(samples, drawn, probabilities, expected, columns, l2, search, box,
         pass_by_pointer(box),
     )
     part, others = drawn.searched, drawn.others
-    for place in range(part.rows.size):
-        search.gradients[place] = packed_gradients(part, place, expected)
-        search.inside_gradients[place] = search.gradients[place]
+    for i in range(part.rows.size):
+        search.gradients[i] = packed_gradients(part, i, expected)
+        search.inside_gradients[i] = search.gradients[i]
     total, n_near = grow(search, samples, columns, l2, box, scores)
-    for place in range(scores.size):
-        scores[place] /= drawn.scale
+    for i in range(scores.size):
+        scores[i] /= drawn.scale
     widen_all(search, n_near, samples, box)
     if box.feature[0] < 0 or sum_of_g(total) <= 0:
         return 0.0, 0.0
     find_gaining(part, search, probabilities, gaining)
     vote = float(sum_of_g(total)) / (float(sum_of_h(total)) + l2)
-    n_held = find_contained(box, samples.codes, others.rows, search.held, search.flags)
+    n_contained = find_contained(box, samples.codes, others.rows, search.contained, search.flags)
     total = np.int64(0)
-    for number in range(n_held):
-        total += packed_gradients(others, search.held[number], expected)
+    for number in range(n_contained):
+        total += packed_gradients(others, search.contained[number], expected)
     g, h = float(sum_of_g(total)), float(sum_of_h(total))
     return vote, (vote * g - 0.5 * vote * vote * h) / drawn.scale
 
@@ -551,11 +554,11 @@ def _find_box(samples, drawn, probabilities, expected, columns, l2, search, box,
 def find_gaining(part, search, probabilities, gaining):
     """Write which classes are more frequent among the samples in a box than expected."""
     masses, lacking = search.masses, search.lacking
-    for place in range(part.rows.size):
-        if search.failed[place] == 0:
-            mass = np.int64(np.rint(part.weights[place] * ONE))
-            masses[part.cells[place]] += mass
-            lacking[part.labels[place]] += mass * ONE
+    for i in range(part.rows.size):
+        if search.failed[i] == 0:
+            mass = np.int64(np.rint(part.weights[i] * ONE))
+            masses[part.cells[i]] += mass
+            lacking[part.labels[i]] += mass * ONE
     for cell in range(masses.size):
         if masses[cell]:
             for label in range(gaining.size):

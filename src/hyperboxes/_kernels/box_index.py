@@ -35,7 +35,7 @@ from hyperboxes._kernels.jit import forceinline, inlined, internal, kernel, pass
 from hyperboxes._kernels.simd import ALL_LANES, HIGH, LANES, LEVEL, LOW, PARENT
 from hyperboxes._kernels.structs import ALIVE, BLOCKS, FEW, NO_LABEL, REMOVABLE, WIDTH, Workspace
 
-# More than the places on the way down the deepest tree: each level has eight times as many boxes,
+# More than the slots on the way down the deepest tree: each level has eight times as many boxes,
 # twice as many in tests.
 MAX_LEVELS = 24
 STACK = MAX_LEVELS * LANES
@@ -47,7 +47,7 @@ SPARE_BLOCKS = 2 * MAX_LEVELS + 3
 # as there are boxes, and some more because rebuilding takes time.
 REMOVED_AT_LEAST = 64
 
-# So many boxes tell in which dimension to split more of them.
+# The number of boxes that decide in which dimension to split more of them.
 _SAMPLE_SIZE = 64
 
 # A side that a flat box has for comparisons.
@@ -55,7 +55,7 @@ _THIN = np.float32(1e-6)
 
 
 @forceinline
-def has_room(boxes):
+def has_spare_blocks(boxes):
     """Whether there are blocks for one more box."""
     return boxes.counters[BLOCKS] + SPARE_BLOCKS <= boxes.index.links.shape[0]
 
@@ -84,7 +84,7 @@ def add_box(box, boxes):
         block = links[block, lane]
     lane = _free_lane(block, links)
     links[block, lane] = box
-    index.places[box] = block * LANES + lane
+    index.slots[box] = block * LANES + lane
     counters[ALIVE] += 1
     open_free_region(box, index, index.free_regions)
     update_box(box, boxes)
@@ -94,19 +94,19 @@ def add_box(box, boxes):
 def update_box(box, boxes):
     """Update the tree after the row of a box has changed."""
     lower, upper, ends, links = boxes.lower, boxes.upper, boxes.index.ends, boxes.index.links
-    place = boxes.index.places[box]
-    leaf, leaf_lane = place // LANES, place % LANES
+    slot = boxes.index.slots[box]
+    leaf, leaf_lane = slot // LANES, slot % LANES
     n_features = lower.shape[1]
     for j in range(n_features):
         ends[leaf, j, LOW, leaf_lane] = lower[box, j]
         ends[leaf, j, HIGH, leaf_lane] = upper[box, j]
-    place = links[leaf, PARENT]
-    while place >= 0:
-        block, lane = place // LANES, place % LANES
+    slot = links[leaf, PARENT]
+    while slot >= 0:
+        block, lane = slot // LANES, slot % LANES
         for j in range(n_features):
             low, high = ends[leaf, j, LOW, leaf_lane], ends[leaf, j, HIGH, leaf_lane]
             _widen(ends, block, j, lane, low, high, low, high)
-        place = links[block, PARENT]
+        slot = links[block, PARENT]
     mark_box(box, boxes, boxes.index.bitmaps)
 
 
@@ -134,8 +134,8 @@ def n_classes(boxes):
 def remove_box(box, boxes):
     """Take a box out of the tree; bounds stay as they are."""
     ends = boxes.index.ends
-    place = boxes.index.places[box]
-    block, lane = place // LANES, place % LANES
+    slot = boxes.index.slots[box]
+    block, lane = slot // LANES, slot % LANES
     boxes.index.links[block, lane] = -1
     for j in range(ends.shape[1]):
         ends[block, j, LOW, lane] = ends[block, j, HIGH, lane] = np.inf
@@ -189,8 +189,8 @@ def build(order, starts, fill, centres, keys, free_regions, boxes):
     counters[ALIVE] = order.shape[0]
     counters[FEW] = order.shape[0] // 2
     counters[REMOVABLE] = order.shape[0] + REMOVED_AT_LEAST
-    for place in range(order.shape[0]):
-        box = order[place]
+    for i in range(order.shape[0]):
+        box = order[i]
         for j in range(lower.shape[1]):
             centres[box, j] = _centre(lower[box, j], upper[box, j])
     for t in range(roots.shape[0]):
@@ -207,7 +207,7 @@ def build(order, starts, fill, centres, keys, free_regions, boxes):
 def _build_tree(order, start, stop, fill, boxes, centres, keys, free_regions):
     """Distribute boxes over the blocks of a tree, whose root is first; set no bounds yet."""
     lower, upper, index = boxes.lower, boxes.upper, boxes.index
-    ends, links, places = index.ends, index.links, index.places
+    ends, links, slots = index.ends, index.links, index.slots
     level, unit = 0, fill
     while unit < stop - start:
         level += 1
@@ -223,7 +223,7 @@ def _build_tree(order, start, stop, fill, boxes, centres, keys, free_regions):
             for lane in range(stop - start):
                 box = order[start + lane]
                 links[block, lane] = box
-                places[box] = block * LANES + lane
+                slots[box] = block * LANES + lane
                 for j in range(lower.shape[1]):
                     ends[block, j, LOW, lane] = lower[box, j]
                     ends[block, j, HIGH, lane] = upper[box, j]
@@ -257,8 +257,8 @@ def _partition(order, start, stop, unit, centres, keys, cuts):
             piece += 1
             continue
         dimension = _widest(order, start, stop, centres)
-        for place in range(start, stop):
-            keys[order[place]] = centres[order[place], dimension]
+        for i in range(start, stop):
+            keys[order[i]] = centres[order[i], dimension]
         middle = start + (stop - start) * (n_units // 2) // n_units
         _select(order, keys, start, stop, middle)
         for after in range(n_pieces, piece, -1):
@@ -281,8 +281,8 @@ def _widest(order, start, stop, centres):
     for j in range(centres.shape[1]):
         base = centres[order[start], j]
         n, total, squares = 0, 0.0, 0.0
-        for place in range(start, stop, step):
-            offset = centres[order[place], j] - base
+        for i in range(start, stop, step):
+            offset = centres[order[i], j] - base
             n += 1
             total += offset
             squares += offset * offset
@@ -380,7 +380,7 @@ def _bound(child, index):
 def _split(full, new_lane, boxes):
     """Move half of a full block to a new one, in a free lane of its parent."""
     index = boxes.index
-    ends, links, places = index.ends, index.links, index.places
+    ends, links, slots = index.ends, index.links, index.slots
     n_features, width = ends.shape[1], boxes.counters[WIDTH]
     order, centres, keys = index.workspace.order, index.workspace.centres, index.workspace.keys
     for lane in range(width):
@@ -396,7 +396,7 @@ def _split(full, new_lane, boxes):
         if level > 0:
             links[links[new, lane], PARENT] = new * LANES + lane
         else:
-            places[links[new, lane]] = new * LANES + lane
+            slots[links[new, lane]] = new * LANES + lane
     _adopt(links[full, PARENT] // LANES, new_lane, new, index)
     _bound(full, index)
 

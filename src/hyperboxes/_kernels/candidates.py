@@ -167,14 +167,14 @@ def find_best(
     bound = in_singles(limit, slack, xl.shape[0], metric)
     set_window(xl, xu, theta, near, far)
     # What fits is rarely farther away than the floor allows: that is the lemma. The reach in each
-    # feature says little about a mean.
+    # feature hardly bounds a mean.
     is_near = limit < theta and not metric.mean
     if is_near:
         set_reach(x1, x2, limit, metric, search.best_near, search.best_far)
     copy_row(xl, search.x_low)
     copy_row(xu, search.x_high)
     if own >= 0:
-        _stay_in_room(own, boxes.index.places, free_regions, near, far)
+        _limit_to_free_region(own, boxes.index.slots, free_regions, near, far)
     most = ids.shape[0]
     n_found = n_tried = n_conflicts = 0
     top = start(label, True, boxes, search)
@@ -187,7 +187,7 @@ def find_best(
         inner = links[block, LEVEL] > 0
         mask = ALL_LANES if wanted == ALL else within(ends, block + inner, True, near, far)
         if mask:
-            mask &= _with_room(block, free_regions, search)
+            mask &= _below_free_regions(block, free_regions, search)
         if mask and is_near:
             bounds = block + (inner and inside)
             mask &= within(ends, bounds, inside, search.best_near, search.best_far)
@@ -234,7 +234,7 @@ def find_best(
 
 
 @forceinline
-def _with_room(block, free_regions, search):
+def _below_free_regions(block, free_regions, search):
     """Return the lanes of a block whose free regions contain the interval."""
     if free_regions is None or not in_use(free_regions):
         return ALL_LANES
@@ -242,11 +242,11 @@ def _with_room(block, free_regions, search):
 
 
 @forceinline
-def _stay_in_room(box, places, free_regions, near, far):
+def _limit_to_free_region(box, slots, free_regions, near, far):
     """Shrink the window to the free region of a box."""
     if free_regions is None or not in_use(free_regions):
         return
-    block, lane = places[box] // LANES, places[box] % LANES
+    block, lane = slots[box] // LANES, slots[box] % LANES
     for j in range(near.shape[0]):
         near[j] = smaller(free_regions[block, j, HIGH, lane], near[j])
         far[j] = larger(free_regions[block, j, LOW, lane], far[j])
@@ -256,17 +256,17 @@ def _stay_in_room(box, places, free_regions, near, far):
 def insert(box, value, n_found, ids, values):
     """Put a box in its place on a list, or none; if there are too many the last falls off."""
     most = ids.shape[0]
-    place = n_found
+    position = n_found
     if n_found == most:
         if precedes(values[most - 1], ids[most - 1], value, box):
             return most
-        place = most - 1
-    while place > 0 and precedes(value, box, values[place - 1], ids[place - 1]):
-        ids[place] = ids[place - 1]
-        values[place] = values[place - 1]
-        place -= 1
-    ids[place] = box
-    values[place] = value
+        position = most - 1
+    while position > 0 and precedes(value, box, values[position - 1], ids[position - 1]):
+        ids[position] = ids[position - 1]
+        values[position] = values[position - 1]
+        position -= 1
+    ids[position] = box
+    values[position] = value
     return n_found + 1 if n_found < most else most
 
 
@@ -360,8 +360,8 @@ def _choose_of_list(ids, n_found, label, own, boxes, growth, scratch):
 def _choose_of_all(label, own, boxes, growth, scratch):
     """Choose from all candidates.
 
-    Nothing is sorted: of those that may grow the best is picked, and its place in the sorted order
-    of candidates counted afterwards.
+    Nothing is sorted: of those that may grow the best is picked, and its position in the sorted
+    order of candidates counted afterwards.
     """
     ids, values = scratch.ids, scratch.values
     holder, n_candidates, n_growable = _list_candidates(label, own, boxes, growth, scratch)
@@ -375,7 +375,7 @@ def _choose_of_all(label, own, boxes, growth, scratch):
 
 @internal
 def _try_in_order(n_listed, n_growable, label, own, boxes, growth, scratch):
-    """Try candidates, the best first; return the place of the one that may grow, and how many.
+    """Try candidates, the best first; return the position of the one that may grow, and how many.
 
     Those come first on a list that the rule may have us leave after so many.
     """
@@ -474,9 +474,9 @@ def list_similar(label, boxes, growth, search, ids, values):
 
 @inlined
 def _list_candidates(label, own, boxes, growth, scratch):
-    """List the candidates of a class and, as places in that list, which may grow.
+    """List the candidates of a class and, as positions in that list, which may grow.
 
-    Returns the oldest box that holds the interval already (`NONE`, and so for similarities), the
+    Returns the oldest box that contains the interval already (`NONE`, and so for similarities), the
     number of candidates, and of those that may grow.
     """
     ids, values, growable = scratch.ids, scratch.values, scratch.growable
@@ -497,7 +497,7 @@ def _list_candidates(label, own, boxes, growth, scratch):
             holder = box
         fits_and_may = (
             box != own
-            and may_grow(box, boxes.index.places, boxes.index.free_regions)
+            and may_grow(box, boxes.index.slots, boxes.index.free_regions)
             and fits(boxes, box, search.low, search.high, growth)
         )
         if fits_and_may:
@@ -527,29 +527,29 @@ def _find_holder(label, boxes, growth, scratch):
 
 @internal
 def sift_down(values, ids, heap, g, size):
-    """Restore a heap of places below g: the largest value on top, the oldest of equals."""
-    place = heap[g]
+    """Restore a heap of positions below g: the largest value on top, the oldest of equals."""
+    position = heap[g]
     while 2 * g + 1 < size:
         child = 2 * g + 1
         if child + 1 < size and _beats(values, ids, heap[child + 1], heap[child]):
             child += 1
-        if not _beats(values, ids, heap[child], place):
+        if not _beats(values, ids, heap[child], position):
             break
         heap[g] = heap[child]
         g = child
-    heap[g] = place
+    heap[g] = position
 
 
 @forceinline
-def _beats(values, ids, place, other):
-    """Whether the candidate at a place is tried before another."""
-    return precedes(values[place], ids[place], values[other], ids[other])
+def _beats(values, ids, position, other):
+    """Whether the candidate at a position is tried before another."""
+    return precedes(values[position], ids[position], values[other], ids[other])
 
 
 @internal
 def rank(values, ids, n_candidates, best):
     """Count the candidates tried up to `best`: those that beat it, and itself."""
     rank = 1
-    for place in range(n_candidates):
-        rank += _beats(values, ids, place, best)
+    for position in range(n_candidates):
+        rank += _beats(values, ids, position, best)
     return rank

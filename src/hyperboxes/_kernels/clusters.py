@@ -18,7 +18,7 @@ Clusters = namedtuple("Clusters", "parents nearest")
 
 @kernel
 def join(boxes, start, metric, search, max_gap, min_samples, exhaustive, clusters, ids, work):
-    """Join each box, from a place on, with the older ones that are near; return where that ended.
+    """Join each box, from an index on, with the older ones that are near; return where that ended.
 
     It ends with the last box or after `work` comparisons of a block in one dimension. `ids` is room
     for all boxes.

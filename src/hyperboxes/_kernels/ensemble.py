@@ -39,7 +39,7 @@ SAMPLES = _VECTORS * _LANES
 # The boxes of all members, sorted by class: `ends[starts[member]]` is the first lower end of a
 # member's, then come its upper end, the ends in the next feature, and the next box;
 # `first_boxes[member, class]` is the first box of a class, with one more number than there are
-# classes. Of the members: the features that they know, `features[first_features[member]]` and so
+# classes. Of the members: the features that they have, `features[first_features[member]]` and so
 # on, with one more number than there are members; `is_mean`, whether distances are sums of the
 # features' gaps, not the largest of them; `is_short`, whether most of these sums fit into a byte;
 # and the row of `weights` that is theirs. `weights[row, gap]`: how much a class counts that is
@@ -133,14 +133,16 @@ def _scan_for(distances: Any) -> Any:
     ) -> Any:
         """Write how far SAMPLES samples are from the nearest box into a row of `nearest`.
 
-        Return whether some are farther than can be told. The features are n, from `first` on.
+        Return whether some are farther than can be counted. The features are n, from `first` on.
         """
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            def pointer(place: int, start: Any) -> Any:
-                if signature.args[place] == types.none:
+            def pointer(argument: int, start: Any) -> Any:
+                if signature.args[argument] == types.none:
                     return None
-                array = context.make_array(signature.args[place])(context, builder, args[place])
+                array = context.make_array(signature.args[argument])(
+                    context, builder, args[argument]
+                )
                 return builder.gep(array.data, [start], inbounds=True)
 
             codes = context.make_array(signature.args[6])(context, builder, args[6])
@@ -163,10 +165,10 @@ def _scan_for(distances: Any) -> Any:
             ]
             return builder.or_(*are_far)
 
-        place = types.int64
-        boxes = ends, place, place
-        samples = features, place, place, low, high, place
-        return types.boolean(*boxes, *samples, nearest, place), generate
+        number = types.int64
+        boxes = ends, number, number
+        samples = features, number, number, low, high, number
+        return types.boolean(*boxes, *samples, nearest, number), generate
 
     return intrinsic(scan)
 
@@ -209,29 +211,29 @@ class _Boxes:
     def _add_gaps(self, box: Any, index: Any, distances: Any) -> None:
         """Add the gaps of a feature between a box and samples to the distances."""
         builder = self.builder
-        place = builder.mul(index, _number(2))
-        lower = _repeat(builder, box, place)
-        upper = _repeat(builder, box, builder.add(place, _number(1)))
+        offset = builder.mul(index, _number(2))
+        lower = _repeat(builder, box, offset)
+        upper = _repeat(builder, box, builder.add(offset, _number(1)))
         feature = builder.load(builder.gep(self.features, [index], inbounds=True))
         row = builder.mul(feature, self.row_size)
         for k, vector in enumerate(distances):
-            place = builder.add(row, _number(k * _LANES))
-            vector.add(self._gaps(lower, upper, place))
+            offset = builder.add(row, _number(k * _LANES))
+            vector.add(self._gaps(lower, upper, offset))
 
-    def _gaps(self, lower: Any, upper: Any, place: Any) -> Any:
+    def _gaps(self, lower: Any, upper: Any, offset: Any) -> Any:
         """Return the gaps between the ends of a box and samples."""
         builder = self.builder
-        low = _load(builder, self.low, place)
+        low = _load(builder, self.low, offset)
         if self.high is None:
             # Processors subtract faster than they subtract down to 0.
             return builder.sub(_larger(builder, low, lower), _smaller(builder, low, upper))
-        high = _load(builder, self.high, place)
+        high = _load(builder, self.high, offset)
         below, above = _subtract(builder, lower, low), _subtract(builder, high, upper)
         return _larger(builder, below, above)
 
 
 class _ShortDistances:
-    """Distances in bytes. A kind of them says how they are combined from gaps."""
+    """Distances in bytes. Each kind combines gaps in its own way."""
 
     def __init__(self, builder: Any) -> None:
         self.builder = builder
@@ -261,11 +263,11 @@ class _ShortDistances:
         least = _smaller(builder, builder.load(self.least), builder.load(self.distances))
         builder.store(least, self.least)
 
-    def store(self, place: Any) -> Any:
+    def store(self, address: Any) -> Any:
         """Write the least distances; return whether some are the largest that there are."""
         builder = self.builder
         least = builder.load(self.least)
-        _store(builder, builder.zext(least, ir.VectorType(ir.IntType(16), _LANES)), place)
+        _store(builder, builder.zext(least, ir.VectorType(ir.IntType(16), _LANES)), address)
         is_farthest = builder.icmp_unsigned("==", least, _FARTHEST_BYTES)
         return builder.icmp_unsigned("!=", builder.bitcast(is_farthest, _MASK), _MASK(0))
 
@@ -301,37 +303,37 @@ class _Sums:
 
     def evict(self) -> None:
         """Start without a box."""
-        for place in self.least:
-            self.builder.store(_FARTHEST_PAIRS, place)
+        for address in self.least:
+            self.builder.store(_FARTHEST_PAIRS, address)
 
     def clear(self) -> None:
         """Start with the next box."""
-        for place in (self.both, self.uppers):
-            self.builder.store(_NO_PAIRS, place)
+        for address in (self.both, self.uppers):
+            self.builder.store(_NO_PAIRS, address)
 
     def add(self, gaps: Any) -> None:
         """Add the gaps of a feature."""
         builder = self.builder
         pairs = builder.bitcast(gaps, _PAIRS)
-        for place, more in ((self.both, pairs), (self.uppers, builder.lshr(pairs, _EIGHT))):
-            builder.store(builder.add(builder.load(place), more), place)
+        for address, more in ((self.both, pairs), (self.uppers, builder.lshr(pairs, _EIGHT))):
+            builder.store(builder.add(builder.load(address), more), address)
 
     def keep_least(self) -> None:
         """Keep the distances that are smaller than those of the boxes before."""
         builder = self.builder
         uppers = builder.load(self.uppers)
         lowers = builder.sub(builder.load(self.both), builder.shl(uppers, _EIGHT))
-        for place, found in zip(self.least, (lowers, uppers), strict=True):
-            builder.store(_smaller(builder, builder.load(place), found), place)
+        for address, found in zip(self.least, (lowers, uppers), strict=True):
+            builder.store(_smaller(builder, builder.load(address), found), address)
 
-    def store(self, place: Any) -> Any:
+    def store(self, address: Any) -> Any:
         """Write the least distances; return False, for all are known."""
         builder = self.builder
         # From the two sides in turn.
         lanes = [lane // 2 + lane % 2 * (_LANES // 2) for lane in range(_LANES)]
         kind = ir.VectorType(ir.IntType(32), _LANES)
         sides = (builder.load(least) for least in self.least)
-        _store(builder, builder.shuffle_vector(*sides, ir.Constant(kind, lanes)), place)
+        _store(builder, builder.shuffle_vector(*sides, ir.Constant(kind, lanes)), address)
         return ir.Constant(ir.IntType(1), False)
 
 
@@ -344,20 +346,20 @@ def _number(value: int) -> Any:
     return ir.Constant(ir.IntType(64), value)
 
 
-def _load(builder: Any, codes: Any, place: Any) -> Any:
+def _load(builder: Any, codes: Any, offset: Any) -> Any:
     """Load the codes of a vector of samples."""
-    pointer = builder.gep(codes, [place], inbounds=True)
+    pointer = builder.gep(codes, [offset], inbounds=True)
     return builder.load(builder.bitcast(pointer, _BYTES.as_pointer()), align=1)
 
 
-def _store(builder: Any, numbers: Any, place: Any) -> None:
+def _store(builder: Any, numbers: Any, address: Any) -> None:
     """Store numbers of 16 bits."""
-    builder.store(numbers, builder.bitcast(place, numbers.type.as_pointer()), align=2)
+    builder.store(numbers, builder.bitcast(address, numbers.type.as_pointer()), align=2)
 
 
-def _repeat(builder: Any, ends: Any, place: Any) -> Any:
+def _repeat(builder: Any, ends: Any, offset: Any) -> Any:
     """Load an end of a box, repeated for all samples of a vector."""
-    end = builder.load(builder.gep(ends, [place], inbounds=True))
+    end = builder.load(builder.gep(ends, [offset], inbounds=True))
     undefined = ir.Constant(_BYTES, ir.Undefined)
     first = builder.insert_element(undefined, end, ir.Constant(ir.IntType(32), 0))
     same = ir.Constant(ir.VectorType(ir.IntType(32), _LANES), [0] * _LANES)

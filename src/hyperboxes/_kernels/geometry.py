@@ -103,7 +103,7 @@ def are_known(values):
 
 @forceinline
 def distance(lower, upper, box, xl, xu, metric, limit):
-    """Return how far the interval [xl, xu] is from a box, 0 where the box holds it.
+    """Return how far the interval [xl, xu] is from a box, 0 where the box contains it.
 
     Beyond `limit` the walk over the features may end early; what is returned is beyond it, too.
     The membership is `1 - distance`, clipped at 0: the minimum over the features commutes with the
@@ -236,7 +236,7 @@ def contract(v, w, x, boxes, box, growth):
     """Part two overlapping boxes in the dimension where they overlap least; both may change.
 
     The overlap must hold in the sense of the rule, which is not CLOSED. The first dimension wins
-    ties. Boxes that know no feature in common stay as they are. `x` are the upper ends of the
+    ties. Boxes that have no known feature in common stay as they are. `x` are the upper ends of the
     sample for which [v, w] has grown.
     """
     lower, upper = boxes.lower, boxes.upper
@@ -347,7 +347,7 @@ def _part_along(j, v, w, lower, upper, box):
 
 @forceinline
 def hull(v1, w1, v2, w2, v, w):
-    """Write the smallest box that holds two boxes into [v, w], which may be one of them."""
+    """Write the smallest box that contains two boxes into [v, w], which may be one of them."""
     for j in range(v.shape[0]):
         v[j] = lowest(v1[j], v2[j])
         w[j] = upmost(w1[j], w2[j])

@@ -33,11 +33,11 @@ from numba.extending import (
 
 from hyperboxes._compiling import watch_compiling
 
-# The first call of a kernel may compile for a while; a notice says so.
+# The first call of a kernel may compile for a while; there is a notice then.
 watch_compiling()
 
 # With HYPERBOXES_CHECK_BOUNDS=1 (`make test-bounds`), an index that is out of range raises
-# IndexError. Numba's cache does not tell such kernels from others, so they have their own.
+# IndexError. Numba's cache does not distinguish such kernels from others, so they have their own.
 CHECK_BOUNDS = os.environ.get("HYPERBOXES_CHECK_BOUNDS") == "1"
 if CHECK_BOUNDS:
     folder = vars(config)["CACHE_DIR"] or tempfile.gettempdir()
@@ -73,15 +73,31 @@ elif version_info.short >= FIRST_RELEASE:
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls, at the first call, and keep the code on disk.
 
-    Where no folder can be written, as in a sealed container, Numba raises an error instead of not
-    caching; the function is then compiled in each process.
+    Where no folder can be written, as in a sealed container or on a full disk, Numba raises an
+    error instead of not caching; the function is then compiled in each process.
     """
     options = {**_OPTIONS, **_KERNELS, "no_cfunc_wrapper": True}
     try:
         dispatcher = njit(function, cache=True, **options)
+        dispatcher._cache.save_overload = _save_if_possible(dispatcher._cache.save_overload)
     except RuntimeError:
         dispatcher = njit(function, **options)
     return _for_plain_types(dispatcher)
+
+
+def _save_if_possible(save: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    def save_or_warn(signature: Any, code: Any) -> None:
+        try:
+            save(signature, code)
+        except OSError as error:
+            warnings.warn(
+                f"Compiled code cannot be saved ({error}), so each process compiles it. Set "
+                "NUMBA_CACHE_DIR to a folder with free space.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    return save_or_warn
 
 
 def internal(function: Callable[..., Any], **options: Any) -> Any:
@@ -142,10 +158,10 @@ class Reference(types.Type):
 
     @property
     def key(self) -> Any:
-        """What tells this type from others."""
+        """What distinguishes this type from others."""
         return self.record
 
-    def place_of(self, field: str) -> int:
+    def position_of(self, field: str) -> int:
         """Return the number of a field."""
         return self.record.fields.index(field)
 
@@ -166,15 +182,15 @@ class _ReferenceFields(AttributeTemplate):
     def generic_resolve(self, reference: Any, field: str) -> Any:  # type: ignore[override]
         if field not in reference.record.fields:
             return None
-        kind = reference.record.types[reference.place_of(field)]
+        kind = reference.record.types[reference.position_of(field)]
         return Reference(kind) if isinstance(kind, types.BaseNamedTuple) else kind
 
 
 @lower_getattr_generic(Reference)
 def _read_field(context: Any, builder: Any, reference: Reference, pointer: Any, field: str) -> Any:
-    place = reference.place_of(field)
-    kind = reference.record.types[place]
-    address = cgutils.gep_inbounds(builder, pointer, 0, place)
+    position = reference.position_of(field)
+    kind = reference.record.types[position]
+    address = cgutils.gep_inbounds(builder, pointer, 0, position)
     if isinstance(kind, types.BaseNamedTuple):
         return address
     value = builder.load(address)

@@ -112,8 +112,8 @@ def _shares_categories(box, codes, rival, tallies, mixture):
     for k in range(codes.shape[0]):
         n_own, n_other = known[box, k] + (codes[k] >= 0), known[rival, k]
         is_common = n_own == 0 or n_other == 0
-        for place in range(starts[k], starts[k + 1]):
-            value = values[place]
+        for i in range(starts[k], starts[k + 1]):
+            value = values[i]
             own, other = counts[box, value] + (value == codes[k]), counts[rival, value]
             is_equal = not mixture.frequencies or own * n_other == other * n_own
             if own > 0 and other > 0 and is_equal:

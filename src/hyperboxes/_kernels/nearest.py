@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperboxes._kernels.geometry import closeness, copy_row, larger, smaller
+from hyperboxes._kernels.geometry import closeness, copy_row, is_known, larger, smaller
 from hyperboxes._kernels.jit import inlined, internal, kernel, pass_by_pointer
 from hyperboxes._kernels.search import TREES_PER_SEARCH, find_nearest, is_contained, precedes
 from hyperboxes._kernels.structs import WORK
@@ -15,16 +15,30 @@ _FAR = 1e300
 
 @kernel
 def nearest_per_class(
-    xl, xu, start, boxes, metric, search, winners_only, work, ids, gaps, best, tie_counts, single
+    xl,
+    xu,
+    start,
+    boxes,
+    metric,
+    search,
+    winners_only,
+    compared,
+    work,
+    ids,
+    gaps,
+    best,
+    tie_counts,
+    single,
 ):
     """Find for each sample, from a row on, and class the boxes nearest to the sample.
 
     `best` receives their closeness (minus infinity where a class has none), `tie_counts` how many
     training samples they have absorbed, `single` the oldest of them with a single sample (or the
-    number of boxes). With `winners_only` a class may be left out for a sample if another is
-    strictly closer, which saves most of the work, and trees may be of several classes. Returns the
-    row where `work` comparisons of a block in one dimension ended, or the end. `ids` and `gaps` are
-    room for all boxes.
+    number of boxes). Only boxes count here that, of the features that are `compared`, have values
+    in the same ones as the sample. With `winners_only` a class may be left out for a sample if
+    another is strictly closer, which saves most of the work, and trees may be of several classes.
+    Returns the row where `work` comparisons of a block in one dimension ended, or the end. `ids`
+    and `gaps` are working space for all boxes.
     """
     boxes, metric, search = pass_by_pointer(boxes), pass_by_pointer(metric), pass_by_pointer(search)
     labels, counts = boxes.labels, boxes.counts
@@ -48,9 +62,12 @@ def nearest_per_class(
                 first, stop, limit, boxes, metric, search, ids, gaps
             )
             for f in range(n_found):
-                _update_class_best(
-                    ids[f], gaps[f], labels[ids[f]], counts, i, best, tie_counts, single
-                )
+                box, gap, c = ids[f], gaps[f], labels[ids[f]]
+                _update_class_best(box, gap, c, counts, i, best, tie_counts, single)
+                is_older = counts[box] == 1 and box < single[i, c]
+                if is_older and closeness(gap) == best[i, c]:
+                    may_settle = _has_same_features(boxes.lower[box], search.low, compared)
+                    single[i, c] = box if may_settle else single[i, c]
             work -= n_blocks
         start += 1
     return start
@@ -112,6 +129,15 @@ def _nearest(ids, gaps, n_found, counts, used):
 
 
 @inlined
+def _has_same_features(lower, low, compared):
+    """Whether a box and a sample have values in the same of some features."""
+    for j in range(low.shape[0]):
+        if compared[j] and is_known(lower[j]) != is_known(low[j]):
+            return False
+    return True
+
+
+@inlined
 def _update_class_best(box, gap, c, counts, i, best, tie_counts, single):
     """Update the nearest boxes of a class with a box."""
     rank = closeness(gap)
@@ -121,8 +147,6 @@ def _update_class_best(box, gap, c, counts, i, best, tie_counts, single):
         single[i, c] = counts.shape[0]
     if rank == best[i, c]:
         tie_counts[i, c] += counts[box]
-        if counts[box] == 1:
-            single[i, c] = smaller(single[i, c], box)
 
 
 @kernel
@@ -184,28 +208,77 @@ def probabilities(best, tie_counts, single, n_boxes, winner, out):
 
 
 @kernel
-def calibrated(best, winner, shares, offset, slope, prior_weight, scores, out):
+def calibrated(
+    best, tie_counts, unknown, winner, shares, offset, slope, prior_weight, power, scores, out
+):
     """Turn the closeness of the classes into probabilities, the largest that of the winner.
 
     They fall with a power, `slope`, of the distance, to which `offset` is added; a part of them,
     `prior_weight`, is given to the classes in proportion to their `shares` of the training samples.
-    `scores` is room for a row.
+    Of samples that lack a part of the features, `unknown`, classes that tie for the first place
+    share their probability by counts, and the part given to the shares grows with a `power` of the
+    part unknown. `scores` is working space for a row.
     """
     for i in range(best.shape[0]):
         _score(best[i], offset, scores)
-        _estimate(scores, winner[i], shares, slope, prior_weight, out[i])
+        total = _compare(scores, slope, out[i])
+        if unknown[i] > 0.0:
+            _divide_ties(best[i], tie_counts[i], out[i])
+        part = _prior_part(unknown[i], prior_weight, power)
+        _add_prior(winner[i], shares, part, total, out[i])
         _put_first(winner[i], out[i])
 
 
 @kernel
-def weigh(best, winner, y, shares, offset, slopes, doubts, scores, row, losses):
+def weigh(best, winner, y, shares, offset, slopes, prior_weights, scores, likely, row, losses):
     """Add up minus the logarithm of what `calibrated` gives the true classes, for many numbers."""
     for i in range(best.shape[0]):
         _score(best[i], offset, scores)
         for s in range(slopes.shape[0]):
-            for d in range(doubts.shape[0]):
-                _estimate(scores, winner[i], shares, slopes[s], doubts[d], row)
+            total = _compare(scores, slopes[s], likely)
+            for d in range(prior_weights.shape[0]):
+                for c in range(row.shape[0]):
+                    row[c] = likely[c]
+                _add_prior(winner[i], shares, prior_weights[d], total, row)
                 losses[s, d] -= np.log(row[y[i]])
+
+
+@kernel
+def weigh_powers(
+    best,
+    tie_counts,
+    unknown,
+    winner,
+    y,
+    shares,
+    offset,
+    slope,
+    prior_weight,
+    powers,
+    scores,
+    likely,
+    row,
+    losses,
+):
+    """Add up minus the logarithm of what `calibrated` gives the true classes, for many powers."""
+    for i in range(best.shape[0]):
+        _score(best[i], offset, scores)
+        total = _compare(scores, slope, likely)
+        _divide_ties(best[i], tie_counts[i], likely)
+        for p in range(powers.shape[0]):
+            for c in range(row.shape[0]):
+                row[c] = likely[c]
+            part = _prior_part(unknown[i], prior_weight, powers[p])
+            _add_prior(winner[i], shares, part, total, row)
+            losses[p] -= np.log(row[y[i]])
+
+
+@inlined
+def _prior_part(unknown, prior_weight, power):
+    """Return the part of the probability that is divided by the classes' shares."""
+    if unknown == 0.0:
+        return prior_weight
+    return prior_weight + (1.0 - prior_weight) * unknown**power
 
 
 @internal
@@ -217,22 +290,44 @@ def _score(best, offset, scores):
 
 
 @internal
-def _estimate(scores, winner, shares, slope, prior_weight, out):
-    """Compute the probabilities of a sample's classes, none above that of the winner.
-
-    What others have more than the winner is divided among it and them so that all have the same:
-    its level rises, step by step, to where it takes in all that is above.
-    """
-    n_classes = scores.shape[0]
+def _compare(scores, slope, out):
+    """Compute the odds of a sample's classes from their scores alone, and return their sum."""
     top = -np.inf
-    for c in range(n_classes):
+    for c in range(scores.shape[0]):
         top = larger(scores[c], top)
     total = 0.0
-    for c in range(n_classes):
+    for c in range(scores.shape[0]):
         out[c] = np.exp(slope * (scores[c] - top))
         total += out[c]
+    return total
+
+
+@internal
+def _divide_ties(best, tie_counts, out):
+    """Divide the odds of the nearest classes by how many samples their boxes have absorbed."""
+    top = -np.inf
+    for c in range(best.shape[0]):
+        top = larger(best[c], top)
+    pool, n_samples = 0.0, 0
+    for c in range(best.shape[0]):
+        if best[c] == top:
+            pool += out[c]
+            n_samples += tie_counts[c]
+    for c in range(best.shape[0]):
+        if best[c] == top:
+            out[c] = pool * tie_counts[c] / n_samples
+
+
+@internal
+def _add_prior(winner, shares, part, total, out):
+    """Turn odds of a `total` into probabilities, mixed with shares, none above the winner's.
+
+    What others have more than the winner is divided among it and them so that all have the same:
+    its level rises, step by step, to where it contains all that is above.
+    """
+    n_classes = out.shape[0]
     for c in range(n_classes):
-        out[c] = (1.0 - prior_weight) * out[c] / total + prior_weight * shares[c]
+        out[c] = (1.0 - part) * out[c] / total + part * shares[c]
     level, before = out[winner], -1.0
     while level > before:
         before = level

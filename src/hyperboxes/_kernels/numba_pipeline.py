@@ -89,7 +89,7 @@ class _KernelLibrary(_Library):
             passes.run(self._final_module, builder)
 
     def set_environments(self) -> None:
-        """Hand over what the linked functions know of Python, which Numba does for its own."""
+        """Hand over what the linked functions use of Python, which Numba does for its own."""
         for variable in self._final_module.global_variables:
             environment = lookup_environment(variable.name)
             if environment is not None:
@@ -98,7 +98,7 @@ class _KernelLibrary(_Library):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _LowerPart(NativeLowering):
-    """Lower a function, and tell Numba that it can be called, by kernels alone."""
+    """Lower a function, and declare to Numba that it can be called, by kernels alone."""
 
     _name = "lower_part"
 
@@ -108,7 +108,7 @@ class _LowerPart(NativeLowering):
         super().run_pass(state)
         lowered = state["cr"]
         about = lowered.fndesc
-        # Numba knows functions by what Python would call: it exists, but has no machine code.
+        # Numba identifies functions by what Python would call: it exists, but has no machine code.
         entry = _dynfunc.make_function(
             about.lookup_module(), about.qualname, "for kernels", 0, lowered.env, (library,)
         )
@@ -154,7 +154,7 @@ def _remembering(context: Any) -> Iterator[None]:
     """Remember the types of results of operators, and sizes of LLVM types, for one kernel.
 
     Numba finds out both thousands of times. It compiles under a lock, so no other code is compiled
-    meanwhile. All is forgotten at the end, when users may register other operators.
+    meanwhile. All is dropped at the end, when users may register other operators.
     """
     find_type, find_size = types.Function.get_call_type, context.get_abi_sizeof
     found: dict[Any, Any] = {}

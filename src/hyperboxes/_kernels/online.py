@@ -15,7 +15,7 @@ from hyperboxes._kernels.blocking import begin, drop_free_regions, tighten_free_
 from hyperboxes._kernels.box_index import (
     SPARE_BLOCKS,
     add_box,
-    has_room,
+    has_spare_blocks,
     joint_label,
     relabel_box,
     remove_box,
@@ -47,7 +47,7 @@ def learn(xl, xu, y, boxes, growth, scratch, shrinking, mixed, joined, work):
     """Learn the samples from `counters[SAMPLES]` on.
 
     `shrinking` is None for learners whose boxes only grow, and `mixed`, which is `CategoryCounts`
-    and `MixedMetric`, for those that know numbers only, so that nothing else is compiled for them.
+    and `MixedMetric`, for those that have numbers only, so that nothing else is compiled for them.
     `joined` receives for each sample the box that it has become, or -1 less the box that has
     absorbed it. At the box limit, a new box replaces the one that has gone longest without a
     sample.
@@ -63,7 +63,7 @@ def learn(xl, xu, y, boxes, growth, scratch, shrinking, mixed, joined, work):
     )
     counters, search = boxes.counters, scratch.search
     end = counters[WORK] + larger(work // xl.shape[1], 1)
-    while counters[SAMPLES] < y.shape[0] and counters[WORK] < end and _has_room(boxes, growth):
+    while counters[SAMPLES] < y.shape[0] and counters[WORK] < end and _has_capacity(boxes, growth):
         if not begin(boxes, boxes.index.free_regions):
             break
         i = counters[SAMPLES]
@@ -77,7 +77,7 @@ def learn(xl, xu, y, boxes, growth, scratch, shrinking, mixed, joined, work):
         n_split = 0
         if shrinking is not None and box < 0 and growth.on_overlap == SPLIT and y[i] != NO_LABEL:
             n_split = _find_holders(y[i], boxes, growth, scratch)
-            if not _has_room_for(n_split + 1, boxes):
+            if not _has_capacity_for(n_split + 1, boxes):
                 return n_split + 1
         if box >= 0 and n_tried > 0:
             _grow(box, y[i], boxes, scratch)
@@ -88,7 +88,7 @@ def learn(xl, xu, y, boxes, growth, scratch, shrinking, mixed, joined, work):
             boxes.counts[box] += 1
             joined[i] = -1 - box
         else:
-            box = _make_place(boxes, growth)
+            box = _add_row(boxes, growth)
             _settle(box, y[i], boxes, search)
             joined[i] = box
             if shrinking is not None:
@@ -108,14 +108,14 @@ def learn(xl, xu, y, boxes, growth, scratch, shrinking, mixed, joined, work):
 
 
 @inlined
-def _has_room(boxes, growth):
+def _has_capacity(boxes, growth):
     counters = boxes.counters
-    has_place = counters[BOXES] < boxes.labels.shape[0] or counters[BOXES] >= growth.max_boxes
-    return has_place and counters[REMOVABLE] > 0 and has_room(boxes)
+    has_row = counters[BOXES] < boxes.labels.shape[0] or counters[BOXES] >= growth.max_boxes
+    return has_row and counters[REMOVABLE] > 0 and has_spare_blocks(boxes)
 
 
 @inlined
-def _has_room_for(n_boxes, boxes):
+def _has_capacity_for(n_boxes, boxes):
     """Whether so many boxes may be added."""
     counters = boxes.counters
     return (
@@ -213,7 +213,7 @@ def _part_all(box, boxes, growth, scratch):
 
 
 @inlined
-def _make_place(boxes, growth):
+def _add_row(boxes, growth):
     """Return the index of a new box: at the limit, that of the box matched longest ago."""
     n_boxes = boxes.counters[BOXES]
     if n_boxes < growth.max_boxes:

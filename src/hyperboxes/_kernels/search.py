@@ -45,15 +45,15 @@ _SINGLE = 2.0**-20
 _ADDITION = 2.0**-23
 _TINY = 2.0**-100
 
-# Single precision has room for numbers up to about the one, and knows the digits of those from the
+# Single precision has room for numbers up to about the one, and keeps the digits of those from the
 # other on.
 _LARGEST, _SMALLEST = 2.0**127, 2.0**-126
 
 
 def make_search(n_features: int, n_trees: int) -> Search:
     """Return working arrays for searches."""
-    room = 2 * (STACK + n_trees)  # a search may search for conflicts on its way
-    stack, least = np.empty(room, np.int64), np.empty(room, np.float32)
+    size = 2 * (STACK + n_trees)  # a search may search for conflicts on its way
+    stack, least = np.empty(size, np.int64), np.empty(size, np.float32)
     gaps = np.empty(LANES, np.float32)
     singles = np.empty((11, n_features), np.float32)  # all but the interval itself
     return Search._make((*np.empty((2, n_features)), stack, least, gaps, *singles))
@@ -192,11 +192,11 @@ def find_conflicts_by_age(v, w, label, exhaustive, boxes, search, ids):
         n_found = find(NO_LABEL, False, False, exhaustive, boxes, search, ids)
     for i in range(1, n_found):
         rival = ids[i]
-        place = i
-        while place > 0 and ids[place - 1] > rival:
-            ids[place] = ids[place - 1]
-            place -= 1
-        ids[place] = rival
+        position = i
+        while position > 0 and ids[position - 1] > rival:
+            ids[position] = ids[position - 1]
+            position -= 1
+        ids[position] = rival
     return n_found
 
 
@@ -319,9 +319,9 @@ def near_lanes_of(block, inside, bound, boxes, metric, search):
 def push_all(block, bounds, inside, mask, bound, boxes, metric, search, top):
     """Put lanes of a node that are within a bound on the stack, the nearest on top.
 
-    `bounds` is the node's block that tells how near they are at least. Returns the top. All lanes
+    `bounds` is the node's block that bounds how near they are at least. Returns the top. All lanes
     are written, for that takes less time than to guess which of them will be: the next one takes
-    the place of one that is not to be there.
+    the position of one that is not to be there.
     """
     links, gaps, stack, least = boxes.index.links, search.gaps, search.stack, search.least
     mask &= near_lanes_of(bounds, inside, bound, boxes, metric, search) & taken_lanes(links, block)

@@ -1,20 +1,20 @@
 """Comparisons of 16 boxes at once, written for the vector units of processors.
 
-A lane is the place of one box in a vector of 16. Masks have one bit a lane. The second half keeps
-the 16 nearest boxes in the order of their distances.
+A lane is the position of one box in a vector of 16. Masks have one bit a lane. The second half
+keeps the 16 nearest boxes in the order of their distances.
 
 A block holds 16 boxes in single precision, in each dimension first their lower ends side by side,
 then the upper ones: `ends[block, dimension, LOW or HIGH, lane]`. What is written here in LLVM's
 vector types, which exist on every processor, becomes a few instructions; the same loops in Python
 are compiled to several times as many. Masks have a bit for each lane, the lowest for the first.
 
-NaN, in a block or asked for, is what is not known and holds nothing back: it is within any reach,
+NaN, in a block or a sample, is a missing value and excludes nothing: it is within any reach,
 and no distance. Both ends of an empty lane are infinite, which is hardly within any reach.
 
-A list of the nearest has sixteen places, and Python makes it at an address that is a multiple of
+A list of the nearest has sixteen positions, and Python makes it at an address that is a multiple of
 its length (`AdaptiveState`). What is written here in LLVM's vector types takes no branch, where a
-loop over the places of the list would be mispredicted at each insertion, and keeps the list in the
-processor's registers.
+loop over the positions of the list would be mispredicted at each insertion, and keeps the list in
+the processor's registers.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ZEROS = ir.Constant(_FLOATS, [0.0] * LANES)
 _ONES = ir.Constant(_FLOATS, [1.0] * LANES)
 _INFINITIES = ir.Constant(_FLOATS, [math.inf] * LANES)
 _LINKS = ir.VectorType(_MASK, LANES)
-_PLACES = ir.VectorType(ir.IntType(32), LANES)
+_LANE_NUMBERS = ir.VectorType(ir.IntType(32), LANES)
 
 
 @forceinline
@@ -122,7 +122,7 @@ def nearest_lane(typing: Any, mask: Any, gaps: Any) -> Any:
         values = builder.select(is_choice, values, _INFINITIES)
         least = values
         for step in (8, 4, 2, 1):  # lanes apart, until all have seen all
-            turned = ir.Constant(_PLACES, [(lane + step) % LANES for lane in range(LANES)])
+            turned = ir.Constant(_LANE_NUMBERS, [(lane + step) % LANES for lane in range(LANES)])
             least = _smaller(builder, least, builder.shuffle_vector(least, least, turned))
         is_least = builder.and_(is_choice, builder.fcmp_ordered("==", values, least))
         return builder.cttz(as_mask(builder, is_least), ir.Constant(ir.IntType(1), True))
@@ -136,8 +136,8 @@ def taken_lanes(typing: Any, links: Any, block: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         start = builder.mul(args[1], ir.Constant(_MASK, N_LINKS))
-        place = pointer_to(context, builder, signature.args[0], args[0], start)
-        members = builder.load(builder.bitcast(place, _LINKS.as_pointer()), align=8)
+        address = pointer_to(context, builder, signature.args[0], args[0], start)
+        members = builder.load(builder.bitcast(address, _LINKS.as_pointer()), align=8)
         return as_mask(
             builder, builder.icmp_signed(">=", members, ir.Constant(_LINKS, [0] * LANES))
         )
@@ -158,8 +158,8 @@ def _within_in_one(typing: Any, ends: Any, near: Any, far: Any, p: Any, q: Any) 
         )
         return as_mask(builder, both)
 
-    place, number = types.int64, types.float32
-    return types.int64(ends, place, place, number, number), generate
+    offset, number = types.int64, types.float32
+    return types.int64(ends, offset, offset, number, number), generate
 
 
 @intrinsic
@@ -185,14 +185,14 @@ def _add_gaps(
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = signature.args
-        place = _lanes_at(builder, pointer_to(context, builder, kinds[11], args[11]))
+        address = _lanes_at(builder, pointer_to(context, builder, kinds[11], args[11]))
         is_first = builder.icmp_signed("==", args[3], args[3].type(0))
         is_last = builder.icmp_signed("==", args[4], args[5])
-        before = builder.select(is_first, _ZEROS, builder.load(place, align=4))
+        before = builder.select(is_first, _ZEROS, builder.load(address, align=4))
         mask = cgutils.alloca_once(builder, _MASK)
 
         def keep(folded: Any, distances: Any) -> None:
-            builder.store(builder.select(is_last, distances, folded), place, align=4)
+            builder.store(builder.select(is_last, distances, folded), address, align=4)
             is_near = builder.fcmp_ordered("<=", distances, splat(builder, args[10]))
             builder.store(as_mask(builder, is_near), mask)
 
@@ -206,9 +206,9 @@ def _add_gaps(
                 keep(largest, _where_known(builder, largest, largest))
         return builder.load(mask)
 
-    places = (types.int64,) * 5
+    numbers = (types.int64,) * 5
     return (
-        types.int64(ends, *places, x1, x2, slopes, types.boolean, types.float32, gaps),
+        types.int64(ends, *numbers, x1, x2, slopes, types.boolean, types.float32, gaps),
         generate,
     )
 
@@ -251,7 +251,7 @@ def as_mask(builder: Any, lanes: Any) -> Any:
 
 
 def _load(context: Any, builder: Any, kind: Any, array: Any, start: Any = None) -> Any:
-    """Load the 16 numbers at a place of a contiguous array."""
+    """Load the 16 numbers at a position of a contiguous array."""
     return builder.load(
         _lanes_at(builder, pointer_to(context, builder, kind, array, start)), align=4
     )
@@ -264,15 +264,15 @@ def _lanes_at(builder: Any, pointer: Any) -> Any:
 
 def pointer_to(context: Any, builder: Any, kind: Any, array: Any, start: Any = None) -> Any:
     """Return a pointer to a number of a contiguous array."""
-    place = context.make_array(kind)(context, builder, array).data
-    return place if start is None else builder.gep(place, [start], inbounds=True)
+    address = context.make_array(kind)(context, builder, array).data
+    return address if start is None else builder.gep(address, [start], inbounds=True)
 
 
 def splat(builder: Any, number: Any, kind: Any = _FLOATS) -> Any:
     """Repeat a number in all lanes."""
     undefined = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(undefined, number, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(_PLACES, [0] * LANES))
+    return builder.shuffle_vector(first, undefined, ir.Constant(_LANE_NUMBERS, [0] * LANES))
 
 
 def _larger(builder: Any, a: Any, b: Any) -> Any:
@@ -294,8 +294,8 @@ _LEAST = ir.Constant(_GAPS, [-math.inf] * LANES)
 
 
 @intrinsic
-def at(typing: Any, values: Any, place: Any) -> Any:
-    """Return a value of a contiguous array, at a place that is known not to be negative."""
+def at(typing: Any, values: Any, position: Any) -> Any:
+    """Return a value of a contiguous array, at a position that is known not to be negative."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.load(pointer_to(context, builder, signature.args[0], *args))
@@ -305,7 +305,7 @@ def at(typing: Any, values: Any, place: Any) -> Any:
 
 @intrinsic
 def move_up(typing: Any, values: Any, n: Any) -> Any:
-    """Move the first `n` values of a contiguous array up by one place."""
+    """Move the first `n` values of a contiguous array up by one position."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kind, one = signature.args[0], context.get_constant(types.int64, 1)
@@ -332,7 +332,7 @@ def below(typing: Any, values: Any, start: Any, limit: Any) -> Any:
 
 
 @intrinsic
-def put_in_order(typing: Any, places: Any, gaps: Any, values: Any, start: Any, mask: Any) -> Any:
+def put_in_order(typing: Any, positions: Any, gaps: Any, values: Any, start: Any, mask: Any) -> Any:
     """Put the values of a mask's lanes, from `start` on, into a list of the sixteen nearest.
 
     Each comes after those that are as near. The mask must not be empty.
@@ -356,10 +356,10 @@ def put_in_order(typing: Any, places: Any, gaps: Any, values: Any, start: Any, m
         lanes = builder.phi(args[4].type)
         before = [builder.phi(list_.type) for list_ in lists]
         lane = builder.cttz(lanes, ir.Constant(ir.IntType(1), True))
-        place = builder.add(args[3], lane)
-        gap = builder.load(builder.gep(pointers[2], [place], inbounds=True))
-        place = builder.trunc(place, ir.IntType(32))
-        after = _insert(builder, before[0], before[1], place, gap)
+        position = builder.add(args[3], lane)
+        gap = builder.load(builder.gep(pointers[2], [position], inbounds=True))
+        position = builder.trunc(position, ir.IntType(32))
+        after = _insert(builder, before[0], before[1], position, gap)
         rest = builder.and_(lanes, builder.sub(lanes, ir.Constant(lanes.type, 1)))
         for phi, first, next_ in zip(
             (lanes, *before), (args[4], *lists), (rest, *after), strict=True
@@ -373,22 +373,22 @@ def put_in_order(typing: Any, places: Any, gaps: Any, values: Any, start: Any, m
             builder.store(list_, builder.bitcast(pointer, list_.type.as_pointer()), align=4)
         return context.get_dummy_value()
 
-    return types.void(places, gaps, values, types.int64, types.int64), generate
+    return types.void(positions, gaps, values, types.int64, types.int64), generate
 
 
-def _insert(builder: Any, places: Any, gaps: Any, place: Any, gap: Any) -> tuple[Any, Any]:
+def _insert(builder: Any, positions: Any, gaps: Any, position: Any, gap: Any) -> tuple[Any, Any]:
     """Return the lists with one more, without their last."""
     new = splat(builder, gap, _GAPS)
     moved = builder.shuffle_vector(gaps, _LEAST, _ONE_ON)
     # From the first lane on that makes room, the content of the one before moves up.
-    makes_room = builder.fcmp_ordered("<", new, gaps)
+    moves_on = builder.fcmp_ordered("<", new, gaps)
     is_behind = builder.fcmp_ordered("<", new, moved)
-    old_places = builder.shuffle_vector(places, places, _ONE_ON)
-    new_places = builder.select(is_behind, old_places, splat(builder, place, _POSITIONS))
+    old_positions = builder.shuffle_vector(positions, positions, _ONE_ON)
+    new_positions = builder.select(is_behind, old_positions, splat(builder, position, _POSITIONS))
     # The same for the gaps: the larger of the one before and the smaller of old and new.
     nearer = builder.select(builder.fcmp_ordered("<", gaps, new), gaps, new)
     return (
-        builder.select(makes_room, new_places, places),
+        builder.select(moves_on, new_positions, positions),
         builder.select(builder.fcmp_ordered(">", moved, nearer), moved, nearer),
     )
 

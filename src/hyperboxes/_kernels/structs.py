@@ -19,13 +19,11 @@ Boxes = namedtuple("Boxes", "lower upper labels counts confirmed counters index"
 # Trees over the boxes of each class, the last one over those without a label (`box_index.py`):
 # `ends[block, feature, LOW or HIGH, lane]` in single precision; `links[block]`: the box or block in
 # each lane (-1 for none), then the block's level (0 for leaves) and its position in its parent
-# (`block * 16 + lane`, or -1); `places`: the same for each box; `roots`: of each tree, or -1.
+# (`block * 16 + lane`, or -1); `slots`: the same for each box; `roots`: of each tree, or -1.
 # `free_regions` are laid out like `ends`: how far boxes may grow (`blocking.py`). They and
 # `bitmaps` are empty until `rejections_left[0]` more candidates are rejected; `rejections_left[1]`
 # is the count to start from after they were dropped. Both are None where they are never used.
-Index = namedtuple(
-    "Index", "ends free_regions bitmaps rejections_left links places roots workspace"
-)
+Index = namedtuple("Index", "ends free_regions bitmaps rejections_left links slots roots workspace")
 
 # The bitmap index of the boxes, and its working arrays (`bitmaps.py`).
 Bitmaps = namedtuple("Bitmaps", "bin_edges bits classes state rows all_rows all_but_one")
@@ -55,11 +53,11 @@ GrowthParameters = namedtuple(
 )
 
 # Which ends of two intervals a gap is measured between: the membership of one in the other, or one
-# of the paper's similarities of both. Or how near their centres are, which no tree knows.
+# of the paper's similarities of both. Or how near their centres are, which no tree bounds.
 MEMBERSHIP, LONGEST, SHORTEST, MID_MAX, MID_MIN, CENTRE = range(6)
 
 # When boxes of two classes overlap: if they share a point, by the paper's four cases, by Simpson's
-# four, which know no equal ends, or by the nine of EFMNN.
+# four, which have none for equal ends, or by the nine of EFMNN.
 CLOSED, PAPER, FOUR, NINE = range(4)
 
 # What follows from an overlap. Overlaps are allowed and resolved in prediction; boxes that overlap

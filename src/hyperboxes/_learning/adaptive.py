@@ -7,6 +7,7 @@ import numpy as np
 from hyperboxes._kernels import adaptive
 from hyperboxes._kernels.adaptive import Settings
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, SHARPNESS, AdaptiveState
+from hyperboxes._models.calibration import neighbor_probabilities
 from hyperboxes._models.samples import frozen, slices
 
 # Over how many samples an expert is judged. This and what follows was chosen on streams that `make
@@ -47,21 +48,21 @@ def learn_adaptively(
     row = 0
     while row < len(y):
         memory.reserve(settings.max_boxes)
-        work = memory.make_workspace(settings)
+        work = memory.make_workspace()
         stop = min(row + _rows_at_once(memory), len(y))
         row = adaptive.learn(xl, xu, y, row, stop, memory.arrays, settings, work)
 
 
-def ask_memory(
+def predict_shares(
     xl: np.ndarray, xu: np.ndarray, memory: AdaptiveState, settings: Settings
 ) -> np.ndarray:
-    """Return the shares of the classes in the vote for each sample, by codes."""
+    """Return the probabilities of the classes for each sample, by codes."""
     shares = np.empty((len(xl), memory.n_labels))
-    work = memory.make_workspace(settings)
+    work = memory.make_workspace()
     for rows in slices(len(xl), _rows_at_once(memory)):
         span = rows.start, rows.stop
         adaptive.predict(frozen(xl), frozen(xu), *span, memory.arrays, settings, work, shares)
-    return shares
+    return neighbor_probabilities(shares, memory.class_counts(), memory.unknown_part(xl))
 
 
 def learn_row(
@@ -73,14 +74,21 @@ def learn_row(
     while not is_learned:
         workspace = _acquire_workspace(memory, theta, max_boxes)
         workspace.label[0] = label
-        asked = row, row, workspace.frozen_label, 0, 1
-        is_learned = adaptive.learn(*asked, memory.arrays, workspace.settings, workspace.work) == 1
+        arguments = row, row, workspace.frozen_label, 0, 1
+        is_learned = (
+            adaptive.learn(*arguments, memory.arrays, workspace.settings, workspace.work) == 1
+        )
         memory.workspace = workspace
         memory.reserve(max_boxes)
 
 
-def ask_row(row: np.ndarray, memory: AdaptiveState, theta: float, max_boxes: int) -> list[float]:
-    """Return the shares of the classes in the vote for a table of one row."""
+def predict_row_shares(
+    row: np.ndarray, memory: AdaptiveState, theta: float, max_boxes: int
+) -> list[float]:
+    """Return the probabilities of the classes for a table of one row."""
+    if np.isnan(row).any():
+        found = predict_shares(row, row, memory, make_settings(theta, max_boxes))
+        return [float(share) for share in found[0]]
     workspace = _acquire_workspace(memory, theta, max_boxes)
     adaptive.predict(
         row, row, 0, 1, memory.arrays, workspace.settings, workspace.work, workspace.shares
@@ -97,7 +105,7 @@ class Workspace:
         self.of = theta, max_boxes
         self.arrays = memory.arrays
         self.settings = make_settings(theta, max_boxes)
-        self.work = memory.make_workspace(self.settings)
+        self.work = memory.make_workspace()
         self.shares = np.empty((1, memory.n_labels))
         self.label = np.empty(1, np.int64)
         self.frozen_label = frozen(self.label)

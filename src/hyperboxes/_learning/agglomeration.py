@@ -31,7 +31,7 @@ def count_tries(boxes: BoxStore, log: MergeLog, growth: GrowthParameters) -> int
     state = np.zeros(3, np.int64)
     is_done = False
     while not is_done:
-        boxes.make_room_in_trees()
+        boxes.reserve_blocks()
         is_done = agglomerative.count_tries(
             *(boxes.arrays, state, replay, merges, growth, boxes.make_scratch()),
             *(boxes.relabels, WORK_PER_CALL),
@@ -47,7 +47,7 @@ SHORTLIST, LONG_LIST = 4, 16
 class Agglo2:
     """Visit the boxes in turn and merge each with the most similar one that may.
 
-    The merged box takes the place of the visited one if `keeps_visited`, else the earlier place.
+    The merged box takes the place of the visited one if `keeps_visited`, else the earlier position.
     """
 
     def __init__(self, boxes: BoxStore, growth: GrowthParameters, keeps_visited: bool) -> None:

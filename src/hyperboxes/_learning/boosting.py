@@ -14,8 +14,7 @@ import numpy as np
 
 from hyperboxes._kernels import additive, boosting, quantize
 from hyperboxes._kernels.structs import Conditions
-from hyperboxes._learning.bins import Bins, in_batches
-from hyperboxes._learning.cells import LocalSamples, SampleStore
+from hyperboxes._learning.cells import Bins, LocalSamples, SampleStore, in_batches
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.hyperboxes import is_closed, list_conditions
 from hyperboxes._models.records import AdditiveBoxes
@@ -71,7 +70,7 @@ def new_box(size: int) -> boosting.Box:
 
 
 def conditions_of(box: boosting.Box) -> frozenset[tuple]:
-    """Return the conditions of a box, to tell whether boxes are equal."""
+    """Return the conditions of a box, to compare boxes by."""
     return frozenset(zip(*(part[box.feature >= 0].tolist() for part in box), strict=True))
 
 
@@ -81,20 +80,20 @@ class BoostingHistory:
 
     `votes` has an item for each stage but the first: what the boxes of that stage vote for each
     class if votes are `corrected`, else what the new box votes. Where votes are corrected, boxes
-    are changed, too: `boxes` has a box before and after, `places` those of each stage but the
+    are changed, too: `boxes` has a box before and after, `indices` those of each stage but the
     first.
     """
 
     corrected: bool
     boxes: list[boosting.Box]
-    places: list[list[int]]
+    indices: list[list[int]]
     votes: list[np.ndarray]
     intercepts: list[np.ndarray]
 
-    def places_at(self, stage: int) -> list[int]:
-        """Return the places of the boxes that voted at a stage."""
+    def indices_at(self, stage: int) -> list[int]:
+        """Return the indices of the boxes that voted at a stage."""
         if self.corrected and stage:
-            return self.places[stage - 1]
+            return self.indices[stage - 1]
         return list(range(stage))
 
     def votes_at(self, stage: int) -> np.ndarray:
@@ -129,14 +128,14 @@ def gather(
     if rows is None:
         samples, _ = merge_equal(codes, n_bins, labels, weights, unit, threads)
         return TrainingSets(samples, LocalSamples(samples, None, threads), unit)
-    searched, places = merge_equal(
+    searched, indices = merge_equal(
         np.ascontiguousarray(codes[:, rows]), n_bins, labels[rows], weights[rows], unit, threads
     )
     counts = np.ones(len(labels), np.int64)
     samples = boosting.Samples(
         codes, n_bins, labels, in_units(weights, unit), counts, np.empty(0, np.uint64)
     )
-    return TrainingSets(searched, LocalSamples(samples, rows[places], threads), unit)
+    return TrainingSets(searched, LocalSamples(samples, rows[indices], threads), unit)
 
 
 def total_of(weights: np.ndarray) -> float:
@@ -159,7 +158,7 @@ def merge_equal(
     unit: float,
     threads: Threads,
 ) -> tuple[boosting.Samples, np.ndarray]:
-    """Return samples, equal ones as one, and the place of the first that each stands for."""
+    """Return samples, equal ones as one, and the index of the first that each stands for."""
     keys = np.empty(len(labels), np.uint64)
 
     def hash_rows(start: int, stop: int) -> None:
@@ -167,10 +166,10 @@ def merge_equal(
 
     in_batches(hash_rows, len(labels), threads)
     counts, first = np.ones(len(labels), np.int64), np.arange(len(labels))
-    distinct, places, members = np.unique(keys, return_index=True, return_inverse=True)
+    distinct, indices, members = np.unique(keys, return_index=True, return_inverse=True)
     if len(distinct) < len(keys):
-        codes, labels, keys = np.ascontiguousarray(codes[:, places]), labels[places], distinct
-        counts, weights, first = np.bincount(members), np.bincount(members, weights), places
+        codes, labels, keys = np.ascontiguousarray(codes[:, indices]), labels[indices], distinct
+        counts, weights, first = np.bincount(members), np.bincount(members, weights), indices
     return boosting.Samples(codes, n_bins, labels, in_units(weights, unit), counts, keys), first
 
 
@@ -194,14 +193,14 @@ class Booster:
         self.settings = settings
         self._random = random
         self._threads = threads
-        self._regions = everyone.new_regions(n_classes)
-        masses = self._regions.table.masses
+        self._cells = everyone.new_cells(n_classes)
+        masses = self._cells.table.masses
         self._intercepts = np.log(masses[0] / masses.sum())
-        self._regions.table.scores[:] = self._intercepts
+        self._cells.table.scores[:] = self._intercepts
         self.path = BoostingHistory(settings.n_sweeps > 0, [], [], [], [self._intercepts.copy()])
         self._n_found: list[int] = []
         self._scores = np.zeros(len(self.searched.codes))  # of features, when last looked at
-        self._voters: list[int] = []  # the places of the boxes that vote
+        self._voters: list[int] = []  # the indices of the boxes that vote
         self._set_state()
 
     def run(self) -> BoostingHistory:
@@ -247,10 +246,10 @@ class Booster:
             for group in starts
         ]
         found = list(self._threads.map(lambda task: self._find(*task), tasks))
-        places = np.repeat(np.arange(len(draws)), [len(starts) for starts in groups])
+        indices = np.repeat(np.arange(len(draws)), [len(starts) for starts in groups])
         seconds: list[dict[Group, None]] = [{} for _ in draws]
-        for place, box in zip(places, found, strict=True):
-            seconds[place][box.gaining] = None
+        for index, box in zip(indices, found, strict=True):
+            seconds[index][box.gaining] = None
         again = [
             (drawn, some, group)
             for drawn, some, starts, later in zip(draws, columns, groups, seconds, strict=True)
@@ -306,7 +305,7 @@ class Booster:
 
     def _draw_shares(self, seed: np.uint64, share: float, other_share: float) -> boosting.Subsample:
         return boosting.draw_samples(
-            self.searched, self._searched_regions, self._unit, seed, share, other_share
+            self.searched, self._searched_cells, self._unit, seed, share, other_share
         )
 
     def _groups(self) -> list[Group]:
@@ -328,12 +327,12 @@ class Booster:
         if n_classes <= self.settings.max_classes:
             return list(range(n_classes))
         missing = boosting.ONE - self._probabilities
-        lacking = (self._regions.table.masses * missing).sum(axis=0)
+        lacking = (self._cells.table.masses * missing).sum(axis=0)
         order = np.argsort(-lacking, kind="stable")
         return np.sort(order[: self.settings.max_classes]).tolist()
 
     def _fit_ends(self, box: boosting.Box, group: Group) -> FoundBox:
-        """Find the ends of a box anew on all samples searched, or on many if there are too many."""
+        """Find the ends of a box again on all samples searched, or on many of too many."""
         share = min(1.0, _MOST_FOR_ENDS / len(self.searched.labels))
         seed = self._seed() if share < 1.0 else np.uint64(0)
         drawn = self._draw_shares(seed, share, 0.0)
@@ -368,8 +367,8 @@ class Booster:
     def _find_known(self, box: boosting.Box) -> int | None:
         """Return which voter is an equal box, if any is and votes are corrected."""
         same = conditions_of(box)
-        for voter, place in enumerate(self._voters):
-            if conditions_of(self.path.boxes[place]) == same:
+        for voter, index in enumerate(self._voters):
+            if conditions_of(self.path.boxes[index]) == same:
                 return voter
         return None
 
@@ -378,17 +377,17 @@ class Booster:
         self.path.boxes.append(best.box)
         self.path.intercepts.append(self._intercepts)
         if self.path.corrected:
-            self._regions.add(best.box)
+            self._cells.add(best.box)
             self._n_found.append(1)
             self._voters.append(len(self.path.boxes) - 1)
-            self.path.places.append(self._voters.copy())
+            self.path.indices.append(self._voters.copy())
             self.path.votes.append(self._vote_for_group(best))
         else:
-            self.path.votes.append(self._vote_for_all(self._regions.split(best.box)))
+            self.path.votes.append(self._vote_for_all(self._cells.split(best.box)))
         self._end_round()
 
     def _change_previous(self) -> None:
-        """Find the ends of the last box but one anew, now that another explains part of it.
+        """Find the ends of the last box but one again, now that another explains part of it.
 
         It is sought for the classes that it votes for, by what all other boxes leave to explain. Of
         two classes that gains nothing for half of the time.
@@ -400,7 +399,7 @@ class Booster:
         group = tuple(np.flatnonzero(table[voter] > 0.0).tolist())
         if not 0 < len(group) < len(self._intercepts):
             return
-        self._set_state(self._regions.add_up(self._intercepts, table, but=voter))
+        self._set_state(self._cells.add_up(self._intercepts, table, but=voter))
         box = boosting.Box(*(part.copy() for part in self.path.boxes[self._voters[voter]]))
         changed = self._fit_ends(box, group)
         if changed.vote > 0.0 and self._find_known(changed.box) is None:
@@ -411,11 +410,11 @@ class Booster:
     def _replace(self, voter: int, box: boosting.Box) -> None:
         """Let a box vote instead of another, and correct what all boxes vote."""
         table = self.path.votes[-1].copy()
-        self._regions.replace(voter, box)
-        self._regions.table.scores[:] = self._regions.add_up(self._intercepts, table)
+        self._cells.replace(voter, box)
+        self._cells.table.scores[:] = self._cells.add_up(self._intercepts, table)
         self.path.boxes.append(box)
         self._voters[voter] = len(self.path.boxes) - 1
-        self.path.places[-1] = self._voters.copy()
+        self.path.indices[-1] = self._voters.copy()
         self.path.votes[-1] = self._correct(table)
         self._end_round()
 
@@ -428,7 +427,7 @@ class Booster:
         new = self.settings.learning_rate * best.vote * self._belongs(best.group)
         if n_classes == 2:
             new = np.array([0.0, new[1] - new[0]])
-        self._regions.table.scores[self._regions.members[-1]] += new
+        self._cells.table.scores[self._cells.members[-1]] += new
         before = self.path.votes[-1] if self.path.votes else np.empty((0, n_classes))
         return self._correct(np.concatenate([before, new[np.newaxis]]))
 
@@ -437,8 +436,8 @@ class Booster:
         one = self._unit * boosting.ONE
         ridges = self.settings.ridge * one / np.array(self._n_found)
         threshold = self.settings.threshold * one
-        voters = additive.Weights(all_votes, ridges, threshold, self._regions.members)
-        cells, n_sweeps = self._regions.table, self.settings.n_sweeps
+        voters = additive.Weights(all_votes, ridges, threshold, self._cells.members)
+        cells, n_sweeps = self._cells.table, self.settings.n_sweeps
         sweep = additive.make_sweep(cells)
         additive.newton_sweeps(cells, voters, self._intercepts, n_sweeps, sweep)
         return all_votes
@@ -447,7 +446,7 @@ class Booster:
         """Let a box vote for each class; return its votes."""
         new = np.empty(len(self._intercepts))
         l2, rate = self.settings.l2 * self._unit * boosting.ONE, self.settings.learning_rate
-        cells, sweep = self._regions.table, additive.make_sweep(self._regions.table)
+        cells, sweep = self._cells.table, additive.make_sweep(self._cells.table)
         additive.vote_for_all(cells, inside, l2, rate, new, self._intercepts, sweep)
         return new
 
@@ -457,10 +456,10 @@ class Booster:
 
     def _set_state(self, scores: np.ndarray | None = None) -> None:
         """Let boxes be sought by what the scores leave to explain, those of all boxes if None."""
-        scores = self._regions.table.scores if scores is None else scores
+        scores = self._cells.table.scores if scores is None else scores
         self._probabilities = np.empty(scores.shape, np.int64)
         additive.set_probabilities(scores, np.empty(scores.shape[1]), self._probabilities)
-        self._searched_regions = self._regions.of_searched
+        self._searched_cells = self._cells.of_searched
 
 
 # Thresholds and boxes are found on as many samples; more would not move them visibly. Votes are
@@ -562,10 +561,10 @@ def join(paths: list[BoostingHistory]) -> tuple[list[boosting.Box], np.ndarray]:
     table: dict[frozenset[tuple], np.ndarray] = {}
     for path in paths:
         last = len(path.votes)
-        for place, row in zip(path.places_at(last), path.votes_at(last), strict=True):
+        for index, row in zip(path.indices_at(last), path.votes_at(last), strict=True):
             if row.any():
-                key = conditions_of(path.boxes[place])
-                boxes.setdefault(key, path.boxes[place])
+                key = conditions_of(path.boxes[index])
+                boxes.setdefault(key, path.boxes[index])
                 table[key] = table.get(key, 0.0) + row / len(paths)
     n_classes = len(paths[0].intercepts[0])
     return list(boxes.values()), np.array(list(table.values())).reshape(-1, n_classes)
@@ -589,10 +588,10 @@ def in_data_units(
     shape = len(boxes), len(bins.n_thresholds)
     lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
     missing = np.ones(shape, np.bool_)
-    for place, box in enumerate(boxes):
+    for index, box in enumerate(boxes):
         used = box.feature >= 0
         feature = box.feature[used]
-        lower[place, feature] = bins.lower(feature, box.first[used])
-        upper[place, feature] = bins.upper(feature, box.last[used])
-        missing[place, feature] = box.missing[used]
+        lower[index, feature] = bins.lower(feature, box.first[used])
+        upper[index, feature] = bins.upper(feature, box.last[used])
+        missing[index, feature] = box.missing[used]
     return lower, upper, missing

@@ -6,7 +6,7 @@ is compared with boxes that are fitted to the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,12 +16,13 @@ from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.calibration import (
     FADING,
     NEVER,
+    ClassScores,
     DistanceCalibration,
     class_shares,
     predicted_classes,
 )
 from hyperboxes._models.model import BoxModel
-from hyperboxes._models.samples import Samples
+from hyperboxes._models.samples import Samples, known_features
 
 # More samples do not change the calibration visibly.
 MAX_CALIBRATION_SAMPLES = 3000
@@ -39,10 +40,11 @@ def update_calibration(
         model.calibration = calibration.resumed(n_samples + 1)
         return
     if boxes.has_labels and boxes.n_classes > 1:
-        nearest = model.find_nearest(xl, xu)
-        winners = predicted_classes(nearest, len(boxes))
+        y = np.array([label])
         shares = class_shares(boxes.labels, boxes.counts, boxes.n_classes)
-        calibration = calibration.updated(nearest[0], winners, np.array([label]), shares, FADING)
+        calibration = calibration.updated(*_compare(model, xl, xu), y, shares, FADING)
+        copies = _without_values(model, xl, xu, n_samples)
+        calibration = calibration.updated_by_copies(*_compare(model, *copies), y, shares, FADING)
     model.calibration = calibration.scheduled(n_samples)
 
 
@@ -52,22 +54,54 @@ def cross_fit(
     """Compare each third of some samples with boxes that are fitted to the others."""
     calibration = DistanceCalibration.start(NEVER)
     n_classes = model.boxes.n_classes
-    scores, winners, labels = [], [], []
+    compared, copies, labels = [], [], []
     if n_classes > 1:
-        for part, xl, xu, y in _folds(samples):
+        for number, (part, xl, xu, y) in enumerate(_folds(samples)):
             boxes = type(model.boxes)(xl.shape[1], n_classes)
             trial = replace(model, boxes=boxes, calibration=None)
             learn(part, trial, FitCallbacks.none(part))
             if trial.boxes.has_labels:
-                nearest = trial.find_nearest(xl, xu)
-                scores.append(nearest[0])
-                winners.append(predicted_classes(nearest, len(trial.boxes)))
+                trial.calibration = calibration
+                compared.append(_compare(trial, xl, xu))
+                copies.append(_compare(trial, *_without_values(trial, xl, xu, number)))
                 labels.append(y)
-    if not scores:
+    if not compared:
         return calibration
     y = np.concatenate(labels)
     shares = class_shares(y, np.ones(len(y)), n_classes)
-    return calibration.updated(np.concatenate(scores), np.concatenate(winners), y, shares)
+    calibration = calibration.updated(*_joined(compared), y, shares)
+    return calibration.updated_by_copies(*_joined(copies), y, shares)
+
+
+def _compare(model: BoxModel, xl: np.ndarray, xu: np.ndarray) -> tuple[ClassScores, np.ndarray]:
+    """Return the scores of samples, and the classes predicted for them."""
+    nearest = model.find_nearest(xl, xu)
+    return nearest, predicted_classes(nearest, len(model.boxes))
+
+
+def _without_values(
+    model: BoxModel, xl: np.ndarray, xu: np.ndarray, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return copies of samples that lack one or more of the features of the boxes, but not all.
+
+    Copies lack the only feature if there is no other.
+    """
+    random = np.random.RandomState(seed % 2**32)
+    features = np.flatnonzero(known_features(model.boxes.lower))
+    n_unknown = random.randint(1, max(len(features), 2), len(xl))
+    ranks = random.rand(len(xl), len(features)).argsort(axis=1)
+    is_unknown = np.zeros(xl.shape, bool)
+    is_unknown[:, features] = ranks < n_unknown[:, np.newaxis]
+    return np.where(is_unknown, np.nan, xl), np.where(is_unknown, np.nan, xu)
+
+
+def _joined(
+    parts: Sequence[tuple[ClassScores, np.ndarray]],
+) -> tuple[ClassScores, np.ndarray]:
+    """Join the scores and predicted classes of several groups of samples."""
+    nearest, winners = zip(*parts, strict=True)
+    scores = ClassScores._make(map(np.concatenate, zip(*nearest, strict=True)))
+    return scores, np.concatenate(winners)
 
 
 def _folds(samples: Samples) -> Iterator[tuple[Samples, np.ndarray, np.ndarray, np.ndarray]]:

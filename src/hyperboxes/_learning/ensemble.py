@@ -26,15 +26,13 @@ from hyperboxes._kernels.quantize import hash_rows
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import fit_vote_calibration, log_votes
-from hyperboxes._models.ensemble import VoteSettings, add_up, make_room, pack
+from hyperboxes._models.ensemble import VoteSettings, add_up, allocate_codes, pack
 from hyperboxes._models.model import BoxModel, Membership
 from hyperboxes._models.records import EnsembleMember
 from hyperboxes._models.samples import Samples
 
 # Members draw among the replicates of samples. One that stands for a fraction of a weight exists
 # for that fraction of the members, and counts by it in out-of-bag measures.
-
-_MAX_REPLICATES = 10**8
 
 
 def canonical_order(
@@ -69,12 +67,6 @@ def replicate_by_weight(weights: np.ndarray, order: np.ndarray) -> Replicates:
     Replicates are in the `order` of their samples.
     """
     n_copies = np.ceil(weights)
-    if (total := n_copies.sum()) > _MAX_REPLICATES:
-        raise ValueError(
-            f"sample_weight sums up to {weights.sum():g}, and weights count samples: a weight of 2 "
-            f"is the sample twice. There may be {_MAX_REPLICATES:,} of them: divide the weights by "
-            f"{np.ceil(total / _MAX_REPLICATES):.0f} or more."
-        )
     weights, n_copies = weights[order], n_copies[order]
     rows = np.repeat(order, n_copies.astype(np.int64))
     has_rest = weights < n_copies
@@ -178,8 +170,8 @@ class FeatureSampling:
         """Draw features, how many included, then samples class by class, at least one of each.
 
         Features are those that come first if each comes at random, on average the sooner the
-        better its chance. A sample that weighs less than 1 is there for as many members as that
-        says.
+        better its chance. A sample that weighs less than 1 is there for that share of the
+        members.
         """
         size = random.randint(self.fewest, self.most + 1)
         times = random.standard_exponential(len(self.chances)) / self.chances
@@ -253,7 +245,7 @@ def learn_member(
     left_out = np.flatnonzero(is_left_out)
     alone = member._replace(features=np.arange(len(draw.features)))
     packed = pack([alone], samples.n_classes, voting)
-    votes = _ask(packed, samples, MemberSample(draw.features, left_out))
+    votes = _count_votes(packed, samples, MemberSample(draw.features, left_out))
     few = random.permutation(len(left_out))[:_ENOUGH_FOR_IMPORTANCE]
     permutation_losses = _permutation_losses(
         packed, samples, MemberSample(draw.features, left_out[few]), votes[few], random
@@ -270,7 +262,7 @@ def _learn_boxes(
     drawn = Samples(*_take_numbers(samples, rows, draw.features, n_bins), None, samples.y[rows])
     n_features = len(draw.features)
     membership = Membership(np.ones(n_features), learner.membership_function)
-    boxes = BoxStore(n_features, samples.n_classes, room=len(rows))
+    boxes = BoxStore(n_features, samples.n_classes, capacity=len(rows))
     model = BoxModel(boxes, None, membership)
     drawn = replace(drawn, counts=counts)
     learner.learn(drawn, model, FitCallbacks.none(drawn))
@@ -297,34 +289,34 @@ def _take_numbers(
     return xl, xu
 
 
-def _ask(member: Members, samples: CodedSamples, asked: MemberSample) -> np.ndarray:
+def _count_votes(member: Members, samples: CodedSamples, sample: MemberSample) -> np.ndarray:
     """Return a member's votes on some samples."""
     codes = []
     for end in samples.ends:
-        codes.append(make_room(len(asked.features), len(asked.rows)))
-        take_codes(end, asked.rows, asked.features, codes[-1])
-    return add_up(member, codes, len(asked.rows), samples.n_classes)
+        codes.append(allocate_codes(len(sample.features), len(sample.rows)))
+        take_codes(end, sample.rows, sample.features, codes[-1])
+    return add_up(member, codes, len(sample.rows), samples.n_classes)
 
 
 def _permutation_losses(
     member: Members,
     samples: CodedSamples,
-    asked: MemberSample,
+    sample: MemberSample,
     votes: np.ndarray,
     random: RandomState,
 ) -> np.ndarray:
     """Return the losses of votes when the values of each feature in turn are permuted."""
-    n_features, n_samples = len(asked.features), len(asked.rows)
+    n_features, n_samples = len(sample.features), len(sample.rows)
     orders = np.array([random.permutation(n_samples) for _ in range(n_features)])
     codes = []
     for end in samples.ends:
-        codes.append(make_room(n_features, n_features * n_samples))
-        take_shuffled(end, asked.rows, asked.features, orders, codes[-1])
-    said = add_up(member, codes, n_features * n_samples, samples.n_classes)
-    y, weights = samples.y[asked.rows], samples.counted[asked.rows]
-    places = np.arange(n_samples)
-    before = (weights * votes[places, y]).sum()
-    after = said.reshape(n_features, n_samples, samples.n_classes)[:, places, y]
+        codes.append(allocate_codes(n_features, n_features * n_samples))
+        take_shuffled(end, sample.rows, sample.features, orders, codes[-1])
+    shuffled_votes = add_up(member, codes, n_features * n_samples, samples.n_classes)
+    y, weights = samples.y[sample.rows], samples.counted[sample.rows]
+    rows = np.arange(n_samples)
+    before = (weights * votes[rows, y]).sum()
+    after = shuffled_votes.reshape(n_features, n_samples, samples.n_classes)[:, rows, y]
     total = max(weights.sum(), sys.float_info.min)
     return (before - (weights * after).sum(axis=1)) / total
 
@@ -370,9 +362,9 @@ def collect(
     """
     members = []
     votes, n_members = np.zeros((len(samples.y), samples.n_classes)), np.zeros(len(samples.y))
-    for learned, left_out, said in results:
+    for learned, left_out, member_votes in results:
         members.append(learned)
-        votes[left_out] += said
+        votes[left_out] += member_votes
         n_members[left_out] += 1
     known = np.flatnonzero(n_members)
     votes = votes[known] / n_members[known, np.newaxis]
@@ -410,7 +402,7 @@ def choose_feature_sampling(
     share = min(_SHARE, learner.share * len(samples.y) / len(some.y))
     pilot = [learner._replace(share=share)]
     trials = [collect(learn(some, pilot, _N_PILOTS, sampling), some) for sampling in samplings]
-    best = samplings[_find_best([asked for _, asked in trials], some)]
+    best = samplings[_find_best([sample for _, sample in trials], some)]
     if not is_weighted:
         return best
     pilots = [pilot for members, _ in trials for pilot in members]
@@ -431,20 +423,20 @@ def _take_some(samples: CodedSamples, random: np.random.RandomState) -> CodedSam
 
 def _find_best(trials: Sequence[OutOfBag], samples: CodedSamples) -> int:
     """Return the trial in which the classes of samples in all trials are most probable."""
-    logs = np.array([_find_logs(asked, samples) for asked in trials])
+    logs = np.array([_find_logs(sample, samples) for sample in trials])
     is_known = ~np.isnan(logs).any(axis=0)
     return int((logs[:, is_known] @ samples.counted[is_known]).argmax())
 
 
-def _find_logs(asked: OutOfBag, samples: CodedSamples) -> np.ndarray:
+def _find_logs(sample: OutOfBag, samples: CodedSamples) -> np.ndarray:
     """Return the logarithms of the probabilities of the samples' classes; NaN if unknown."""
     found = np.full(len(samples.y), np.nan)
-    if len(asked.y):
+    if len(sample.y):
         weights = np.bincount(samples.y, samples.counted, samples.n_classes)
         shares = weights / weights.sum()
-        numbers = fit_vote_calibration(asked.values, asked.y, shares, asked.weights)
-        probabilities = numbers.apply(log_votes(asked.values), shares)
-        found[asked.copies] = np.log(probabilities[np.arange(len(asked.y)), asked.y])
+        numbers = fit_vote_calibration(sample.values, sample.y, shares, sample.weights)
+        probabilities = numbers.apply(log_votes(sample.values), shares)
+        found[sample.copies] = np.log(probabilities[np.arange(len(sample.y)), sample.y])
     return found
 
 

@@ -74,7 +74,7 @@ def make_growth_parameters(
     Or by "centre", the distance of centres: the nearest of all first, whatever the selection.
 
     `theta` bounds the sides of boxes (`size` "max") or their mean ("sum"). There may be any number
-    of boxes unless `max_boxes` says how many.
+    of boxes unless `max_boxes` limits them.
     """
     floor = float(min_similarity)
     if similarity == "centre":

@@ -13,12 +13,12 @@ from hyperboxes._kernels.adaptive import (
     SAMPLES,
     SMALLEST_GAP,
     Memory,
-    Settings,
     Workspace,
 )
 from hyperboxes._kernels.simd import LANES
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import NeighborBoxes
+from hyperboxes._models.samples import known_features, unknown_part
 
 # How long ago a box may have been matched to vote, in samples; the last horizon has no end.
 # Chosen, with how many neighbours vote, on streams that `make bench-streams` names.
@@ -108,12 +108,22 @@ class AdaptiveState:
             for name, array in self.arrays._asdict().items()
         }
 
+    def class_counts(self) -> np.ndarray:
+        """Return how many samples the boxes of each class have absorbed."""
+        n_boxes = len(self)
+        labels, counts = self.arrays.labels[:n_boxes], self.arrays.counts[:n_boxes]
+        return np.bincount(labels, counts, minlength=self.n_labels)
+
+    def unknown_part(self, xl: np.ndarray) -> np.ndarray:
+        """Return the part of the boxes' features in which each sample has no value."""
+        return unknown_part(xl, known_features(self.arrays.lower[:, : len(self)].T))
+
     def with_labels(self, n_labels: int) -> AdaptiveState:
         """Return the state with room for so many classes; other arrays are shared."""
         if n_labels == self.n_labels:
             return self
-        room = ((0, 0), (0, 0), (0, n_labels - self.n_labels))
-        histograms = np.pad(self.arrays.histograms, room)
+        padding = ((0, 0), (0, 0), (0, n_labels - self.n_labels))
+        histograms = np.pad(self.arrays.histograms, padding)
         return self.of_arrays(self.arrays._replace(histograms=histograms))
 
     def add_features(self, n_features: int) -> None:
@@ -121,8 +131,8 @@ class AdaptiveState:
 
         def padded(name: str, value: float) -> np.ndarray:
             array = getattr(self.arrays, name)
-            room = [(0, n_features), *[(0, 0)] * (array.ndim - 1)]
-            return np.pad(array, room, constant_values=value)
+            padding = [(0, n_features), *[(0, 0)] * (array.ndim - 1)]
+            return np.pad(array, padding, constant_values=value)
 
         unknown = {"lower": np.nan, "upper": np.nan, "weight": 1.0}
         names = (*unknown, "seen", "mean", "variance", "scale", "histograms")
@@ -134,9 +144,9 @@ class AdaptiveState:
         """Have room for another box, if there may be one more."""
         n_boxes, capacity = len(self), self.arrays.labels.size
         if n_boxes == capacity < max_boxes:
-            room = min(max(_MIN_CAPACITY, capacity), max_boxes - capacity)
+            padding = min(max(_MIN_CAPACITY, capacity), max_boxes - capacity)
             self._replace_boxes(
-                lambda array: np.pad(array, [*[(0, 0)] * (array.ndim - 1), (0, room)])
+                lambda array: np.pad(array, [*[(0, 0)] * (array.ndim - 1), (0, padding)])
             )
 
     def evict(self, max_boxes: int) -> None:
@@ -151,13 +161,13 @@ class AdaptiveState:
         changed = {name: change(getattr(self.arrays, name)) for name in _OF_BOXES}
         self.arrays = self.arrays._replace(**changed)
 
-    def make_workspace(self, settings: Settings) -> Workspace:
+    def make_workspace(self) -> Workspace:
         """Return working arrays for these boxes and classes."""
         n_experts = self.arrays.scores.size
         return Workspace(
             x=np.zeros((2, self.arrays.mean.size)),
             scale=np.empty(self.arrays.mean.size),
-            asked_at=np.full(1, -1),
+            compared_at=np.full(1, -1),
             distances=np.empty(self.arrays.labels.size),
             recent=np.empty(self.arrays.labels.size + LANES),
             near=_lanes(np.int32),
@@ -165,7 +175,7 @@ class AdaptiveState:
             growable=_lanes(np.int32),
             growable_gaps=_lanes(np.float64),
             sums=np.empty(self.n_labels),
-            answers=np.empty(n_experts, np.int64),
+            predicted=np.empty(n_experts, np.int64),
             votes=np.empty((n_experts, self.n_labels)),
             totals=np.empty(n_experts),
             weights=np.empty(n_experts),
@@ -173,16 +183,16 @@ class AdaptiveState:
 
     @property
     def by_age(self) -> np.ndarray:
-        """The places of the boxes, oldest first."""
+        """The positions of the boxes, oldest first."""
         return np.argsort(self.arrays.born[: len(self)], kind="stable")
 
-    def record(self, places: np.ndarray, n_classes: int) -> NeighborBoxes:
-        """Return a copy that can be read; `places` are those of the labels in `classes_`."""
+    def record(self, positions: np.ndarray, n_classes: int) -> NeighborBoxes:
+        """Return a copy that can be read; `positions` are those of the labels in `classes_`."""
         order, arrays = self.by_age, self.arrays
         return NeighborBoxes(
             lower=np.ascontiguousarray(arrays.lower[:, order].T),
             upper=np.ascontiguousarray(arrays.upper[:, order].T),
-            labels=places[arrays.labels[order]],
+            labels=positions[arrays.labels[order]],
             counts=arrays.counts[order],
             age=self.n_learned - 1 - arrays.confirmed[order],
             n_classes=n_classes,
@@ -193,13 +203,13 @@ class AdaptiveState:
             expert_scores=self.scores.copy(),
         )
 
-    def hyperboxes(self, places: np.ndarray) -> Hyperboxes:
-        """Return the boxes as users see them; `places` are those of the labels in `classes_`."""
+    def hyperboxes(self, positions: np.ndarray) -> Hyperboxes:
+        """Return the boxes as users see them; `positions` are those of the labels in `classes_`."""
         order, arrays = self.by_age, self.arrays
         return Hyperboxes(
             np.ascontiguousarray(arrays.lower[:, order].T),
             np.ascontiguousarray(arrays.upper[:, order].T),
-            places[arrays.labels[order]],
+            positions[arrays.labels[order]],
             arrays.counts[order],
         )
 

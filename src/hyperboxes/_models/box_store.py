@@ -5,7 +5,7 @@ classes speeds up prediction with many of them.
 
 Learning needs a tree for each class. A search of all of them walks through every one, which takes
 longer than through one tree of all boxes. That one takes memory, and time to be built, so it is
-built when enough was asked about the boxes as they are.
+built after enough searches of the boxes as they are.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from hyperboxes._models.samples import Samples
 # Comparisons of a block in one dimension between two looks at Ctrl-C: some tenths of a second.
 WORK_PER_CALL = 50_000_000
 
-# Room to begin with: building trees anew takes longer than learning some more samples.
+# Room to begin with: building trees again takes longer than learning some more samples.
 _MIN_CAPACITY = 256
 
-# The trees are built anew, and there is room again, when there are so many times as many boxes:
+# The trees are built again, and there is room again, when there are so many times as many boxes:
 # twice as many as long as they are few, which is faster; beyond, memory matters more.
 _GROWTH = 1.3
 _FEW_BOXES = 4_096
@@ -61,7 +61,7 @@ _BOXES_A_BLOCK = 8
 # The number of rejections after which free regions pay off.
 _REJECTIONS = 1_000
 
-# The number of searches for conflicts that tell whether bitmaps are faster than trees, and the
+# The number of searches for conflicts that decide whether bitmaps are faster than trees, and the
 # number of boxes up to which they are in any case.
 _WALKS = 32
 _FEW_FOR_BITMAPS = 16 * CHUNK
@@ -85,12 +85,12 @@ class BoxStore:
     _rows: ClassVar[tuple[str, ...]] = ("_lower", "_upper", "_labels", "_counts", "_confirmed")
     _index: structs.Index
 
-    def __init__(self, n_features: int, n_classes: int, room: int = 0) -> None:
-        self._lower = np.empty((room, n_features))
-        self._upper = np.empty((room, n_features))
-        self._labels = np.empty(room, np.int64)
-        self._counts = np.empty(room, np.int64)
-        self._confirmed = np.empty(room, np.int64)
+    def __init__(self, n_features: int, n_classes: int, capacity: int = 0) -> None:
+        self._lower = np.empty((capacity, n_features))
+        self._upper = np.empty((capacity, n_features))
+        self._labels = np.empty(capacity, np.int64)
+        self._counts = np.empty(capacity, np.int64)
+        self._confirmed = np.empty(capacity, np.int64)
         self._n_classes = n_classes
         self._counters = np.zeros(N_COUNTERS, np.int64)
         self._build_index()
@@ -157,7 +157,7 @@ class BoxStore:
 
     @property
     def relabels(self) -> bool | None:
-        """Whether boxes may yet get a label; None if all have one, as kernels want to know it."""
+        """Whether boxes may yet get a label; None if all have one, as kernels take it."""
         return True if (self.labels == NO_LABEL).any() and self._n_classes > 0 else None
 
     @property
@@ -200,7 +200,7 @@ class BoxStore:
 
     def in_one_tree(self) -> structs.Boxes:
         """Return the arrays with another index: one tree of all boxes that have a label."""
-        blocks, lanes = np.divmod(self._index.places[: len(self)], LANES)
+        blocks, lanes = np.divmod(self._index.slots[: len(self)], LANES)
         is_shown = self._index.links[blocks, lanes] == np.arange(len(self))
         rows = {name: getattr(self, name)[: len(self)] for name in self._rows}
         rows["_labels"] = np.minimum(self.labels, 0)
@@ -210,7 +210,7 @@ class BoxStore:
 
     @property
     def index(self) -> structs.Index:
-        """What finds boxes; another one whenever arrays are laid out anew."""
+        """What finds boxes; another one whenever arrays are laid out again."""
         return self._index
 
     def make_scratch(self) -> structs.Scratch:
@@ -244,12 +244,18 @@ class BoxStore:
         """Samples learned since `start_batch`."""
         return int(self._counters[SAMPLES])
 
+    def add_counts(self, boxes: np.ndarray, counts: np.ndarray) -> None:
+        """Count more samples in boxes; -1 stands for a box that was evicted."""
+        is_kept = boxes >= 0
+        np.add.at(self.counts, boxes[is_kept], counts[is_kept])
+        self._counters[SEEN] += counts.sum()
+
     def start_batch(self) -> None:
-        """Begin to count samples anew."""
+        """Start counting samples at 0."""
         self._counters[SAMPLES] = 0
 
     def reserve(self, n_boxes: int = 1) -> None:
-        """Make room for so many more boxes, or more, and build the trees anew, if there is none.
+        """Make room for so many more boxes, or more, and build the trees again, if there is none.
 
         This is to be called before boxes are learned, and `rebuild_if_sparse` before they are
         merged.
@@ -258,7 +264,7 @@ class BoxStore:
             self._grow_rows(n_boxes)
         elif self._counters[REMOVABLE] <= 0:
             self._build_index(free_regions=self._kept_regions())
-        self.make_room_in_trees(n_boxes)
+        self.reserve_blocks(n_boxes)
         self._switch_tracking()
 
     def _grow_rows(self, n_boxes: int) -> None:
@@ -273,7 +279,7 @@ class BoxStore:
         # All at once: Ctrl-C may come between any two steps.
         vars(self).update(vars(self._with_rows(rows, len(self), self._kept_regions())))
 
-    def make_room_in_trees(self, n_boxes: int = 1) -> None:
+    def reserve_blocks(self, n_boxes: int = 1) -> None:
         """Make room for blocks, of which a box may take some that is added or gets a label."""
         n_blocks = int(self._counters[BLOCKS])
         n_spare = n_boxes * SPARE_BLOCKS
@@ -286,7 +292,7 @@ class BoxStore:
         index.links[:n_blocks] = old.links[:n_blocks]
         if bitmaps is not None:
             index.free_regions[:n_blocks] = old.free_regions[:n_blocks]
-        index.places[:], index.roots[:] = old.places, old.roots
+        index.slots[:], index.roots[:] = old.slots, old.roots
         self._index = index
 
     def track_free_regions(self, is_wanted: bool, *, at_once: bool = False) -> None:
@@ -338,12 +344,12 @@ class BoxStore:
         index = self._index
         if not _has_regions(index):
             return _KeptRegions(index.rejections_left)
-        blocks, lanes = np.divmod(index.places[: len(self)], LANES)
+        blocks, lanes = np.divmod(index.slots[: len(self)], LANES)
         of_boxes = np.ascontiguousarray(index.free_regions[blocks, :, :, lanes])
         return _KeptRegions(index.rejections_left, of_boxes, index.bitmaps)
 
     def pack(self) -> None:
-        """Build the trees anew with full blocks, which are searched fastest.
+        """Build the trees again with full blocks, which are searched fastest.
 
         Trees of a single block each stay as they are, so the first fit of few samples does not wait
         until `build` is compiled.
@@ -352,29 +358,29 @@ class BoxStore:
             self._build_index(_WIDTH, self._kept_regions())
 
     def rebuild_if_sparse(self) -> None:
-        """Build the trees anew if half of their boxes are gone, and make room to relabel some."""
+        """Build the trees again if half of their boxes are gone, and make room to relabel some."""
         if self._counters[ALIVE] <= self._counters[FEW]:
             self._build_index(_WIDTH, self._kept_regions())
-        self.make_room_in_trees()
+        self.reserve_blocks()
         self._switch_tracking()
 
     def hide(self, box: int) -> None:
         """Let no search find a box, until it is shown again."""
         vars(self).pop("joint", None)
-        block, lane = divmod(int(self._index.places[box]), LANES)
+        block, lane = divmod(int(self._index.slots[box]), LANES)
         self._index.links[block, lane] = -1
         self._index.ends[block, :, :, lane] = np.inf
 
     def show(self, box: int) -> None:
-        """Let searches find a box again that was hidden; what is above it knows its bounds."""
+        """Let searches find a box again that was hidden; its parents still contain its bounds."""
         vars(self).pop("joint", None)
-        block, lane = divmod(int(self._index.places[box]), LANES)
+        block, lane = divmod(int(self._index.slots[box]), LANES)
         self._index.links[block, lane] = box
         self._index.ends[block, :, LOW, lane] = self._lower[box]
         self._index.ends[block, :, HIGH, lane] = self._upper[box]
 
     def settled(self) -> Self:
-        """Return a copy without the places of boxes that were merged into others."""
+        """Return a copy without the positions of boxes that were merged into others."""
         return self.take(self.counts > 0)
 
     def take(self, kept: np.ndarray) -> Self:
@@ -383,7 +389,7 @@ class BoxStore:
         return self._with_rows(rows, len(rows["_labels"]))
 
     def evict(self, max_boxes: int) -> None:
-        """Keep so many boxes at most, those confirmed last; of equals, those at later places."""
+        """Keep so many boxes at most, those confirmed last; of equals, those at later positions."""
         n_gone = len(self) - max_boxes
         if n_gone > 0:
             kept = np.sort(np.argsort(self.confirmed, kind="stable")[n_gone:])
@@ -472,7 +478,7 @@ class BoxStore:
             None,
             rejections_left,
             np.empty((n_blocks, N_LINKS), np.int64),
-            np.zeros(capacity, np.int64),  # of boxes that are gone, any place
+            np.zeros(capacity, np.int64),  # of boxes that are gone, any position
             np.empty(self._n_classes + 1, np.int64),
             make_workspace(n_features),
         )
@@ -543,31 +549,31 @@ class Workspace:
         boxes.workspace = self
 
 
-# The tree is built when so many samples were asked about for each box, and some more: to build it
+# The tree is built when so many samples were compared for each box, and some more: to build it
 # takes about as long as they took without it.
 _SAMPLES_PER_BOX = 1 / 16
 _AT_LEAST = 256
 
 
 class AllClassTree:
-    """The tree of boxes as they are now, and how many samples were asked about."""
+    """The tree of boxes as they are now, and how many samples were compared with it."""
 
     def __init__(self, boxes: BoxStore) -> None:
         self._index, self._counters_snapshot = boxes.index, boxes.counters_snapshot
-        self._n_asked = 0
+        self._n_compared = 0
         self._arrays: structs.Boxes | None = None
 
     @classmethod
     def find(cls, boxes: BoxStore, n_samples: int) -> structs.Boxes | None:
         """Return the boxes as kernels take them, or None where it does not pay to build the tree.
 
-        So many samples are going to be asked about.
+        So many samples are compared next.
         """
         tree = vars(boxes).get("joint")
         if tree is None or not tree._is_of(boxes):
             tree = boxes.joint = cls(boxes)
-        tree._n_asked += n_samples
-        pays = tree._n_asked >= _AT_LEAST + _SAMPLES_PER_BOX * len(boxes)
+        tree._n_compared += n_samples
+        pays = tree._n_compared >= _AT_LEAST + _SAMPLES_PER_BOX * len(boxes)
         if tree._arrays is None and pays and boxes.n_classes > 1:
             tree._arrays = boxes.in_one_tree()
         return tree._arrays

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -19,9 +19,13 @@ from hyperboxes._kernels import nearest as nearest_kernels
 SLOPES = np.array([0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0, 16.0])
 PRIOR_WEIGHTS = np.array([0.01, 0.1, 0.3, 0.6, 0.9])
 
+# The powers that are compared of the part of the features that samples lack.
+POWERS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0])
+
 # The values assumed before any sample is compared, with the weight of one sample.
 _FIRST_SLOPE = 2.0
 _FIRST_GAP = 0.05
+_FIRST_POWER = 2.0
 
 # The offset of distances, as a part of the typical distance.
 _RESOLUTION = 0.2
@@ -31,6 +35,10 @@ _EVERY_SAMPLE = 500
 FADING = 1.0 - 1.0 / _EVERY_SAMPLE
 
 NEVER = -1
+
+# The power of the part of the features that a sample lacks, as the weight of the classes' shares
+# beside the votes of neighbors.
+_NEIGHBOR_POWER = 4
 
 # The offset of votes, so that their logarithms are finite.
 _SMALLEST_VOTE = 0.001
@@ -50,9 +58,27 @@ _PRIOR_WEIGHT_LIMITS = (0.002, 0.9)
 
 _Point = tuple[float, ...]
 
-# For each sample and class: the closeness of the nearest boxes, how many training samples these
-# have absorbed, and the oldest of them that has absorbed a single one, or the number of boxes.
-Nearest = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+class ClassScores(NamedTuple):
+    """What classes are compared by, the first three of shape (n_samples, n_classes).
+
+    Attributes
+    ----------
+    scores : ndarray
+        The closeness of the class's nearest boxes, minus infinity for a class without a box.
+    tie_counts : ndarray of int
+        How many training samples these boxes have absorbed.
+    oldest_singleton : ndarray of int
+        The oldest of these boxes that has absorbed a single sample, or the number of boxes. With a
+        calibration, it counts only where it has values in the same features as the sample.
+    unknown : ndarray of shape (n_samples,)
+        The part of the features in which the sample has no value; 0 where this does not matter.
+    """
+
+    scores: np.ndarray
+    tie_counts: np.ndarray
+    oldest_singleton: np.ndarray
+    unknown: np.ndarray
 
 
 # Nearest boxes.
@@ -70,33 +96,34 @@ class DistanceCalibration:
         The sum of the logarithms of the distances to the second nearest class, and their number.
     next_update : int
         How many samples are learned before the next one is compared, or `NEVER`.
+    power_losses : ndarray of shape (n_powers,)
+        The log-loss with each of `POWERS`, added up over copies of samples that lack values.
     """
 
     losses: np.ndarray
     log_gaps: float
     n_gaps: float
     next_update: int
+    power_losses: np.ndarray
 
     @classmethod
     def start(cls, next_update: int) -> Self:
         """Return the calibration before any sample."""
         penalties = 0.5 * np.log(SLOPES / _FIRST_SLOPE) ** 2
         losses = np.repeat(penalties[:, np.newaxis], len(PRIOR_WEIGHTS), axis=1)
-        return cls(losses, math.log(_FIRST_GAP), 1.0, next_update)
+        power_losses = 0.5 * np.log(POWERS / _FIRST_POWER) ** 2
+        return cls(losses, math.log(_FIRST_GAP), 1.0, next_update, power_losses)
 
     @classmethod
     def joined(cls, parts: Sequence[Self], next_update: int) -> Self:
         """Add up several calibrations; their order does not matter."""
         start = cls.start(next_update)
-        losses = [part.losses - start.losses for part in parts]
-        added = [
-            math.fsum(values) for values in zip(*(table.flat for table in losses), strict=True)
-        ]
         return cls(
-            start.losses + np.reshape(added, start.losses.shape),
+            _joined([part.losses for part in parts], start.losses),
             math.fsum([start.log_gaps, *(part.log_gaps - start.log_gaps for part in parts)]),
             math.fsum([start.n_gaps, *(part.n_gaps - start.n_gaps for part in parts)]),
             next_update,
+            _joined([part.power_losses for part in parts], start.power_losses),
         )
 
     @property
@@ -107,26 +134,28 @@ class DistanceCalibration:
     @property
     def slope(self) -> float:
         """The power of the distance: the geometric mean of `SLOPES`, weighted by likelihood."""
-        return math.exp(float(self._weights().sum(axis=1) @ np.log(SLOPES)))
+        return math.exp(float(_weights(self.losses).sum(axis=1) @ np.log(SLOPES)))
 
     @property
     def prior_weight(self) -> float:
         """The weight of the classes' shares: the mean of `PRIOR_WEIGHTS`, weighted likewise."""
-        return float(self._weights().sum(axis=0) @ PRIOR_WEIGHTS)
+        return float(_weights(self.losses).sum(axis=0) @ PRIOR_WEIGHTS)
 
-    def _weights(self) -> np.ndarray:
-        weights = np.exp(self.losses.min() - self.losses)
-        return weights / weights.sum()
+    @property
+    def power(self) -> float:
+        """How the weight of the shares grows with the part unknown: the mean as of `slope`."""
+        return math.exp(float(_weights(self.power_losses) @ np.log(POWERS)))
 
     def updated(
         self,
-        scores: np.ndarray,
+        nearest: ClassScores,
         winners: np.ndarray,
         y: np.ndarray,
         shares: np.ndarray,
         fading: float = 1.0,
     ) -> Self:
         """Compare the scores of samples with their classes; older samples fade."""
+        scores = nearest.scores
         gaps = np.where(scores > 0.0, 1.0 - scores, -scores)
         gaps = np.partition(gaps, 1, axis=1)[:, 1]
         gaps = gaps[(gaps > 0.0) & np.isfinite(gaps)]
@@ -136,9 +165,25 @@ class DistanceCalibration:
             log_gaps=fading * self.log_gaps + float(np.log(gaps).sum()),
             n_gaps=fading * self.n_gaps + len(gaps),
         )
-        room = np.empty((2, scores.shape[1]))
         tried = new.offset, SLOPES, PRIOR_WEIGHTS
-        nearest_kernels.weigh(scores, winners, y, shares, *tried, room[0], room[1], new.losses)
+        rows = np.empty((3, scores.shape[1]))
+        nearest_kernels.weigh(scores, winners, y, shares, *tried, *rows, new.losses)
+        return new
+
+    def updated_by_copies(
+        self,
+        nearest: ClassScores,
+        winners: np.ndarray,
+        y: np.ndarray,
+        shares: np.ndarray,
+        fading: float = 1.0,
+    ) -> Self:
+        """Compare the scores of copies of samples that lack values with their classes."""
+        new = replace(self, power_losses=fading * self.power_losses)
+        tried = self.offset, self.slope, self.prior_weight, POWERS
+        rows = np.empty((3, nearest.scores.shape[1]))
+        of_samples = nearest.scores, nearest.tie_counts, nearest.unknown, winners, y, shares
+        nearest_kernels.weigh_powers(*of_samples, *tried, *rows, new.power_losses)
         return new
 
     def scheduled(self, n_samples: int) -> Self:
@@ -150,10 +195,22 @@ class DistanceCalibration:
         return replace(self, next_update=n_samples)
 
 
-def predicted_classes(nearest: Nearest, n_boxes: int) -> np.ndarray:
+def _weights(losses: np.ndarray) -> np.ndarray:
+    """Return how likely numbers are that lead to some log-losses."""
+    weights = np.exp(losses.min() - losses)
+    return weights / weights.sum()
+
+
+def _joined(tables: Sequence[np.ndarray], start: np.ndarray) -> np.ndarray:
+    """Add up what tables have beyond a start, in any order."""
+    added = zip(*((table - start).flat for table in tables), strict=True)
+    return start + np.reshape([math.fsum(values) for values in added], start.shape)
+
+
+def predicted_classes(nearest: ClassScores, n_boxes: int) -> np.ndarray:
     """Return the class that is predicted for each sample."""
-    winners = np.empty(len(nearest[0]), np.int64)
-    nearest_kernels.winners(*nearest, n_boxes, winners)
+    winners = np.empty(len(nearest.scores), np.int64)
+    nearest_kernels.winners(*nearest[:3], n_boxes, winners)
     return winners
 
 
@@ -165,7 +222,7 @@ def class_shares(labels: np.ndarray, counts: np.ndarray, n_classes: int) -> np.n
 
 
 def nearest_probabilities(
-    nearest: Nearest,
+    nearest: ClassScores,
     winners: np.ndarray,
     labels: np.ndarray,
     counts: np.ndarray,
@@ -175,16 +232,39 @@ def nearest_probabilities(
 
     `labels` and `counts` are those of the boxes. Without a calibration, memberships are normalised.
     """
-    scores, *ties = nearest
+    scores, tie_counts, _, unknown = nearest
     out = np.empty(scores.shape)
     if calibration is None:
-        nearest_kernels.probabilities(scores, *ties, len(labels), winners, out)
+        nearest_kernels.probabilities(*nearest[:3], len(labels), winners, out)
     else:
         shares = class_shares(labels, counts, scores.shape[1])
-        numbers = calibration.offset, calibration.slope, calibration.prior_weight
+        numbers = (
+            calibration.offset,
+            calibration.slope,
+            calibration.prior_weight,
+            calibration.power,
+        )
         row = np.empty(scores.shape[1])
-        nearest_kernels.calibrated(scores, winners, shares, *numbers, row, out)
+        of_samples = scores, tie_counts, unknown, winners
+        nearest_kernels.calibrated(*of_samples, shares, *numbers, row, out)
     return out
+
+
+# Neighbors.
+
+
+def neighbor_probabilities(
+    votes: np.ndarray, class_counts: np.ndarray, unknown: np.ndarray
+) -> np.ndarray:
+    """Return the probabilities for votes on samples that lack a part of the features.
+
+    The less is known, the more do the classes' shares of the samples count. Each row of votes
+    sums to 1.
+    """
+    if not unknown.any():
+        return votes
+    part = unknown[:, np.newaxis] ** _NEIGHBOR_POWER
+    return (1.0 - part) * votes + part * (class_counts / class_counts.sum())
 
 
 # Ensembles.
@@ -195,28 +275,38 @@ class VoteCalibration:
     """How the votes of an ensemble become probabilities.
 
     These are ``(1 - prior_weight) * q + prior_weight * shares``, where q is in proportion to
-    ``votes ** power * shares ** share_power``.
+    ``votes ** power * shares ** share_power``. Of samples that lack a part of the features,
+    `share_power` moves towards 1 by that part: without any value, q are the shares.
     """
 
     power: float
     share_power: float
     prior_weight: float
 
-    def apply(self, log_votes: np.ndarray, shares: np.ndarray) -> np.ndarray:
-        """Return the probabilities for `log_votes`, given the classes' shares of the samples."""
-        scores = self.power * log_votes + self.share_power * np.log(shares)
+    def apply(
+        self, log_votes: np.ndarray, shares: np.ndarray, unknown: np.ndarray | float = 0.0
+    ) -> np.ndarray:
+        """Return the probabilities for `log_votes`, given the classes' shares of the samples.
+
+        `unknown` is the part of the features that each sample lacks.
+        """
+        share_power = self.share_power + (1.0 - self.share_power) * np.expand_dims(unknown, -1)
+        scores = self.power * log_votes + share_power * np.log(shares)
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
         likely = odds / odds.sum(axis=1, keepdims=True)
         return (1.0 - self.prior_weight) * likely + self.prior_weight * shares
 
 
 def vote_probabilities(
-    votes: np.ndarray, class_counts: np.ndarray, calibration: VoteCalibration | None
+    votes: np.ndarray,
+    class_counts: np.ndarray,
+    calibration: VoteCalibration | None,
+    unknown: np.ndarray | float = 0.0,
 ) -> np.ndarray:
     """Return the probabilities for the mean votes of the members; each row sums to 1."""
     if calibration is None:
         return votes
-    return calibration.apply(log_votes(votes), class_counts / class_counts.sum())
+    return calibration.apply(log_votes(votes), class_counts / class_counts.sum(), unknown)
 
 
 def log_votes(votes: np.ndarray) -> np.ndarray:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-# Values that tell the same of the classes have places near each other. So a box, which holds the
-# places from one to another, holds a set of like values, and learners need to know of numbers only.
+# Values with similar class distributions have positions near each other. So a box, which holds the
+# positions from one to another, holds a set of like values, and learners handle numbers only.
 
 # Text that was meant as a number: with a decimal comma, or a date or a time, at times after days.
 _DECIMAL = re.compile(r"[+-]?\d*,\d+")
@@ -28,7 +28,7 @@ _ROUNDING = 1e-11
 
 
 def are_categories(texts: Iterable[str]) -> bool:
-    """Tell whether texts are categories, or numbers of which some may be misspelt."""
+    """Return whether texts are categories, or numbers of which some may be misspelt."""
     distinct = set(texts)
     n_numbers = sum(_is_like_a_number(text) for text in distinct)
     return bool(distinct) and n_numbers <= _MOST_NUMBERS * len(distinct)
@@ -43,20 +43,20 @@ def _is_like_a_number(text: str) -> bool:
 
 
 def looks_like_a_date(text: str) -> bool:
-    """Tell whether a text may be a date, a time or a duration."""
+    """Return whether a text may be a date, a time or a duration."""
     return _DATE.fullmatch(text.strip()) is not None
 
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """The values of a feature in the order of their places.
+    """The values of a feature in the order of their positions.
 
     Attributes
     ----------
     values : tuple
         Strings, numbers or Booleans.
-    places : ndarray of shape (n_values,)
-        Ascending; equal for values that are too rare to tell them apart.
+    positions : ndarray of shape (n_values,)
+        Ascending; equal for values that are too rare to distinguish them.
     tendencies : ndarray of shape (n_values,)
         What they are ordered by, ascending: the mean score of their samples, drawn to the mean.
     scores : mapping of label to float
@@ -75,29 +75,29 @@ class Categories:
     weight: float
 
     @cached_property
-    def _places(self) -> dict[Any, float]:
+    def _by_value(self) -> dict[Any, float]:
         return dict(zip(self.values, self.positions.tolist(), strict=True))
 
     def __contains__(self, value: Any) -> bool:
-        return value in self._places
+        return value in self._by_value
 
     def position(self, value: Any) -> float:
-        """Return the place of a value, NaN if it is not known."""
-        return self._places.get(value, np.nan)
+        """Return the position of a value, NaN if it is not known."""
+        return self._by_value.get(value, np.nan)
 
     def encode(self, values: Iterable[Any]) -> np.ndarray:
-        """Return the places of values."""
-        positions = self._places
+        """Return the positions of values."""
+        positions = self._by_value
         return np.array([positions.get(value, np.nan) for value in values], np.float64)
 
     def values_between(self, low: float, high: float) -> list[Any]:
-        """Return the values between two places, both included."""
+        """Return the values between two positions, both included."""
         first = np.searchsorted(self.positions, low - _ROUNDING)
         last = np.searchsorted(self.positions, high + _ROUNDING)
         return list(self.values[first:last])
 
     def nearest(self, position: float, low: float, high: float) -> float:
-        """Return the place of a value between two others that is nearest to a third."""
+        """Return the position of a value between two others that is nearest to a third."""
         is_between = (self.positions >= low - _ROUNDING) & (self.positions <= high + _ROUNDING)
         known = self.positions[is_between] if is_between.any() else self.positions
         return float(known[np.abs(known - position).argmin()])
@@ -107,9 +107,10 @@ class Categories:
 # of the second, with more the first principal component of the classes' shares. Values are ordered
 # by that, and lie as far apart as there are samples between them. Means of few samples are drawn to
 # the mean of all, the more the less values differ beyond chance, and the rarest values share one
-# place: else a column of names would tell the class of each training sample, and nothing of others.
+# position: else a column of names would identify the class of each training sample, and of no
+# others.
 
-# Values with so many samples have a place of their own, whatever the others are like.
+# Values with so many samples have a position of their own, whatever the others are like.
 _ENOUGH_SAMPLES = 10
 
 # Stands for more samples than there are: values differ by no more than chance.
@@ -189,12 +190,12 @@ def add_categories(known: Categories, column: Column) -> Categories:
         positions = np.interp(target_means, known.target_means, known.positions)
     else:
         positions = np.full(len(new), _MIDDLE)
-    all_places = np.append(known.positions, positions)
-    ranks = np.argsort(all_places, kind="stable")
+    all_positions = np.append(known.positions, positions)
+    ranks = np.argsort(all_positions, kind="stable")
     values = [*known.values, *(column.values[code] for code in new)]
     return Categories(
         tuple(values[rank] for rank in ranks),
-        all_places[ranks],
+        all_positions[ranks],
         np.append(known.target_means, target_means)[ranks],
         known.scores,
         known.mean,
@@ -227,7 +228,7 @@ def _weight_of_mean(counts: np.ndarray) -> float:
 
 
 def _group_rare(masses: np.ndarray, weight: float) -> np.ndarray:
-    """Return a group for each value: the rare ones, of which the mean tells more, share one."""
+    """Return a group for each value: the rare ones, which have better means together, share one."""
     is_rare = masses < min(weight, _ENOUGH_SAMPLES)
     groups = np.cumsum(~is_rare) - 1
     groups[is_rare] = np.count_nonzero(~is_rare)

@@ -15,7 +15,7 @@ from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.quantizer import Codes
 from hyperboxes._models.records import BoxEnsemble, EnsembleMember, vote_table
 
-# Where no distance can be larger, hardly a class is farther than a byte can tell.
+# Where no distance can be larger, hardly a class is farther than a byte can count.
 _SHORT = 4 * 255
 
 
@@ -105,8 +105,10 @@ class EnsembleModel:
 
     def predict(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the probabilities of the classes for samples in the units of the data."""
-        votes = ask(self.packed, *self.codes.encode(lower, upper), self.n_classes)
-        return vote_probabilities(votes / len(self.members), self.n_samples, self.calibration)
+        votes = count_votes(self.packed, *self.codes.encode(lower, upper), self.n_classes)
+        votes /= len(self.members)
+        unknown = self.codes.unknown_part(lower)
+        return vote_probabilities(votes, self.n_samples, self.calibration, unknown)
 
     def record(self) -> BoxEnsemble:
         """Return the same as a record."""
@@ -114,30 +116,30 @@ class EnsembleModel:
         return BoxEnsemble(self.codes, members, temperature, self.n_samples, self.calibration)
 
     def hyperboxes(self) -> Iterator[Hyperboxes]:
-        """Yield the boxes of each member in the units of the data, over the features it knows."""
+        """Yield the boxes of each member in the units of the data, over its features."""
         for member in self.members:
             ends = self.codes.decode(member.lower, member.upper, member.features)
             yield Hyperboxes(*ends, member.labels.copy(), member.counts.copy())
 
 
-def ask(members: Members, low: np.ndarray, high: np.ndarray, n_classes: int) -> np.ndarray:
+def count_votes(members: Members, low: np.ndarray, high: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the members' votes on samples in codes, added up in the order of the members."""
     codes = []
     for end in (low,) if low is high else (low, high):
-        codes.append(make_room(end.shape[1], len(end)))
+        codes.append(allocate_codes(end.shape[1], len(end)))
         codes[-1][:, : len(end)] = end.T
     return add_up(members, codes, len(low), n_classes)
 
 
-def make_room(n_features: int, n_samples: int) -> np.ndarray:
+def allocate_codes(n_features: int, n_samples: int) -> np.ndarray:
     """Return room for codes by feature, of as many samples as kernels compare at a time.
 
     It begins where lines of the processor's cache do, so that no vector lies in two of them.
     """
     size = -(-n_samples // SAMPLES) * SAMPLES
-    room = np.zeros(n_features * size + _LINE, np.uint8)
-    start = -room.ctypes.data % _LINE
-    return room[start : start + n_features * size].reshape(n_features, size)
+    allocated = np.zeros(n_features * size + _LINE, np.uint8)
+    start = -allocated.ctypes.data % _LINE
+    return allocated[start : start + n_features * size].reshape(n_features, size)
 
 
 def add_up(

@@ -12,7 +12,12 @@ import numpy as np
 from scipy.special import softmax
 
 from hyperboxes._models.adaptive_state import SMALLEST_GAP, expert_weights
-from hyperboxes._models.calibration import nearest_probabilities, vote_probabilities
+from hyperboxes._models.calibration import (
+    ClassScores,
+    nearest_probabilities,
+    neighbor_probabilities,
+    vote_probabilities,
+)
 from hyperboxes._models.records import (
     AdditiveBoxes,
     BoxEnsemble,
@@ -24,20 +29,7 @@ from hyperboxes._models.records import (
     sum_in_order,
     vote_table,
 )
-
-
-class ClassScores(NamedTuple):
-    """What classes are compared by, each array of shape (n_samples, n_classes).
-
-    Of nearest boxes, the score is the closeness of the class's nearest boxes, minus infinity for a
-    class without a box; `tie_counts` is how many training samples these boxes have absorbed, and
-    `oldest_singleton` the oldest of them that has absorbed a single one. Without classes, each box
-    is a class of its own. Where ties have no such rule, the last two are 0 and the number of boxes.
-    """
-
-    scores: np.ndarray
-    tie_counts: np.ndarray
-    oldest_singleton: np.ndarray
+from hyperboxes._models.samples import known_features, unknown_part
 
 
 class Evaluation(NamedTuple):
@@ -93,7 +85,11 @@ def evaluate(record: Record, lower: np.ndarray, upper: np.ndarray) -> Evaluation
 
 
 def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassScores:
-    """Return the scores of the classes for samples in data units."""
+    """Return the scores of the classes for samples in data units.
+
+    Without classes, each box is a class of its own. Where ties have no rule of their own, counts
+    are 0, and the oldest box is the number of boxes.
+    """
     match record:
         case NearestBoxes():
             return _nearest_scores(record, lower, upper)
@@ -116,7 +112,19 @@ def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassS
                 for member in record.members:
                     row += _MemberVote.of(record, member, low, high).shares
                 row /= len(record.members)
-    return ClassScores(scores, np.zeros(scores.shape, int), np.full(scores.shape, n_boxes))
+    no_counts, no_box = np.zeros(scores.shape, int), np.full(scores.shape, n_boxes)
+    return ClassScores(scores, no_counts, no_box, _unknown_part(record, lower))
+
+
+def _unknown_part(record: Record, lower: np.ndarray) -> np.ndarray:
+    """Return the part of the features in which each sample has no value."""
+    match record:
+        case NeighborBoxes():
+            return unknown_part(lower, known_features(record.lower))
+        case BoxEnsemble():
+            return record.quantizer.unknown_part(lower)
+        case _:
+            return np.zeros(len(lower))
 
 
 def winners(record: Record, scores: ClassScores) -> np.ndarray:
@@ -124,12 +132,12 @@ def winners(record: Record, scores: ClassScores) -> np.ndarray:
 
     The classes with the best score tie. Where boxes with a membership of 1 tie that have absorbed a
     single training sample, the oldest of them decides; else the class whose tied boxes have
-    absorbed the most samples, then the first. Ensembles compare probabilities.
+    absorbed the most samples, then the first. Ensembles and neighbors compare probabilities.
     """
-    if isinstance(record, BoxEnsemble):
+    if isinstance(record, (BoxEnsemble, NeighborBoxes)):
         return probabilities(record, scores, np.empty(0, int)).argmax(axis=1)
     found = np.empty(len(scores.scores), np.int64)
-    for row, (of_row, tie_counts, singletons) in enumerate(zip(*scores, strict=True)):
+    for row, (of_row, tie_counts, singletons) in enumerate(zip(*scores[:3], strict=True)):
         tied = np.flatnonzero(of_row == of_row.max())
         oldest = tied[singletons[tied].argmin()]
         if of_row.max() == 1.0 and singletons[oldest] < len(record.labels):
@@ -148,9 +156,11 @@ def probabilities(record: Record, scores: ClassScores, winners: np.ndarray) -> n
         case AdditiveBoxes():
             return softmax(scores.scores, axis=1)
         case NeighborBoxes():
-            return scores.scores
+            class_counts = np.bincount(record.labels, record.counts, record.n_classes)
+            return neighbor_probabilities(scores.scores, class_counts, scores.unknown)
         case BoxEnsemble():
-            return vote_probabilities(scores.scores, record.class_counts, record.calibration)
+            of_members = record.class_counts, record.calibration
+            return vote_probabilities(scores.scores, *of_members, scores.unknown)
 
 
 def trace(record: Record, lower: np.ndarray, upper: np.ndarray) -> Trace:
@@ -182,15 +192,18 @@ def _nearest_scores(record: NearestBoxes, lower: np.ndarray, upper: np.ndarray) 
     tie_counts = np.zeros(scores.shape, np.int64)
     singletons = np.full(scores.shape, n_boxes)
     boxes = np.flatnonzero(labels >= 0)
+    compared = record.compared
     for row, ends in enumerate(zip(lower, upper, strict=True)):
         ranks = closeness(record.distance(scaled_gaps(record, *ends)))
         np.maximum.at(scores[row], labels[boxes], ranks[boxes])
         nearest = boxes[ranks[boxes] == scores[row, labels[boxes]]]
         np.add.at(tie_counts[row], labels[nearest], record.counts[nearest])
         if record.n_classes > 0:
-            single = nearest[record.counts[nearest] == 1]
+            differs = np.isnan(record.lower[nearest]) != np.isnan(ends[0])
+            may_settle = ~differs[:, compared].any(axis=1)
+            single = nearest[(record.counts[nearest] == 1) & may_settle]
             np.minimum.at(singletons[row], labels[single], single)
-    return ClassScores(scores, tie_counts, singletons)
+    return ClassScores(scores, tie_counts, singletons, unknown_part(lower, compared))
 
 
 def _class_labels(record: NearestBoxes) -> np.ndarray:

@@ -25,7 +25,7 @@ class Hyperboxes:
         Class of each box, as an index into the estimator's ``classes_``; -1 for none.
     counts : ndarray of int, shape (n_boxes,)
         How many training samples each box has absorbed. They add up to the number of samples
-        learned, unless the model forgets boxes.
+        learned, unless the model evicts boxes.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Hyperboxes:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightedHyperboxes(Hyperboxes):
-    """The boxes of a model in which all boxes that hold a sample vote, in the order found.
+    """The boxes of a model in which all boxes that contain a sample vote, in the order found.
 
     Attributes
     ----------
@@ -74,13 +74,13 @@ class WeightedHyperboxes(Hyperboxes):
     labels : ndarray of int, shape (n_boxes,)
         The class that each box votes for most, as an index into the estimator's ``classes_``.
     counts : ndarray of int, shape (n_boxes,)
-        How many training samples each box holds; a sample may be in many boxes or in none.
+        How many training samples each box contains; a sample may be in many boxes or in none.
     weights : ndarray of shape (n_boxes, n_classes)
         What each box adds to the score of each class for the samples that it holds.
     missing : ndarray of bool, shape (n_boxes, n_features)
-        Whether each box holds samples that lack a feature, if it holds their other values.
+        Whether each box contains samples that lack a feature, if it holds their other values.
     class_counts : ndarray of int, shape (n_boxes, n_classes)
-        The training samples that each box holds, by class.
+        The training samples that each box contains, by class.
 
     See Also
     --------
@@ -123,7 +123,7 @@ class WeightedHyperboxes(Hyperboxes):
         return is_closed(self.lower, self.upper, self.missing)
 
     def contains(self, X: np.ndarray) -> np.ndarray:
-        """Tell which samples each box holds.
+        """Return which samples each box contains.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class WeightedHyperboxes(Hyperboxes):
 
 
 def is_closed(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Tell where boxes keep anything out."""
+    """Return where boxes keep anything out."""
     return ~(np.isneginf(lower) & np.isposinf(upper) & missing)
 
 

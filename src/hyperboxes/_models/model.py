@@ -10,10 +10,10 @@ import numpy as np
 from hyperboxes._kernels import nearest as nearest_kernels
 from hyperboxes._kernels.structs import NO_LABEL, Metric
 from hyperboxes._models.box_store import WORK_PER_CALL, AllClassTree, BoxStore, Workspace
-from hyperboxes._models.calibration import DistanceCalibration, Nearest, predicted_classes
+from hyperboxes._models.calibration import ClassScores, DistanceCalibration, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import MembershipFunction, NearestBoxes, closeness
-from hyperboxes._models.samples import MinMaxScale
+from hyperboxes._models.samples import MinMaxScale, Samples, known_features, unknown_part
 
 # What the gaps of the features are combined to.
 FUNCTIONS = ("min", "mean")
@@ -80,24 +80,39 @@ class BoxModel:
             self.calibration = self.calibration.resumed(self.boxes.n_seen)
 
     @property
+    def any_singleton(self) -> bool:
+        """Whether a box of a single sample settles ties even if it or the sample lacks values.
+
+        This is the paper's rule, and that of models without a calibration.
+        """
+        return self.calibration is None
+
+    @property
     def mixed(self) -> Any:
         """What kernels take for categories that boxes count: None."""
         return None
 
     def find_nearest(
         self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
-    ) -> Nearest:
+    ) -> ClassScores:
         """Return the nearest boxes of each class, as the kernel `nearest_per_class` finds them."""
         boxes = self.boxes
         shape = len(xl), boxes.n_classes
-        nearest = np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64)
+        compared = known_features(boxes.lower) & (not self.any_singleton)
+        nearest = ClassScores(
+            np.empty(shape),
+            np.empty(shape, np.int64),
+            np.empty(shape, np.int64),
+            unknown_part(xl, compared),
+        )
         workspace = Workspace.acquire(boxes)
         arrays = AllClassTree.find(boxes, len(xl)) if winners_only else None
         search = arrays or workspace.arrays, self.membership.metric, workspace.scratch.search
         row = 0
         while row < len(xl):
+            options = winners_only, compared, WORK_PER_CALL
             row = nearest_kernels.nearest_per_class(
-                xl, xu, row, *search, winners_only, WORK_PER_CALL, *workspace.lists, *nearest
+                xl, xu, row, *search, *options, *workspace.lists, *nearest[:3]
             )
         workspace.release(boxes)
         return nearest
@@ -130,7 +145,7 @@ class BoxModel:
 
         All boxes that are equally near are marked as `used`.
         """
-        best, tie_counts, single = nearest = self.find_nearest(xl, xu, winners_only=True)
+        best, tie_counts, single, _ = nearest = self.find_nearest(xl, xu, winners_only=True)
         classes = predicted_classes(nearest, len(self.boxes))
         boxes = self.find_boxes(xl, xu, classes, used)
         rows = np.arange(len(classes))
@@ -151,6 +166,17 @@ class BoxModel:
         while row < len(xl):
             row = nearest_kernels.find_contained(xl, xu, y, row, *search)
         return is_contained
+
+    def add_counts(self, samples: Samples) -> None:
+        """Count samples that equal learned ones, each in the nearest box of its class."""
+        if samples.counts is None or not len(samples.y):
+            return
+        xl, xu = samples.scaled()
+        labels = samples.y
+        if (unlabeled := labels == NO_LABEL).any():
+            labels = np.where(unlabeled, self.classify(xl, xu), labels)
+        boxes = self.find_boxes(xl, xu, labels, np.zeros(len(self.boxes), np.bool_))
+        self.boxes.add_counts(boxes, samples.counts)
 
     def update(self, xl: np.ndarray, xu: np.ndarray, joined: np.ndarray) -> None:
         """Update what a model has besides boxes by samples; `joined` is that of the kernel."""

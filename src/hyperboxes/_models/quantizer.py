@@ -9,9 +9,9 @@ import numpy as np
 
 from hyperboxes._kernels import quantize
 from hyperboxes._kernels.quantize import MISSING
-from hyperboxes._models.samples import MinMaxScale, frozen
+from hyperboxes._models.samples import MinMaxScale, frozen, unknown_part
 
-# How values are spread over the codes: by their place in the range, by how many are smaller, or
+# How values are spread over the codes: by their position in the range, by how many are smaller, or
 # half by each.
 SCALINGS = ("blend", "minmax", "rank")
 
@@ -80,6 +80,10 @@ class Codes:
             low[missing], high[missing] = self.n_bins, 0
         return low, high
 
+    def unknown_part(self, lower: np.ndarray) -> np.ndarray:
+        """Return the part of the features with several codes in which each sample has no value."""
+        return unknown_part(lower, np.isfinite(self.thresholds).any(axis=1))
+
     def _encode(self, values: np.ndarray) -> np.ndarray:
         codes = np.empty(values.shape[::-1], np.uint8)
         quantize.encode(frozen(np.ascontiguousarray(values)), self._ends, 0, len(values), codes)
@@ -100,7 +104,7 @@ class Codes:
 def _spread(values: np.ndarray, counts: np.ndarray, scaling: str, n_bins: int) -> np.ndarray:
     """Return from which values on the codes 1 to `n_bins` begin, for one feature.
 
-    A value's place is a number from 0 to `n_bins`, linear between the values that there are; its
+    A value's position is a number from 0 to `n_bins`, linear between the values that there are; its
     code is that number, rounded.
     """
     is_known = ~np.isnan(values)
@@ -108,9 +112,10 @@ def _spread(values: np.ndarray, counts: np.ndarray, scaling: str, n_bins: int) -
     counts = np.bincount(numbers, counts[is_known])
     if not len(values):
         return np.full(n_bins, np.inf)
-    span = values[-1] - values[0]
-    place = (values - values[0]) / (span if span > 0 else 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        span = values[-1] - values[0]
+        position = (values - values[0]) / (span if span > 0 else 1.0)
     rank = (np.cumsum(counts) - 0.5 * counts) / counts.sum()
     share = {"minmax": 0.0, "blend": 0.5, "rank": 1.0}[scaling]
-    place = n_bins * ((1.0 - share) * place + share * rank)
-    return np.interp(np.arange(n_bins) + 0.5, place, values, left=-np.inf, right=np.inf)
+    position = n_bins * ((1.0 - share) * position + share * rank)
+    return np.interp(np.arange(n_bins) + 0.5, position, values, left=-np.inf, right=np.inf)

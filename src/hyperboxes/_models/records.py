@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from hyperboxes._models.samples import MinMaxScale, frozen
+from hyperboxes._models.samples import MinMaxScale, frozen, known_features
 
 if TYPE_CHECKING:
     from hyperboxes._models.calibration import DistanceCalibration, VoteCalibration
@@ -146,6 +146,15 @@ class NearestBoxes(_Record, MembershipFunction):
     def is_mean(self) -> bool:
         """Whether the membership is the mean over the features and not the least."""
         return self.combine == "mean"
+
+    @property
+    def compared(self) -> np.ndarray:
+        """The features, as a mask, in which only one of a sample and a box must not lack the value.
+
+        Else a box of a single training sample does not settle a tie. Without a calibration there
+        are none: such a box always does, as in the paper.
+        """
+        return known_features(self.lower) & (self.calibration is not None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,7 +72,7 @@ Rows = slice | np.ndarray
 def frozen(array: np.ndarray) -> np.ndarray:
     """Return a read-only view, so that kernels are compiled for one kind of input only.
 
-    Users' arrays may be writable, read-only or memory-mapped; Numba tells these apart.
+    Users' arrays may be writable, read-only or memory-mapped; Numba distinguishes these.
     """
     view = array.view(np.ndarray)
     view.flags.writeable = False
@@ -137,10 +137,21 @@ class Samples(Intervals):
         return replace(self, lower=lower, upper=upper, y=self.y[rows], order=None, counts=counts)
 
     def starting_with(self, is_first: np.ndarray) -> Self:
-        """Return them in another order: those at these places come first, then the others."""
+        """Return them in another order: those at these positions come first, then the others."""
         order = np.arange(len(self.y)) if self.order is None else self.order
         return replace(self, order=np.concatenate([order[is_first], order[~is_first]]))
 
-    def in_order(self, places: slice) -> Rows:
-        """Return the rows that are learned at these places."""
-        return places if self.order is None else self.order[places]
+    def in_order(self, positions: slice) -> Rows:
+        """Return the rows that are learned at these positions."""
+        return positions if self.order is None else self.order[positions]
+
+
+def known_features(boxes: np.ndarray) -> np.ndarray:
+    """Return in which features any of some boxes, given by their lower ends, has values."""
+    is_known = ~np.isnan(boxes[:1]).all(axis=0)
+    return is_known if is_known.all() else ~np.isnan(boxes).all(axis=0)
+
+
+def unknown_part(lower: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """Return the part of some features in which each sample has no value."""
+    return np.isnan(lower[:, features]).sum(axis=1) / max(np.count_nonzero(features), 1)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hyperboxes._docstrings import fill_docstrings
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import AdditiveBoxes, NeighborBoxes
@@ -20,11 +21,62 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 
+_PASSAGES = {
+    "attributes": """
+Attributes
+----------
+ax_ : matplotlib Axes
+    The axes drawn on.
+figure_ : matplotlib Figure
+    Their figure.
+""",
+    "first_axes": """
+ax_ : matplotlib Axes
+    The first of them.
+figure_ : matplotlib Figure
+    Their figure.
+""",
+    "plot_panels": """
+Parameters
+----------
+{panels}
+
+{self}
+""",
+    "axes": """
+ax : matplotlib Axes, default=None
+    The axes to draw on. None: new axes in a new figure.
+""",
+    "panels": """
+ax : matplotlib Axes, default=None
+    The axes to draw on, which become the first panel. None: new axes in a new figure.
+legend : bool, default=True
+    Whether to draw a legend, on the right.
+""",
+    "display": """
+Returns
+-------
+display : {name}
+    The display, drawn.
+""",
+    "self": """
+Returns
+-------
+self : {name}
+    The display.
+""",
+}
+
+
 class Display:
     """Base class of the displays. It keeps the axes and the figure of the last drawing."""
 
     ax_: Axes
     figure_: Figure | SubFigure
+
+    def __init_subclass__(cls) -> None:
+        """Fill shared passages into the docstrings."""
+        fill_docstrings(cls, {**_PASSAGES, "name": cls.__name__})
 
     def _make_axes(self, ax: Axes | None, figsize: tuple[float, float]) -> Axes:
         """Return the given axes, or new ones in a new figure."""

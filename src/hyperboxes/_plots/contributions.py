@@ -64,12 +64,7 @@ class ContributionsDisplay(Display):
     classes : ndarray of shape (n_classes,)
         The class labels.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    {attributes}
 
     See Also
     --------
@@ -119,17 +114,13 @@ class ContributionsDisplay(Display):
             others share one. None: all.
         max_classes : int, default=4
             If there are more classes, those with the largest scores are drawn.
-        ax : matplotlib Axes, default=None
-            The axes to draw on. None: new axes in a new figure.
+        {axes}
         legend : bool, default=True
             Whether to draw a legend, on the right.
         bar_kwargs : dict, default=None
             Further options of Matplotlib's `barh`.
 
-        Returns
-        -------
-        display : ContributionsDisplay
-            The display, drawn.
+        {display}
         """
         need("matplotlib", "plot", cls.__name__)
         fitted = read_fitted(model, Operation.CONTRIBUTIONS)
@@ -171,8 +162,7 @@ class ContributionsDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            The axes to draw on. None: new axes in a new figure.
+        {axes}
         max_boxes : int, default=10
             If there are more boxes, those with the largest contributions have a row each, and the
             others share one. None: all.
@@ -183,10 +173,7 @@ class ContributionsDisplay(Display):
         bar_kwargs : dict, default=None
             Further options of Matplotlib's `barh`.
 
-        Returns
-        -------
-        self : ContributionsDisplay
-            The display.
+        {self}
         """
         check_integer("max_boxes", max_boxes, 1)
         check_integer("max_classes", max_classes, 1, optional=False)

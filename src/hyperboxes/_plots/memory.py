@@ -75,10 +75,7 @@ class MemoryDisplay(PanelsDisplay):
     ----------
     axes_ : ndarray of matplotlib Axes
         The panels: ages and experts, after the stream if there is one.
-    ax_ : matplotlib Axes
-        The first of them.
-    figure_ : matplotlib Figure
-        Their figure.
+    {first_axes}
 
     See Also
     --------
@@ -133,10 +130,7 @@ class MemoryDisplay(PanelsDisplay):
         batch_size : int, default=50
             The number of samples of a stream in a batch. It changes the resolution of the picture,
             not the fitted model.
-        ax : matplotlib Axes, default=None
-            The axes to draw on, which become the first panel. None: new axes in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {panels}
 
         Returns
         -------
@@ -179,17 +173,7 @@ class MemoryDisplay(PanelsDisplay):
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
         """Draw the display.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            The axes to draw on, which become the first panel. None: new axes in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
-
-        Returns
-        -------
-        self : MemoryDisplay
-            The display.
+        {plot_panels}
         """
         below: dict[str, Any] = {"width_ratios": [1.4, 1]}
         if self.batch_shares is None:

@@ -74,12 +74,7 @@ class ParallelCoordinatesDisplay(Display):
         The names of the categories in a row and their numbers, for each row with categories. They
         stand side by side, in the order of their encoded positions.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    {attributes}
 
     See Also
     --------
@@ -139,15 +134,11 @@ class ParallelCoordinatesDisplay(Display):
             The number of features to draw at most. If the model has more, the features are drawn in
             which a sample is farthest outside one of the boxes, the farthest on top, and then those
             in which the box that decides is narrowest. None: all, in their order.
-        ax : matplotlib Axes, default=None
-            The axes to draw on. None: new axes in a new figure.
+        {axes}
         legend : bool, default=True
             Whether to draw a legend, below.
 
-        Returns
-        -------
-        display : ParallelCoordinatesDisplay
-            The display, drawn.
+        {display}
         """
         need("matplotlib", "plot", cls.__name__)
         fitted = read_fitted(model, Operation.PARALLEL_COORDINATES)
@@ -193,15 +184,11 @@ class ParallelCoordinatesDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            The axes to draw on. None: new axes in a new figure.
+        {axes}
         legend : bool, default=True
             Whether to draw a legend, below.
 
-        Returns
-        -------
-        self : ParallelCoordinatesDisplay
-            The display.
+        {self}
         """
         n_rows = len(self.feature_names)
         n_entries = len(self.samples) + len(self.labels)

@@ -351,6 +351,12 @@ class Explanation:
             return np.zeros(len(self.lower))
         return self._misses(self.competing) - self._misses(self.boxes[0])
 
+    def has_same_features(self, box: ExplainedBox) -> bool:
+        """Whether a box lacks values where the sample does, so that it may settle a tie."""
+        assert isinstance(self._record, NearestBoxes)
+        compared = self._record.compared
+        return bool((np.isnan(box.lower) == np.isnan(self.lower))[compared].all())
+
     @property
     def _code(self) -> int:
         """The predicted class as an index."""

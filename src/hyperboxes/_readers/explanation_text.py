@@ -113,7 +113,10 @@ def tie(explanation: Explanation) -> str:
     """Return what settled a tie of classes; nothing if there is none."""
     largest, box = explanation.scores.max(), explanation.boxes[0]
     tied = largest > 0 and (explanation.scores == largest).sum() > 1
-    return tie_text(by_single=box.membership == 1 and box.count == 1) if tied else ""
+    if not tied:
+        return ""
+    may_settle = explanation.has_same_features(box)
+    return tie_text(by_single=box.membership == 1 and box.count == 1 and may_settle)
 
 
 def tie_text(*, by_single: bool) -> str:
@@ -200,7 +203,7 @@ def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
 
 
 def other_features(explanation: Explanation, n_shown: int) -> str:
-    """Return what is to say of the features that are marked, and of those that are not shown."""
+    """Return notes on the features that are marked, and on those that are not shown."""
     hold = "the box holds" if explanation.competing is None else "both boxes hold"
     n_features = len(explanation.features_by_weight())
     others = len(explanation.lower) - n_features
@@ -332,7 +335,7 @@ def boxes_for(explanation: Explanation, classes: np.ndarray) -> list[ExplainedBo
 
 
 def not_shown(explanation: Explanation, classes: np.ndarray) -> list[str]:
-    """Return what is to say of other classes than those that are shown."""
+    """Return notes on other classes than those that are shown."""
     n_classes = len(explanation.classes) - len(classes)
     if not n_classes:
         return []

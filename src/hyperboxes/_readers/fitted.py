@@ -224,16 +224,14 @@ def check_feature_names(names: Any, n_features: int, parameter: str = "feature_n
     names = _check_names(names, n_features, "features", parameter)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(
-            f"Two features are named {twice!r}: pass {parameter} that tell them apart."
-        )
+        raise ValueError(f"Two features are named {twice!r}: pass {parameter} that differ.")
     return names
 
 
 def _class_names(estimator: Any, classes: np.ndarray | None, names: Any) -> list[str]:
     """Return the caller's names of the classes or clusters, else the labels.
 
-    Labels that are no strings become "class 0" and the like: a bare number says little.
+    Labels that are no strings become "class 0" and the like: a bare number means little.
     """
     kind, kinds = ("cluster", "clusters") if classes is None else ("class", "classes")
     labels = np.arange(estimator.n_clusters_) if classes is None else classes
@@ -266,7 +264,7 @@ def check_integer(name: str, value: Any, least: int, *, optional: bool = True) -
         )
 
 
-# Values stay those that the last step learned from. Readers say which steps made them.
+# Values stay those that the last step learned from. Readers name the steps that made them.
 
 _NOTHING = ("passthrough", None)
 
@@ -301,7 +299,7 @@ def transform(steps: Sequence[Any], X: Any) -> Any:
 
 
 def _names_after(steps: Sequence[Any]) -> np.ndarray | None:
-    """Return the names that steps give to their features; None if they cannot say."""
+    """Return the names that steps give to their features; None if they have no names."""
     names = getattr(steps[0], "feature_names_in_", None) if steps else None
     try:
         for step in steps:

@@ -1,9 +1,9 @@
-"""Numbers that people can read and trust: bounds of boxes with as few digits as are true.
+"""Numbers that people can read: bounds of boxes with as few digits as are true.
 
 A bound of few digits is written as it is. Others are rounded outwards, so that what a box contains
 satisfies what is written, but not so far that another known value of the feature does: a bound of
 another box, or a value of the caller's samples. Values count as different where the
-model tells them apart, which compares them after scaling.
+model distinguishes them, which compares them after scaling.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _EXACT = Context(prec=1000, rounding=ROUND_HALF_EVEN)
 class Rounding:
     """How the numbers of each feature are written, or the `categories` that they stand for.
 
-    `places` are the decimals that numbers of a feature have at least. `lows` and `highs` are the
+    `n_decimals` are the least numbers of decimals of each feature. `lows` and `highs` are the
     bounds of all boxes, scaled and in order, and `known` both together with values of samples. With
     `is_fixed` all numbers have as many decimals as that, whatever is known.
     """
 
     scale: MinMaxScale
     ranges: np.ndarray
-    places: list[int]
+    n_decimals: list[int]
     lows: list[list[float]]
     highs: list[list[float]]
     known: list[list[float]]
@@ -66,23 +66,23 @@ class Rounding:
     def of(cls, fitted: FittedModel, *samples: np.ndarray, decimals: int | None = None) -> Self:
         """Return the rounding for the bounds of a model's boxes, and for samples if given.
 
-        Places are the caller's `decimals`, or as many as tell apart 1/100 to 1/1000 of a feature's
+        Places are the caller's `decimals`, or as many as distinguish 1/100 to 1/1000 of a feature's
         range, less those in which all numbers are 0.
         """
         boxes, scale = fitted.hyperboxes, fitted.scale
         ranges = _ranges(scale)
         values = np.concatenate([boxes.lower, boxes.upper, *samples])
         if decimals is None:
-            places = [_places(*column) for column in zip(values.T, ranges, strict=True)]
+            n_decimals = [_count_decimals(*column) for column in zip(values.T, ranges, strict=True)]
         else:
-            places = [decimals] * len(scale.low)
+            n_decimals = [decimals] * len(scale.low)
         lows, highs, known = (
             _in_order(scale.transform(rows)) for rows in (boxes.lower, boxes.upper, values)
         )
         return cls(
             scale,
             ranges,
-            places,
+            n_decimals,
             lows,
             highs,
             known,
@@ -91,7 +91,7 @@ class Rounding:
         )
 
     def beside(self, *samples: np.ndarray) -> Self:
-        """Return what also tells bounds from the values of a few samples."""
+        """Return what also distinguishes bounds from the values of a few samples."""
         known = [values.copy() for values in self.known]
         for sample in samples:
             for values, value in zip(known, self.scale.transform(sample).tolist(), strict=True):
@@ -119,7 +119,7 @@ class Rounding:
 
     def length(self, feature: int, value: float) -> str:
         """Write a distance between values, which is never written as 0 unless it is."""
-        number = _round(value, self._first_place(feature, value))
+        number = _round(value, self._first_decimals(feature, value))
         return self._text(feature, number) if number or not value else f"{value:.1g}"
 
     def lower(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -154,9 +154,9 @@ class Rounding:
             return self.categories[feature].nearest(end, *sorted([end, other_end]))
         scaled = self._scaled(feature)
         least, most = sorted([scaled(end), scaled(other_end)])
-        first = self._first_place(feature, end)
-        for places in range(first, first + 3):
-            number = self._beyond(feature, end, places, 1 if end < other_end else -1)
+        first = self._first_decimals(feature, end)
+        for n_decimals in range(first, first + 3):
+            number = self._beyond(feature, end, n_decimals, 1 if end < other_end else -1)
             if least <= scaled(float(number)) <= most:
                 return float(number)
         return float(_round(end, first + 2))
@@ -172,17 +172,17 @@ class Rounding:
 
     def _round_outwards(self, feature: int, side: int, end: float, length: float) -> Decimal:
         if self.is_fixed:
-            return self._beyond(feature, end, self.places[feature], side)
+            return self._beyond(feature, end, self.n_decimals[feature], side)
         if (short := self._short(feature, end)) is not None:
             return short
         scaled = self._scaled(feature)
-        place = scaled(end)
+        position = scaled(end)
         most = min(_SHARE_OF_SIDE * (length or np.inf), _SHARE_OF_RANGE * self.ranges[feature])
-        room = _SHARE_OF_BOUNDS * abs(_next(self.known[feature], place, side) - place)
-        for places in self._tried(feature, end):
-            number = self._beyond(feature, end, places, side)
+        limit = _SHARE_OF_BOUNDS * abs(_next(self.known[feature], position, side) - position)
+        for n_decimals in self._tried(feature, end):
+            number = self._beyond(feature, end, n_decimals, side)
             is_near = abs(float(number) - end) <= most
-            if is_near and abs(scaled(float(number)) - place) <= room:
+            if is_near and abs(scaled(float(number)) - position) <= limit:
                 return number
         return Decimal(repr(end))
 
@@ -192,19 +192,19 @@ class Rounding:
         if feature in self.categories:
             return Decimal(repr(value))
         if self.is_fixed:
-            return _round(value, self.places[feature])
+            return _round(value, self.n_decimals[feature])
         if (short := self._short(feature, value, _OWN_DIGITS)) is not None:
             return short
         scaled = self._scaled(feature)
-        place, lows, highs = scaled(value), self.lows[feature], self.highs[feature]
-        least = max(_next(lows, place, -1), _next(highs, place, -1))
-        most = min(_next(lows, place, 1), _next(highs, place, 1))
+        position, lows, highs = scaled(value), self.lows[feature], self.highs[feature]
+        least = max(_next(lows, position, -1), _next(highs, position, -1))
+        most = min(_next(lows, position, 1), _next(highs, position, 1))
         # What lies on a bound may only move into the box.
-        below = 0.0 if _has(lows, place) else _SHARE_OF_VALUES * (place - least)
-        above = 0.0 if _has(highs, place) else _SHARE_OF_VALUES * (most - place)
-        for places in self._tried(feature, value):
-            number = _round(value, places)
-            if -below <= scaled(float(number)) - place <= above:
+        below = 0.0 if _has(lows, position) else _SHARE_OF_VALUES * (position - least)
+        above = 0.0 if _has(highs, position) else _SHARE_OF_VALUES * (most - position)
+        for n_decimals in self._tried(feature, value):
+            number = _round(value, n_decimals)
+            if -below <= scaled(float(number)) - position <= above:
                 return number
         return Decimal(repr(value))
 
@@ -214,22 +214,22 @@ class Rounding:
         scaled = self._scaled(feature)
         return short if scaled(float(short)) == scaled(value) else None
 
-    def _beyond(self, feature: int, end: float, places: int, side: int) -> Decimal:
+    def _beyond(self, feature: int, end: float, n_decimals: int, side: int) -> Decimal:
         """Round an end outwards, on its side; a number that the model takes as the same will do."""
         scaled = self._scaled(feature)
-        number = _round(end, places)
+        number = _round(end, n_decimals)
         if side * scaled(float(number)) < side * scaled(end):
-            number = _EXACT.add(number, Decimal(side).scaleb(-places, _EXACT))
+            number = _EXACT.add(number, Decimal(side).scaleb(-n_decimals, _EXACT))
         return number
 
     def _tried(self, feature: int, value: float) -> range:
         """Return the decimals to try, the fewest first, until all digits of a float are there."""
-        first = self._first_place(feature, value)
+        first = self._first_decimals(feature, value)
         return range(first, first + 25)
 
-    def _first_place(self, feature: int, value: float) -> int:
-        places = self.places[feature]
-        return max(places, 0) if abs(value) < 10.0**_MOST_DIGITS else places
+    def _first_decimals(self, feature: int, value: float) -> int:
+        n_decimals = self.n_decimals[feature]
+        return max(n_decimals, 0) if abs(value) < 10.0**_MOST_DIGITS else n_decimals
 
     def _scaled(self, feature: int) -> Callable[[float], float]:
         low, span = self._scales[feature]
@@ -242,7 +242,7 @@ class Rounding:
     def _text(self, feature: int, number: Decimal) -> str:
         """Write a number in full, with as many decimals as the feature has at least."""
         number = number.normalize(_EXACT) if number else Decimal(0)  # no "-0"
-        decimals = max(self.places[feature], -_exponent(number), 0)
+        decimals = max(self.n_decimals[feature], -_exponent(number), 0)
         is_tiny = decimals > _MOST_DECIMALS and abs(number) < _TINY
         if not is_tiny and abs(number) < 10**_MOST_DIGITS:
             return f"{number:.{decimals}f}"
@@ -254,7 +254,7 @@ class Bounds:
     """How the bounds of an ensemble's boxes are written: with few decimals.
 
     They lie somewhere between values of training samples, so they have only as many decimals as
-    tell apart some hundredths of a feature's range.
+    distinguish some hundredths of a feature's range.
     """
 
     decimals: list[int]
@@ -303,8 +303,8 @@ def _ranges(scale: MinMaxScale) -> np.ndarray:
     return np.where(scale.high > scale.low, scale.span, np.where(sizes > 0, sizes, 1.0))
 
 
-def _places(values: np.ndarray, span: float) -> int:
-    """Return the decimals that tell apart 1/100 to 1/1000 of a range, but for zeros at the end."""
+def _count_decimals(values: np.ndarray, span: float) -> int:
+    """Return the decimals that distinguish 1/100 to 1/1000 of a range, but for zeros at the end."""
     most = 2 - int(np.floor(np.log10(span)))
     if not 0 < most <= _MOST_DECIMALS:
         return most
@@ -319,19 +319,19 @@ def _in_order(rows: np.ndarray) -> list[list[float]]:
     return [np.unique(column[~np.isnan(column)]).tolist() for column in rows.T]
 
 
-def _next(values: list[float], place: float, side: int) -> float:
+def _next(values: list[float], position: float, side: int) -> float:
     """Return the next of some values, in order, on a side of a place."""
-    after = bisect_right(values, place) if side > 0 else bisect_left(values, place) - 1
+    after = bisect_right(values, position) if side > 0 else bisect_left(values, position) - 1
     return values[after] if 0 <= after < len(values) else side * np.inf
 
 
-def _has(values: list[float], place: float) -> bool:
-    return bisect_left(values, place) < bisect_right(values, place)
+def _has(values: list[float], position: float) -> bool:
+    return bisect_left(values, position) < bisect_right(values, position)
 
 
-def _round(value: float, places: int) -> Decimal:
+def _round(value: float, n_decimals: int) -> Decimal:
     """Round to decimals, exactly; below 0 of them to tens, hundreds and so on."""
-    return Decimal(float(value)).quantize(Decimal(1).scaleb(-places, _EXACT), context=_EXACT)
+    return Decimal(float(value)).quantize(Decimal(1).scaleb(-n_decimals, _EXACT), context=_EXACT)
 
 
 def _each(values: np.ndarray, write: Callable[[int, int], Decimal]) -> np.ndarray:

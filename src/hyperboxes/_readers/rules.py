@@ -28,7 +28,7 @@ from hyperboxes._readers.text import (
 _INDENT = "    "
 _BETWEEN = "    "
 
-# The number of rules of an ensemble, which has thousands, unless the caller says how many.
+# The number of rules of an ensemble, which has thousands, unless `max_rules` is given.
 _MOST_RULES = 20
 
 # Of more weights in a rule the smallest are left out; `export_frame` has them.
@@ -332,7 +332,7 @@ def _write_boxes(
     notes = RuleNotes.of(fitted.estimator)
     summary = [f"{_boxes_and_samples(len(counts), counts.sum())}."]
     if n_evicted := getattr(fitted.estimator, "n_samples_seen_", counts.sum()) - counts.sum():
-        summary.append(f"Boxes of {n_evicted} other samples were forgotten.")
+        summary.append(f"Boxes of {n_evicted} other samples were evicted.")
     if samples is not None:
         summary.append(f"They hold {quality.contained:.1%} of the {len(samples)} samples given.")
     if not all_bounds:
@@ -577,7 +577,7 @@ def _columns_of_weights(record: AdditiveBoxes, fitted: FittedModel) -> dict[str,
     """Return the columns of additive boxes besides."""
     classes = fitted.class_names
     if len(set(classes)) < len(classes):
-        raise ValueError("Two classes have the same name: pass class_names that tell them apart.")
+        raise ValueError("Two classes have the same name: pass class_names that differ.")
     of_class = record.class_counts[np.arange(len(record.labels)), record.labels]
     return {
         "training precision": of_class / record.counts,

@@ -196,6 +196,7 @@ class _CrispWriter:
             record, boxes.lower[labelled], boxes.upper[labelled]
         )
         self.labels, self.counts = boxes.labels[labelled], boxes.counts[labelled]
+        self.compared = np.flatnonzero(record.compared)
 
     def expression(self, default: str, nullable: bool) -> str:
         """Return the whole expression."""
@@ -221,7 +222,7 @@ class _CrispWriter:
         """
         by_support = np.argsort(-self.counts, kind="stable")
         contested = self._find_contested()
-        single = self.counts == 1
+        single = (self.counts == 1) & ~np.isnan(self.lower[:, self.compared]).any(axis=1)
         first = np.concatenate(
             [by_support[~contested[by_support]], np.flatnonzero(contested & single)]
         )
@@ -234,8 +235,9 @@ class _CrispWriter:
     def _whens_of_incomplete_rows(self) -> Iterator[str]:
         """Yield the cases of any row: with NULL, any box may share it with any other."""
         for box in np.flatnonzero(self.counts == 1).tolist():
-            yield self._when(box, self.classes[self.labels[box]], nullable=True)
-        several = np.flatnonzero(self.counts > 1)
+            conditions = [self._condition(box, nullable=True), *self._same_values(box)]
+            yield f"WHEN {chain(conditions, ' AND ')} THEN {self.classes[self.labels[box]]}"
+        several = np.flatnonzero((self.counts > 1) | (len(self.compared) > 0))
         scores = {
             label: self._score(several[self.labels[several] == label], nullable=True)
             for label in np.unique(self.labels[several])
@@ -243,6 +245,14 @@ class _CrispWriter:
         for label, conditions in first_largest(scores):
             is_largest = chain([f"{scores[label]} > 0", *conditions], " AND ")
             yield f"WHEN {is_largest} THEN {self.classes[label]}"
+
+    def _same_values(self, box: int) -> list[str]:
+        """Return the conditions that a row lacks values where a box of a single sample does."""
+        is_known = ~np.isnan(self.lower[box])
+        return [
+            self._is_known(j) if is_known[j] else f"NOT ({self._is_known(j)})"
+            for j in self.compared.tolist()
+        ]
 
     def _find_contested(self) -> np.ndarray:
         """Return which boxes share a point with a box of another class."""
@@ -289,8 +299,8 @@ class _CrispWriter:
         ]
         return chain([str(start), *terms] if start else terms, " + ")
 
-    def _when(self, box: int, result: str, *, nullable: bool = False) -> str:
-        return f"WHEN {self._condition(box, nullable)} THEN {result}"
+    def _when(self, box: int, result: str) -> str:
+        return f"WHEN {self._condition(box, nullable=False)} THEN {result}"
 
     def _condition(self, box: int, nullable: bool) -> str:
         """Return whether a box contains the row."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hyperboxes._models.records import NearestBoxes
-from hyperboxes._readers.sql_text import double, double_or_null, unused_name
+from hyperboxes._readers.sql_text import chain, double, double_or_null, unused_name
 
 # Additions in one expression: databases bound how deep one is, and the order must be kept.
 _MOST_TERMS = 50
@@ -34,8 +34,8 @@ class _Writer:
         """Return the whole expression."""
         p = self.prefix
         choices = " ".join(f"WHEN {code} THEN {name}" for code, name in enumerate(classes))
-        single = f"{p}rank = 1 AND {p}n = 1"
-        oldest = f"MIN(CASE WHEN {single} THEN {p}box ELSE {len(self.record.labels)} END)"
+        settles = f"{p}rank = 1 AND {p}single = 1"
+        oldest = f"MIN(CASE WHEN {settles} THEN {p}box ELSE {len(self.record.labels)} END)"
         return (
             f"(WITH {self._boxes()}\n"
             f"  SELECT CASE {p}label {choices} END\n"
@@ -56,17 +56,32 @@ class _Writer:
         ]
         ends = [f"{p}{end}{j}" for end in "vw" for j in range(len(self.columns))]
         listed = ",\n    ".join(rows)
-        return f"{p}boxes ({self._facts}, {', '.join(ends)}) AS (VALUES\n    {listed})"
+        names = [*self._names("box", "label", "n"), *ends]
+        return f"{p}boxes ({', '.join(names)}) AS (VALUES\n    {listed})"
+
+    def _names(self, *names: str) -> list[str]:
+        return [f"{self.prefix}{name}" for name in names]
 
     @property
     def _facts(self) -> str:
-        return ", ".join(f"{self.prefix}{name}" for name in ("box", "label", "n"))
+        return ", ".join(self._names("box", "label", "n", "single"))
+
+    def _single(self) -> str:
+        """Return whether a box of a single sample may settle a tie for a row, as 1 or 0."""
+        p = self.prefix
+        conditions = [
+            f"({self.columns[j]} IS NULL) = ({p}v{j} IS NULL)"
+            for j in np.flatnonzero(self.record.compared).tolist()
+        ]
+        is_single = chain([f"{p}n = 1", *conditions], " AND ")
+        return f"CASE WHEN {is_single} THEN 1 ELSE 0 END AS {p}single"
 
     def _ranks(self) -> str:
         """Return the query of the rank of each box, the largest for the nearest."""
         p, facts = self.prefix, self._facts
         gaps = ", ".join(map(self._gap, range(len(self.columns))))
-        source = f"(SELECT {facts}, {gaps} FROM {p}boxes) {p}gaps"
+        own = ", ".join([*self._names("box", "label", "n"), self._single()])
+        source = f"(SELECT {own}, {gaps} FROM {p}boxes) {p}gaps"
         source = self._mean(source) if self.record.is_mean else self._largest(source)
         distance = f"{p}distance"
         closeness = f"CASE WHEN {distance} < 1 THEN 1 - {distance} ELSE -{distance} END AS {p}rank"

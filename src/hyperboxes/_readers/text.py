@@ -129,7 +129,7 @@ def category_value(categories: Categories, position: float) -> Any:
 
 
 def number_text(value: float) -> str:
-    """Write a number with as few digits as tell it from all others."""
+    """Write a number with as few digits as distinguish it from all others."""
     return repr(float(value) + 0.0).removesuffix(".0")  # no "-0"
 
 

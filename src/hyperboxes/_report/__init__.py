@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
+from importlib.resources import files
 from typing import Any
 
+from hyperboxes import __version__
 from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._files.archive import replace_file
+from hyperboxes._readers.explanation_html import read_template
 from hyperboxes._readers.fitted import check_integer, read_fitted
-from hyperboxes._report.page import write_page
-from hyperboxes._report.page_data import Report
+from hyperboxes._report.page_data import Report, page_data
+from hyperboxes._report.summary import describe
+
+# The scripts for each kind of record, in the order in which they build on one another.
+_SCRIPTS = {
+    "nearest": (
+        *("dom", "format", "model", "bounds", "rules", "strips", "plane", "covers"),
+        *("nearest", "samples", "editor", "start"),
+    ),
+    "neighbors": (
+        *("dom", "format", "model", "bounds", "rules", "strips", "memory"),
+        *("samples", "editor", "start"),
+    ),
+    "additive": (
+        *("dom", "format", "model", "bars", "votes", "voting", "rules"),
+        *("samples", "editor", "start"),
+    ),
+    "ensemble": (
+        *("dom", "format", "model", "bars", "ensembles", "rules"),
+        *("samples", "editor", "start"),
+    ),
+}
 
 
 def export_html(
@@ -27,7 +53,7 @@ def export_html(
 ) -> Any:
     """Write a report on a fitted classifier and samples with known labels as an HTML page.
 
-    The page says what the model is, how good it is on the samples, lists its rules in a table
+    The page describes the model, how good it is on the samples, lists its rules in a table
     to search and sort, and explains the prediction for any sample shown, with pictures. It
     needs nothing but a browser: no network, no other files.
 
@@ -49,7 +75,7 @@ def export_html(
         trained on: on training data the scores are too good.
     y : array-like of shape (n_samples,)
         Their labels. Samples whose label is the model's `unlabeled`, None or NaN have none, and
-        do not count in the scores. Labels that the model does not know count as mistakes.
+        do not count in the scores. Labels that the model was not fitted with count as mistakes.
     X_upper : array-like of shape (n_samples, n_features), default=None
         The upper ends of interval samples. Not for boxes that vote.
     feature_names : array-like of shape (n_features,), default=None
@@ -104,3 +130,52 @@ def _title(report: Report, target: Any) -> str:
     topic = " or ".join(classes) if len(classes) < 4 else f"{len(classes)} classes"
     n_rows = len(report.true)
     return f"{target or topic}: {report.n_boxes:,} rules, {n_rows:,} row{'s' * (n_rows != 1)}"
+
+
+def write_page(report: Report, title: str) -> str:
+    """Return the page."""
+    kind = report.fitted.record.kind
+    style = _read("style.css")
+    script = "\n".join(['"use strict";', *(_read("js", f"{name}.js") for name in _SCRIPTS[kind])])
+    data = page_data(report)
+    return read_template("hyperboxes._report", f"{kind}.html").render(
+        describe(report),
+        title=title,
+        version=__version__,
+        uncertain=data["uncertain"],
+        policy=_policy(style, script),
+        style=style,
+        script=script,
+        data=script_json(data),
+    )
+
+
+def script_json(value: Any) -> str:
+    """Return JSON that a script element can hold: nothing in it ends the element or opens another.
+
+    Also U+2028 and the like are escaped, and lone surrogates, which UTF-8 does not have.
+    """
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _policy(style: str, script: str) -> str:
+    """Allow this very style and script, and nothing from anywhere."""
+    rules = {
+        "default-src": "'none'",
+        "script-src": _hash(script),
+        "style-src": _hash(style),
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _read(*path: str) -> str:
+    return files(__package__).joinpath(*path).read_text(encoding="utf-8").strip()

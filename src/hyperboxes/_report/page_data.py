@@ -236,7 +236,7 @@ def _list_features(report: Report) -> list[dict[str, Any]]:
     drawn = np.fmin(learned[0], np.fmin.reduce(lower)), np.fmax(learned[1], np.fmax.reduce(upper))
     ends = [_ends([end[None] for end in pair], report.rounding) for pair in (learned, drawn)]
     for j, feature in enumerate(features):
-        feature["places"] = report.rounding.places[j]
+        feature["places"] = report.rounding.n_decimals[j]
         for names, (low, high) in zip((("least", "most"), ("low", "high")), ends, strict=True):
             feature |= dict(zip(names, (low[0][j], high[0][j]), strict=True))
     return features
@@ -362,7 +362,7 @@ def _explain(report: Report, explanation: Explanation) -> dict[str, Any]:
     """Return an explanation; boxes are given by their places among those shown."""
     listed = report.listed_boxes(explanation)
     rest = explanation.boxes[len(listed) :]
-    shares = [[place, round(box.membership, _DECIMALS)] for place, box in listed]
+    shares = [[shown, round(box.membership, _DECIMALS)] for shown, box in listed]
     common = {
         "memberships": rounded(explanation.probabilities),
         "why": texts.headline(explanation),
@@ -379,8 +379,8 @@ def _explain(report: Report, explanation: Explanation) -> dict[str, Any]:
                 "scores": rounded(explanation.scores),
                 "nHeld": len(explanation.boxes),
                 "held": [
-                    {"box": place, "conditions": explanation.conditions(box)}
-                    for place, box in listed
+                    {"box": shown, "conditions": explanation.conditions(box)}
+                    for shown, box in listed
                 ],
                 "rest": rounded(np.sum([box.contributions for box in rest], axis=0))
                 if rest
@@ -420,11 +420,11 @@ def _explain_duel(
     explanation: Explanation, listed: list[tuple[int, ExplainedBox]]
 ) -> dict[str, Any]:
     change = explanation.counterfactual
-    places = [place for place, _ in listed]
+    shown_boxes = [shown for shown, _ in listed]
     return {
         "memberships": rounded(explanation.scores, _MEMBERSHIP_DECIMALS),
-        "winning": places[0],
-        "competing": places[1] if len(places) > 1 else None,
+        "winning": shown_boxes[0],
+        "competing": shown_boxes[1] if len(shown_boxes) > 1 else None,
         "deciding": explanation.deciding,
         "worst": explanation.worst,
         "weighty": explanation.features_by_weight(),
@@ -491,8 +491,8 @@ def _editing(report: Report) -> dict[str, Any]:
             reason = "an ensemble has too many boxes to be in it."
         case _ if n_shown < report.n_boxes:
             reason = (
-                f"it holds {n_shown:,} of the model's {report.n_boxes:,} boxes, and all have a "
-                "say. One written with max_rules=None holds them all."
+                f"it holds {n_shown:,} of the model's {report.n_boxes:,} boxes, and all "
+                "count. One written with max_rules=None holds them all."
             )
         case NearestBoxes() as record:
             return _edit_nearest(report, record)
@@ -511,6 +511,7 @@ def _edit_nearest(report: Report, record: NearestBoxes) -> dict[str, Any]:
             "isMean": record.is_mean,
             "lower": pack(record.lower),
             "upper": pack(record.upper),
+            "compared": np.flatnonzero(record.compared).tolist(),
             "places": texts.PLACES,
             "tie": texts.tie_text(by_single=False),
             "tieOfSingle": texts.tie_text(by_single=True),

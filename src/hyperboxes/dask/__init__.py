@@ -11,7 +11,7 @@ from __future__ import annotations
 from hyperboxes._extras import need
 
 for _module in ("dask", "distributed"):
-    need(_module, "dask", "hyperboxes.dask")  # says which extra installs it
+    need(_module, "dask", "hyperboxes.dask")  # names the extra that installs it
 
 from hyperboxes.dask._fit import fit, partial_fit  # noqa: E402
 from hyperboxes.dask._predict import apply, predict, predict_proba  # noqa: E402

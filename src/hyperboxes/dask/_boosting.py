@@ -15,16 +15,15 @@ from sklearn.utils import check_random_state, compute_class_weight
 from hyperboxes._kernels import boosting
 from hyperboxes._kernels import boosting as boosting_kernels
 from hyperboxes._learning import boosting as boosting_learning
-from hyperboxes._learning.bins import Bins
 from hyperboxes._learning.boosting import TrainingSets, in_units, merge_equal, unit_of
-from hyperboxes._learning.cells import Cells, LocalSamples, find_contained, split_names
+from hyperboxes._learning.cells import Bins, Cells, LocalSamples, find_contained, split_names
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.categories import Categories
 from hyperboxes.dask._engine import Engine, Partition, split_labels
 from hyperboxes.dask._survey import Survey, is_empty, with_positions
 
 # For each box a worker writes down in which cells the samples of a partition are: a region, and
-# whether the box holds them. What comes back is how many samples of each class there are in each
+# whether the box contains them. What comes back is how many samples of each class there are in each
 # cell. These are whole numbers, so their sums are those of a single process.
 
 
@@ -57,31 +56,31 @@ class Cut(NamedTuple):
 
 
 def cut_partition(binned: Binned, cells: np.ndarray | None, cut: Cut) -> np.ndarray:
-    """Return in which cells samples are: twice their region, plus 1 if the box holds them."""
+    """Return in which cells samples are: twice their region, plus 1 if the box contains them."""
     with Threads(1) as threads:
-        held = find_contained(binned.for_kernels(), cut.box, threads)
+        contained = find_contained(binned.for_kernels(), cut.box, threads)
     regions = np.int32(0) if cells is None else cut.names[cells]
-    return 2 * regions + held.astype(np.int32)
+    return 2 * regions + contained.astype(np.int32)
 
 
 def count_cells(binned: Binned, cells: np.ndarray, n_cells: int, n_classes: int) -> Counts:
     """Count the samples of a partition by cell and class."""
-    places = cells.astype(np.int64) * n_classes + binned.labels
-    table = np.bincount(places, minlength=n_cells * n_classes).reshape(n_cells, n_classes)
+    indices = cells.astype(np.int64) * n_classes + binned.labels
+    table = np.bincount(indices, minlength=n_cells * n_classes).reshape(n_cells, n_classes)
     present = np.flatnonzero(table.any(axis=1))
     return Counts(present, table[present])
 
 
 def add_counts(counts: list[Counts]) -> Counts:
     """Add up what was counted in several partitions."""
-    cells, places = np.unique(np.concatenate([some.cells for some in counts]), return_inverse=True)
+    cells, indices = np.unique(np.concatenate([some.cells for some in counts]), return_inverse=True)
     table = np.zeros((len(cells), counts[0].table.shape[1]), np.int64)
-    np.add.at(table, places, np.concatenate([some.table for some in counts]))
+    np.add.at(table, indices, np.concatenate([some.table for some in counts]))
     return Counts(cells, table)
 
 
-def count_held(binned: Binned, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
-    """Count the samples of a partition that each box holds, by class."""
+def count_contained(binned: Binned, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
+    """Count the samples of a partition that each box contains, by class."""
     with Threads(1) as threads:
         return LocalSamples(binned.for_kernels(), None, threads).count_classes(boxes, n_classes)
 
@@ -111,7 +110,7 @@ class DistributedSamples:
         self._cells: list[Any] = []  # of each partition, kept like these; None before the first cut
         self._n_cuts = 0
 
-    def new_regions(self, n_classes: int) -> Cells:
+    def new_cells(self, n_classes: int) -> Cells:
         """Return a single region that holds all samples; those made before are void."""
         self._cells = [None] * len(self._binned)
         return DistributedCells(self)
@@ -120,17 +119,17 @@ class DistributedSamples:
         """Have a box cut regions into cells; return how many samples of each class are in each."""
         self._n_cuts += 1
         shared, engine = self._engine.share(cut), self._engine
-        places = [f"{number}-box-{self._n_cuts}" for number in range(len(self._binned))]
+        names = [f"{number}-box-{self._n_cuts}" for number in range(len(self._binned))]
         self._cells = engine.keep(
             [
                 engine.task(cut_partition, *task, shared)
-                for task in zip(places, self._binned, self._cells, strict=True)
+                for task in zip(names, self._binned, self._cells, strict=True)
             ]
         )
         n_classes = len(self.class_counts)
         counts = [
             engine.task(count_cells, *task, n_cells, n_classes)
-            for task in zip(places, self._binned, self._cells, strict=True)
+            for task in zip(names, self._binned, self._cells, strict=True)
         ]
         found = engine.compute(engine.tree(add_counts, counts), quiet=True)
         table = np.zeros((n_cells, n_classes), np.int64)
@@ -138,18 +137,18 @@ class DistributedSamples:
         return table
 
     def count_classes(self, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
-        """Return how many samples of each class each box holds."""
+        """Return how many samples of each class each box contains."""
         if not boxes:
             return np.zeros((0, n_classes), np.int64)
         shared, engine = self._engine.share(boxes), self._engine
         tables = [
-            engine.task(count_held, f"{number}", part, shared, n_classes)
+            engine.task(count_contained, f"{number}", part, shared, n_classes)
             for number, part in enumerate(self._binned)
         ]
         return engine.compute(engine.tree(add_tables, tables), quiet=True)
 
     def let_go(self) -> None:
-        """Have the workers forget the samples, whoever still has this object."""
+        """Release the samples on the workers, whoever still has this object."""
         self._binned.clear()
         self._cells.clear()
 
@@ -174,8 +173,8 @@ class DistributedCells(Cells):
         seen = np.any(counts.reshape(n_regions, 2, n_classes), axis=2)
         parents, self._names, inside = split_names(seen)
         with Threads(1) as threads:
-            held = find_contained(self._everyone.searched, box, threads)
-        self._of_searched = self._names[2 * self._of_searched + held]
+            contained = find_contained(self._everyone.searched, box, threads)
+        self._of_searched = self._names[2 * self._of_searched + contained]
         masses = np.zeros((n_regions + len(parents), n_classes), np.int64)
         np.add.at(masses, self._names, counts * self._everyone.weights)
         return parents, inside, masses
@@ -214,15 +213,15 @@ def boost_partitions(
 
 
 def _with_survey(model: Any, survey: Survey) -> Any:
-    """Return a copy of an estimator that knows the features and all categories."""
+    """Return a copy of an estimator with the features and all categories set."""
     assert survey.ranges is not None
-    told = clone(model)
-    told.n_features_in_ = survey.ranges.shape[1]
+    prepared = clone(model)
+    prepared.n_features_in_ = survey.ranges.shape[1]
     if survey.names is not None:
-        told.feature_names_in_ = np.array(survey.names, object)
+        prepared.feature_names_in_ = np.array(survey.names, object)
     if survey.tally:
-        told._categories = survey.categories
-    return told
+        prepared._categories = survey.categories
+    return prepared
 
 
 def _numeric(model: Any) -> Any:

@@ -49,18 +49,18 @@ def partitions_of(X: Any, y: Any, X_upper: Any) -> list[Partition]:
     X = whole_rows(X, "X")
     if isinstance(y, str) and is_frame(X) and y not in X.columns:
         raise ValueError(f"X has no column {y!r} to take for y; it has {list(X.columns)}.")
-    if len(parts := _delayed_parts(X, "X")) == 0:
+    if len(parts := _delayed_parts(X)) == 0:
         raise ValueError("X has no partitions.")
     others = []
     for name, collection in (("y", y), ("X_upper", X_upper)):
         if collection is None or (isinstance(collection, str) and is_frame(X)):
             others.append([collection] * len(parts))
             continue
-        delayed = _delayed_parts(_like_rows(X, whole_rows(collection, name)), name)
+        delayed = _delayed_parts(_like_rows(X, whole_rows(collection, name)))
         if len(delayed) != len(parts):
             raise ValueError(
                 f"X has {len(parts)} partitions, but {name} has {len(delayed)}. Divide both alike, "
-                "by taking them from one data frame, say."
+                "such as by taking them from one data frame."
             )
         others.append(delayed)
     return [Partition(*part) for part in zip(parts, *others, strict=True)]
@@ -94,7 +94,7 @@ def _like_rows(X: Any, other: Any) -> Any:
     return other
 
 
-def _delayed_parts(collection: Any, name: str) -> list[Any]:
+def _delayed_parts(collection: Any) -> list[Any]:
     from dask.delayed import delayed
 
     if is_list_of_parts(collection):
@@ -116,11 +116,11 @@ class Engine:
         self._token = uuid.uuid4().hex
         self._n_trees = 0
 
-    def task(self, function: Callable[..., Any], place: str, *args: Any) -> Any:
-        """Return a delayed call, named by what it does and where: errors and the dashboard tell."""
+    def task(self, function: Callable[..., Any], where: str, *args: Any) -> Any:
+        """Return a delayed call, named by what it does and where, for errors and the dashboard."""
         from dask.delayed import delayed
 
-        name = f"{_NAME}-{function.__name__}-{place}-{self._token}"
+        name = f"{_NAME}-{function.__name__}-{where}-{self._token}"
         return delayed(function, pure=False, traverse=False)(*args, dask_key_name=name)
 
     def tree(self, function: Callable[[list[Any]], Any], values: Sequence[Any]) -> Any:
@@ -201,7 +201,7 @@ def _show_progress(future: Any) -> None:
 
 @contextmanager
 def _explaining_faults(client: Any) -> Iterator[None]:
-    """Say which partition it was whose workers died, and whether the scheduler was lost.
+    """Raise errors that name the partition whose workers died, or that the scheduler was lost.
 
     Dask suspects whatever a worker had to do when it died, so it may name a partition that waited.
     """
@@ -215,7 +215,7 @@ def _explaining_faults(client: Any) -> Iterator[None]:
             f"Dask's task {_describe(error.task)} was given up: workers died while they were at "
             f"it or had it next, {error.allowed_failures + 1} in all. Most often a partition takes "
             "more memory than a worker has; divide the data into smaller partitions, or give the "
-            "workers more. Their logs say more."
+            "workers more. Their logs have details."
         ) from error
     except Exception as error:
         is_lost = isinstance(error, CancelledError | CommClosedError | TimeoutError)
@@ -228,7 +228,7 @@ def _explaining_faults(client: Any) -> Iterator[None]:
 
 
 def _describe(key: Any) -> str:
-    """Say in words what a task was to do."""
+    """Describe in words what a task does."""
     if not str(key).startswith(f"{_NAME}-"):
         return repr(key)
     words = str(key).removeprefix(f"{_NAME}-").rpartition("-")[0]

@@ -36,9 +36,9 @@ from hyperboxes.dask._survey import (
     with_positions,
 )
 
-# Merging cuts boxes of different classes that overlap, and what is cut off is held by no box of its
-# class any more. Each partition learns its own such samples on top of the merged model, and the
-# boxes that are new, or have grown, are merged with it.
+# Merging cuts boxes of different classes that overlap, and what is cut off is contained in no box
+# of its class any more. Each partition learns its own such samples on top of the merged model, and
+# the boxes that are new, or have grown, are merged with it.
 
 # Samples that are scaled at a time.
 _ROWS_AT_ONCE = 65_536
@@ -103,15 +103,15 @@ def lower_counts(labels: np.ndarray, counts: np.ndarray, lost: np.ndarray) -> np
     """
     counts = counts.copy()
     for label, n_lost in enumerate(lost.tolist()):
-        places = np.flatnonzero(labels == label)
-        spare = counts[places] - 1
+        indices = np.flatnonzero(labels == label)
+        spare = counts[indices] - 1
         total = int(spare.sum())
         wanted = min(n_lost, total)
         if wanted > 0:
             share, remainder = np.divmod(spare * wanted, total)
             largest = np.argsort(-remainder, kind="stable")[: wanted - share.sum()]
             share[largest] += 1
-            counts[places] -= share
+            counts[indices] -= share
     return counts
 
 
@@ -162,8 +162,8 @@ def fit(
         The upper ends of interval samples.
     min_box_samples : int, default=1
         Boxes of a partition that hold fewer samples are left out, unless the partition has none
-        larger of their class. Where classes overlap, most boxes hold a single sample, and merging
-        takes most of the time: 2 saves much of it. What is left out is not counted.
+        larger of their class. Where classes overlap, most boxes contain a single sample, and
+        merging takes most of the time: 2 saves much of it. What is left out is not counted.
     n_repairs : int, default=1
         How often partitions learn what merging has lost, samples that boxes held before they were
         cut back, of `ImprovedOnlineGFMM` without `max_boxes`, where no small boxes are left out.
@@ -227,12 +227,12 @@ def fit_partitions(
         return _take_over(model, fitted), n_samples
     unfitted = _prepared(model, survey)
     seeds = _seeds(model, len(partitions))
-    n_asked, categories = _calibration_quota(survey, model), survey.categories
+    n_compared, categories = _calibration_quota(survey, model), survey.categories
     parts = [
         engine.task(
             learn_partition,
             f"{number}",
-            *(unfitted, survey.classes, categories, seeds[number], n_asked[number]),
+            *(unfitted, survey.classes, categories, seeds[number], n_compared[number]),
             min_box_samples,
             *(number, *partition),
         )
@@ -319,13 +319,13 @@ def _bare(model: Any) -> Any:
 
 
 def _prepared(model: Any, survey: Survey) -> Any:
-    """Return what learns each partition: it knows all ranges, and leaves calibration to the end."""
+    """Return what learns each partition: it has all ranges, and leaves calibration to the end."""
     unfitted = _bare(model)
     _set_ranges(unfitted, survey)
     if is_classifier(unfitted):
         unfitted.calibrate = False
         check_any_label(survey.classes, model.unlabeled)
-    trial = _bare(model)  # says now what each partition would say of the parameters
+    trial = _bare(model)  # checks the parameters, before the partitions do
     if survey.names is not None:
         trial.feature_names_in_ = np.array(survey.names, object)
     trial._new_model(*survey.all_ranges[:, np.newaxis], len(survey.classes))
@@ -333,7 +333,7 @@ def _prepared(model: Any, survey: Survey) -> Any:
 
 
 def _set_ranges(unfitted: Any, survey: Survey) -> None:
-    """Tell an estimator what is known of all partitions."""
+    """Set on an estimator what is known of all partitions."""
     if isinstance(unfitted.scaling, str):
         unfitted.scaling = survey.all_ranges
     if survey.tally:
@@ -349,7 +349,7 @@ def _seeds(model: Any, n_partitions: int) -> list[int | None]:
 
 
 def _calibration_quota(survey: Survey, model: Any) -> list[int]:
-    """Return how many samples of each partition to ask about: as a draw from all rows would."""
+    """Return how many samples of each partition calibrate: as a draw from all rows would."""
     n_rows = np.array([survey.n_rows[number] for number in range(len(survey.n_rows))])
     if not getattr(model, "calibrate", False):
         return [0] * len(n_rows)
@@ -384,7 +384,7 @@ def learn_partition(
     classes: np.ndarray,
     categories: dict[int, Categories],
     seed: int | None,
-    n_asked: int,
+    n_compared: int,
     min_box_samples: int,
     number: int,
     X: Any,
@@ -401,7 +401,7 @@ def learn_partition(
     try:
         X, X_upper = (with_positions(part, categories) for part in (X, X_upper))
         estimator._fit(X, y, X_upper, classes=classes)
-        samples = _draw(estimator, n_asked, number, X, y, X_upper)
+        samples = _draw(estimator, n_compared, number, X, y, X_upper)
     except (TypeError, ValueError) as error:
         raise type(error)(f"Partition {number}: {error}") from error
     _set_categories(estimator, categories)
@@ -409,7 +409,7 @@ def learn_partition(
 
 
 def _set_categories(model: Any, categories: dict[int, Categories]) -> None:
-    """Have a model that has learned places know what they stand for."""
+    """Set the categories of a model that was fitted to their encoded positions."""
     if categories:
         model._categories = categories
 
@@ -426,13 +426,13 @@ def _without_small_boxes(model: Any, least: int) -> Any:
 
 
 def _draw(
-    estimator: Any, n_asked: int, number: int, X: Any, y: Any, X_upper: Any
+    estimator: Any, n_compared: int, number: int, X: Any, y: Any, X_upper: Any
 ) -> Samples | None:
     """Return some samples at random, in their order."""
-    if n_asked == 0:
+    if n_compared == 0:
         return None
     random = np.random.default_rng([0, number])
-    rows = np.sort(random.choice(len(y), n_asked, replace=False))
+    rows = np.sort(random.choice(len(y), n_compared, replace=False))
     X, y, X_upper = (
         None if part is None else _safe_indexing(part, rows) for part in (X, y, X_upper)
     )
@@ -495,7 +495,7 @@ def go_on_with_partition(
     y: Any,
     X_upper: Any,
 ) -> Any:
-    """Learn a partition after others; the first one is told of all categories."""
+    """Learn a partition after others; the first one gets all categories."""
     X, y = split_labels(X, y)
     if is_empty(X, y):
         return model

@@ -1,4 +1,4 @@
-"""Asking a fitted model about partitions, when their answers are computed."""
+"""Predictions of a fitted model for partitions, computed when their results are."""
 
 from __future__ import annotations
 
@@ -94,12 +94,12 @@ def _map(
     column: str | None = None,
     columns: np.ndarray | None = None,
 ) -> Any:
-    """Call a method of the model for each partition; its answers have a column, or several."""
+    """Call a method of the model for each partition; its results have a column, or several."""
     if not hasattr(model, method):
         raise TypeError(f"{type(model).__name__} has no method {method}.")
     check_is_fitted(model)
     if X_upper is not None and "X_upper" not in signature(getattr(model, method)).parameters:
-        raise TypeError(f"{type(model).__name__} knows points only: leave X_upper out.")
+        raise TypeError(f"{type(model).__name__} supports points only: leave X_upper out.")
     X = whole_rows(X, "X")
     shape = (0,) if columns is None else (0, len(columns))
     answer = _Answer(method, np.empty(shape, dtype), column, columns)
@@ -113,7 +113,7 @@ def _map(
 
 
 class _Answer:
-    """What a model says of a partition; a part of an array, or of a data frame if it is one."""
+    """What a model returns for a partition; a part of an array, or of a data frame if it is one."""
 
     def __init__(
         self, method: str, nothing: np.ndarray, column: str | None, columns: np.ndarray | None
@@ -146,7 +146,7 @@ def _map_frame(model: Any, answer: _Answer, X: Any, X_upper: Any) -> Any:
     validate_data(model, sample, reset=False, skip_check_array=True)  # names of columns
     others = () if X_upper is None else (X_upper,)
     meta = answer.like(X._meta, answer.nothing)
-    # A frame of upper ends has the samples' rows, whatever its index says.
+    # A frame of upper ends has the samples' rows, whatever its index is.
     return X.map_partitions(
         answer, *others, model=_shared(model), meta=meta, align_dataframes=False
     )

@@ -42,14 +42,14 @@ def count_categories(estimator: Any, X: Any, y: np.ndarray | None) -> Tally:
 
 
 def with_positions(X: Any, categories: dict[int, Categories]) -> Any:
-    """Return samples with the places of their categories, which all are known."""
+    """Return samples with the encoded positions of their categories, all of which are known."""
     if not categories or X is None:
         return X
     return with_columns(X, look_up(_WithCategories(categories), code_columns(X, list(categories))))
 
 
 class _WithCategories:
-    """Stands for an estimator that knows categories and nothing else."""
+    """Stands for an estimator that has categories and nothing else."""
 
     def __init__(self, categories: dict[int, Categories]) -> None:
         self._categories = categories
@@ -84,7 +84,7 @@ class Survey:
 
     @classmethod
     def of(cls, estimator: Any, number: int, X: Any, y: Any, X_upper: Any) -> Self:
-        """Look at a partition with the eyes of an unfitted estimator."""
+        """Look at a partition as an unfitted estimator reads it."""
         if is_empty(X, y):
             return cls({number: 0})
         unlabeled = getattr(estimator, "unlabeled", None)
@@ -102,7 +102,7 @@ class Survey:
         return cls({number: len(lower)}, ranges, names, classes, tally)
 
     def with_another(self, other: Self) -> Self:
-        """Take in what is known of later partitions."""
+        """Return this with what is known of later partitions."""
         problems = self.problems | other.problems
         n_rows = self.n_rows | other.n_rows
         if self.ranges is None or other.ranges is None:
@@ -138,8 +138,8 @@ class Survey:
             if not np.isnan(numbers.ranges[:, j]).any():  # type: ignore[index]
                 name = f"column {j}" if self.names is None else f"column {str(self.names[j])!r}"
                 raise ValueError(
-                    f"{name} holds categories in some partitions and numbers in others. Say which "
-                    "columns are categorical: categorical_features=[...]."
+                    f"{name} holds categories in some partitions and numbers in others. "
+                    "Pass those of categories: categorical_features=[...]."
                 )
 
     @property
@@ -153,8 +153,8 @@ class Survey:
         assert self.ranges is not None
         ranges = self.ranges.copy()
         for j, categories in self.categories.items():
-            places = categories.positions
-            ranges[:, j] = (places[0], places[-1]) if len(places) else np.nan
+            positions = categories.positions
+            ranges[:, j] = (positions[0], positions[-1]) if len(positions) else np.nan
         return ranges
 
     def check(self) -> None:

@@ -7,18 +7,20 @@ They learn, predict, are saved and loaded, and list their boxes with `export_tex
 `export_frame`. Other exports and explanations need models in which the nearest box decides alone.
 """
 
-from hyperboxes.literature.clustering import FuzzyMinMaxClustering
-from hyperboxes.literature.fuzzy_min_max import FuzzyMinMax
+from hyperboxes.literature.frequency import FrequencyGFMM
+from hyperboxes.literature.fuzzy_min_max import FuzzyMinMax, FuzzyMinMaxClustering
 from hyperboxes.literature.granular import MultiGranularGFMM
+from hyperboxes.literature.matrix import matrix_gfmm
 from hyperboxes.literature.mixed import MixedGFMM
-from hyperboxes.literature.overlapping import OverlappingFuzzyMinMax
-from hyperboxes.literature.overlaps import OverlapRegions
+from hyperboxes.literature.overlapping import OverlappingFuzzyMinMax, OverlapRegions
 
 __all__ = [
+    "FrequencyGFMM",
     "FuzzyMinMax",
     "FuzzyMinMaxClustering",
     "MixedGFMM",
     "MultiGranularGFMM",
     "OverlapRegions",
     "OverlappingFuzzyMinMax",
+    "matrix_gfmm",
 ]

@@ -21,10 +21,11 @@ from hyperboxes._files.schema import (
     reject,
 )
 from hyperboxes._kernels.structs import UNIT, MixedMetric
-from hyperboxes.literature.fuzzy_min_max import PlaceModel
+from hyperboxes.literature.frequency import FrequencyModel, make_category_ends
+from hyperboxes.literature.fuzzy_min_max import TieModel
 from hyperboxes.literature.granular import GranularModel
 from hyperboxes.literature.mixed import CountingBoxStore, MixedModel, find_owners
-from hyperboxes.literature.overlaps import RESOLUTIONS, Cores, Levels, OverlapModel
+from hyperboxes.literature.overlapping import RESOLUTIONS, Cores, Levels, OverlapModel
 
 _CORES: Mapping[str, Layout] = {
     "core_sums": ("<f8", ("boxes", "features")),
@@ -154,7 +155,7 @@ class TieSchema(NearestSchema):
 
     def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
         model = super().restore(header, arrays, n_classes)
-        return PlaceModel(**vars(model), by_corners=header["by_corners"])
+        return TieModel(**vars(model), by_corners=header["by_corners"])
 
 
 _LEVEL = NearestSchema()
@@ -233,7 +234,7 @@ def _parts(arrays: Arrays) -> Iterator[Arrays]:
 
 
 def _is_header(value: Any) -> bool:
-    """Whether this is what is said of a level."""
+    """Whether this is the header of a level."""
     return (
         type(value) is dict
         and value.keys() == NearestSchema.header.keys()
@@ -304,11 +305,69 @@ class CountSchema(NearestSchema):
         )
 
 
+class EndSchema(NearestSchema):
+    """Files of `FrequencyGFMM`: the ends of boxes, and the distances of categories."""
+
+    arrays: ClassVar[Mapping[str, Layout]] = {
+        **NearestSchema.arrays,
+        "category_ends": ("<i8", ("boxes", "categorical features", "ends")),
+        "category_distances": ("<f8", ("pairs",)),
+    }
+    optional = (*NearestSchema.optional, frozenset({"category_ends", "category_distances"}))
+
+    def find_sizes(self, arrays: Arrays) -> Mapping[str, int]:
+        ends, distances = _read_ends(arrays)
+        n_categorical = ends.shape[1] if ends.ndim == 3 else 0
+        return {"categorical features": n_categorical, "ends": 2, "pairs": distances.size}
+
+    def read_arrays(self, model: Any) -> Arrays:
+        arrays, categories = super().read_arrays(model), model.categories
+        ends = {"category_ends": categories.ends, "category_distances": categories.distances}
+        return arrays | ends if len(model.features) else arrays
+
+    def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
+        super().check(header, arrays, n_classes)
+        ends, distances = _read_ends(arrays)
+        features, sizes = _read_sizes(header, arrays["lower"].shape[1])
+        if ends.shape[1] != len(features) or len(distances) != (sizes**2).sum():
+            raise ModelFileError("it has ends or distances of other categories than there are")
+        is_unset, has_bounds = ends < 0, ~np.isnan(arrays["lower"][:, features])
+        reject(
+            {
+                "a box has bounds in a categorical feature": has_bounds,
+                "an end of a box is no category": (ends < -1) | (ends >= sizes[:, np.newaxis]),
+                "a box has one end without the other": is_unset[..., 0] != is_unset[..., 1],
+                "categories have a distance that cannot be": ~((distances >= 0) & (distances <= 1)),
+            }
+        )
+
+    def restore(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> Any:
+        model = super().restore(header, arrays, n_classes)
+        features, sizes = _read_sizes(header, arrays["lower"].shape[1])
+        ends, distances = _read_ends(arrays)
+        own = ends.astype(np.int64), distances.astype(np.float64)
+        categories = make_category_ends(*own, sizes)
+        return FrequencyModel(**vars(model), features=features, categories=categories)
+
+
+def _read_ends(arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
+    none = np.empty((len(arrays["labels"]), 0, 2), np.int64)
+    return arrays.get("category_ends", none), arrays.get("category_distances", np.empty(0))
+
+
+def _read_sizes(header: Mapping[str, Any], n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the categorical features, and how many values each has."""
+    features, owners = _read_categories(header, n_features)
+    if (np.diff(owners) < 0).any():
+        raise ModelFileError("its categories are not numbered")
+    return features, np.bincount(owners, minlength=len(features))
+
+
 def _read_categories(header: Mapping[str, Any], n_features: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the categorical features, and to which of them each value belongs."""
     categories = categories_from_json(header, n_features)
-    places = [place for known in categories.values() for place in known.positions.tolist()]
-    if sorted(places) != (np.arange(len(places)) * UNIT).tolist():
+    positions = [position for known in categories.values() for position in known.positions.tolist()]
+    if sorted(positions) != (np.arange(len(positions)) * UNIT).tolist():
         raise ModelFileError("its categories are not numbered")
     return find_owners(categories)
 

@@ -1,21 +1,27 @@
-"""Simpson's fuzzy min-max network and those that mend it: FMNN, EFMNN, KNEFMNN and RFMNN."""
+"""Simpson's fuzzy min-max network, its variants EFMNN, KNEFMNN and RFMNN, and its clustering."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.base import BoxClassifier
+from hyperboxes._estimators.clustering import BoxClustering
 from hyperboxes._estimators.online import ONLINE_CONSTRAINTS, OnlineMixin
-from hyperboxes._models.box_store import WORK_PER_CALL
-from hyperboxes._models.calibration import Nearest
+from hyperboxes._kernels.structs import GrowthParameters
+from hyperboxes._learning.online import OnlinePass, find_step_size
+from hyperboxes._learning.steps import FitCallbacks
+from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
+from hyperboxes._models.calibration import ClassScores
 from hyperboxes._models.model import BoxModel
-from hyperboxes._models.samples import frozen
+from hyperboxes._models.samples import Samples, frozen
 from hyperboxes.literature.kernels import settle_ties
 
 # The growth options of each variant.
@@ -28,7 +34,7 @@ _VARIANTS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(eq=False)
-class PlaceModel(BoxModel):
+class TieModel(BoxModel):
     """Boxes of which the one with the nearest centre wins where classes tie.
 
     Or the one with the nearest corners; of equals the oldest. Beyond the reach of all boxes counts
@@ -37,25 +43,28 @@ class PlaceModel(BoxModel):
 
     by_corners: bool = False
 
+    any_singleton = True
+
     def find_nearest(
         self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
-    ) -> Nearest:
+    ) -> ClassScores:
         """Return the nearest boxes of each class; where classes tie, only one of them has votes."""
-        best, votes, single = super().find_nearest(xl, xu, winners_only=winners_only)
-        tied = self.find_tied(best)
-        winner = self.find_nearest_by_place(xl[tied], xu[tied])
+        nearest = super().find_nearest(xl, xu, winners_only=winners_only)
+        votes, single = nearest.tie_counts, nearest.oldest_singleton
+        tied = self.find_tied(nearest.scores)
+        winner = self.find_nearest_centre(xl[tied], xu[tied])
         labels = self.boxes.labels[winner]
         votes[tied], single[tied] = 0, len(self.boxes)
         votes[tied, labels], single[tied, labels] = self.boxes.counts[winner], winner
-        return best, votes, single
+        return nearest
 
     def deciding_boxes(
         self, xl: np.ndarray, xu: np.ndarray, used: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the deciding boxes; where classes tie, the one with the nearest place."""
         boxes, closest, is_tied = super().deciding_boxes(xl, xu, used)
-        tied = self.find_tied(super().find_nearest(xl, xu)[0])
-        boxes[tied] = self.find_nearest_by_place(xl[tied], xu[tied])
+        tied = self.find_tied(super().find_nearest(xl, xu).scores)
+        boxes[tied] = self.find_nearest_centre(xl[tied], xu[tied])
         return boxes, closest, is_tied
 
     def find_tied(self, best: np.ndarray) -> np.ndarray:
@@ -63,16 +72,16 @@ class PlaceModel(BoxModel):
         top = best.max(axis=1)
         return np.flatnonzero((top > 0.0) & ((best == top[:, np.newaxis]).sum(axis=1) > 1))
 
-    def find_nearest_by_place(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+    def find_nearest_centre(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
         """Return of the nearest boxes the one with the nearest centre or corners."""
         boxes = self.boxes
         winner = np.empty(len(xl), np.int64)
         points = frozen(xl), frozen(xu)
-        asked = boxes.arrays, self.membership.metric, boxes.make_search(), self.by_corners
+        arguments = boxes.arrays, self.membership.metric, boxes.make_search(), self.by_corners
         lists = boxes.make_lists()
         row = 0
         while row < len(xl):
-            row = settle_ties(*points, row, *asked, WORK_PER_CALL, *lists, winner)
+            row = settle_ties(*points, row, *arguments, WORK_PER_CALL, *lists, winner)
         return winner
 
 
@@ -130,7 +139,7 @@ class FuzzyMinMax(OnlineMixin, BoxClassifier):
     absorbed by; `counts` include them. The halves of a split box share its samples by length.
 
     The boxes depend on the order of the samples: `shuffle`. What the papers leave open, and where
-    their text contradicts their own examples, is said in the documentation, "The family".
+    their text contradicts their own examples, is listed in the documentation, "The family".
 
     References
     ----------
@@ -167,7 +176,7 @@ class FuzzyMinMax(OnlineMixin, BoxClassifier):
     del _parameter_constraints["membership_function"]
 
     membership_function = "mean"
-    _model: PlaceModel
+    _model: TieModel
 
     def __init__(
         self,
@@ -198,13 +207,145 @@ class FuzzyMinMax(OnlineMixin, BoxClassifier):
 
     @property
     def _decided_otherwise(self) -> str:  # type: ignore[override]
-        place = "corners decide" if self._model.by_corners else "centre decides"
-        return f"the nearest {place} where classes tie"
+        decision = "corners decide" if self._model.by_corners else "centre decides"
+        return f"the nearest {decision} where classes tie"
 
-    def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> PlaceModel:
+    def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> TieModel:
         model = super()._new_model(lower, upper, n_classes)
-        return PlaceModel(**vars(model), by_corners=self.variant == "rfmnn")
+        return TieModel(**vars(model), by_corners=self.variant == "rfmnn")
 
     def _growth_options(self) -> dict[str, Any]:
         n_candidates = {} if self.n_candidates is None else {"n_candidates": self.n_candidates}
         return _VARIANTS[self.variant] | n_candidates
+
+
+@shared_docs
+class FuzzyMinMaxClustering(BoxClustering):
+    """Simpson's fuzzy min-max clustering [1]_: each box is a cluster.
+
+    A sample is absorbed by the box with the largest membership that can grow to contain it; if
+    there is none, it becomes a new box. Boxes that overlap are cut apart in every feature. The
+    samples are learned again until no box changes.
+
+    Parameters
+    ----------
+    theta : float, default=0.1
+        How far boxes may grow: the mean of their sides, as fractions of the features' ranges.
+    {gamma}
+    max_iter : int, default=10
+        The maximum number of passes over the samples. Boxes need not become stable; there is a
+        warning then.
+    {search}
+
+    {attributes}
+    labels_ : ndarray of shape (n_samples,)
+        The clusters of the samples of `fit`.
+    n_clusters_ : int
+        The number of clusters.
+    n_iter_ : int
+        The number of passes over the samples.
+
+    See Also
+    --------
+    hyperboxes.HyperboxClustering : Boxes that are near each other make a cluster.
+
+    Notes
+    -----
+    Memberships are the mean over the features of how far a sample is from the box, 0 far away.
+
+    References
+    ----------
+    .. [1] P. K. Simpson, "Fuzzy min-max neural networks. Part 2: Clustering", IEEE Transactions on
+       Fuzzy Systems 1(1), 1993.
+
+    Examples
+    --------
+    >>> from hyperboxes.literature import FuzzyMinMaxClustering
+    >>> model = FuzzyMinMaxClustering(theta=0.3).fit([[0.0], [0.2], [1.0], [0.9]])
+    >>> model.labels_, model.n_iter_
+    (array([0, 0, 1, 1]), 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BoxClustering._parameter_constraints,
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+    del _parameter_constraints["membership_function"]
+
+    membership_function = "mean"
+    n_iter_: int
+
+    def __init__(
+        self,
+        theta: float = 0.1,
+        *,
+        gamma: Any = 1.0,
+        max_iter: int = 10,
+        selection: str = "index",
+        scaling: Any = "minmax",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.theta = theta
+        self.gamma = gamma
+        self.max_iter = max_iter
+        self.selection = selection
+        self.scaling = scaling
+        self.n_jobs = n_jobs
+
+    def _growth_options(self) -> dict[str, Any]:
+        return {"size": "sum", "overlap": "printed", "resolution": "contract every"}
+
+    def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
+        growth = self._growth_parameters(model)
+        self.n_iter_, is_stable = _learn_until_stable(
+            samples, model, growth, callbacks, self.max_iter
+        )
+        if not is_stable:
+            warnings.warn(
+                f"Boxes still change after {self.n_iter_} passes over the samples (max_iter). They "
+                "need not become stable; HyperboxClustering takes one pass.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _label_boxes(self) -> np.ndarray:
+        return np.arange(len(self._model.boxes))
+
+
+def _learn_until_stable(
+    samples: Samples,
+    model: BoxModel,
+    growth: GrowthParameters,
+    callbacks: FitCallbacks,
+    max_iter: int,
+) -> tuple[int, bool]:
+    """Learn the samples again and again until no box changes; return how often, and whether so.
+
+    Counts are those of the last pass; boxes that have absorbed no sample in it are dropped.
+    """
+    step_size = find_step_size(samples, callbacks)
+    boxes = model.boxes
+    current, n_iter, is_stable = OnlinePass(samples, model, growth, step_size), 1, False
+    before = [array.copy() for array in boxes.rows]
+
+    def step() -> bool:
+        nonlocal current, n_iter, is_stable, before
+        if not current.step():
+            return False
+        after = [array.copy() for array in boxes.rows]
+        corners = zip(before[:2], after[:2], strict=True)
+        is_stable = all(np.array_equal(*ends, equal_nan=True) for ends in corners)
+        if is_stable or n_iter == max_iter:
+            return True
+        current, n_iter, before = OnlinePass(samples, model, growth, step_size), n_iter + 1, after
+        return False
+
+    callbacks.run(step, n_steps=max_iter * -(-len(samples.y) // step_size))
+    counts = boxes.counts.copy()
+    counts[: len(before[3])] -= before[3]
+    if current.is_done:  # else a callback has ended it
+        kept = counts > 0
+        rows = (array[kept] for array in (boxes.lower, boxes.upper, boxes.labels, counts))
+        model.boxes = BoxStore.of_rows(*rows, n_classes=boxes.n_classes)
+        model.boxes.n_candidates = boxes.n_candidates
+    return n_iter, is_stable

@@ -62,6 +62,11 @@ class GranularModel(BoxModel):
         has_it = -len(self.levels) <= number < len(self.levels)
         return number % len(self.levels) if has_it else len(self.levels) - 1
 
+    def add_counts(self, samples: Samples) -> None:
+        """Count samples that equal learned ones at every level."""
+        for level in self.levels:
+            level.add_counts(samples)
+
     def choose(self) -> None:
         """Take the boxes of the level that is read, or of the last that there is."""
         chosen = self.levels[self._number]
@@ -77,7 +82,7 @@ class MultiGranularGFMM(BoxClassifier):
     class if both fit into `theta` of the level and meet no other class; else it is a box of its
     own, and is parted from the boxes of other classes that it meets.
 
-    Each level is a whole model. `level` says which one predicts and is read; `levels_` has all of
+    Each level is a whole model. `level` is the one that predicts and is read; `levels_` has all of
     them, so that they can be compared after one fit. All levels may vote, too.
 
     Parameters
@@ -309,7 +314,7 @@ class MultiGranularGFMM(BoxClassifier):
 
         def memberships(part: Intervals) -> np.ndarray:
             xl, xu = part.scaled()
-            degrees = np.maximum([level.find_nearest(xl, xu)[0] for level in levels], 0.0)
+            degrees = np.maximum([level.find_nearest(xl, xu).scores for level in levels], 0.0)
             if unlabeled:
                 node = [level.unlabeled_membership(xl, xu) for level in levels]
                 degrees = np.insert(degrees, 0, node, axis=2)
@@ -328,7 +333,7 @@ class MultiGranularGFMM(BoxClassifier):
             Indices into ``hyperboxes_``.
         """
         if self._all_vote():
-            raise ValueError("All levels vote, so no box decides alone: ask one of levels_.")
+            raise ValueError("All levels vote, so no box decides alone: use one of levels_.")
         return super().apply(X, X_upper)
 
     def _all_vote(self) -> bool:
@@ -385,27 +390,27 @@ def _divide(samples: Samples, n_parts: int) -> list[np.ndarray]:
     order = np.arange(len(samples.y)) if samples.order is None else samples.order
     by_class = np.argsort(samples.y[order], kind="stable")
     starts = np.searchsorted(samples.y[order][by_class], samples.y[order])
-    places = np.empty(len(order), np.int64)
-    places[by_class] = np.arange(len(order))
-    part_of = (places - starts) % n_parts
+    ranks = np.empty(len(order), np.int64)
+    ranks[by_class] = np.arange(len(order))
+    part_of = (ranks - starts) % n_parts
     parts = [order[part_of == part] for part in range(n_parts)]
     return [part for part in parts if len(part)]
 
 
-def _grow(samples: Samples, rows: np.ndarray, n_classes: int, rule: GrowthParameters) -> BoxStore:
+def _grow(samples: Samples, rows: np.ndarray, n_classes: int, growth: GrowthParameters) -> BoxStore:
     xl, xu = samples.scaled(rows)
     boxes = BoxStore(xl.shape[1], n_classes)
-    _learn_all(boxes, rule, xl, xu, samples.y[rows])
+    _learn_all(boxes, growth, xl, xu, samples.y[rows])
     return boxes
 
 
 def _learn_all(
-    boxes: BoxStore, rule: GrowthParameters, xl: np.ndarray, xu: np.ndarray, y: np.ndarray
+    boxes: BoxStore, growth: GrowthParameters, xl: np.ndarray, xu: np.ndarray, y: np.ndarray
 ) -> np.ndarray:
     """Learn all samples; return what has become of each, as the kernel has it."""
     joined = np.empty(len(y), np.int64)
     while boxes.n_learned < len(y):
-        run_kernel(boxes, rule, xl, xu, y, joined)
+        run_kernel(boxes, growth, xl, xu, y, joined)
     return joined
 
 
@@ -462,11 +467,11 @@ def _holders_of(own: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Iterat
         yield found
 
 
-def _join(below: BoxStore, rule: GrowthParameters) -> BoxStore:
+def _join(below: BoxStore, growth: GrowthParameters) -> BoxStore:
     """Return larger boxes, that are learned from those of the level below in their order."""
     boxes = BoxStore(below.lower.shape[1], below.n_classes)
     ends = frozen(below.lower.copy()), frozen(below.upper.copy())
-    joined = _learn_all(boxes, rule, *ends, below.labels.copy())
+    joined = _learn_all(boxes, growth, *ends, below.labels.copy())
     n_samples = np.zeros(len(boxes), np.int64)
     np.add.at(n_samples, np.where(joined < 0, -1 - joined, joined), below.counts)
     rows = boxes.lower, boxes.upper, boxes.labels, n_samples

@@ -1,4 +1,4 @@
-"""What listings of literature models add to their rules: overlaps of classes, category counts.
+"""What listings of literature models add to their rules: overlaps of classes, categories.
 
 `export_text` and `export_frame` find these classes by the registry.
 """
@@ -11,6 +11,7 @@ from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._readers.rounding import Rounding
 from hyperboxes._readers.rules import RuleNotes
 from hyperboxes._readers.text import condition_text
+from hyperboxes.literature.frequency import FrequencyGFMM
 from hyperboxes.literature.granular import MultiGranularGFMM
 from hyperboxes.literature.mixed import MixedGFMM
 from hyperboxes.literature.overlapping import OverlappingFuzzyMinMax
@@ -85,6 +86,8 @@ class OverlapNotes(RuleNotes):
 class CountNotes(RuleNotes):
     """The categories that boxes count."""
 
+    column = "counts"
+
     def __init__(self, model: MixedGFMM) -> None:
         n_samples = model.hyperboxes_.counts.tolist()
         self._texts = {
@@ -110,7 +113,7 @@ class CountNotes(RuleNotes):
     def columns(self, features: list[str]) -> dict[str, np.ndarray]:
         """Return the counts of each box by feature."""
         return {
-            f"{features[j]} counts": np.array(texts, dtype=object)
+            f"{features[j]} {self.column}": np.array(texts, dtype=object)
             for j, texts in self._texts.items()
         }
 
@@ -125,6 +128,23 @@ def _list_counts(values: list[object], counts: np.ndarray, n_samples: list[int])
             parts.append(f"not known {n - n_known}")
         texts.append(", ".join(parts))
     return texts
+
+
+class EndNotes(CountNotes):
+    """The categories that are ends of boxes."""
+
+    column = "categories"
+
+    def __init__(self, model: FrequencyGFMM) -> None:
+        ends = zip(known_categories(model), model.category_ends_.values(), strict=True)
+        self._texts = {
+            j: [" or ".join(str(end) for end in row if end is not None) for row in own.tolist()]
+            for j, own in ends
+        }
+
+    def summary(self) -> str:
+        """Return how categories decide."""
+        return "Categories have distances: see category_distances_." if self._texts else ""
 
 
 class LevelNotes(RuleNotes):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -16,13 +17,15 @@ from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.online import ONLINE_CONSTRAINTS, OnlineMixin
 from hyperboxes._kernels.structs import UNIT, CategoryCounts, MixedMetric
-from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
-from hyperboxes._models.calibration import Nearest
+from hyperboxes._models.box_store import BoxStore
+from hyperboxes._models.calibration import ClassScores
 from hyperboxes._models.categories import Categories, Column, sort_key
 from hyperboxes._models.model import BoxModel
-from hyperboxes._models.records import sum_in_order
-from hyperboxes._models.samples import frozen
-from hyperboxes.literature.kernels import nearest_mixed
+from hyperboxes._models.samples import frozen, slices
+from hyperboxes.literature.kernels import rank_mixed
+
+# Ranks of boxes that are computed at a time.
+_MOST_RANKS = 1_000_000
 
 
 class CountingBoxStore(BoxStore):
@@ -63,16 +66,6 @@ class CountingBoxStore(BoxStore):
         """How many samples of each box have each value."""
         return self._value_counts[: len(self)]
 
-    def hide(self, box: int) -> None:
-        """Let nothing find a box, until it is shown again: the sign of its count says so."""
-        super().hide(box)
-        self._counts[box] *= -1
-
-    def show(self, box: int) -> None:
-        """Let a box be found again that was hidden."""
-        super().show(box)
-        self._counts[box] *= -1
-
 
 def _with_columns(table: np.ndarray, n_rows: int, n_columns: int) -> np.ndarray:
     if table.shape == (n_rows, n_columns):
@@ -82,11 +75,55 @@ def _with_columns(table: np.ndarray, n_rows: int, n_columns: int) -> np.ndarray:
     return wider
 
 
+class RankedModel(BoxModel):
+    """A model that compares each sample with each box: base of those with categories."""
+
+    any_singleton = True
+
+    @abstractmethod
+    def ranks(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+        """Return the rank of each box for each sample: the membership, if it is not 0."""
+
+    def _ranks(self, xl: np.ndarray, xu: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield slices of the samples with their ranks."""
+        for rows in slices(len(xl), max(1, _MOST_RANKS // len(self.boxes))):
+            yield rows, self.ranks(xl[rows], xu[rows])
+
+    def find_nearest(
+        self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
+    ) -> ClassScores:
+        """Return the nearest boxes of each class of all."""
+        boxes, shape = self.boxes, (len(xl), self.boxes.n_classes)
+        best, votes, single = np.full(shape, -np.inf), *np.zeros((2, *shape), np.int64)
+        by_class = [np.flatnonzero(boxes.labels == label) for label in range(boxes.n_classes)]
+        for rows, ranks in self._ranks(xl, xu):
+            for label, own in enumerate(by_class):
+                best[rows, label] = ranks[:, own].max(axis=1, initial=-np.inf)
+                is_best = ranks[:, own] == best[rows, label, np.newaxis]
+                votes[rows, label] = is_best @ boxes.counts[own]
+                singles = np.where(is_best & (boxes.counts[own] == 1), own, len(boxes))
+                single[rows, label] = singles.min(axis=1, initial=len(boxes))
+        return ClassScores(best, votes, single, np.zeros(len(xl)))
+
+    def find_boxes(
+        self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray
+    ) -> np.ndarray:
+        """Return the nearest box of a label for each sample; mark all that are equally near."""
+        found = np.empty(len(xl), np.int64)
+        for rows, ranks in self._ranks(xl, xu):
+            is_own = self.boxes.labels == labels[rows, np.newaxis]
+            best = np.where(is_own, ranks, -np.inf).max(axis=1, keepdims=True)
+            is_best = is_own & (ranks == best)
+            used |= is_best.any(axis=0)
+            found[rows] = np.where(is_best, self.boxes.counts, 0).argmax(axis=1)
+        return found
+
+
 @dataclass(eq=False, kw_only=True)
-class MixedModel(BoxModel):
+class MixedModel(RankedModel):
     """Boxes in the numbers that count categories.
 
-    `features` are those that are categorical, and `owners` tells of each value which of these it
+    `features` are those that are categorical, and `owners` has for each value which of these it
     belongs to. `mixture` is how numbers and categories decide together.
     """
 
@@ -96,7 +133,7 @@ class MixedModel(BoxModel):
 
     @property
     def mixed(self) -> tuple[CategoryCounts, MixedMetric]:
-        """What kernels are told of categories."""
+        """What kernels take for categories."""
         boxes, n_categorical = self.boxes, len(self.features)
         assert isinstance(boxes, CountingBoxStore)
         boxes.make_columns(len(self.owners), n_categorical)
@@ -108,53 +145,11 @@ class MixedModel(BoxModel):
             frozen(self.features), frozen(values), frozen(starts), *counted
         ), self.mixture
 
-    def find_nearest(
-        self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
-    ) -> Nearest:
-        """Return the nearest boxes of each class by numbers and categories."""
-        return ask_mixed(self, xl, xu)[:3]
-
-    def shares(self, xl: np.ndarray, boxes: np.ndarray) -> np.ndarray:
-        """Return the share of boxes' samples that have the categories of others.
-
-        Its shape is (n_samples, n_boxes, n_categorical); NaN where sample or box know none.
-        """
-        numbers = xl[:, self.features]
-        codes = np.where(np.isnan(numbers), len(self.owners), np.rint(numbers / UNIT))
-        shares = np.pad(self.value_shares(boxes), ((0, 0), (0, 1)), constant_values=np.nan)
-        return shares[:, codes.astype(np.int64)].swapaxes(0, 1)
-
-    def value_shares(self, boxes: np.ndarray) -> np.ndarray:
-        """Return the share of each value among boxes' samples that have any; NaN if none has."""
-        counts = self.value_counts()[boxes]
-        known = counts @ (self.owners[:, np.newaxis] == np.arange(len(self.features)))
-        with np.errstate(invalid="ignore"):
-            return counts / known[:, self.owners]
-
-    def closeness(self, xl: np.ndarray, xu: np.ndarray, boxes: np.ndarray) -> np.ndarray:
-        """Rank boxes: in the steps of the kernel, for the same numbers."""
-        distance = self._distance(xl, xu, boxes)
-        degree = 1.0 - np.minimum(distance, 1.0)
-        if len(self.features):
-            shares = np.nan_to_num(self.shares(xl, boxes), nan=1.0)
-            share = sum_in_order(shares) / len(self.features)
-            alpha = self.mixture.alpha
-            is_mixed = self.mixture.n_numbers > 0
-            degree = alpha * degree + (1.0 - alpha) * share if is_mixed else share
-        return np.where(degree > 0.0, degree, -np.maximum(distance, 1.0))
-
-    def find_boxes(
-        self, xl: np.ndarray, xu: np.ndarray, labels: np.ndarray, used: np.ndarray
-    ) -> np.ndarray:
-        """Return the nearest box of a label for each sample; mark all that are equally near."""
-        rows, counts = np.arange(len(xl)), self.boxes.counts
-        best, votes, _, first = (table[rows, labels] for table in ask_mixed(self, xl, xu))
-        used[first] = True
-        for row in np.flatnonzero(votes > counts[first]):  # others are as close
-            own = np.flatnonzero((self.boxes.labels == labels[row]) & (counts > 0))
-            closeness = self.closeness(xl[row : row + 1], xu[row : row + 1], own)[0]
-            used[own[closeness == best[row]]] = True
-        return first
+    def ranks(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+        """Return the rank of each box for each sample."""
+        found = np.empty((len(xl), len(self.boxes)))
+        rank_mixed(xl, xu, self.boxes.arrays, self.membership.metric, *self.mixed, found)
+        return found
 
     def counts_of(self, feature: int) -> np.ndarray:
         """Return how many samples of each box have each value of a categorical feature."""
@@ -162,8 +157,8 @@ class MixedModel(BoxModel):
 
     def values_of(self, feature: int) -> np.ndarray:
         """Return the numbers of the values of a categorical feature."""
-        place = int(np.flatnonzero(self.features == feature)[0])
-        return np.flatnonzero(self.owners == place)
+        i = int(np.flatnonzero(self.features == feature)[0])
+        return np.flatnonzero(self.owners == i)
 
     def value_counts(self) -> np.ndarray:
         """Return how many samples of each box have each value, new ones, too."""
@@ -175,27 +170,9 @@ def find_owners(categories: dict[int, Categories]) -> tuple[np.ndarray, np.ndarr
     """Return the categorical features, and to which of them each numbered value belongs."""
     features = np.array(sorted(categories), np.int64)
     owners = np.empty(sum(len(known.values) for known in categories.values()), np.int64)
-    for place, feature in enumerate(features.tolist()):
-        owners[np.rint(categories[feature].positions / UNIT).astype(np.int64)] = place
+    for i, feature in enumerate(features.tolist()):
+        owners[np.rint(categories[feature].positions / UNIT).astype(np.int64)] = i
     return features, owners
-
-
-def ask_mixed(
-    model: MixedModel, xl: np.ndarray, xu: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what the best boxes of each class say of samples, as `Nearest`, and the first of them.
-
-    That is, the first of those that hold most training samples.
-    """
-    boxes = model.boxes
-    shape = len(xl), boxes.n_classes
-    votes, single, first = (np.empty(shape, np.int64) for _ in range(3))
-    found = np.empty(shape), votes, single, first
-    asked = boxes.arrays, model.membership.metric, *model.mixed, WORK_PER_CALL
-    row = 0
-    while row < len(xl):
-        row = nearest_mixed(xl, xu, row, *asked, *found)
-    return found
 
 
 @shared_docs
@@ -208,7 +185,7 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
     `theta`, without a rise of the entropy of these counts by more than `delta`, and without
     overlapping a box of another class. If there is none, the sample becomes a new box.
 
-    It is here for those who study it, and for its counts, which say how common each value is in a
+    It is here for those who study it, and for its counts, which are how common each value is in a
     box. :class:`ImprovedOnlineGFMM`, which gives categories places on a line, is as accurate, and
     its boxes are rules with sets of values.
 
@@ -217,7 +194,7 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
     {theta}
     delta : float, default=0.2
         How much a sample may raise the entropy of a box's categories, in bits. With less than 1, a
-        box of one sample takes in only samples with the same categories if ``entropy="each"``, and
+        box of one sample absorbs only samples with the same categories if ``entropy="each"``, and
         mostly so on average.
     alpha : float, default=0.9
         How much the membership in the numbers counts; the rest is the mean share of the box's
@@ -252,7 +229,7 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
 
     See Also
     --------
-    ImprovedOnlineGFMM : Categories have places on a line, and boxes hold sets of them.
+    ImprovedOnlineGFMM : Categories have places on a line, and boxes contain sets of them.
 
     Notes
     -----
@@ -379,16 +356,16 @@ def number_categories(
     """Give numbers to values that were not known before, after those that were.
 
     Features come in turn. Places stand for these numbers. That is for learners that count values
-    and know no order.
+    and have no order.
     """
     numbered, n_known = {}, sum(len(categories.values) for categories in known.values())
     for feature in sorted(columns):
         before = known.get(feature)
-        old, places = ((), np.empty(0)) if before is None else (before.values, before.positions)
+        old, positions = ((), np.empty(0)) if before is None else (before.values, before.positions)
         new = sorted(set(columns[feature]) - set(old), key=sort_key)
-        places = np.append(places, (n_known + np.arange(len(new))) * UNIT)
+        positions = np.append(positions, (n_known + np.arange(len(new))) * UNIT)
         n_known += len(new)
         if n_known * UNIT > 1.0:
             raise ValueError(f"There are more than {round(1 / UNIT):,} categories.")
-        numbered[feature] = Categories((*old, *new), places, places, {}, 0.0, 0.0)
+        numbered[feature] = Categories((*old, *new), positions, positions, {}, 0.0, 0.0)
     return numbered

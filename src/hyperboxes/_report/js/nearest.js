@@ -74,17 +74,25 @@ function countOf(box) {
   return report.boxes.count[box];
 }
 
+/** Whether a sample and a box have values in the same features. */
+function haveSameFeatures(point, box) {
+  const start = box * learned.gamma.length;
+  return learned.compared.every((j) => Number.isNaN(point.low[j]) === Number.isNaN(learned.lower[start + j]));
+}
+
 /** The box that decides, and whether classes tie. */
-function decidingBox(classes) {
+function decidingBox(point, classes) {
   const top = Math.max(...classes.map(({ best }) => best));
   const tied = classes.filter(({ best }) => best === top);
   const isTie = tied.length > 1;
-  const singles = tied.flatMap(({ boxes }) => boxes).filter((box) => countOf(box) === 1);
+  const singles = tied
+    .flatMap(({ boxes }) => boxes)
+    .filter((box) => countOf(box) === 1 && haveSameFeatures(point, box));
   if (isTie && top === 1 && singles.length > 0) {
-    return { box: Math.min(...singles), isTie };
+    return { box: Math.min(...singles), isTie, bySingle: true };
   }
   const votes = ({ boxes }) => boxes.reduce((sum, box) => sum + countOf(box), 0);
-  return { box: firstBy(firstBy(tied, votes).boxes, countOf), isTie };
+  return { box: firstBy(firstBy(tied, votes).boxes, countOf), isTie, bySingle: false };
 }
 
 function competingBox(ranks, winning) {
@@ -160,12 +168,11 @@ function explainValues(original, low, high) {
   const point = scaleSample(low, high);
   const ranks = report.boxes.index.map((_, box) => closenessTo(point, box));
   const classes = closestOfClasses(ranks);
-  const { box: winning, isTie } = decidingBox(classes);
+  const { box: winning, isTie, bySingle } = decidingBox(point, classes);
   const competing = competingBox(ranks, winning);
   const memberships = classes.map(({ best }) => larger(best, 0));
   const predicted = report.boxes.label[winning];
   const largest = memberships[predicted];
-  const bySingle = largest === 1 && countOf(winning) === 1;
   const plain = (values) => [...values].map((value) => (Number.isNaN(value) ? null : value));
   return {
     row: original.row,

@@ -1,0 +1,392 @@
+"""Attacks on files, tables, running commands and exports; prints how many there were and failed.
+
+- files: numbers in saved models are changed, with right checksums. `load` rejects the file, or the
+  model predicts as the slow executor does with the arrays as loaded, learns, prints and is saved.
+- tables: CSV files are damaged, and trained on. An error is one of the command line's own.
+- kills: `fit`, `stream --save-every` and `save` are killed at a random moment. What was saved
+  loads, and a resumed stream ends with the predictions of an uninterrupted one.
+- exports: predictions in Python, SQL (SQLite) and ONNX are compared.
+
+Files and tables are tried in processes of their own, so that a crash is counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import hyperboxes as hb
+from benchmarks.harness import command, machine, progress, table
+from hyperboxes._cli import main as command_line
+from hyperboxes._estimators.capabilities import read_record
+from hyperboxes._models import executor
+from hyperboxes.literature import MixedGFMM
+
+# Attacks of a process, which takes a second to start.
+_BATCH = 100
+
+FLOATS = (np.nan, np.inf, -np.inf, 0.0, -1.0, 1.0, 2.0, 5e-324, 1e-200, 1e150, -1e300, 1.7e308)
+INTEGERS = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 255, 2**31, 2**53, 2**62, 2**63 - 1)
+VALUES = (None, True, -1, 0, 1, 7, 2**63, 10**400, -1.0, 0.0, 0.5, 1e308, "", "x", [], [0], {})
+
+# What the package raises where input is wrong; anything else is a fault.
+ERRORS = (ValueError, NotImplementedError)
+
+
+def make_table(seed: int, n: int = 60) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return numbers, categories and missing values, of three classes."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, 3)).round(2), columns=["a", "b", "c"])
+    frame["kind"] = rng.choice(["u", "v", "w"], n)
+    y = np.digitize(frame["a"] + (frame["kind"] == "u"), [-0.3, 0.7])
+    return frame.mask(rng.uniform(size=frame.shape) < 0.03), y
+
+
+def make_models(seed: int) -> dict[str, Any]:
+    """Return a small fitted model of each kind."""
+    X, y = make_table(seed)
+    models = {
+        "nearest": hb.ImprovedOnlineGFMM(0.4, random_state=0),
+        "additive": hb.BoostedHyperboxes(6, random_state=0),
+        "neighbors": hb.AdaptiveGFMM(0.4, max_boxes=40),
+        "ensemble": hb.RandomHyperboxes(n_estimators=4, random_state=0),
+        "counts": MixedGFMM(random_state=0),
+    }
+    numbers = X[["a", "b", "c"]]
+    fitted = {
+        name: model.fit(numbers if name == "neighbors" else X, y) for name, model in models.items()
+    }
+    return fitted | {"clusters": hb.HyperboxClustering(0.3).fit(numbers)}
+
+
+# --- Files ----------------------------------------------------------------------------------------
+
+
+def mutate(content: bytes, rng: random.Random) -> bytes:
+    """Return a saved model in which some numbers are others, with right checksums."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    del members["SHA256SUMS"]
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        name = rng.choice(sorted(members))
+        change = _mutate_header if name == "model.json" else _mutate_array
+        members[name] = change(members[name], rng)
+    lines = [f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members)]
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, member in (members | {"SHA256SUMS": "".join(lines).encode()}).items():
+            archive.writestr(name, member)
+    return file.getvalue()
+
+
+def _mutate_array(content: bytes, rng: random.Random) -> bytes:
+    array = np.load(io.BytesIO(content)).copy()
+    flat = array.reshape(-1)
+    how = rng.random()
+    if how < 0.1:
+        array = array[1:] if rng.random() < 0.5 else np.concatenate([array, array[-1:]])
+    elif how < 0.2:
+        rng.shuffle(flat)  # type: ignore[arg-type]
+    elif len(flat):
+        for place in rng.choices(range(len(flat)), k=rng.choice((1, 1, 2, len(flat)))):
+            flat[place] = _other_value(flat, rng)
+    file = io.BytesIO()
+    np.lib.format.write_array(file, array, (1, 0))
+    return file.getvalue()
+
+
+def _other_value(flat: np.ndarray, rng: random.Random) -> Any:
+    if flat.dtype.kind == "f":
+        return rng.choice((*FLOATS, flat[0], -flat[-1], flat.max() + 1.0, rng.uniform(-2, 2)))
+    if flat.dtype.kind == "i":
+        return rng.choice((*INTEGERS, int(flat.max()), int(flat.max()) // 2))
+    if flat.dtype.kind == "U":
+        return rng.choice(("", "zz", "\x1b[31m", "\0"))
+    return rng.choice(range(256)) if flat.dtype.kind == "u" else rng.random() < 0.5
+
+
+def _mutate_header(content: bytes, rng: random.Random) -> bytes:
+    header = json.loads(content)
+    parent: Any = header
+    while True:
+        keys = range(len(parent)) if isinstance(parent, list) else sorted(parent)
+        key = rng.choice(keys)
+        if not (isinstance(parent[key], list | dict) and parent[key]) or rng.random() < 0.1:
+            break
+        parent = parent[key]
+    parent[key] = rng.choice(VALUES)
+    return json.dumps(header).encode()
+
+
+def try_file(content: bytes, X: pd.DataFrame, y: np.ndarray) -> str:
+    """Return what came of loading a file and using the model."""
+    try:
+        model = hb.load(io.BytesIO(content))
+    except hb.ModelFileError:
+        return "rejected"
+    X = X.iloc[:, : model.n_features_in_].set_axis(model.feature_names_in_, axis=1)
+    for use in (_agree, _read, _learn):
+        if found := _trial(lambda use=use: use(model, X, y)):
+            return found
+    return "loaded and right"
+
+
+def _trial(use: Callable[[], str]) -> str:
+    try:
+        return use()
+    except ERRORS as error:
+        return "" if str(error) else "an error without a message"
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error)[:80]}"
+
+
+def _agree(model: Any, X: pd.DataFrame, y: np.ndarray) -> str:
+    predicted = model.predict(X)
+    if isinstance(model, MixedGFMM) or not hasattr(model, "classes_"):
+        return ""
+    from hyperboxes._estimators.validation import NUMBERS, validate_samples
+
+    samples = validate_samples(model, X, reset=False, **NUMBERS)
+    expected = model.classes_[executor.evaluate(read_record(model), samples, samples).winners]
+    return "" if (predicted == expected).all() else "predict differs from the executor"
+
+
+def _read(model: Any, X: pd.DataFrame, y: np.ndarray) -> str:
+    if hasattr(model, "predict_proba"):
+        model.predict_proba(X)
+    hb.export_text(model)
+    hb.save(model, io.BytesIO())
+    if hasattr(model, "classes_") and not isinstance(model, MixedGFMM):
+        str(hb.explain(model, X[:2])[0])
+    return ""
+
+
+def _learn(model: Any, X: pd.DataFrame, y: np.ndarray) -> str:
+    if hasattr(model, "partial_fit"):
+        model.partial_fit(X, y)
+        model.predict(X)
+    return ""
+
+
+def try_files(seed: int, count: int) -> Iterator[str]:
+    """Yield what came of some mutated files."""
+    rng = random.Random(seed)
+    X, y = make_table(0)
+    saved = []
+    for model in make_models(0).values():
+        file = io.BytesIO()
+        hb.save(model, file)
+        saved.append(file.getvalue())
+    for number in range(count):
+        yield try_file(mutate(saved[number % len(saved)], rng), X, y)
+
+
+# --- Tables ---------------------------------------------------------------------------------------
+
+
+def damage(content: bytes, rng: random.Random) -> bytes:
+    """Return a CSV file with cells, quotes, ends of lines or bytes changed."""
+    pieces = (b'"', b",", b"\n", b"\r", b"\0", b"\xff", b"\xef\xbb\xbf", b"1e999", b"-inf", b"nan")
+    cells = (b"", b"1,5", b"2024-01-01", b"\x1b[31m", b"=1+1", b"9" * 400, b"True", b"u\xc3")
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        start = rng.randrange(len(content) + 1)
+        stop = start + rng.choice((0, 0, 1, 5, 200))
+        content = content[:start] + rng.choice(pieces + cells) + content[stop:]
+    return content
+
+
+def try_tables(seed: int, count: int) -> Iterator[str]:
+    """Yield what came of training on some damaged tables, and predicting them."""
+    rng = random.Random(seed)
+    frame, y = make_table(1)
+    content = frame.assign(y=y).to_csv(index=False).encode()
+    with tempfile.TemporaryDirectory() as folder:
+        data, model = str(Path(folder, "d.csv")), str(Path(folder, "m"))
+        for _ in range(count):
+            Path(data).write_bytes(damage(content, rng))
+            words = ["fit", data, "--target", "y", "-o", model, "--force", "-q", "--debug"]
+            found = _run(words) or _run(["predict", model, data, "-q", "--debug"])
+            yield found or "trained"
+
+
+def _run(words: list[str]) -> str:
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        try:
+            command_line(words)
+        except SystemExit:
+            return "rejected"
+        except (*ERRORS, OSError) as error:
+            return "rejected" if str(error) else "an error without a message"
+        except Exception as error:
+            return f"{type(error).__name__}: {str(error)[:80]}"
+    return ""
+
+
+# --- Kills ----------------------------------------------------------------------------------------
+
+_SAVE = """
+import sys, hyperboxes
+models = [hyperboxes.load(path) for path in sys.argv[2:]]
+while True:
+    for model in models:
+        hyperboxes.save(model, sys.argv[1])
+"""
+
+
+def run(words: list[str]) -> None:
+    """Run a command, which must succeed."""
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def kill(words: list[str], rng: random.Random, longest: float) -> None:
+    """Run a command, and kill it at a random moment."""
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        process.wait(rng.uniform(0.4, 1.0) * longest)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def try_kills(seed: int, count: int) -> Iterator[str]:
+    """Yield what was left after a fit, a stream or a save was killed."""
+    rng = random.Random(seed)
+    frame, y = make_table(2, 60_000)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        data, model = str(folder / "d.csv"), str(folder / "m")
+        frame[["a", "b", "c"]].assign(y=y).to_csv(data, index=False)
+        cli = [sys.executable, "-m", "hyperboxes"]
+        stream = [*cli, "stream", data, "--target", "y", "-q", "--save-every", "1000"]
+        whole = folder / "whole.csv"
+        start = time.perf_counter()
+        run([*stream, "-o", model, "--predictions", str(whole)])
+        longest = time.perf_counter() - start
+        other = folder / "other"
+        run([*cli, "fit", data, "--target", "y", "-q", "-o", str(other)])
+        fit = [*cli, "fit", data, "--target", "y", "-q", "--force", "-o", model]
+        save = [sys.executable, "-c", _SAVE, model, model, str(other)]
+        for number in range(count):
+            if number % 3 == 2:
+                yield f"stream: {_kill_stream(stream, folder, whole, rng, longest)}"
+                continue
+            what = ("fit", "save")[number % 3]
+            kill({"fit": fit, "save": save}[what], rng, 3.0)
+            hb.load(model)
+            yield f"{what}: nothing lost"
+
+
+def _kill_stream(
+    stream: list[str], folder: Path, whole: Path, rng: random.Random, longest: float
+) -> str:
+    model, predictions = folder / "s", folder / "s.csv"
+    for path in (model, predictions):
+        path.unlink(missing_ok=True)
+    words = [*stream, "-o", str(model), "--predictions", str(predictions)]
+    kill(words, rng, longest)
+    n_safe = 0
+    for _ in range(2):
+        if not model.exists():
+            return "killed before the first save"
+        n_learned = hb.load(model).n_samples_seen_
+        n_written = predictions.read_bytes().count(b"\n") - 1
+        if n_learned < n_safe or n_written < n_learned:
+            return f"LOST: {n_written} predictions of {n_learned} rows, {n_safe} before"
+        n_safe = n_learned
+        kill([*words, "--resume"], rng, longest)
+    run([*words, "--resume"])
+    is_same = predictions.read_bytes() == whole.read_bytes()
+    return "nothing lost" if is_same else "DIFFERENT from an uninterrupted stream"
+
+
+# --- Exports --------------------------------------------------------------------------------------
+
+
+def try_exports(seed: int, count: int) -> Iterator[str]:
+    """Yield for each row whether exports predict as Python does."""
+    import onnxruntime
+
+    models = make_models(seed)
+    for name in ("nearest", "additive"):
+        X, _ = make_table(seed + 1, count // 2)
+        X.loc[::50, "kind"] = "never seen"
+        model = models[name]
+        expected = model.predict(X)
+        frame = X.astype(object).where(X.notna(), None)
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.execute("CREATE TABLE data (a REAL, b REAL, c REAL, kind TEXT)")
+            connection.executemany("INSERT INTO data VALUES (?, ?, ?, ?)", frame.values.tolist())
+            rows = connection.execute(hb.export_sql(model, table="data")).fetchall()
+        answered = np.array([row[-1] for row in rows])
+        for is_same in answered == expected:
+            yield f"SQL, {name}: {'equal' if is_same else 'DIFFERENT'}"
+        session = onnxruntime.InferenceSession(hb.to_onnx(model).SerializeToString())
+        inputs = {
+            "numbers": X[["a", "b", "c"]].to_numpy(np.float64),
+            "categories": X[["kind"]].fillna("").to_numpy(object),
+        }
+        for is_same in session.run(["label"], inputs)[0] == expected:
+            yield f"ONNX, {name}: {'equal' if is_same else 'DIFFERENT'}"
+
+
+PARTS = {"files": try_files, "tables": try_tables, "kills": try_kills, "exports": try_exports}
+
+
+def attack(part: str, seed: int, count: int) -> Counter[str]:
+    """Return how often each result came, from processes of their own."""
+    results: Counter[str] = Counter()
+    batch = _BATCH if part in ("files", "tables") else max(count, 1)
+    for start in range(0, count, batch):
+        progress(f"{part}, {start:,} of {count:,}")
+        words = [sys.executable, "-W", "ignore", "-m", "benchmarks.faults", "--worker", part]
+        words += ["--seed", str(seed + start), "--number", str(min(batch, count - start))]
+        done = subprocess.run(words, capture_output=True, text=True)
+        results.update(json.loads(line) for line in done.stdout.splitlines())
+        if done.returncode:
+            last = done.stderr.strip().splitlines()[-1:] or [f"signal {-done.returncode}"]
+            results[f"CRASH after seed {seed + start}: {last[0]}"] += 1
+    return results
+
+
+def main() -> None:
+    """Print how often each result came."""
+    parser = command("bench-faults", __doc__, quick="a tenth of the attacks", data=False)
+    for part, count in {"files": 20_000, "tables": 200, "kills": 500, "exports": 50_000}.items():
+        parser.add_argument(f"--{part}", type=int, default=count, metavar="N")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--worker", choices=PARTS, help="attack in this process")
+    parser.add_argument("--number", type=int, default=_BATCH, help="of attacks of a worker")
+    options = parser.parse_args()
+    if options.worker:
+        warnings.simplefilter("ignore")
+        for found in PARTS[options.worker](options.seed, options.number):
+            print(json.dumps(found), flush=True)
+        return
+    print(machine("numpy", "numba"))
+    rows = []
+    for part in PARTS:
+        count = getattr(options, part) // (10 if options.quick else 1)
+        found = attack(part, options.seed, count)
+        rows += [[part, result, f"{number:,}"] for result, number in found.most_common()]
+    print(table(["attack", "result", "times"], rows, left=2))
+
+
+if __name__ == "__main__":
+    main()
