@@ -186,7 +186,7 @@ class RulesDisplay(Display):
 
 def _range(low: float, high: float) -> str:
     """Write the range of a feature."""
-    return " to ".join(number_text(float(f"{end:.2g}")) for end in (low, high))
+    return " to ".join(number_text(float(f"{end:.3g}")) for end in (low, high))
 
 
 def _slots(names: list[str]) -> str:
