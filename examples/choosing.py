@@ -22,7 +22,7 @@ def draw(ax: Axes, title: str, model: AgglomerativeGFMM | ImprovedOnlineGFMM) ->
     X, y = make_moons(240, noise=0.12, random_state=1)
     model.fit(X, y)
     BoxesDisplay.from_estimator(
-        model, X, y, ax=ax, regions=False, legend=False, scatter_kwargs={"s": 6}
+        model, X, y, ax=ax, max_boxes=None, regions=False, legend=False, scatter_kwargs={"s": 6}
     )
     n_boxes = len(model.hyperboxes_)
     ax.set(title=f"{title}: {n_boxes} boxes", xlabel="", ylabel="", xticks=[], yticks=[])

@@ -40,7 +40,7 @@ def show(
     **how: Any,
 ) -> None:
     """Draw boxes and samples in one panel."""
-    options = {"legend": False, "scatter_kwargs": {"s": 8}, **how}
+    options = {"legend": False, "scatter_kwargs": {"s": 8}, "max_boxes": None, **how}
     BoxesDisplay.from_estimator(model, X, y, ax=ax, **options)
     ax.set(xlabel="weight (g)", ylabel="length (cm)")
     ax.label_outer()

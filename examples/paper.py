@@ -52,7 +52,14 @@ def boxes() -> Figure:
     )
     for ax, (name, model) in zip(axes, paper_classifiers("index").items(), strict=True):
         BoxesDisplay.from_estimator(
-            model.fit(X, y), X, y, ax=ax, regions=False, legend=False, scatter_kwargs={"s": 9}
+            model.fit(X, y),
+            X,
+            y,
+            max_boxes=None,
+            ax=ax,
+            regions=False,
+            legend=False,
+            scatter_kwargs={"s": 9},
         )
         ax.set(xlabel="feature 1", ylabel="feature 2")
         ax.set_title(f"{name}: {len(model.hyperboxes_)} boxes\n{IDEAS[name]}", fontsize=10)

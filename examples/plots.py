@@ -24,6 +24,7 @@ from hyperboxes import (
     ImprovedOnlineGFMM,
     MemoryDisplay,
     ParallelCoordinatesDisplay,
+    RulesDisplay,
     ThetaDisplay,
 )
 
@@ -38,9 +39,14 @@ def boxes() -> BoxesDisplay:
     """Draw the boxes of a model of four features in two of them."""
     X, y = load(load_iris)
     model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, y)
-    return BoxesDisplay.from_estimator(
-        model, X, y, features=["petal length (cm)", "petal width (cm)"]
-    )
+    return BoxesDisplay.from_estimator(model, X, y)
+
+
+def rules() -> RulesDisplay:
+    """Draw the rules of boosted boxes of tumours."""
+    X, y = load(load_breast_cancer)
+    model = BoostedHyperboxes(max_boxes=10, random_state=0).fit(X, y)
+    return RulesDisplay.from_estimator(model)
 
 
 def parallel() -> ParallelCoordinatesDisplay:
@@ -85,14 +91,27 @@ def cut() -> BoxesDisplay:
     return BoxesDisplay.from_estimator(model, X, y, at=X[40:41])
 
 
+TITLES: dict[Callable[[], Any], str] = {
+    boxes: "Setosa is far from the others; versicolor and virginica meet",
+    rules: "Ten rules that tell benign from malignant tumours",
+    parallel: "A benign tumour lies in a benign box, in all features shown",
+    growth: "Digits: boxes are added as samples arrive",
+    memory: "After the drift at sample 1,500, recent boxes get the weight",
+    theta: "Breast cancer: few boxes suffice from theta = 0.3 on",
+    contributions: "A tumour on the edge: contributions almost cancel out",
+    cut: "A cut through a malignant tumour",
+}
+
+
 def main() -> None:
     """Draw the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for them")
     output = parser.parse_args().output
-    for draw in (boxes, parallel, growth, memory, theta, contributions, cut):
+    for draw, title in TITLES.items():
         picture = output / f"plots-{draw.__name__}.png"
         display = draw()
+        display.figure_.suptitle(title, fontsize="medium")
         display.figure_.savefig(picture, dpi=100)
         plt.close(display.figure_)
         print(f"A picture is in {picture}")

@@ -1,6 +1,7 @@
 """Explanations by boxes that vote: what they say adds up, and how they read."""
 
 import json
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -78,11 +79,38 @@ def test_boxes_for_classes_that_are_not_shown_are_counted():
 
 
 def test_values_have_the_digits_that_conditions_ask_for():
-    votes = explain(known_model(), [[4.2499999, 0.000123456, 700.0]])[0]
+    votes = explain(known_model(), [[4.24999999999, 0.00012345678912, 699.5]])[0]
     texts = {vote.index: votes.conditions(vote) for vote in votes.boxes}
     assert texts[2] == ["2 < x0 = 4.25 <= 4.25"]
-    assert texts[1] == ["x1 = 0.0001235 > 0"]
-    assert texts[0][1:] == ["x1 = 0.0001235 is not missing", "x2 = 700 <= 700"]
+    assert texts[1] == ["x1 = 0.000123457 > 0"]
+    assert texts[0][1:] == ["x1 = 0.000123457 is not missing", "x2 = 699.5 <= 700"]
+    exact = explain(known_model(), [[4.2499999, 0.1, 1234567.5]])[0]
+    assert ["2 < x0 = 4.2499999 <= 4.25"] in [exact.conditions(vote) for vote in exact.boxes]
+
+
+def test_whole_numbers_and_categories_read_as_words():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "age": random.integers(18, 80, 400),
+            "job": random.choice(["firm", "own", "none"], 400, p=[0.5, 0.3, 0.2]),
+            "pay": random.integers(10_000, 99_999, 400),
+        }
+    )
+    scores = X["age"] / 60 + X["pay"] / 50_000 - (X["job"] == "none") + random.normal(0, 0.2, 400)
+    model = BoostedHyperboxes(random_state=0).fit(X, scores > scores.median())
+    conditions = [
+        condition
+        for explanation in explain(model, X[:20])
+        for box in explanation.boxes
+        for condition in explanation.conditions(box)
+    ]
+    assert any("(not none)" in condition for condition in conditions)
+    for condition in conditions:
+        name, text = condition.split(" = ")
+        if name != "job":
+            assert int(text.split()[0]) in X[name].to_numpy()
+            assert re.search(r" \((at most \d+|\d+ or more|\d+ to \d+)\)$", condition)
 
 
 @settings(max_examples=25, deadline=None)

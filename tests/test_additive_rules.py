@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -152,7 +153,7 @@ def test_the_table_holds_the_very_boxes_and_votes():
     bounds = [f"x{j} {end}" for j in range(3) for end in ("lower", "upper")]
     votes, counts = ["vote for no", "vote for yes"], ["held of no", "held of yes"]
     missing = [f"x{j} missing" for j in range(3)]
-    first = ["class", "support", "training precision"]
+    first = ["class", "support", "rule", "training precision"]
     assert frame.columns.tolist() == [*first, *votes, *counts, *missing, *bounds]
     assert frame["class"].tolist() == ["yes", "no", "yes"]
     assert frame["training precision"].tolist() == [299 / 300, 1.0, 0.0]
@@ -160,8 +161,24 @@ def test_the_table_holds_the_very_boxes_and_votes():
     assert_array_equal(frame[votes], boxes.weights)
     assert_array_equal(frame[counts], boxes.class_counts)
     assert_array_equal(frame[missing], boxes.missing)
-    assert_array_equal(frame[bounds[::2]], boxes.lower)
-    assert_array_equal(frame[bounds[1::2]], boxes.upper)
+    assert frame["rule"][2] == "2 < x0 <= 4.25"
+    lower, upper = (np.where(np.isinf(ends), np.nan, ends) for ends in (boxes.lower, boxes.upper))
+    assert_array_equal(frame[bounds[::2]], lower)
+    assert_array_equal(frame[bounds[1::2]], upper)
+
+
+def test_the_table_names_categories_and_leaves_out_unused_features():
+    jobs = np.array(["own", "firm", "none"])[np.arange(90) % 3]
+    data = pd.DataFrame({"job": jobs, "age": np.arange(90.0) % 7, "constant": 1.0})
+    model = BoostedHyperboxes(random_state=0).fit(data, (jobs == "none") ^ (data["age"] > 3))
+    frame = export_frame(model)
+    assert {"job values", "age lower", "age upper"} <= set(frame)
+    assert not frame.columns.str.startswith("constant").any()
+    for values, low, high in zip(
+        frame["job values"], model.hyperboxes_.lower, model.hyperboxes_.upper, strict=True
+    ):
+        assert values is None or set(values) < {"own", "firm", "none"}
+        assert (values is None) == np.isinf([low[0], high[0]]).all()
 
 
 def test_one_class_has_no_boxes():

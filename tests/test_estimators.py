@@ -132,7 +132,7 @@ def test_memory_mapped_model_goes_on_learning(cls, tmp_path):
 
 
 def test_spare_room_is_not_pickled():
-    model = ImprovedOnlineGFMM(theta=2.0).fit(X, np.zeros(len(X)))
+    model = ImprovedOnlineGFMM(theta=1.0).fit(X, np.zeros(len(X)))
     assert len(pickle.dumps(model._model.boxes)) < 1500
 
 
@@ -215,3 +215,8 @@ def test_docstrings_are_whole():
         if learner.kind in ("nearest", "clusters"):  # made of parts that these learners share
             assert "References" in text
             assert "{" not in text.replace('{"', "")
+
+
+def test_theta_above_the_range_warns():
+    with pytest.warns(UserWarning, match="theta=3 does not limit boxes"):
+        ImprovedOnlineGFMM(theta=3).fit(X, Y)

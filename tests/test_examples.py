@@ -22,7 +22,10 @@ def test_examples_of_one_picture(example, monkeypatch, tmp_path):
         (ensembles, ["votes"]),
         (introduction, ["boxes", "growth", "membership", "theta"]),
         (paper, ["boxes", "candidates", "network"]),
-        (plots, ["boxes", "contributions", "cut", "growth", "memory", "parallel", "theta"]),
+        (
+            plots,
+            ["boxes", "contributions", "cut", "growth", "memory", "parallel", "rules", "theta"],
+        ),
     ],
 )
 def test_examples_of_several_pictures(example, pictures, monkeypatch, tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from hyperboxes import explain
+from hyperboxes import BoostedHyperboxes, explain
 from tests.learners import (
     LEARNERS,
     ImprovedOnlineGFMM,
@@ -462,3 +462,48 @@ def test_bad_input():
     unlabelled.partial_fit([[0.0]], [-1], classes=[0, 1])
     with pytest.raises(ValueError, match="No box has a label yet"):
         explain(unlabelled, [[1.0]])
+
+
+MIXED = pd.DataFrame(
+    {
+        "age": [20, 30, 40, 50, 60, 70] * 10,
+        "job": ["none", "own", "own", "none", "firm", "firm"] * 10,
+        "pay": np.arange(60) * 997,
+    }
+)
+RISKY = np.where((MIXED["age"] < 45) ^ (MIXED["job"] == "firm") ^ (MIXED["pay"] > 30_000), "a", "b")
+
+
+@pytest.mark.parametrize("cls", [BoostedHyperboxes, ImprovedOnlineGFMM])
+def test_single_sample_in_any_form(cls):
+    model = cls(random_state=0).fit(MIXED, RISKY)
+    row = MIXED.iloc[7]
+    expected = str(explain(model, MIXED.iloc[[7]])[0])
+    backwards = dict(reversed([*row.items(), ("id", 7)]))
+    for sample in (row, dict(row), row.tolist(), backwards):
+        assert str(explain(model, sample)) == expected
+    with pytest.raises(ValueError, match="no 'job', 'pay': add a value"):
+        explain(model, {"age": 30})
+    with pytest.raises(ValueError, match="it has 2 values, but the model takes 3"):
+        explain(model, [30, "own"])
+    unnamed = cls(random_state=0).fit(X, Y)
+    assert str(explain(unnamed, X[3])) == str(explain(unnamed, pd.Series(X[3])))
+
+
+@pytest.mark.parametrize("cls", [BoostedHyperboxes, ImprovedOnlineGFMM])
+def test_counterfactuals_keep_fixed_features_and_propose_possible_values(cls):
+    model = cls(random_state=0).fit(MIXED, RISKY)
+    found = [e.counterfactual for e in explain(model, MIXED, fixed=["age", 2]) if e.counterfactual]
+    assert found
+    assert all(change.features.tolist() == [1] for change in found)
+    found = [e for e in explain(model, MIXED, fixed="job") if e.counterfactual]
+    assert found
+    for explanation in found:
+        values = explanation.counterfactual.lower[[0, 2]]
+        np.testing.assert_array_equal(values, np.round(values))
+        changed = [
+            feature["name"] for feature in explanation.to_dict()["counterfactual"]["features"]
+        ]
+        assert "job" not in changed
+    with pytest.raises(ValueError, match="The model has no feature 'sex'"):
+        explain(model, MIXED, fixed=["sex"])

@@ -84,7 +84,7 @@ def test_the_report_says_what_was_transformed(name):
     pipeline = fit(StandardScaler(), LEARNERS[name])
     page = export_html(pipeline, X, Y)
     assert f"<dt>Units</dt><dd>{UNITS}</dd>" in page
-    assert f"A model of boxes: {type(pipeline[-1]).__name__}" in page
+    assert f" rules, {len(X)} rows</h1>" in page
     assert all(f'"name":"{name}"' in page for name in NAMES)
     assert UNITS not in export_html(LEARNERS[name].fit(X, Y), X, Y)
 

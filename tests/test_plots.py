@@ -16,6 +16,7 @@ from hyperboxes import (
     GrowthDisplay,
     MemoryDisplay,
     ParallelCoordinatesDisplay,
+    RulesDisplay,
     ThetaDisplay,
 )
 from tests.figures import iris, iris_arrays, shown_texts
@@ -32,6 +33,7 @@ def draw_all():
     return [
         partial(BoxesDisplay.from_estimator, model, X, y, grid_resolution=10),
         partial(ParallelCoordinatesDisplay.from_estimator, model, X[:1]),
+        partial(RulesDisplay.from_estimator, model),
         partial(ContributionsDisplay.from_estimator, boosted, X[:1]),
         partial(GrowthDisplay.from_estimator, clone(model), X, y),
         partial(ThetaDisplay.from_estimator, clone(model), X, y, thetas=[0.5], cv=2),

@@ -80,7 +80,7 @@ def test_unknown_bounds_run_across_and_flat_boxes_are_seen():
     X = np.array([[1, NAN], [2, NAN], [5, 8], [6, 9], [NAN, 2], [8, 1], [NAN, NAN]])
     y = [0, 0, 1, 1, 1, 0, 2]
     model = ImprovedOnlineGFMM(theta=0.3).fit(X, y)
-    display = BoxesDisplay.from_estimator(model, X, y)
+    display = BoxesDisplay.from_estimator(model, X, y, max_boxes=None, regions=False)
     low, high = display.limits[:, 0], display.limits[:, 1]
     assert np.isfinite(display.limits).all()
     assert np.isfinite(display.samples).all()
@@ -101,10 +101,10 @@ def test_unknown_bounds_run_across_and_flat_boxes_are_seen():
 def test_limits_hold_everything():
     X, y, model = iris()
     far = X.copy()
-    far.iloc[0, 0] = 30.0
+    far.iloc[0, 2] = 30.0
     display = BoxesDisplay.from_estimator(model, far, y, regions=False)
     assert display.limits[0][1] > 30
-    assert display.limits[0][0] < X.iloc[:, 0].min()
+    assert display.limits[0][0] < X.iloc[:, 2].min()
     assert display.ax_.get_xlim() == tuple(display.limits[0])
     assert display.ax_.get_ylim() == tuple(display.limits[1])
     assert display.regions is None
@@ -144,18 +144,19 @@ def test_many_boxes_the_fullest_are_drawn():
     n_boxes = len(model.hyperboxes_)
     assert n_boxes > 300
     display = BoxesDisplay.from_estimator(model, X, y, max_samples=100)
-    assert len(outlines(display).get_paths()) == 300
+    assert len(outlines(display).get_paths()) == 15
     assert len(display.samples) == len(display.sample_labels) == 100
     counts = model.hyperboxes_.counts
     assert counts[display.drawn].min() >= np.delete(counts, display.drawn).max()
-    assert f"300 of {n_boxes} boxes" in display.ax_.get_legend().get_title().get_text()
+    assert f"15 of {n_boxes} boxes" in display.ax_.get_legend().get_title().get_text()
     every = BoxesDisplay.from_estimator(model, max_boxes=None, regions=False)
     assert len(outlines(every).get_paths()) == n_boxes
 
 
 def test_single_feature_is_drawn_in_rows():
     X, y, model = iris()
-    display = BoxesDisplay.from_estimator(model, X, y, features="petal width (cm)")
+    feature = "petal width (cm)"
+    display = BoxesDisplay.from_estimator(model, X, y, features=feature, max_boxes=None)
     assert [tick.get_text() for tick in display.ax_.get_yticklabels()] == ["0", "1", "2"]
     assert display.regions.shape == (200,)
     drawn = [c for c in display.ax_.collections if type(c) is PolyCollection]
@@ -253,7 +254,7 @@ def test_labels_that_are_missing_are_none():
 def test_projections_are_called_that():
     X, y = iris_arrays()
     _, _, model = iris()
-    legend = BoxesDisplay.from_estimator(model).ax_.get_legend()
+    legend = BoxesDisplay.from_estimator(model, max_boxes=None, regions=False).ax_.get_legend()
     assert legend.get_title().get_text() == "boxes projected\nfrom 4 features"
     cut = BoxesDisplay.from_estimator(model, at=X[0]).ax_.get_legend()
     assert "projected" not in cut.get_title().get_text()
@@ -305,7 +306,10 @@ def test_boxes_are_drawn_where_they_constrain_the_features_shown():
     assert display.drawn.tolist() == [0, 2]  # box 1 constrains x1 alone
     assert legend_names(display.ax_) == ["a", "b"]
     title = display.ax_.get_legend().get_title().get_text()
-    assert title == "boxes projected\nfrom 3 features\n1 box open here,\nnot drawn"
+    assert (
+        title
+        == "boxes projected\nfrom 3 features\n1 box open here,\nnot drawn\nstronger: larger weight"
+    )
     box = outlines(display).get_paths()[1].vertices
     assert (box[:, 0].min(), box[:, 0].max()) == (np.nextafter(2.0, 3), 4.25)
     low, high = display.limits[1]
@@ -337,7 +341,7 @@ def test_chosen_boxes_show_the_features_that_they_constrain():
     assert first.labels.tolist() == [1, 1]
     _, _, nearest = iris()
     chosen = BoxesDisplay.from_estimator(nearest, boxes=[2, 5])
-    np.testing.assert_array_equal(chosen.lower, nearest.hyperboxes_.lower[[2, 5], :2])
+    np.testing.assert_array_equal(chosen.lower, nearest.hyperboxes_.lower[[2, 5], 2:])
 
 
 def test_all_features_shown_have_regions():
@@ -390,7 +394,20 @@ def test_names_need_a_model_with_names():
 def test_a_cut_through_the_boxes_of_an_adaptive_model():
     X, y = iris_arrays()
     model = AdaptiveGFMM().fit(X, y)
-    near = BoxesDisplay.from_estimator(model, at=[NAN, NAN, 1.4, 0.2], regions=False).nearness
+    at = [NAN, NAN, 1.4, 0.2]
+    near = BoxesDisplay.from_estimator(model, features=[0, 1], at=at, regions=False).nearness
     labels = model.hyperboxes_.labels
     assert near.max() == 1.0
     assert near[labels == 0].min() > near[labels == 2].max()
+
+
+def test_boxes_of_a_single_sample_are_left_out_with_a_note():
+    X, y, model = iris()
+    display = BoxesDisplay.from_estimator(model, X, y)
+    counts = model.hyperboxes_.counts
+    assert display.feature_names == ["petal length (cm)", "petal width (cm)"]
+    assert sorted(display.drawn) == np.flatnonzero(counts > 1).tolist()
+    title = display.ax_.get_legend().get_title().get_text()
+    assert f"({(counts == 1).sum()} of a single sample)\ntint: predicted class" in title
+    singles = ImprovedOnlineGFMM(theta=0.01).fit([[0.0, 1], [1, 0], [0.5, 0.2]], [0, 1, 0])
+    assert len(BoxesDisplay.from_estimator(singles).drawn) == 3

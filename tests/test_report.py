@@ -107,7 +107,7 @@ def test_scores_are_those_of_scikit_learn(iris, page):
     assert counts == confusion_matrix(y, predicted).tolist()
     scores = zip(*precision_recall_fscore_support(y, predicted), strict=True)
     assert page.cells["classes"][1:] == [
-        [name, percent(p), percent(r), percent(f1), str(support)]
+        [name, percent(p), percent(r), percent(f1), f"{support} ({percent(support / len(y))})"]
         for name, (p, r, f1, support) in zip(NAMES, scores, strict=True)
     ]
 
@@ -320,7 +320,7 @@ def test_labels_that_the_model_does_not_know_are_mistakes(iris):
     y[:5] = 7
     page = Page(export_html(iris, IRIS.data[1::2], y))
     assert page.data["labels"] == ["class 0", "class 1", "class 2", "7 (unknown)"]
-    assert page.cells["classes"][4] == ["7 (unknown)", "\N{EN DASH}", "0.0%", "0.0%", "5"]
+    assert page.cells["classes"][4] == ["7 (unknown)", "\N{EN DASH}", "0.0%", "0.0%", "5 (6.7%)"]
     assert page.texts["accuracy"] == percent(accuracy_score(y, iris.predict(IRIS.data[1::2])))
 
 
@@ -438,3 +438,12 @@ def test_command_needs_a_classifier(files, capsys):
     command = ["report", "clusters.hyperboxes", *COMMAND[2:], "-o", "report.html"]
     assert main(command) == 1
     assert "clusters.hyperboxes is not a classifier" in capsys.readouterr().err
+
+
+def test_page_is_written_to_a_path(tmp_path):
+    model = ImprovedOnlineGFMM(random_state=0).fit([[0.0], [1.0]], ["a", "b"])
+    page = export_html(model, [[0.0], [1.0]], ["a", "b"])
+    assert export_html(model, [[0.0], [1.0]], ["a", "b"], path=tmp_path / "page.html") is None
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    with pytest.raises(FileNotFoundError, match=r"The folder .*nowhere does not exist"):
+        export_html(model, [[0.0], [1.0]], ["a", "b"], path=tmp_path / "nowhere" / "page.html")

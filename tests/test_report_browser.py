@@ -107,7 +107,15 @@ def test_conditions_read_as_in_the_text(show, scale):
     assert column(window, 6) == expected
 
 
+def test_the_page_opens_on_the_most_confident_mistake(window, iris):
+    memberships = np.sort(iris.membership(X), axis=1)
+    wrong = np.flatnonzero(iris.predict(X) != Y)
+    lead = (memberships[:, -1] - memberships[:, -2])[wrong]
+    assert window.text("#sample-title").startswith(f"Row {wrong[lead.argmax()] + 1}:")
+
+
 def test_samples_are_walked_through(window):
+    window.write("#sample-row", "1")
     assert window.text("#sample-place") == "1 of 75"
     assert not window.find("#sample-previous").is_enabled()
     window.click("#sample-next")
@@ -253,6 +261,7 @@ def test_the_keyboard_is_enough(window):
 
     window.find("th[data-key=coverage] button").send_keys(Keys.ENTER)
     assert window.find("th[data-key=coverage]").get_attribute("aria-sort") == "descending"
+    window.write("#sample-row", "1")
     window.find("#sample-next").send_keys(Keys.SPACE)
     assert window.text("#sample-place") == "2 of 75"
     window.find("#sample-kind").send_keys("wrong")

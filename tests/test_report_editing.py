@@ -100,6 +100,7 @@ def test_intervals(show):
     answers = ask(window, asked, asked + width)
     predicted = model.predict(asked, asked + width)
     assert_array_equal([answer["predicted"] for answer in answers], predicted)
+    window.write("#sample-row", "1")
     window.click("#edit summary")
     assert " to " in window.find("#edit-0").get_attribute("placeholder")
     window.write("#edit-0", "0.5")
@@ -149,7 +150,7 @@ def test_votes_add_up_to_those_of_predict(show, n_boxes):
 
 def test_every_kind_of_condition(show):
     model = known_model()
-    window = show(model, [[3.0, 1.0, 600.0]], ["a"])
+    window = show(model, [[3.5, 1.5, 600.5]], ["a"])
     asked = around(model.hyperboxes_, np.array([[2.5, 1.0, 3.0], [nan, nan, nan]]))
     for answer, explanation in zip(ask(window, asked), explain(model, asked), strict=True):
         conditions = [explanation.conditions(vote) for vote in explanation.boxes]
@@ -239,6 +240,7 @@ def test_fields_sliders_and_reset(show):
 def test_changes_belong_to_one_sample(show):
     model = ImprovedOnlineGFMM(theta=0.3).fit(IRIS.data[::2], IRIS.target[::2])
     window = show(model, X, Y, class_names=NAMES)
+    window.write("#sample-row", "1")
     window.click("#edit summary")
     window.write("#edit-2", "6.5")
     assert "changed" in window.text("#sample-title")

@@ -20,8 +20,9 @@ nan = float("nan")
 
 def held_by(row, lower, upper, tolerance=0.0):
     """Return which samples the bounds of a row of the table hold."""
-    low = np.array([row[name] for name in row.index if name.endswith(" lower")], float) - tolerance
-    high = np.array([row[name] for name in row.index if name.endswith(" upper")], float) + tolerance
+    features = range(lower.shape[1])
+    low = np.array([row.get(f"x{j} lower", nan) for j in features], float) - tolerance
+    high = np.array([row.get(f"x{j} upper", nan) for j in features], float) + tolerance
     return ~((lower < low) | (upper > high)).any(axis=1)
 
 
@@ -49,12 +50,12 @@ def test_coverage_and_precision_by_brute_force(case):
 def test_the_table_holds_the_very_boxes(case):
     model, _ = case
     frame, boxes = export_frame(model), model.hyperboxes_
-    n_features = model.n_features_in_
-    columns = [f"x{j} {end}" for j in range(n_features) for end in ("lower", "upper")]
-    assert frame.columns.tolist() == ["class", "support", *columns]
+    used = np.flatnonzero(~np.isnan(boxes.lower).all(axis=0))
+    columns = [f"x{j} {end}" for j in used for end in ("lower", "upper")]
+    assert frame.columns.tolist() == ["class", "support", "rule", *columns]
     np.testing.assert_array_equal(frame["support"], boxes.counts)
-    np.testing.assert_array_equal(frame[columns[::2]], boxes.lower)
-    np.testing.assert_array_equal(frame[columns[1::2]], boxes.upper)
+    np.testing.assert_array_equal(frame[columns[::2]], boxes.lower[:, used])
+    np.testing.assert_array_equal(frame[columns[1::2]], boxes.upper[:, used])
     for label, code in zip(frame["class"], boxes.labels, strict=True):
         assert label is None if code < 0 else label == model.classes_[code]
 

@@ -45,7 +45,7 @@ print(f"{flowers.n_clusters_} clusters; adjusted Rand index with the species {ra
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, model, data in [(axes[0], shapes, X), (axes[1], flowers, petals)]:
-    BoxesDisplay.from_estimator(model, data, model.labels_, ax=ax, regions=False)
+    BoxesDisplay.from_estimator(model, data, model.labels_, max_boxes=None, ax=ax, regions=False)
 plt.show()
 
 # %%

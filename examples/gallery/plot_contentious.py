@@ -37,7 +37,7 @@ resolutions = {
 figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained", sharex=True, sharey=True)
 for ax, (resolution, name) in zip(axes.flat, resolutions.items(), strict=True):
     model = OverlappingFuzzyMinMax(resolution, 0.3, random_state=0).fit(X, y)
-    BoxesDisplay.from_estimator(model, X, y, ax=ax)
+    BoxesDisplay.from_estimator(model, X, y, max_boxes=None, ax=ax)
     n_boxes, n_regions = len(model.hyperboxes_), len(model.regions_)
     ax.set_title(f'"{resolution}" ({name}): {n_boxes} boxes, {n_regions} regions', size="medium")
     ax.get_legend().remove()
@@ -67,7 +67,7 @@ X_new, y_new = make_moons(2000, noise=0.18, random_state=1)
 granular = MultiGranularGFMM([0.1, 0.2, 0.4], random_state=0).fit(X, y)
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained", sharey=True)
 for ax, level in zip(axes, granular.levels_, strict=True):
-    BoxesDisplay.from_estimator(level, X, y, ax=ax)
+    BoxesDisplay.from_estimator(level, X, y, max_boxes=None, ax=ax)
     accuracy = level.score(X_new, y_new)
     ax.set_title(f"theta {level.theta}: {len(level.hyperboxes_)} boxes, accuracy {accuracy:.3f}")
     ax.get_legend().remove()

@@ -56,7 +56,7 @@ learners = {
 figure, axes = plt.subplots(3, 4, figsize=(12, 9), layout="constrained", sharex=True, sharey=True)
 for ax, (name, learner) in zip(axes.flat, learners.items(), strict=True):
     learner.fit(X, y)
-    BoxesDisplay.from_estimator(learner, X, y, ax=ax)
+    BoxesDisplay.from_estimator(learner, X, y, max_boxes=None, ax=ax)
     ax.set_title(f"{name}: {len(learner.hyperboxes_)} boxes", size="medium")
     ax.get_legend().remove()
     print(f"{name:17} {len(learner.hyperboxes_):3} boxes, {learner.score(X, y):.3f} on its samples")
@@ -77,6 +77,6 @@ clusterings = {
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained", sharex=True, sharey=True)
 for ax, (name, learner) in zip(axes, clusterings.items(), strict=True):
     learner.fit(X)
-    BoxesDisplay.from_estimator(learner, X, ax=ax)
+    BoxesDisplay.from_estimator(learner, X, max_boxes=None, ax=ax)
     ax.set_title(f"{name}: {learner.n_clusters_} clusters", size="medium")
 plt.show()

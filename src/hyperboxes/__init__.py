@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         GrowthDisplay,
         MemoryDisplay,
         ParallelCoordinatesDisplay,
+        RulesDisplay,
         ThetaDisplay,
     )
     from hyperboxes._readers.explain import Explanations, explain
@@ -60,6 +61,7 @@ _MODULES = {
     "ParallelCoordinatesDisplay": "_plots",
     "Pruning": "_estimators.prune",
     "RandomHyperboxes": "_estimators.random",
+    "RulesDisplay": "_plots",
     "ThetaDisplay": "_plots",
     "WeightedHyperboxes": "_models.hyperboxes",
     "explain": "_readers.explain",
@@ -94,6 +96,7 @@ __all__ = [
     "ParallelCoordinatesDisplay",
     "Pruning",
     "RandomHyperboxes",
+    "RulesDisplay",
     "ThetaDisplay",
     "WeightedHyperboxes",
     "explain",

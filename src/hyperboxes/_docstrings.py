@@ -60,8 +60,8 @@ membership_function : {"mean", "min"}, default="{default_membership_function}"
 selection : {"index", "lemma", "all"}, default="index"
     How boxes that may grow are found. ``"index"``: by a tree that excludes most of them at once.
     ``"lemma"``: among the boxes of the class that the paper's lemma allows. ``"all"``: among all
-    boxes of the class, the original algorithm. The boxes are the same; only the time and
-    `n_candidates_` differ.
+    boxes of the class, the original algorithm. All give the same boxes for the same
+    `random_state`; only the time and `n_candidates_` differ.
 {scaling}
 """,
     "scaling": """

@@ -9,7 +9,7 @@ with --target, the share of these that are of its class.
 from __future__ import annotations
 
 import argparse
-import math
+from types import NoneType
 from typing import Any
 
 from hyperboxes._cli.columns import add_matching, check_classifier, load_model, read_samples
@@ -88,39 +88,28 @@ def _print_text(args: argparse.Namespace, model: Any, X: Any = None, y: Any = No
 
 
 def _print_csv(args: argparse.Namespace, model: Any, X: Any = None, y: Any = None) -> None:
-    print(_frame(args, model, X, y).to_csv(lineterminator="\n"), end="")
+    frame = _frame(args, model, X, y)
+    for name in frame.columns[frame.columns.str.endswith(" values")]:
+        frame[name] = frame[name].map(lambda values: ", ".join(map(str, values)), "ignore")
+    print(frame.to_csv(lineterminator="\n"), end="")
 
 
 def _print_json(args: argparse.Namespace, model: Any, X: Any = None, y: Any = None) -> None:
     """Print a list of rules, with the bounds by feature, null where a box has none."""
     from hyperboxes._readers.text import json_value
 
-    frame = _frame(args, model, X, y)
-    n_features = model.n_features_in_
-    facts, bounds = frame.iloc[:, : -2 * n_features], frame.iloc[:, -2 * n_features :]
-    features = [name.removesuffix(" lower") for name in bounds.columns[::2]]
-    rules = [
-        {
-            "box": box,
-            **{name: json_value(value) for name, value in fact.items()},
-            "bounds": {
-                name: _ends_for_json(ends) for name, ends in zip(features, pairs, strict=True)
-            },
-        }
-        for box, fact, pairs in zip(
-            frame.index.tolist(),
-            facts.to_dict("records"),
-            bounds.to_numpy().reshape(len(frame), n_features, 2).tolist(),
-            strict=True,
-        )
-    ]
+    rules = []
+    for rule in _frame(args, model, X, y).reset_index().to_dict("records"):
+        bounds = {}
+        for column in list(rule):
+            name, _, kind = column.rpartition(" ")
+            if kind == "values" and isinstance(rule[column], list | NoneType):
+                bounds[name] = rule.pop(column)
+            elif kind == "lower" and f"{name} upper" in rule:
+                ends = [json_value(rule.pop(f"{name} {end}")) for end in ("lower", "upper")]
+                bounds[name] = None if ends == [None, None] else ends
+        rules.append({name: json_value(value) for name, value in rule.items()} | {"bounds": bounds})
     print_json(rules)
-
-
-def _ends_for_json(ends: list[float]) -> list[float | None] | None:
-    """Return the ends as JSON can have them: None for one that is open, and for both."""
-    finite = [end if math.isfinite(end) else None for end in ends]
-    return None if finite == [None, None] else finite
 
 
 def _print_sql(args: argparse.Namespace, model: Any) -> None:

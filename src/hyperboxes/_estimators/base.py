@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Real
@@ -165,6 +166,12 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         `classes` are given where the samples are one part of many.
         """
         with unchanged_on_error(self):
+            if np.max(self.theta) > 1:
+                warnings.warn(
+                    f"theta={self.theta} does not limit boxes: theta is a fraction of the range "
+                    "of each feature, so choose a value below 1, such as 0.3.",
+                    stacklevel=4,
+                )
             lower, upper, y = self._validate_samples(X, y, X_upper, sample_weight=sample_weight)
             (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
             if y is not None:

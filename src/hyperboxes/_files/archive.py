@@ -37,6 +37,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     replaces, or those of any new file. A symbolic link stays; what it points to is replaced.
     """
     target = Path(os.path.realpath(os.fspath(path)))
+    if not target.parent.exists():
+        raise FileNotFoundError(
+            f"The folder {target.parent} does not exist: create it, or save elsewhere."
+        )
     mode = _mode(target)
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:

@@ -8,6 +8,7 @@ from hyperboxes._plots.contributions import ContributionsDisplay
 from hyperboxes._plots.curves import GrowthDisplay, ThetaDisplay
 from hyperboxes._plots.memory import MemoryDisplay
 from hyperboxes._plots.parallel import ParallelCoordinatesDisplay
+from hyperboxes._plots.rules import RulesDisplay
 
 __all__ = [
     "BoxesDisplay",
@@ -15,5 +16,6 @@ __all__ = [
     "GrowthDisplay",
     "MemoryDisplay",
     "ParallelCoordinatesDisplay",
+    "RulesDisplay",
     "ThetaDisplay",
 ]

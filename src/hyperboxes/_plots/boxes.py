@@ -24,6 +24,7 @@ from hyperboxes._plots.common import (
     find_boxes,
     find_columns,
     find_limits,
+    main_boxes,
     read_data,
     read_others,
 )
@@ -97,9 +98,9 @@ class BoxesDisplay(Display):
         The samples in the features shown.
     sample_labels : ndarray of int, shape (n_samples,), default=None
         Their classes, like `labels`. None: all samples look the same.
-    max_boxes : int, default=300
+    max_boxes : int, default=15
         The number of boxes to draw at most: those with the most samples or the largest weights.
-        None: all.
+        Boxes of a single sample are left out unless there are no others. None: all boxes.
     weights : ndarray of shape (n_boxes,), default=None
         The largest weight of each box of a `BoostedHyperboxes`.
     no_label : str, default="no label"
@@ -148,7 +149,7 @@ class BoxesDisplay(Display):
     regions: np.ndarray | None = None
     samples: np.ndarray | None = None
     sample_labels: np.ndarray | None = None
-    max_boxes: int | None = 300
+    max_boxes: int | None = 15
     weights: np.ndarray | None = None
     no_label: str = NO_LABEL
     n_features: int | None = None
@@ -170,7 +171,7 @@ class BoxesDisplay(Display):
         at: Any = None,
         regions: bool = True,
         grid_resolution: int = 200,
-        max_boxes: int | None = 300,
+        max_boxes: int | None = 15,
         max_samples: int = 2000,
         ax: Axes | None = None,
         legend: bool = True,
@@ -190,8 +191,9 @@ class BoxesDisplay(Display):
         y : array-like of shape (n_samples,), default=None
             Their labels.
         features : sequence of one or two int or str, or one of them, default=None
-            The features to draw, by index or name. None: the first two, or the only one; for a
-            `BoostedHyperboxes`, the two most important ones.
+            The features to draw, by index or name. None: the two that matter most, or the only
+            one. These are the most important ones of a `BoostedHyperboxes`; of other models, those
+            in which boxes of different classes lie farther apart than boxes of one class.
         boxes : int or sequence of int, default=None
             The boxes to draw, as indices into ``hyperboxes_``. None: all. The default features of
             a `BoostedHyperboxes` are then two that these boxes have conditions on.
@@ -205,8 +207,10 @@ class BoxesDisplay(Display):
             Whether to tint the decision regions.
         grid_resolution : int, default=200
             The number of predictions for the regions in each direction.
-        max_boxes : int, default=300
-            If there are more boxes, those with the most samples are drawn. None: all.
+        max_boxes : int, default=15
+            The number of boxes to draw at most: those with the most samples or the largest weights.
+            Boxes of a single sample are left out unless there are no others. None: all boxes.
+            Without effect if `boxes` are given.
         max_samples : int, default=2000
             If there are more samples, a random choice of so many is drawn, always the same.
         ax : matplotlib Axes, default=None
@@ -251,7 +255,7 @@ class BoxesDisplay(Display):
             if regions and _has_regions(fitted, columns, at)
             else None,
             weights=weights,
-            max_boxes=max_boxes,
+            max_boxes=max_boxes if boxes is None else None,
             no_label=fitted.no_label,
             n_features=fitted.n_features,
             categories=axis_categories(fitted.categories, columns),
@@ -374,13 +378,18 @@ class BoxesDisplay(Display):
         if n_open := int(self._is_open.sum()):
             boxes = "box" if n_open == 1 else "boxes"
             notes.append(f"{n_open} {boxes} open here,\nnot drawn")
-        if (n_drawn := len(self.drawn)) < len(self.labels) - n_open and self.weights is not None:
+        if (n_drawn := len(self.drawn)) < len(self.labels) - n_open:
             notes.append(f"{n_drawn} of {len(self.labels) - n_open} boxes")
-        elif n_drawn < len(self.labels) - n_open:
-            share = self.counts[self.drawn].sum() / self.counts.sum()
-            notes.append(
-                f"{n_drawn} of {len(self.labels)} boxes,\nwith {share:.0%} of their samples"
-            )
+            n_single = int((self.counts == 1).sum())
+            if self.weights is None:
+                share = self.counts[self.drawn].sum() / self.counts.sum()
+                notes[-1] += f",\nwith {share:.0%} of their samples"
+                if n_single and (self.counts[self.drawn] > 1).all():
+                    notes.append(f"({n_single} of a single sample)")
+        if self.regions is not None:
+            notes.append("tint: predicted class")
+        elif self._tint:
+            notes.append("stronger: larger weight")
         is_unknown = np.isnan(self.lower[self.drawn]).all(axis=1)
         if n_unknown := int(is_unknown.sum()):
             notes.append(f"{n_unknown} without known bounds")
@@ -399,9 +408,9 @@ class BoxesDisplay(Display):
     @property
     def drawn(self) -> np.ndarray:
         """The indices of the boxes drawn, with the most samples or weight last, so on top."""
-        order = np.argsort(self.counts if self.weights is None else self.weights, kind="stable")
-        order = order[~self._is_open[order]]
-        return order if self.max_boxes is None else order[-self.max_boxes :]
+        closed = np.flatnonzero(~self._is_open)
+        weights = None if self.weights is None else self.weights[closed]
+        return closed[main_boxes(self.counts[closed], weights, self.max_boxes)]
 
     @property
     def _is_open(self) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +9,12 @@ import numpy as np
 from hyperboxes._docstrings import fill_docstrings
 from hyperboxes._extras import need
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.records import AdditiveBoxes
+from hyperboxes._models.records import AdditiveBoxes, NeighborBoxes
 from hyperboxes._plots.categories import category_limits, spread_on_axes
 from hyperboxes._readers.fitted import FittedModel, ignoring_missing_names
+
+# The order of features compares so many boxes at most, with one another.
+_MOST_COMPARED = 200
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,50 +124,55 @@ def axis_names(fitted: FittedModel) -> list[str]:
 def find_columns(fitted: FittedModel, features: Any, boxes: np.ndarray) -> list[int]:
     """Return the indices of the one or two features to draw."""
     if features is None:
-        return _default_columns(fitted, boxes)
+        return np.sort(feature_order(fitted, boxes)[:2]).tolist()
     if isinstance(features, str | int | np.integer):
         features = [features]
-    columns = [_feature_index(fitted, feature) for feature in features]
+    columns = [fitted.find_feature(feature) for feature in features]
     if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
         raise ValueError(f"features must name one feature or two different ones, got {features!r}.")
     return columns
 
 
-def _default_columns(fitted: FittedModel, boxes: np.ndarray) -> list[int]:
-    """Return the first two features, or for boosted boxes the most important constrained ones."""
-    match fitted.record:
-        case AdditiveBoxes() as record:
-            is_open = ~record.constrains[boxes].any(axis=0)
-            order = np.lexsort((-record.feature_importances, is_open))
-            return np.sort(order[:2]).tolist()
-        case _:
-            return list(range(min(2, fitted.n_features)))
+def feature_order(fitted: FittedModel, boxes: np.ndarray) -> np.ndarray:
+    """Return the features, those that matter most for some boxes first.
 
-
-def _feature_index(fitted: FittedModel, feature: Any) -> int:
-    """Return the index of a feature, which is given by its name or its index."""
-    n_features = fitted.n_features
-    if isinstance(feature, str):
-        names = fitted.feature_names if fitted.has_names else []
-        if feature in names:
-            return names.index(feature)
-        known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-        raise ValueError(
-            f"The model has no feature {feature!r}. It has {known}."
-            if names
-            else f"The model was fitted without feature names, so {feature!r} cannot be found. "
-            "Pass the index of the feature."
-        )
-    if not isinstance(feature, int | np.integer) or isinstance(feature, bool):
-        raise TypeError(f"A feature is given by its name or its index, not by {feature!r}.")
-    if not -n_features <= feature < n_features:
-        raise ValueError(
-            f"There is no feature {feature}: the model has {n_features}, 0 to {n_features - 1}."
-        )
-    return int(feature) % n_features
+    For nearest boxes, these are the features in which boxes of different classes lie farther apart
+    than boxes of one class, as a share of the range; boxes count by their samples.
+    """
+    record, all_boxes = fitted.record, fitted.hyperboxes
+    if isinstance(record, AdditiveBoxes):
+        is_open = ~record.constrains[boxes].any(axis=0)
+        return np.lexsort((-record.feature_importances, is_open))
+    if isinstance(record, NeighborBoxes):
+        return np.argsort(-record.feature_weights, kind="stable")
+    boxes = boxes[np.argsort(-all_boxes.counts[boxes], kind="stable")[:_MOST_COMPARED]]
+    labels, counts = all_boxes.labels[boxes], all_boxes.counts[boxes]
+    weights, differs = np.outer(counts, counts).astype(float), labels[:, None] != labels
+    np.fill_diagonal(weights, 0.0)
+    for pairs in (differs, ~differs):
+        weights[pairs] /= max(weights[pairs].sum(), 1.0)
+    weights[~differs] *= -1.0
+    gaps = [
+        np.nansum(weights * np.maximum(low[:, None] - high, 0.0))
+        for low, high in zip(all_boxes.lower[boxes].T, all_boxes.upper[boxes].T, strict=True)
+    ]
+    return np.argsort(-np.array(gaps) / fitted.scale.span, kind="stable")
 
 
 # Boxes, samples and labels
+
+
+def main_boxes(counts: np.ndarray, weights: np.ndarray | None, most: int | None) -> np.ndarray:
+    """Return the indices of the boxes with the most samples or weight, the least first.
+
+    Boxes of a single sample are left out unless there are no others, or `most` is None.
+    """
+    order = np.argsort(counts if weights is None else weights, kind="stable")
+    if most is None:
+        return order
+    if weights is None and (counts > 1).any():
+        order = order[counts[order] > 1]
+    return order[-most:]
 
 
 def find_boxes(boxes: Hyperboxes, chosen: Any) -> np.ndarray:
@@ -182,8 +189,6 @@ def find_boxes(boxes: Hyperboxes, chosen: Any) -> np.ndarray:
 
 def check_samples(fitted: FittedModel, X: Any) -> np.ndarray:
     """Return validated samples. A single one may be given as a row."""
-    if not hasattr(X, "columns") and np.ndim(X) == 1:
-        X = np.atleast_2d(np.asarray(X, object if fitted.categories else None))
     with ignoring_missing_names():
         return fitted.encode(X)[0]
 
@@ -231,21 +236,24 @@ def read_others(fitted: FittedModel, at: Any, columns: list[int]) -> np.ndarray:
 
 
 def find_limits(
-    fitted: FittedModel, columns: list[int], parts: list[np.ndarray | None]
+    fitted: FittedModel,
+    columns: list[int],
+    parts: list[np.ndarray | None],
+    margin: float = 0.05,
 ) -> np.ndarray:
     """Return limits that contain the range of the training data and all that is drawn."""
     shown = [part for part in parts if part is not None]
     if not isinstance(fitted.record, AdditiveBoxes):
         shown += [fitted.scale.low[columns][None], fitted.scale.high[columns][None]]
-    limits = [_limits_of(part[:, i] for part in shown) for i in range(len(columns))]
+    limits = [_limits_of([part[:, i] for part in shown], margin) for i in range(len(columns))]
     for axis, ends in category_limits(fitted.categories, columns).items():
         limits[axis] = ends
     return np.array(limits)
 
 
-def _limits_of(parts: Iterable[np.ndarray], margin: float = 0.05) -> tuple[float, float]:
+def _limits_of(parts: list[np.ndarray], margin: float) -> tuple[float, float]:
     """Return a range that contains all finite numbers, with a margin."""
-    values = np.concatenate(list(parts))
+    values = np.concatenate(parts)
     values = values[np.isfinite(values)]
     low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
     pad = margin * (high - low) if high > low else max(0.5, margin * abs(high))

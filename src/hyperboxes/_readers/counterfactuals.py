@@ -224,12 +224,23 @@ class _Search:
 
 
 def change_additive(
-    record: AdditiveBoxes, categories: Mapping[int, Categories], sample: np.ndarray, code: int
+    record: AdditiveBoxes,
+    categories: Mapping[int, Categories],
+    sample: np.ndarray,
+    code: int,
+    fixed: Sequence[int],
+    is_whole: np.ndarray,
 ) -> Found:
-    """Search a change after which an additive model predicts another class than that of a code."""
+    """Search a change after which an additive model predicts another class than that of a code.
+
+    Features that are `fixed` stay; others become whole numbers where `is_whole`.
+    """
     used = np.flatnonzero(is_closed(record.lower, record.upper, record.missing).any(axis=0))
+    used = np.setdiff1d(used, fixed)
     options = [
-        np.unique(categories[j].positions) if j in categories else _values_beyond(record, j)
+        np.unique(categories[j].positions)
+        if j in categories
+        else _values_beyond(record, j, is_whole=is_whole[j])
         for j in used.tolist()
     ]
 
@@ -252,11 +263,14 @@ def change_additive(
     return found._replace(values=changed)
 
 
-def _values_beyond(record: AdditiveBoxes, feature: int) -> np.ndarray:
+def _values_beyond(record: AdditiveBoxes, feature: int, *, is_whole: bool) -> np.ndarray:
     """Return the values on both sides of each end of the conditions on a feature."""
     low, high = record.lower[:, feature], record.upper[:, feature]
     low, high = low[np.isfinite(low)], high[np.isfinite(high)]
     beyond = [np.nextafter(low, -np.inf), np.nextafter(high, np.inf)]
+    if is_whole:
+        low, high = np.ceil(low), np.floor(high)
+        beyond = [low - 1, high + 1]
     values = np.unique(np.concatenate([low, high, *beyond]))
     return values[np.isfinite(values)]
 
@@ -285,10 +299,11 @@ def change_nearest(
     lower: np.ndarray,
     upper: np.ndarray,
     code: int,
+    fixed: Sequence[int],
 ) -> Found:
     """Search a change after which the nearest box is of another class than that of a code.
 
-    Intervals keep their length.
+    Intervals keep their length, and features that are `fixed` stay.
     """
     rivals = np.flatnonzero((record.labels >= 0) & (record.labels != code))
     if len(rivals) == 0:
@@ -297,17 +312,21 @@ def change_nearest(
     low, high = boxes.lower[rivals], boxes.upper[rivals]
     options = [
         _values_within(rounding, j, low[:, j], high[:, j], lower[j], upper[j], most)
+        if j not in fixed
+        else np.empty(0)
         for j in range(len(lower))
     ]
     margin = _NearestMargin(record, lower, upper, code)
     nearest = rivals[np.argsort(-margin.ranks(lower[None])[0, rivals], kind="stable")]
     margin.near = nearest[:_WHOLE_BOXES]
+    starts = _move_inside(rounding, boxes, margin.near, lower, upper)
+    starts[:, list(fixed)] = lower[list(fixed)]
     return fewest_changes(
         margin,
         lower,
         options,
         record.gamma / record.scale.span,
-        starts=_move_inside(rounding, boxes, margin.near, lower, upper),
+        starts=starts,
         n_comparisons=len(record.labels) * len(lower),
     )
 

@@ -29,6 +29,7 @@ def explain(
     X_upper: Any = None,
     feature_names: Any = None,
     class_names: Any = None,
+    fixed: Sequence[str | int] = (),
 ) -> Explanations:
     """Explain what a fitted classifier predicts for samples.
 
@@ -37,14 +38,17 @@ def explain(
     model : estimator
         A fitted classifier, or a fitted Pipeline that ends in one: samples are then those that the
         Pipeline takes, names those that its steps give, and values as transformed.
-    X : array-like of shape (n_samples, n_features)
-        The samples, or the lower ends of interval samples.
+    X : array-like of shape (n_samples, n_features), or one sample
+        The samples, or the lower ends of interval samples. A single sample may also be a flat list,
+        a pandas Series, or a dictionary with the features by name; further keys are ignored.
     X_upper : array-like of shape (n_samples, n_features), default=None
         The upper ends of interval samples. Not for `BoostedHyperboxes`.
     feature_names : array-like of shape (n_features,), default=None
         Names of the features. None: those of the training data, or x0, x1, ...
     class_names : array-like of shape (n_classes,), default=None
         Names of the classes, in the order of ``classes_``. None: the labels.
+    fixed : sequence of str or int, default=()
+        Features, by name or index, that counterfactuals do not change, such as a person's age.
 
     Returns
     -------
@@ -80,18 +84,25 @@ def explain(
     """
     names = {"feature_names": feature_names, "class_names": class_names}
     fitted = read_fitted(model, Operation.EXPLAIN, **names)
-    return explain_encoded(fitted, *fitted.encode(X, X_upper))
+    fixed = [fixed] if isinstance(fixed, str) else list(fixed)
+    columns = [fitted.find_feature(feature) for feature in fixed]
+    return explain_encoded(fitted, *fitted.encode(X, X_upper), fixed=columns)
 
 
 def explain_encoded(
-    fitted: FittedModel, lower: np.ndarray, upper: np.ndarray | None = None
+    fitted: FittedModel,
+    lower: np.ndarray,
+    upper: np.ndarray | None = None,
+    fixed: Sequence[int] = (),
 ) -> Explanations:
     """Explain samples that are checked, with positions for categories; points have no `upper`."""
     upper = lower if upper is None else upper
     predictions, probabilities = (
         fitted.call(method, lower, upper) for method in ("predict", "predict_proba")
     )
-    return Explanations(predictions, probabilities, lower, upper, ExplainedModel.of(fitted))
+    return Explanations(
+        predictions, probabilities, lower, upper, ExplainedModel.of(fitted, lower, fixed)
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,6 +145,9 @@ class Explanations(Sequence[Explanation]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(n_samples={len(self)})"
+
+    def __str__(self) -> str:
+        return str(self[0]) if len(self) == 1 else repr(self)
 
     @overload
     def __getitem__(self, index: int) -> Explanation: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -132,17 +132,21 @@ class ExplainedModel:
     fitted: FittedModel
     hyperboxes: Hyperboxes | None
     numbers: Rounding | Bounds | None
+    fixed: Sequence[int]
+    is_whole: np.ndarray
 
     @classmethod
-    def of(cls, fitted: FittedModel) -> Self:
+    def of(cls, fitted: FittedModel, samples: np.ndarray, fixed: Sequence[int]) -> Self:
         """Copy what may change when the estimator goes on learning."""
+        unknown = np.zeros(fitted.n_features, bool)
         match fitted.record:
             case BoxEnsemble():
-                return cls(fitted, None, Bounds.of(fitted))
-            case AdditiveBoxes():
-                return cls(fitted, fitted.hyperboxes, None)
+                return cls(fitted, None, Bounds.of(fitted), fixed, unknown)
+            case AdditiveBoxes() as record:
+                is_whole = _find_whole(record, fitted.categories, samples)
+                return cls(fitted, fitted.hyperboxes, None, fixed, is_whole)
             case _:
-                return cls(fitted, fitted.hyperboxes, Rounding.of(fitted))
+                return cls(fitted, fitted.hyperboxes, Rounding.of(fitted), fixed, unknown)
 
     @property
     def n_boxes(self) -> int:
@@ -156,11 +160,28 @@ class ExplainedModel:
         """Search a change of a sample such that another class than that of a code is predicted."""
         match self.fitted.record, self.hyperboxes, self.numbers:
             case NearestBoxes() as record, Hyperboxes() as boxes, Rounding() as rounding:
-                return change_nearest(record, boxes, rounding, lower, upper, code)
+                return change_nearest(record, boxes, rounding, lower, upper, code, self.fixed)
             case AdditiveBoxes() as record, _, _:
-                return change_additive(record, self.fitted.categories, lower, code)
+                categories = self.fitted.categories
+                return change_additive(record, categories, lower, code, self.fixed, self.is_whole)
             case _:
                 return Found(None, is_complete=True)
+
+
+def _find_whole(
+    record: AdditiveBoxes, categories: Mapping[int, Categories], samples: np.ndarray
+) -> np.ndarray:
+    """Return which features seem to be whole numbers, of which a model keeps only thresholds.
+
+    Samples are whole, and at most one threshold is between two whole numbers, in the middle.
+    """
+    is_whole = ((np.round(samples) == samples) | np.isnan(samples)).all(axis=0)
+    for j in np.flatnonzero(is_whole).tolist():
+        ends = np.append(np.nextafter(record.lower[:, j], -np.inf), record.upper[:, j])
+        ends = np.unique(ends[np.isfinite(ends)])
+        is_middle = (np.round(2 * ends) == 2 * ends).all()
+        is_whole[j] = j not in categories and is_middle and (np.diff(np.floor(ends)) > 0).all()
+    return is_whole
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -353,6 +374,11 @@ class Explanation:
     @property
     def _is_additive(self) -> bool:
         return isinstance(self._record, AdditiveBoxes)
+
+    @property
+    def _is_whole(self) -> np.ndarray:
+        """Which features seem to be whole numbers."""
+        return self._model.is_whole
 
     @property
     def _is_mean(self) -> bool:

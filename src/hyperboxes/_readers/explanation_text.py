@@ -14,11 +14,12 @@ from hyperboxes._readers.rules import (
     wrap_parts,
 )
 from hyperboxes._readers.text import (
-    MOST_SHOWN,
     align,
+    category_condition,
     category_text,
     half_open_text,
-    set_text,
+    number_text,
+    whole_text,
 )
 
 if TYPE_CHECKING:
@@ -180,12 +181,11 @@ def condition(explanation: Explanation, box: ExplainedBox, j: int) -> str:
     value, categories = explanation.lower[j], explanation._categories.get(j)
     if np.isnan(value):
         return f"{name} missing"
-    if categories is None:
-        return half_open_text(f"{name} = {value_text(value, low, high)}", low, high)
-    text = category_text(categories, value)
-    if len(categories.values_between(low, high)) in (1, len(categories.values)):
-        return f"{name} = {text}"
-    return f"{name} = {text} {set_text(categories, low, high, MOST_SHOWN)}"
+    if categories is not None:
+        return f"{name} = {category_condition(categories, value, low, high)}"
+    if explanation._is_whole[j] and (np.isfinite(low) or np.isfinite(high)):
+        return f"{name} = {number_text(value)} ({whole_text(low, high)})"
+    return half_open_text(f"{name} = {value_text(value, low, high)}", low, high)
 
 
 def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
@@ -279,6 +279,8 @@ def _step(explanation: Explanation, j: int) -> str:
     old, categories = explanation.lower[j], explanation._categories.get(j)
     if categories is not None:
         return f"{category_text(categories, old)}{ARROW}{category_text(categories, low)}"
+    if explanation._is_whole[j]:
+        return f"{number_text(old)}{ARROW}{number_text(low)}"
     if old > low:
         text = value_text(old, np.nextafter(low, np.inf), np.inf)
     else:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from hyperboxes._estimators.capabilities import Operation, read_record, require
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.validation import NUMBERS, check_upper, mark_validated, validate_samples
+from hyperboxes._extras import need
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import AdditiveBoxes, NearestBoxes, Record
@@ -101,6 +102,28 @@ class FittedModel:
         low, high = np.fmin.reduce(boxes.lower, axis=0), np.fmax.reduce(boxes.upper, axis=0)
         return np.fmin(low, scale.low), np.fmax(high, scale.high)
 
+    def find_feature(self, feature: Any) -> int:
+        """Return the index of a feature, which is given by its name or its index."""
+        if isinstance(feature, str):
+            names = self.feature_names if self.has_names else []
+            if feature in names:
+                return names.index(feature)
+            known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+            raise ValueError(
+                f"The model has no feature {feature!r}. It has {known}."
+                if names
+                else f"The model was fitted without feature names, so {feature!r} cannot be found. "
+                "Pass the index of the feature."
+            )
+        if not isinstance(feature, int | np.integer) or isinstance(feature, bool):
+            raise TypeError(f"A feature is given by its name or its index, not by {feature!r}.")
+        if not -self.n_features <= feature < self.n_features:
+            raise ValueError(
+                f"There is no feature {feature}: the model has {self.n_features}, "
+                f"0 to {self.n_features - 1}."
+            )
+        return int(feature) % self.n_features
+
     def encode(
         self, X: Any, X_upper: Any = None, *, order: str = "C"
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -112,10 +135,36 @@ class FittedModel:
             raise ValueError("A Pipeline transforms points, not intervals: leave out X_upper.")
         if X_upper is not None and isinstance(self.record, AdditiveBoxes):
             raise ValueError(f"{self.name} takes no interval samples: no X_upper.")
-        X = transform(self.steps, X)
+        X = transform(self.steps, self._as_table(X))
         options = {**NUMBERS, "order": order}
         lower: np.ndarray = validate_samples(self.estimator, X, reset=False, **options)
-        return lower, check_upper(self.estimator, lower, X_upper)
+        return lower, check_upper(self.estimator, lower, self._as_table(X_upper))
+
+    def _as_table(self, X: Any) -> Any:
+        """Return a single sample, a dictionary, a Series or a flat list, as a table of one row."""
+        if X is None or hasattr(X, "columns") or not (isinstance(X, Mapping) or np.ndim(X) == 1):
+            return X
+        fitted_names = getattr((*self.steps, self.estimator)[0], "feature_names_in_", None)
+        names = self.feature_names if fitted_names is None else list(fitted_names)
+        values = list(X.values() if isinstance(X, Mapping) else X)
+        keys = range(len(values)) if not hasattr(X, "keys") else X.keys()
+        if list(keys) != list(range(len(values))):
+            row = dict(zip(keys, values, strict=True))
+            if missing := [name for name in names if name not in row]:
+                raise ValueError(
+                    f"The sample has no {', '.join(map(repr, missing))}: add a value for each "
+                    "feature, NaN if it is missing."
+                )
+            values = [row[name] for name in names]
+        if len(values) != len(names) and not (fitted_names is None and self.steps):
+            raise ValueError(
+                f"A flat list is one sample: it has {len(values)} values, but the model takes "
+                f"{len(names)}."
+            )
+        if fitted_names is None:
+            return np.array([values], object if self.categories else None)
+        pandas = need("pandas", "pandas", "A single sample of a model with feature names")
+        return pandas.DataFrame([values], columns=names)
 
     def call(self, method: str, lower: np.ndarray, upper: np.ndarray | None = None) -> np.ndarray:
         """Return what a method of the estimator, such as `predict`, gives for encoded samples."""
@@ -243,10 +292,7 @@ def _flatten(steps: Iterable[Any]) -> list[Any]:
 
 
 def transform(steps: Sequence[Any], X: Any) -> Any:
-    """Return samples as the steps make them; a single one may be given as a row."""
-    if not hasattr(X, "columns") and np.ndim(X) == 1:
-        with ignoring_missing_names():
-            return transform(steps, np.atleast_2d(X))
+    """Return samples as the steps make them."""
     for step in steps:
         X = step.transform(X)
     return X

@@ -29,6 +29,7 @@ _MOST_DIGITS = 15
 _TINY = 1e-4  # others may have more decimals, so that 0.1234567890123 is no 1.2e-1
 # Numbers of so many digits are written as they are: people have typed them, or might have.
 _FEW_DIGITS = 6
+_OWN_DIGITS = 9  # of a sample, which readers compare with their data
 # Rounding a bound may widen a box by this part of its side, and of the feature's range.
 _SHARE_OF_SIDE, _SHARE_OF_RANGE = 0.1, 0.01
 # Bounds move by up to this part of the way to the next value that is known, and values of samples
@@ -192,7 +193,7 @@ class Rounding:
             return Decimal(repr(value))
         if self.is_fixed:
             return _round(value, self.n_decimals[feature])
-        if (short := self._short(feature, value)) is not None:
+        if (short := self._short(feature, value, _OWN_DIGITS)) is not None:
             return short
         scaled = self._scaled(feature)
         position, lows, highs = scaled(value), self.lows[feature], self.highs[feature]
@@ -207,9 +208,9 @@ class Rounding:
                 return number
         return Decimal(repr(value))
 
-    def _short(self, feature: int, value: float) -> Decimal | None:
+    def _short(self, feature: int, value: float, digits: int = _FEW_DIGITS) -> Decimal | None:
         """Return a value as it is if it has few digits."""
-        short = Decimal(f"{value:.{_FEW_DIGITS}g}")
+        short = Decimal(f"{value:.{digits}g}")
         scaled = self._scaled(feature)
         return short if scaled(float(short)) == scaled(value) else None
 
@@ -293,7 +294,7 @@ class Bounds:
         """Write a value of a sample."""
         if feature in self.categories:
             return category_text(self.categories[feature], value)
-        return f"{value:.6g}"
+        return f"{value:.{_OWN_DIGITS}g}"
 
 
 def _ranges(scale: MinMaxScale) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._estimators.registry import find_by_class, resolve
 from hyperboxes._extras import need
+from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble
 from hyperboxes._readers.fitted import FittedModel, check_integer, read_fitted
@@ -33,8 +34,10 @@ _MOST_RULES = 20
 # Of more weights in a rule the smallest are left out; `export_frame` has them.
 _MOST_WEIGHTS = 5
 
-# Values are written with so many digits, more where a condition depends on them.
-_DIGITS = 4
+# Values of at most so many digits are written in full; others with so few, and more where a
+# condition depends on them.
+_OWN_DIGITS = 9
+_DIGITS = 6
 
 _SHORT = (
     "Rules have only the conditions that keep given samples of other classes out\n"
@@ -235,21 +238,20 @@ def export_frame(
     frame : pandas.DataFrame
         The index, named "box", is that of ``hyperboxes_``. Columns are "class" (None for a box
         without a label, or of noise), "support", "coverage" if `X` is given, "precision" if `y` is
-        (NaN for boxes that contain no sample with a label), and with it "short rule", the
-        conditions of `export_text` that keep out samples of other classes; for each feature
-        "<name> lower" and "<name> upper", the exact bounds, NaN where the box has none. For
-        `OverlappingFuzzyMinMax`, "overlaps" has the indices of the boxes of other classes that a
-        box overlaps; for `MixedGFMM`, "<name> counts" has the number of a box's samples in each
-        category.
+        (NaN for boxes that contain no sample with a label), and "rule", the conditions that
+        `export_text` writes; for each feature that some box bounds "<name> lower" and "<name>
+        upper", the exact bounds, NaN where the box is open, or "<name> values", a list of
+        categories, None where the box is open. For `OverlappingFuzzyMinMax`, "overlaps" has the
+        indices of the boxes of other classes that a box overlaps; for `MixedGFMM`, "<name> counts"
+        has the number of a box's samples in each category.
 
         For a `BoostedHyperboxes`, "class" is that with the largest weight, and "support" counts the
         training samples that the box contains. There are also "training precision", the share of
         that class among them; for each class "vote for <name>" and "held of <name>", the weight and
-        the training samples; and for each feature "<name> missing", whether the box contains
-        samples that lack it. Bounds are infinite where the box is open.
+        the training samples; and for each feature that some box bounds "<name> missing", whether
+        the box contains samples that lack it.
 
-        For a `RandomHyperboxes` there are also "member" and "box of the member". Bounds are NaN in
-        features that the member lacks, and infinite where nothing lies beyond.
+        For a `RandomHyperboxes` there are also "member" and "box of the member".
 
     See Also
     --------
@@ -261,7 +263,7 @@ def export_frame(
     >>> X, y = [[1.0, 30.0], [2.0, 20.0], [9.0, 80.0]], ["low", "low", "high"]
     >>> model = ImprovedOnlineGFMM(random_state=0).fit(X, y)
     >>> frame = export_frame(model, feature_names=["age", "weight"])
-    >>> frame.T
+    >>> print(frame.drop(columns="rule").T)
     box              0     1
     class         high   low
     support          1     2
@@ -269,6 +271,8 @@ def export_frame(
     age upper      9.0   2.0
     weight lower  80.0  20.0
     weight upper  80.0  30.0
+    >>> frame.loc[1, "rule"]
+    'age <= 2 and weight <= 30'
     >>> frame[frame["weight lower"] > 25]["class"].tolist()
     ['high']
     """
@@ -284,17 +288,25 @@ def export_frame(
     match fitted.record:
         case AdditiveBoxes() as record:
             columns = _columns_of_boxes(fitted.hyperboxes, classes) | quality
+            columns["rule"] = [
+                " and ".join(_open_conditions(fitted, record, box))
+                for box in range(len(record.labels))
+            ]
             columns |= _columns_of_weights(record, fitted)
         case BoxEnsemble():
-            columns = _columns_of_members(fitted.estimator, classes, quality)
+            columns = _columns_of_members(fitted, classes, quality)
         case _:
             columns = _columns_of_boxes(fitted.hyperboxes, classes) | quality
-            if samples is not None and samples.codes is not None:
-                columns["short rule"] = _short_rules(fitted, samples)
+            columns["rule"] = _rule_texts(fitted, samples)
             columns |= RuleNotes.of(fitted.estimator).columns(fitted.feature_names)
     lower, upper = columns.pop("lower"), columns.pop("upper")
-    for j, name in enumerate(fitted.feature_names):
-        columns[f"{name} lower"], columns[f"{name} upper"] = lower[:, j], upper[:, j]
+    lower, upper = (np.where(np.isfinite(ends), ends, np.nan) for ends in (lower, upper))
+    for j in np.flatnonzero(~np.isnan([lower, upper]).all(axis=(0, 1))).tolist():
+        name, ends = fitted.feature_names[j], (lower[:, j], upper[:, j])
+        if j in fitted.categories:
+            columns[f"{name} values"] = _category_lists(fitted.categories[j], *ends)
+        else:
+            columns[f"{name} lower"], columns[f"{name} upper"] = ends
     return pandas.DataFrame(columns, index=pandas.RangeIndex(len(lower), name="box"))
 
 
@@ -374,16 +386,14 @@ def _shorten(
     ]
 
 
-def _short_rules(fitted: FittedModel, samples: GivenSamples) -> np.ndarray:
-    """Return the conditions that each box needs as a text."""
+def _rule_texts(fitted: FittedModel, samples: GivenSamples | None) -> list[str]:
+    """Return the conditions of each box as a text; with labels, those that the box needs."""
     chosen, names = np.arange(len(fitted.hyperboxes)), fitted.feature_names
-    rounding = Rounding.of(fitted, samples.lower, samples.upper)
-    rules = list_rules(fitted, rounding, chosen)
-    texts = [
-        " and ".join(f"{names[j]} {text}" for j, text in rule) or "always"
-        for rule in _shorten(rules, find_short_rules(fitted, samples), chosen)
-    ]
-    return np.array(texts, dtype=object)
+    values = () if samples is None else (samples.lower, samples.upper)
+    rules = list_rules(fitted, Rounding.of(fitted, *values), chosen)
+    if samples is not None and samples.codes is not None:
+        rules = _shorten(rules, find_short_rules(fitted, samples), chosen)
+    return [" and ".join(f"{names[j]} {text}" for j, text in rule) or "always" for rule in rules]
 
 
 def _boxes_and_samples(n_boxes: int, n_samples: int, more: str = "") -> str:
@@ -468,7 +478,6 @@ def _weighted_rule(
 ) -> list[str]:
     """Return the parts of a rule, between which there may be a new line."""
     classes, count, label = fitted.class_names, record.counts[box], record.labels[box]
-    features = np.flatnonzero(record.constrains[box]).tolist()
     facts = [
         f"holds {count} sample{'' if count == 1 else 's'}",
         f"{_percent(record.class_counts[box, label], count)} {classes[label]}",
@@ -476,10 +485,16 @@ def _weighted_rule(
     ]
     return [
         f"box {box} ",
-        *_joined([_open_condition(fitted, record, box, j) for j in features], " and", ":"),
+        *_joined(_open_conditions(fitted, record, box), " and", ":"),
         *_joined(vote_list(record.weights[box], classes, _MOST_WEIGHTS), ",", ""),
         f"({', '.join(facts)})",
     ]
+
+
+def _open_conditions(fitted: FittedModel, record: AdditiveBoxes, box: int) -> list[str]:
+    """Write the conditions of a box."""
+    features = np.flatnonzero(record.constrains[box]).tolist()
+    return [_open_condition(fitted, record, box, j) for j in features]
 
 
 def _open_condition(fitted: FittedModel, record: AdditiveBoxes, box: int, feature: int) -> str:
@@ -518,17 +533,34 @@ def _write_members(fitted: FittedModel, quality: Quality, max_rules: int) -> str
         for name, shares in quality.measured().items():
             if not np.isnan(shares[position]):
                 header.append(f"{name} {shares[position]:.1%}")
-        conditions = [
-            f"{_INDENT}{fitted.feature_names[j]} {text}"
-            for j, text in bounds.listed(drawn[member], boxes.lower[box], boxes.upper[box])
-        ]
-        paragraphs.append("\n".join(["  ".join(header), *(conditions or [f"{_INDENT}always"])]))
+        ends = boxes.lower[box], boxes.upper[box]
+        conditions = _member_conditions(fitted, bounds, drawn[member], *ends) or ["always"]
+        paragraphs.append(f"\n{_INDENT}".join(["  ".join(header), *conditions]))
     if n_more := len(counts) - len(order):
         paragraphs.append(f"{n_more:,} more boxes: left out (max_rules={len(order)}).")
     return "\n\n".join(paragraphs)
 
 
+def _member_conditions(
+    fitted: FittedModel, bounds: Bounds, features: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> list[str]:
+    """Write the conditions of a box of a member."""
+    names = fitted.feature_names
+    return [f"{names[j]} {text}" for j, text in bounds.listed(features, lower, upper)]
+
+
 # Columns of frames; "lower" and "upper" have all features
+
+
+def _category_lists(
+    categories: Categories, lower: np.ndarray, upper: np.ndarray
+) -> list[list[Any] | None]:
+    """Return the values between each two positions; an open end includes all values beyond."""
+    ends = zip(np.nan_to_num(lower, nan=-np.inf), np.nan_to_num(upper, nan=np.inf), strict=True)
+    return [
+        categories.values_between(low, high) if np.isfinite([low, high]).any() else None
+        for low, high in ends
+    ]
 
 
 def _columns_of_boxes(boxes: Hyperboxes, classes: np.ndarray) -> dict[str, Any]:
@@ -551,14 +583,18 @@ def _columns_of_weights(record: AdditiveBoxes, fitted: FittedModel) -> dict[str,
         "training precision": of_class / record.counts,
         **{f"vote for {name}": record.weights[:, k] for k, name in enumerate(classes)},
         **{f"held of {name}": record.class_counts[:, k] for k, name in enumerate(classes)},
-        **{f"{name} missing": record.missing[:, j] for j, name in enumerate(fitted.feature_names)},
+        **{
+            f"{fitted.feature_names[j]} missing": record.missing[:, j]
+            for j in np.flatnonzero(record.constrains.any(axis=0)).tolist()
+        },
     }
 
 
 def _columns_of_members(
-    ensemble: Any, classes: np.ndarray, quality: dict[str, np.ndarray]
+    fitted: FittedModel, classes: np.ndarray, quality: dict[str, np.ndarray]
 ) -> dict[str, Any]:
     """Return the columns of an ensemble; bounds are NaN in features that a member lacks."""
+    ensemble, bounds, rules = fitted.estimator, Bounds.of(fitted), []
     members = ensemble.members_
     sizes = [len(boxes) for boxes in members]
     lower, upper = np.full((2, sum(sizes), ensemble.n_features_in_), np.nan)
@@ -566,12 +602,17 @@ def _columns_of_members(
     for start, boxes, features in zip(starts, members, ensemble.estimators_features_, strict=False):
         lower[start : start + len(boxes), features] = boxes.lower
         upper[start : start + len(boxes), features] = boxes.upper
+        rules += [
+            " and ".join(_member_conditions(fitted, bounds, features, *ends)) or "always"
+            for ends in zip(boxes.lower, boxes.upper, strict=True)
+        ]
     return {
         "member": np.repeat(np.arange(len(members)), sizes),
         "box of the member": np.concatenate([np.arange(size) for size in sizes]),
         "class": classes[np.concatenate([boxes.labels for boxes in members])],
         "support": np.concatenate([boxes.counts for boxes in members]),
         **quality,
+        "rule": rules,
         "lower": lower,
         "upper": upper,
     }
@@ -595,7 +636,9 @@ def vote_list(scores: np.ndarray, classes: list[str], most: int | None = None) -
 
 
 def value_text(value: float, low: float, high: float) -> str:
-    """Write a value with digits enough to see that it lies between two others."""
+    """Write a value in few digits if it has no more, else with enough to lie between two others."""
+    if float(f"{value:.{_OWN_DIGITS}g}") == value:
+        return number_text(value)
     texts = (f"{value:.{digits}g}" for digits in range(_DIGITS, 17))
     return number_text(next((float(text) for text in texts if low <= float(text) <= high), value))
 

@@ -66,6 +66,32 @@ def half_open_text(name: str, low: float, high: float) -> str:
     }[bool(np.isfinite(low)), bool(np.isfinite(high))]
 
 
+def whole_text(low: float, high: float) -> str:
+    """Write which whole numbers lie in an interval: "2 or more", "at most 5", "2 to 5" or "2"."""
+    first, last = number_text(np.ceil(low)), number_text(np.floor(high))
+    if np.isinf(low) or np.isinf(high):
+        return f"at most {last}" if np.isinf(low) else f"{first} or more"
+    return first if first == last else f"{first} to {last}"
+
+
+def category_condition(categories: Categories, position: float, low: float, high: float) -> str:
+    """Write the category at a position of an interval, and what else lies inside or outside of it.
+
+    That is "employed (not unemployed)" or "employed (or own)", whichever is shorter.
+    """
+    own = category_text(categories, position)
+    contained = categories.values_between(low, high)
+    others = [str(value) for value in categories.values if value not in contained]
+    alike = categories.values_between(position, position)
+    more = [str(value) for value in contained if value not in alike]
+    if not others or not more:
+        return own
+    word, names = ("not", others) if len(others) <= len(more) else ("or", more)
+    if len(names) > MOST_SHOWN + 1:
+        names = [*names[:MOST_SHOWN], f"{len(names) - MOST_SHOWN} more"]
+    return f"{own} ({word} {', '.join(names)})"
+
+
 def set_text(categories: Categories, low: float, high: float, most: int | None = None) -> str:
     """Write which values lie between two positions: "= a", "in {a, b}" or "not in {c}".
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 from importlib.resources import files
 from typing import Any
 
 from hyperboxes import __version__
 from hyperboxes._estimators.capabilities import Operation
+from hyperboxes._files.archive import replace_file
 from hyperboxes._readers.explanation_html import read_template
 from hyperboxes._readers.fitted import check_integer, read_fitted
 from hyperboxes._report.page_data import Report, page_data
@@ -47,7 +49,8 @@ def export_html(
     title: str | None = None,
     max_samples: int | None = 500,
     max_rules: int | None = 5000,
-) -> str:
+    path: str | os.PathLike[str] | None = None,
+) -> Any:
     """Write a report on a fitted classifier and samples with known labels as an HTML page.
 
     The page describes the model, how good it is on the samples, lists its rules in a table
@@ -80,18 +83,21 @@ def export_html(
     class_names : array-like of shape (n_classes,), default=None
         Names of the classes, in the order of ``classes_``. None: the labels.
     title : str, default=None
-        The heading of the page. None: one that names the learner.
+        The heading of the page. None: the name of `y` or the classes, with the numbers of rules and
+        rows.
     max_samples : int, default=500
         How many samples can be looked at in the page: wrong predictions first, then others at
         regular distances. None: all. The scores are always those of all samples.
     max_rules : int, default=5000
         How many rules the page has at most: those with the largest support, or the largest votes.
         None: all. Boxes that explain a sample shown are always there.
+    path : path-like, default=None
+        The file to write the page to, in UTF-8; it is replaced. None: the page is returned.
 
     Returns
     -------
-    page : str
-        The page. Write it to a file in UTF-8. Rows are numbered from 1.
+    page : str or None
+        The page; None if it was written to `path`. Rows are numbered from 1.
 
     See Also
     --------
@@ -100,23 +106,30 @@ def export_html(
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> from sklearn.datasets import load_iris
     >>> from hyperboxes import ImprovedOnlineGFMM, export_html
     >>> iris = load_iris(as_frame=True)
     >>> model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(iris.data[::2], iris.target[::2])
-    >>> page = export_html(model, iris.data[1::2], iris.target[1::2],
-    ...                    class_names=iris.target_names, title="Iris flowers")
-    >>> Path("iris.html").write_text(page, encoding="utf-8")  # doctest: +SKIP
-    >>> page[:15]
-    '<!doctype html>'
+    >>> export_html(model, iris.data[1::2], iris.target[1::2], class_names=iris.target_names,
+    ...             title="Iris flowers", path="iris.html")  # doctest: +SKIP
     """
     check_integer("max_samples", max_samples, 1)
     check_integer("max_rules", max_rules, 1)
     names = {"feature_names": feature_names, "class_names": class_names}
     fitted = read_fitted(model, Operation.REPORT, **names)
     report = Report.of(fitted, X, y, X_upper, max_samples, max_rules)
-    return write_page(report, title or f"A model of boxes: {fitted.name}")
+    page = write_page(report, title or _title(report, getattr(y, "name", None)))
+    if path is None:
+        return page
+    return replace_file(path, page.encode())
+
+
+def _title(report: Report, target: Any) -> str:
+    """Return the name of the target or its classes, and how many rules and rows there are."""
+    classes = report.fitted.class_names
+    topic = " or ".join(classes) if len(classes) < 4 else f"{len(classes)} classes"
+    n_rows = len(report.true)
+    return f"{target or topic}: {report.n_boxes:,} rules, {n_rows:,} row{'s' * (n_rows != 1)}"
 
 
 def write_page(report: Report, title: str) -> str:

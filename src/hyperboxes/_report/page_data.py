@@ -536,6 +536,7 @@ def _edit_additive(report: Report, record: AdditiveBoxes) -> dict[str, Any]:
             "missing": record.missing[at].astype(int).tolist(),
             "below": [_bound_text(value) for value in np.nextafter(lower, -np.inf).tolist()],
             "last": [_bound_text(value) for value in upper.tolist()],
+            "isWhole": report.explanations[0]._is_whole.tolist(),
             "weights": pack(record.weights),
             "intercept": pack(record.intercept),
         },

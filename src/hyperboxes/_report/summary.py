@@ -188,7 +188,7 @@ def describe_scores(report: Report) -> dict[str, Any]:
             [
                 name,
                 *(_percent(scores[key]) for key in ("precision", "recall", "f1")),
-                f"{scores['support']:,}",
+                f"{scores['support']:,} ({_percent(scores['support'] / n_known)})",
             ]
             for name, scores in zip(names, class_scores(matrix), strict=True)
         ],

@@ -183,4 +183,8 @@ function startSamples() {
   startExplanations();
   startEditor();
   filterSamples();
+  const [mistake] = report.samples.filter(isWrong).sort((a, b) => leadOf(b) - leadOf(a));
+  if (mistake !== undefined) {
+    chooseSample(mistake);
+  }
 }

@@ -1,7 +1,9 @@
 // Boxes vote: scores added up here, in the very order and numbers of `predict`.
 
 const MOST_TOLD = 30;
-const FEWEST_DIGITS = 4;
+const OWN_DIGITS = 9;
+const FEWEST_DIGITS = 6;
+const MOST_CATEGORIES = 4;
 const learned = "model" in report.editing ? unpackVotes(report.editing.model) : null;
 
 function unpackVotes(model) {
@@ -42,8 +44,11 @@ function softmax(scores) {
   return odds.map((part) => part / total);
 }
 
-/** A value with digits enough to see that it lies between two others. */
+/** A value in few digits if it has no more, else with enough to see that it lies between two others. */
 function valueBetween(value, low, high) {
+  if (Number(value.toPrecision(OWN_DIGITS)) === value) {
+    return String(value);
+  }
   for (let digits = FEWEST_DIGITS; digits < 17; digits += 1) {
     const short = Number(value.toPrecision(digits));
     if (low <= short && short <= high) {
@@ -53,9 +58,33 @@ function valueBetween(value, low, high) {
   return String(value);
 }
 
+/** The whole numbers in an interval: "2 or more", "at most 5", "2 to 5" or "2". */
+function wholeBetween(low, high) {
+  const [first, last] = [Math.ceil(low), Math.floor(high)];
+  if (!Number.isFinite(low) || !Number.isFinite(high)) {
+    return Number.isFinite(low) ? `${first} or more` : `at most ${last}`;
+  }
+  return first === last ? String(first) : `${first} to ${last}`;
+}
+
+/** A category, and what else lies inside or outside of an interval: "employed (not unemployed)". */
+function categoryBetween(feature, value, low, high) {
+  const own = formatNumber(feature, value);
+  const held = categoriesHeld(feature, low, high);
+  const others = report.features[feature].categories.map(([name]) => name).filter((name) => !held.includes(name));
+  const more = held.filter((name) => !categoriesHeld(feature, value, value).includes(name));
+  if (others.length === 0 || more.length === 0) {
+    return own;
+  }
+  const [word, names] = others.length <= more.length ? ["not", others] : ["or", more];
+  const nMore = names.length - MOST_CATEGORIES;
+  const shown = nMore > 1 ? [...names.slice(0, MOST_CATEGORIES), `${nMore} more`] : names;
+  return `${own} (${word} ${shown.join(", ")})`;
+}
+
 /** A condition of a box with the value that meets it. */
 function metCondition(box, place, values) {
-  const [feature, text] = report.boxes.conditions[box][place];
+  const [feature] = report.boxes.conditions[box][place];
   const { name, categories } = report.features[feature];
   const value = values[feature];
   const at = learned.starts[box] + place;
@@ -64,9 +93,10 @@ function metCondition(box, place, values) {
   }
   const [low, high] = [learned.lower[at], learned.upper[at]];
   if (categories) {
-    const nHeld = categoriesHeld(feature, low, high).length;
-    const set = nHeld === 1 || nHeld === categories.length ? "" : ` ${text.replace(", or missing", "")}`;
-    return `${name} = ${formatNumber(feature, value)}${set}`;
+    return `${name} = ${categoryBetween(feature, value, low, high)}`;
+  }
+  if (learned.isWhole[feature] && Number.isInteger(value) && (Number.isFinite(low) || Number.isFinite(high))) {
+    return `${name} = ${value} (${wholeBetween(low, high)})`;
   }
   const [below, last] = [learned.below[at], learned.last[at]];
   const middle = `${name} = ${valueBetween(value, low, high)}`;
