@@ -499,7 +499,7 @@ def _classify(
 
 
 def _may_settle(model: Model, i: int, xl: Array, calibrated: bool) -> bool:
-    features = ~np.isnan(model.lower).all(axis=0)
+    features = ~np.isnan(model.lower[model.labels != UNLABELLED]).all(axis=0)
     is_missing = np.isnan(model.lower[i]) | np.isnan(xl)
     return bool(model.counts[i] == 1 and not (calibrated and is_missing[features].any()))
 

@@ -166,7 +166,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         `classes` are given where the samples are one part of many.
         """
         with unchanged_on_error(self):
-            if np.max(self.theta) > 1:
+            if np.max(getattr(self, "theta", 0.0)) > 1:
                 warnings.warn(
                     f"theta={self.theta} does not limit boxes: theta is a fraction of the range "
                     "of each feature, so choose a value below 1, such as 0.3.",

@@ -126,6 +126,7 @@ class _Search:
         self._xl, self._xu = model._intervals(X, X_upper).scaled()
         self._y = y
         self._labels = model.classes_[boxes.labels]
+        self._has_values = ~np.isnan(boxes.lower) & (boxes.labels >= 0)[:, np.newaxis]
         self.kept = np.ones(len(boxes), bool)
         self._used = np.zeros(len(boxes), bool)
         self._decider = np.empty(len(y), np.int64)
@@ -147,7 +148,10 @@ class _Search:
             is_done = not dropped
 
     def drop_unused(self) -> np.ndarray:
-        """Drop boxes that decide no prediction, but for one of each class; return which."""
+        """Drop boxes that decide no prediction; return which.
+
+        One box of each class stays, and one with values in each feature.
+        """
         self._used[:] = False
         for rows in self._batches():
             self._decide(rows)
@@ -155,6 +159,10 @@ class _Search:
         for label in range(self._boxes.n_classes):
             boxes = np.flatnonzero(self.kept & (labels == label))
             if len(boxes) and not self._used[boxes].any():
+                self._used[boxes[counts[boxes].argmax()]] = True
+        for j in np.flatnonzero(~self._has_values[self._used & self.kept].any(axis=0)):
+            boxes = np.flatnonzero(self.kept & self._has_values[:, j])
+            if len(boxes):
                 self._used[boxes[counts[boxes].argmax()]] = True
         unused = np.flatnonzero(self.kept & ~self._used)
         self.kept[unused] = False
@@ -175,7 +183,9 @@ class _Search:
 
     def _drop_if_harmful(self, box: int) -> bool:
         labels = self._boxes.labels
-        if np.count_nonzero(labels[self.kept] == labels[box]) == 1:
+        n_with_values = self._has_values[self.kept].sum(axis=0)
+        is_last = (self._has_values[box] & (n_with_values == 1)).any()
+        if is_last or np.count_nonzero(labels[self.kept] == labels[box]) == 1:
             return False
         rows = self._samples_close_to(box)
         self._boxes.hide(box)

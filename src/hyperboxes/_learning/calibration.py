@@ -87,7 +87,7 @@ def _without_values(
     Copies lack the only feature if there is no other.
     """
     random = np.random.RandomState(seed % 2**32)
-    features = np.flatnonzero(known_features(model.boxes.lower))
+    features = np.flatnonzero(known_features(model.boxes.lower, model.boxes.labels))
     n_unknown = random.randint(1, max(len(features), 2), len(xl))
     ranks = random.rand(len(xl), len(features)).argsort(axis=1)
     is_unknown = np.zeros(xl.shape, bool)

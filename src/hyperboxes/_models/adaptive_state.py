@@ -116,7 +116,9 @@ class AdaptiveState:
 
     def unknown_part(self, xl: np.ndarray) -> np.ndarray:
         """Return the part of the boxes' features in which each sample has no value."""
-        return unknown_part(xl, known_features(self.arrays.lower[:, : len(self)].T))
+        n_boxes = len(self)
+        features = known_features(self.arrays.lower[:, :n_boxes].T, self.arrays.labels[:n_boxes])
+        return unknown_part(xl, features)
 
     def with_labels(self, n_labels: int) -> AdaptiveState:
         """Return the state with room for so many classes; other arrays are shared."""

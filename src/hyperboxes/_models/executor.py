@@ -120,7 +120,7 @@ def _unknown_part(record: Record, lower: np.ndarray) -> np.ndarray:
     """Return the part of the features in which each sample has no value."""
     match record:
         case NeighborBoxes():
-            return unknown_part(lower, known_features(record.lower))
+            return unknown_part(lower, known_features(record.lower, record.labels))
         case BoxEnsemble():
             return record.quantizer.unknown_part(lower)
         case _:

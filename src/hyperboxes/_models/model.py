@@ -90,7 +90,7 @@ class BoxModel:
         """Return the nearest boxes of each class, as the kernel `nearest_per_class` finds them."""
         boxes = self.boxes
         shape = len(xl), boxes.n_classes
-        compared = known_features(boxes.lower) & (self.calibration is not None)
+        compared = known_features(boxes.lower, boxes.labels) & (self.calibration is not None)
         nearest = ClassScores(
             np.empty(shape),
             np.empty(shape, np.int64),

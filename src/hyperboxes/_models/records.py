@@ -154,7 +154,7 @@ class NearestBoxes(_Record, MembershipFunction):
         Both box and sample must have values there. Without a calibration there are none: such a box
         always settles a tie, as in the paper.
         """
-        return known_features(self.lower) & (self.calibration is not None)
+        return known_features(self.lower, self.labels) & (self.calibration is not None)
 
     @property
     def may_settle(self) -> np.ndarray:

@@ -146,10 +146,16 @@ class Samples(Intervals):
         return positions if self.order is None else self.order[positions]
 
 
-def known_features(boxes: np.ndarray) -> np.ndarray:
-    """Return in which features any of some boxes, given by their lower ends, has values."""
-    is_known = ~np.isnan(boxes[:1]).all(axis=0)
-    return is_known if is_known.all() else ~np.isnan(boxes).all(axis=0)
+def known_features(lower: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the features, as a mask, in which boxes with a label have values.
+
+    Boxes are given by their lower ends.
+    """
+    has_label = labels >= 0
+    is_known = ~np.isnan(lower[has_label.argmax()]) if has_label.any() else np.zeros(0, bool)
+    if len(is_known) and is_known.all():
+        return is_known
+    return (~np.isnan(lower[has_label])).any(axis=0)
 
 
 def unknown_part(lower: np.ndarray, features: np.ndarray) -> np.ndarray:

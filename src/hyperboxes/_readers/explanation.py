@@ -173,14 +173,19 @@ def _find_whole(
 ) -> np.ndarray:
     """Return which features seem to be whole numbers, of which a model keeps only thresholds.
 
-    Samples are whole, and at most one threshold is between two whole numbers, in the middle.
+    Samples are whole, and there are several thresholds, each in the middle of two whole numbers.
     """
     is_whole = ((np.round(samples) == samples) | np.isnan(samples)).all(axis=0)
     for j in np.flatnonzero(is_whole).tolist():
         ends = np.append(np.nextafter(record.lower[:, j], -np.inf), record.upper[:, j])
         ends = np.unique(ends[np.isfinite(ends)])
         is_middle = (np.round(2 * ends) == 2 * ends).all()
-        is_whole[j] = j not in categories and is_middle and (np.diff(np.floor(ends)) > 0).all()
+        is_whole[j] = (
+            j not in categories
+            and len(ends) > 1
+            and is_middle
+            and (np.diff(np.floor(ends)) > 0).all()
+        )
     return is_whole
 
 
