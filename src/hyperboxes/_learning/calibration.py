@@ -28,6 +28,9 @@ from hyperboxes._models.samples import Samples, known_features
 MAX_CALIBRATION_SAMPLES = 3000
 _N_FOLDS = 3
 
+# In streams, a copy without some values is compared after every so many samples: it takes longer.
+_COPY_PERIOD = 32
+
 
 def update_calibration(
     model: BoxModel, xl: np.ndarray, xu: np.ndarray, label: int, n_samples: int
@@ -43,8 +46,9 @@ def update_calibration(
         y = np.array([label])
         shares = class_shares(boxes.labels, boxes.counts, boxes.n_classes)
         calibration = calibration.updated(*_compare(model, xl, xu), y, shares, FADING)
-        copies = _without_values(model, xl, xu, n_samples)
-        calibration = calibration.updated_by_copies(*_compare(model, *copies), y, shares, FADING)
+        if n_samples % _COPY_PERIOD == 0:
+            copies = _compare(model, *_without_values(model, xl, xu, n_samples))
+            calibration = calibration.updated_by_copies(*copies, y, shares, FADING)
     model.calibration = calibration.scheduled(n_samples)
 
 
