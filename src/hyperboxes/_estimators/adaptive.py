@@ -231,6 +231,8 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the shares of the classes in the experts' votes.
 
+        Where values are missing, these move to the classes' shares of the samples in the boxes.
+
         {predict_proba}
         """
         check_is_fitted(self)
