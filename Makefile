@@ -18,7 +18,7 @@ BENCHMARKS := $(addprefix bench-, defaults peers scale order hidden probabilitie
 ON_KERNELS := $(foreach name,adaptive agglomerative bitmaps boosting ensembles fences geometry box_index all_class_tree mixed online nearest simd blocking saving saving_additive wrong_files,tests/test_$(name).py)
 ON_PAPER_SETS := $(addprefix bench-, missing labels merging membership pruning)
 
-.PHONY: demo test test-bounds test-oldest dist lint format docs $(BENCHMARKS) $(ON_PAPER_SETS) bench-gate reproduce reproduce-quick clean
+.PHONY: demo test test-bounds test-oldest dist lint format docs pictures $(BENCHMARKS) $(ON_PAPER_SETS) bench-gate reproduce reproduce-quick clean
 
 # Compiles into the default cache, for the commands that the demo prints to try.
 demo: export NUMBA_CACHE_DIR :=
@@ -59,6 +59,10 @@ format: $(VENV)/.dev
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs docs/_build $(ARGS)
+
+# Draws the images in docs/ that examples/ has scripts for; benchmarks draw the others.
+pictures: $(VENV)/.docs
+	for script in examples/*.py; do $(BIN)/python $$script --output docs || exit; done
 
 $(BENCHMARKS): bench-%: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.$* $(ARGS)

@@ -1,7 +1,4 @@
-"""The picture of docs/choosing.md: what learner and similarity do to the boxes.
-
-One small set of samples, learned online, in turns (AGGLO-2) and best pair first (AGGLO-SM).
-"""
+"""Draw the image of docs/choosing.md: the same samples, fitted in six ways."""
 
 from __future__ import annotations
 
@@ -25,25 +22,32 @@ def draw(ax: Axes, title: str, model: AgglomerativeGFMM | ImprovedOnlineGFMM) ->
         model, X, y, ax=ax, max_boxes=None, regions=False, legend=False, scatter_kwargs={"s": 6}
     )
     n_boxes = len(model.hyperboxes_)
-    ax.set(title=f"{title}: {n_boxes} boxes", xlabel="", ylabel="", xticks=[], yticks=[])
+    ax.set(title=f"{title}: {n_boxes} boxes", xlabel="feature 1", ylabel="feature 2")
+    ax.label_outer()
 
 
 def main() -> None:
-    """Draw the picture."""
+    """Draw the image."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", type=Path, default=Path("choosing.png"), help="the figure")
-    output = parser.parse_args().output
-    models = {"online": ImprovedOnlineGFMM(THETA, random_state=0)}
+    parser.add_argument("--output", type=Path, default=Path(), help="the folder for it")
+    picture = parser.parse_args().output / "choosing.png"
+    models = {"IOL-GFMM": ImprovedOnlineGFMM(THETA, random_state=0)}
     models["AGGLO-2, longest"] = AgglomerativeGFMM(THETA, algorithm="agglo2")
     for similarity in ("longest", "shortest", "mid-max", "mid-min"):
         models[f"AGGLO-SM, {similarity}"] = AgglomerativeGFMM(
             THETA, algorithm="agglo-sm", similarity=similarity
         )
-    figure, axes = plt.subplots(2, 3, figsize=(10, 5.4), layout="constrained")
+    figure, axes = plt.subplots(
+        2, 3, figsize=(10, 6), layout="constrained", sharex=True, sharey=True
+    )
     for ax, (title, model) in zip(axes.flat, models.items(), strict=True):
         draw(ax, title, model)
-    figure.savefig(output, dpi=110)
-    print(f"The picture is in {output}")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    names = [f"class {label}" for label in labels]
+    figure.legend(handles, names, loc="outside lower center", ncols=2)
+    figure.suptitle(f"The same 240 samples of two classes, theta = {THETA}")
+    figure.savefig(picture, dpi=100)
+    print(picture)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The picture of docs/clustering.md: clusters of boxes beside KMeans and HDBSCAN.
+"""Draw the image of docs/clustering.md: clusters of boxes, KMeans and HDBSCAN.
 
-The toy shapes of scikit-learn's comparison of clustering algorithms, the same parameters for all.
+The shapes are those of scikit-learn's comparison of clustering algorithms.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def draw_boxes(ax: Axes, model: HyperboxClustering) -> None:
 
 
 def main() -> None:
-    """Draw the picture."""
+    """Draw the image."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", type=Path, default=Path("clustering.png"), help="the figure")
-    output = parser.parse_args().output
+    parser.add_argument("--output", type=Path, default=Path(), help="the folder for it")
+    picture = parser.parse_args().output / "clustering.png"
     figure, axes = plt.subplots(3, 5, figsize=(10, 6.4), layout="constrained")
     for column, (name, (X, y)) in zip(axes.T, shapes().items(), strict=True):
         models = {
@@ -67,8 +67,9 @@ def main() -> None:
             if ax.get_subplotspec().is_first_col():
                 ax.set_ylabel(title)
         draw_boxes(column[-1], model)
-    figure.savefig(output, dpi=90)
-    print(f"The picture is in {output}")
+    figure.suptitle("Clusters by colour, noise in grey; below: adjusted Rand index (1 is best)")
+    figure.savefig(picture, dpi=90)
+    print(picture)
 
 
 if __name__ == "__main__":

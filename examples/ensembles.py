@@ -1,4 +1,4 @@
-"""The picture of docs/ensembles.md: members, and what they say together."""
+"""Draw the image of docs/ensembles.md: members, and the votes of all."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from sklearn.datasets import make_moons
 
 from hyperboxes import AgglomerativeGFMM, Hyperboxes, ImprovedOnlineGFMM, RandomHyperboxes
 
-COLOURS = ("#5e3c99", "#b35806")
+COLOURS = ("#0072B2", "#E69F00")
+PROBABILITIES = LinearSegmentedColormap.from_list(
+    "probabilities", [COLOURS[0], "white", COLOURS[1]]
+)
 
 
 def votes() -> Figure:
@@ -23,10 +27,10 @@ def votes() -> Figure:
     low, high = X.min(axis=0) - 0.2, X.max(axis=0) + 0.2
     x, y_grid = np.meshgrid(*(np.linspace(low[j], high[j], 160) for j in range(2)))
     points = np.column_stack([x.ravel(), y_grid.ravel()])
-    figure, axes = plt.subplots(1, 4, figsize=(11, 2.9), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 4, figsize=(11, 3.4), sharey=True, layout="constrained")
     panels = {
-        "a member, online": RandomHyperboxes(ImprovedOnlineGFMM(0.1), 1, random_state=0),
-        "a member, merged": RandomHyperboxes(AgglomerativeGFMM(0.7), 1, random_state=0),
+        "1 member, online": RandomHyperboxes(ImprovedOnlineGFMM(0.1), 1, random_state=0),
+        "1 member, AGGLO-SM": RandomHyperboxes(AgglomerativeGFMM(0.7), 1, random_state=0),
         "10 members": RandomHyperboxes(n_estimators=10, random_state=0),
         "100 members": RandomHyperboxes(n_estimators=100, random_state=0),
     }
@@ -34,19 +38,22 @@ def votes() -> Figure:
         model.set_params(max_features=2).fit(X, y)
         plane = model.predict_proba(points)[:, 1].reshape(x.shape)
         extent = (low[0], high[0], low[1], high[1])
-        look = {"cmap": "PuOr_r", "vmin": 0, "vmax": 1, "alpha": 0.5, "aspect": "auto"}
+        look = {"cmap": PROBABILITIES, "vmin": 0, "vmax": 1, "alpha": 0.5, "aspect": "auto"}
         ax.imshow(plane, extent=extent, origin="lower", **look)
         for label, colour in enumerate(COLOURS):
-            ax.scatter(*X[y == label].T, s=4, color=colour)
+            ax.scatter(*X[y == label].T, s=4, color=colour, label=f"class {label}")
         if model.n_estimators == 1:
             _outline(ax, model.members_[0], low, high)
-        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="feature 1")
         ax.set_title(title, size="medium")
+    axes[0].set_ylabel("feature 2")
+    axes[-1].legend(loc="upper right", fontsize="small", markerscale=2)
+    figure.suptitle("Members differ; the average of many is smooth (tints are probabilities)")
     return figure
 
 
 def _outline(ax: Axes, boxes: Hyperboxes, low: np.ndarray, high: np.ndarray) -> None:
-    """Draw the boxes of a member, which run on where they are open."""
+    """Draw the boxes of a member; open sides end outside of the picture."""
     for lower, upper, label in zip(boxes.lower, boxes.upper, boxes.labels, strict=True):
         start, stop = np.maximum(lower, low - 1), np.minimum(upper, high + 1)
         colour = COLOURS[label]
@@ -54,14 +61,14 @@ def _outline(ax: Axes, boxes: Hyperboxes, low: np.ndarray, high: np.ndarray) -> 
 
 
 def main() -> None:
-    """Draw the picture."""
+    """Draw the image."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for it")
     output = parser.parse_args().output
     figure, picture = votes(), output / "ensembles-votes.png"
     figure.savefig(picture, dpi=100)
     plt.close(figure)
-    print(f"A picture is in {picture}")
+    print(picture)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The pictures of docs/introduction.md: boxes, membership, growth and theta in two features."""
+"""Draw the images of docs/introduction.md: boxes, membership, growth and theta."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from sklearn.datasets import make_moons
 
 from hyperboxes import BoxesDisplay, ImprovedOnlineGFMM, explain
 
-# Two kinds of fish, told apart by weight and length.
 NAMES = ["trout", "bream"]
 
 
 def fish(n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return samples of two classes, in grams and centimetres."""
+    """Return samples of two kinds of fish, in grams and centimetres."""
     X, y = make_moons(n_samples, noise=0.13, random_state=4)
     low, high = np.array([-1.6, -1.1]), np.array([2.6, 1.6])
     return [100, 14] + (X - low) / (high - low) * [200, 16], np.array(NAMES)[y]
@@ -47,14 +46,14 @@ def show(
 
 
 def boxes() -> Figure:
-    """Draw what a model is: boxes on the left, what it predicts on the right."""
+    """Draw boxes on the left, predictions on the right."""
     X, y = fish(60)
     model = ImprovedOnlineGFMM(theta=0.4, random_state=0).fit(X, y)
     figure, axes = new_axes(2, 3.6)
     show(axes[0], model, X, y, regions=False)
     show(axes[1], model, X, y, legend=True)
     axes[0].set_title(f"{len(X)} samples, {len(model.hyperboxes_)} boxes")
-    axes[1].set_title("what the model predicts")
+    axes[1].set_title("the predictions (tints)")
     point_at_nearest(axes[0], model, np.array([165.0, 20.5]))
     return figure
 
@@ -63,17 +62,17 @@ def point_at_nearest(ax: Axes, model: ImprovedOnlineGFMM, sample: np.ndarray) ->
     """Draw a sample and its membership in the nearest box of each class."""
     boxes = model.hyperboxes_
     explanation = explain(model, [sample])[0]
-    for box in (explanation.winning, explanation.competing):
+    for box, offset in ((explanation.winning, (6, -14)), (explanation.competing, (-6, 8))):
         nearest = np.clip(sample, boxes.lower[box.index], boxes.upper[box.index])
         ax.annotate("", nearest, sample, arrowprops={"arrowstyle": "->", "lw": 1.2})
-        ax.annotate(
-            f"{box.membership:.2f}", nearest, (4, 4), textcoords="offset points", weight="bold"
-        )
-    ax.plot(*sample, marker="*", ms=14, c="black")
+        text = f"membership {box.membership:.2f}"
+        ax.annotate(text, nearest, offset, textcoords="offset points", weight="bold")
+    ax.plot(*sample, marker="*", ms=14, c="black", ls="", label="new fish")
+    ax.legend(loc="lower left", fontsize="small")
 
 
 def membership() -> Figure:
-    """Draw how membership falls off around one box."""
+    """Draw the membership around one box."""
     ranges = [[0.0, 0.0], [1.0, 1.0]]
     side = np.linspace(0, 1, 201)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
@@ -85,13 +84,14 @@ def membership() -> Figure:
         filled = ax.contourf(side, side, levels, np.linspace(0, 1, 11), cmap="Blues")
         show(ax, model, regions=False, box_kwargs={"edgecolors": "white", "linewidths": 2})
         ax.set(title=f"gamma = {gamma}", xlabel="feature 1", ylabel="feature 2", aspect="equal")
+        ax.set(xlim=(0, 1), ylim=(0, 1))
         ax.label_outer()
     figure.colorbar(filled, ax=axes, label="membership")
     return figure
 
 
 def growth() -> Figure:
-    """Draw a model after more and more samples of a stream."""
+    """Draw a model after 4, 12, 40 and 200 samples of a stream."""
     X, y = fish(200)
     ranges = [X.min(axis=0), X.max(axis=0)]
     model = ImprovedOnlineGFMM(theta=0.3, scaling=ranges)
@@ -100,24 +100,24 @@ def growth() -> Figure:
     for ax, n_samples in zip(axes, (4, 12, 40, 200), strict=True):
         model.partial_fit(X[learned:n_samples], y[learned:n_samples], classes=NAMES)
         learned = n_samples
-        show(ax, model, X[:learned], y[:learned], regions=False)
+        show(ax, model, X[:learned], y[:learned], regions=False, legend=n_samples == 200)
         ax.set_title(f"{learned} samples, {len(model.hyperboxes_)} boxes")
     return figure
 
 
 def theta() -> Figure:
-    """Draw small, middling and large boxes."""
+    """Draw small, medium and large boxes."""
     X, y = fish(200)
     figure, axes = new_axes(3)
     for ax, largest in zip(axes, (0.1, 0.3, 0.6), strict=True):
         model = ImprovedOnlineGFMM(theta=largest, random_state=0).fit(X, y)
-        show(ax, model, X, y)
+        show(ax, model, X, y, legend=largest == 0.6)
         ax.set_title(f"theta = {largest}: {len(model.hyperboxes_)} boxes")
     return figure
 
 
 def main() -> None:
-    """Draw the pictures."""
+    """Draw the images."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for them")
     output = parser.parse_args().output
@@ -126,7 +126,7 @@ def main() -> None:
         figure = draw()
         figure.savefig(picture, dpi=100)
         plt.close(figure)
-        print(f"A picture is in {picture}")
+        print(picture)
 
 
 if __name__ == "__main__":

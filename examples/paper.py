@@ -1,4 +1,4 @@
-"""The pictures of the paper's algorithms: their boxes, their search, and the network."""
+"""Draw the images of the paper's algorithms: their boxes, their search, and the network."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def network() -> Figure:
 
 
 def main() -> None:
-    """Draw the pictures."""
+    """Draw the images."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for them")
     output = parser.parse_args().output
@@ -125,7 +125,7 @@ def main() -> None:
         figure = draw()
         figure.savefig(picture, dpi=100)
         plt.close(figure)
-        print(f"A picture is in {picture}")
+        print(picture)
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ TITLES: dict[Callable[[], Any], str] = {
 
 
 def main() -> None:
-    """Draw the pictures."""
+    """Draw the images."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for them")
     output = parser.parse_args().output
@@ -114,7 +114,7 @@ def main() -> None:
         display.figure_.suptitle(title, fontsize="medium")
         display.figure_.savefig(picture, dpi=100)
         plt.close(display.figure_)
-        print(f"A picture is in {picture}")
+        print(picture)
 
 
 if __name__ == "__main__":
