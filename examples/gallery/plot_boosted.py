@@ -2,14 +2,15 @@
 Boosted boxes
 =============
 
-A handful of short rules that vote: read them, see why they decide so, and how many it takes.
+Ten short rules whose weights add up: read them, explain a prediction, and choose how many rules
+to use.
 """
 
 # %%
 # Ten boxes
 # ---------
-# Each box constrains a few features and votes for a class. The votes of the boxes that hold a
-# sample, and an intercept, add up to its score.
+# Each box has conditions on a few features and a weight for a class. The weights of the boxes that
+# contain a sample, and an intercept, add up to its score.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -28,9 +29,10 @@ print(f"accuracy {model.score(X_test, y_test):.3f}\n")
 print(export_text(model, max_rules=4))
 
 # %%
-# Why this prediction?
+# Explain a prediction
 # --------------------
-# The sample about which the model is least certain: what each box adds, and what would change it.
+# The sample with the least certain prediction: what each box adds, and a small change that leads to
+# the other class.
 
 least_certain = abs(model.decision_function(X_test)).argmin()
 sample = X_test[least_certain : least_certain + 1]
@@ -38,9 +40,8 @@ print(explain(model, sample)[0])
 ContributionsDisplay.from_estimator(model, sample)
 plt.show()
 
-# %%
-# The boxes in the two features that matter most, in a cut through this sample, and what their votes
-# add up to there.
+# The boxes in the two most important features, in a cut through this sample, and the probabilities
+# of their sum.
 
 BoxesDisplay.from_estimator(model, X_test, y_test, at=sample)
 importances = pd.Series(model.feature_importances_, X_train.columns)
@@ -51,7 +52,7 @@ plt.show()
 # %%
 # How many boxes?
 # ---------------
-# ``staged_predict_proba`` gives the probabilities of models with 1, 2, 3 ... boxes from one fit.
+# ``staged_predict_proba`` returns the probabilities of models with 1, 2, 3 ... boxes from one fit.
 
 many = BoostedHyperboxes(max_boxes=40, random_state=0).fit(X_train, y_train)
 losses = [log_loss(y_test, p, labels=many.classes_) for p in many.staged_predict_proba(X_test)]

@@ -2,14 +2,14 @@
 Tables with categories
 ======================
 
-Text, Booleans and numbers in one table: nothing to encode, and rules that name the categories.
+Text, Booleans and numbers in one table: no encoding, and rules that name the categories.
 """
 
 # %%
 # A table
 # -------
-# Houses, some with values missing. What is dear depends on the area, and on where it is; one house
-# in twenty costs what nobody would have thought.
+# Houses, some with missing values. The price depends on the area and the district; one house in
+# twenty has a random price.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -37,14 +37,14 @@ print(X_train.head(4))
 # %%
 # Rules
 # -----
-# A condition on a column of categories is a set of them.
+# A condition on a categorical column is a set of categories.
 
 model = BoostedHyperboxes(6, random_state=0).fit(X_train, y_train)
 print(f"accuracy {model.score(X_test, y_test):.3f}\n")
 print(export_text(model))
 
 # %%
-# What would have to be different about a house? Another district may do.
+# A counterfactual may change a category.
 
 house = X_test[(X_test["district"] == "hill") & (X_test["area"] > 140)][:1]
 print(explain(model, house)[0])
@@ -52,15 +52,14 @@ print(explain(model, house)[0])
 # %%
 # What to see
 # -----------
-# Districts that mean alike for the price are neighbours on the axis, which nobody has told the
-# model. Drawn are the boxes that vote on houses which have a garden if that one has, and what their
-# votes add up to.
+# Districts with similar prices are neighbors on the axis; the model finds this order. The boxes
+# drawn contain houses like this one, with a garden if it has one.
 
 BoxesDisplay.from_estimator(model, X_test, y_test, features=["area", "district"], at=house)
 plt.show()
 
 # %%
-# A district that was never learned is a missing value, which some boxes hold and others do not.
+# A district that was not seen in training is a missing value.
 
 unknown = house.assign(district="moon")
 print(model.predict(unknown), model.predict_proba(unknown).round(2))

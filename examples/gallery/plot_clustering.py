@@ -2,17 +2,16 @@
 Clusters of boxes
 =================
 
-Boxes learned without labels, joined where they lie near each other: clusters of any shape,
-which can be read as rules.
+Boxes without labels, joined where they are near each other: clusters of any shape, readable as
+rules.
 """
 
 # %%
-# Shapes
-# ------
-# Two half moons, and some noise. The number of clusters is not given. Boxes of fewer than
-# `min_samples` samples make no cluster; where they are near none, they are noise, in grey. `theta`
-# was chosen for these moons: with 0.08 the end of one falls off. There is no telling without
-# looking.
+# Two moons
+# ---------
+# Two half moons and some noise. The number of clusters is not given. Boxes of fewer than
+# ``min_samples`` samples form no cluster; those far from all clusters are noise, in grey. ``theta``
+# was chosen for these moons.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,11 +26,10 @@ shapes = HyperboxClustering(theta=0.1, min_samples=4).fit(X)
 print(f"{shapes.n_clusters_} clusters, {(shapes.labels_ < 0).sum()} samples are noise")
 
 # %%
-# Flowers
-# -------
-# The petals of 150 irises of three species. There are two clusters to be found: one of them is
-# setosa, the other both of the other species, between which there is no gap. That is what clusters
-# without labels are: what the data part, not what botanists part.
+# Iris
+# ----
+# The petals of 150 irises of three species form two clusters: setosa, and the two other species,
+# between which there is no gap.
 
 iris = load_iris(as_frame=True)
 petals = iris.data[["petal length (cm)", "petal width (cm)"]]
@@ -40,8 +38,8 @@ rand = adjusted_rand_score(iris.target, flowers.labels_)
 print(f"{flowers.n_clusters_} clusters; adjusted Rand index with the species {rand:.2f}")
 
 # %%
-# The pictures
-# ------------
+# Plot
+# ----
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, model, data in [(axes[0], shapes, X), (axes[1], flowers, petals)]:
@@ -49,22 +47,21 @@ for ax, model, data in [(axes[0], shapes, X), (axes[1], flowers, petals)]:
 plt.show()
 
 # %%
-# The same as rules
+# Rules of clusters
 # -----------------
-# Other methods give numbers of clusters. Here each box says what its samples are like, in
-# centimetres:
+# Each box describes its samples, in centimetres:
 
 print(export_text(flowers, max_rules=4))
 
 # %%
-# It goes on
-# ----------
-# New flowers are assigned with ``predict``, and learned with ``partial_fit``; clusters are joined
-# where new boxes close the gap. Two flowers between the clusters do that:
+# Update
+# ------
+# ``predict`` assigns new flowers, and ``partial_fit`` learns them. New boxes may close the gap
+# between two clusters, as two flowers do here:
 
 between = petals.iloc[:2].assign(**{"petal length (cm)": [2.3, 2.7], "petal width (cm)": 0.8})
 print("assigned to", flowers.predict(between))
 print("clusters after learning them:", flowers.partial_fit(between).n_clusters_)
 
 # %%
-# If single samples must not join clusters, raise ``min_samples``.
+# Raise ``min_samples`` to keep single samples from joining clusters.

@@ -2,15 +2,15 @@
 Where classes overlap
 =====================
 
-Boxes that grow freely overlap those of other classes. Four ways to settle that, on the same boxes
-or nearly so, and a model that tells where it is in doubt.
+Four ways to resolve overlaps between boxes of different classes, and how to find the samples in
+them.
 """
 
 # %%
 # Two moons
 # ---------
-# The same 200 samples for all, and boxes of at most 0.3 of the range (with ``"compensate"`` on
-# average). Areas have the colour of the predicted class.
+# The same 200 samples for all, and sides of at most 0.3 of the range (with ``"compensate"`` on
+# average). Areas have the color of the predicted class.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons
@@ -29,10 +29,10 @@ resolutions = {
 # %%
 # What to see
 # -----------
-# With ``"exclude"`` all of a region goes to the class whose box has more samples. With
-# ``"compensate"`` boxes stop growing once they overlap, and a region is divided by which box has a
-# face nearer. With ``"core"`` it is divided between the means of the boxes' samples, with
-# ``"levels"`` by smaller boxes that were learned from the samples in it.
+# With ``"exclude"`` the class whose box has more samples gets the whole overlap. With
+# ``"compensate"`` boxes stop growing once they overlap, and the nearer face decides. With
+# ``"core"`` the nearer mean of the samples decides, and with ``"levels"`` smaller boxes that are
+# fitted to the samples in the overlap.
 
 figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained", sharex=True, sharey=True)
 for ax, (resolution, name) in zip(axes.flat, resolutions.items(), strict=True):
@@ -44,10 +44,10 @@ for ax, (resolution, name) in zip(axes.flat, resolutions.items(), strict=True):
 plt.show()
 
 # %%
-# Samples in doubt
-# ----------------
-# `in_overlap` tells which samples lie in a region. On others the model is right more often, as
-# moons that reach farther into each other show.
+# Samples in an overlap
+# ---------------------
+# ``in_overlap`` returns which samples lie in an overlap. The model is more accurate on the others,
+# as moons with more noise show.
 
 X_noisy, y_noisy = make_moons(200, noise=0.3, random_state=0)
 X_new, y_new = make_moons(2000, noise=0.3, random_state=1)
@@ -58,10 +58,10 @@ print(f"Accuracy there {model.score(X_new[in_doubt], y_new[in_doubt]):.3f}, ", e
 print(f"elsewhere {model.score(X_new[~in_doubt], y_new[~in_doubt]):.3f}.")
 
 # %%
-# From fine to coarse
-# -------------------
-# `MultiGranularGFMM` does not keep overlaps: it joins small boxes to larger ones, level by level,
-# and parts those of two classes. One fit gives a model of each size to choose from.
+# Levels of boxes
+# ---------------
+# ``MultiGranularGFMM`` joins small boxes to larger ones, level by level, without overlaps. One fit
+# gives a model of each size.
 
 X_new, y_new = make_moons(2000, noise=0.18, random_state=1)
 granular = MultiGranularGFMM([0.1, 0.2, 0.4], random_state=0).fit(X, y)

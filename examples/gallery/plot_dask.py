@@ -1,15 +1,15 @@
 """
-Learning in partitions
-======================
+Distributed training
+====================
 
-Data that need not fit into memory are learned in partitions with Dask, and the models are merged.
+Fit data larger than memory in partitions with Dask, and merge the models.
 """
 
 # %%
 # Partitions
 # ----------
-# 200,000 points of two interleaved classes as a Dask array in eight partitions. They could as well
-# be files on many machines; with a ``distributed.Client`` its workers would learn them.
+# 200,000 points of two interleaved classes as a Dask array in eight partitions. They could also be
+# files on many machines, for the workers of a ``distributed.Client``.
 
 import dask.array as da
 import matplotlib.pyplot as plt
@@ -29,15 +29,15 @@ print(samples)
 # %%
 # One model
 # ---------
-# Each partition is learned apart, by a copy that knows the ranges and classes of all; then boxes
-# are merged in a tree. What comes back is the estimator, fitted: it needs Dask no more.
+# A copy of the estimator with the ranges and classes of all data is fitted to each partition; then
+# the boxes are merged in a tree. The result is the fitted estimator, which no longer needs Dask.
 
 theta = 0.3
 merged = hyperboxes.dask.fit(ImprovedOnlineGFMM(theta, random_state=0), samples, labels)
 print(merged.hyperboxes_)
 
 # %%
-# Answers come in partitions, too, when they are asked for.
+# Predictions are also made by partition, when they are computed.
 
 predicted = hyperboxes.dask.predict(merged, samples)
 print(predicted)
@@ -46,8 +46,8 @@ print(f"right on the training samples: {float((predicted == labels).mean().compu
 # %%
 # What to see
 # -----------
-# The largest boxes of a model of the first partition, of all partitions merged, and of everything
-# learned at once.
+# The largest boxes of a model of the first partition, of all partitions merged, and of all data in
+# one process.
 
 models = {
     "one partition": ImprovedOnlineGFMM(theta, random_state=0).fit(X[:rows], y[:rows]),

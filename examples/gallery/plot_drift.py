@@ -1,16 +1,16 @@
 """
-A stream that drifts
-====================
+Concept drift
+=============
 
-Digits arrive in batches; halfway the scanner is turned upside down. What becomes of a model?
+Digits arrive in batches; halfway, the images are turned upside down.
 """
 
 # %%
 # The stream
 # ----------
-# The images are real, in the order in which they were collected; the drift is made: from image 900
-# on the rows of all images are reversed. A 6 then looks much like a 9 did. The ranges of the
-# pixels are known, so the model is told.
+# The images are real, in the order of their collection. The drift is artificial: from image 900 on
+# the rows of all images are reversed, so a 6 looks much like a 9 before. The ranges of the pixels
+# are known.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,11 +26,11 @@ X = images.reshape(-1, 64)
 BATCH = 50
 
 # %%
-# Four ways to go on
-# ------------------
-# Each batch is predicted before it is learned. When accuracy falls by more than 0.2 below its best,
-# the model is (a) left alone, (b) pruned: boxes that do harm on the new batch are dropped, or (c)
-# replaced by a new one. (d) `AdaptiveGFMM` forgets by itself, and is told nothing.
+# Four models
+# -----------
+# Each batch is predicted, then learned. When the accuracy falls by more than 0.2 below its best,
+# the model is (a) kept, (b) pruned with the new batch, or (c) replaced by a new one. (d)
+# ``AdaptiveGFMM`` adapts by itself.
 
 
 def run(theta, react):
@@ -54,13 +54,11 @@ def run(theta, react):
 # %%
 # What to see
 # -----------
-# `ImprovedOnlineGFMM` forgets nothing unless you see to it. With small boxes (left) the model that
-# is left alone recovers, for most new images lie elsewhere, but it carries its old boxes along;
-# pruning finds little to drop. With large boxes (right) the old ones stand in the way of the new
-# ones: left alone the model takes some 500 images to recover, pruned somewhat fewer. Starting anew
-# is better, here; where drift is slow or old images come back, it throws away too much.
-# `AdaptiveGFMM`, the same in both pictures, recovers by itself, and is best. And not all drift
-# hurts: were images inverted instead, small boxes would do as well left alone.
+# ``ImprovedOnlineGFMM`` keeps all boxes. With small boxes (left) the model recovers anyway, because
+# most new images lie elsewhere, and pruning finds little to drop. With large boxes (right) old
+# boxes block new ones: without help the model takes some 500 images to recover, pruned somewhat
+# fewer. A new model is better here; it would lose too much if drift were slow or old images came
+# back. ``AdaptiveGFMM`` recovers by itself and is the best.
 
 looks = {"leave alone": ("#D55E00", "-"), "prune": ("#009E73", "--"), "restart": ("#0072B2", ":")}
 looks["AdaptiveGFMM"] = "#444444", "-."

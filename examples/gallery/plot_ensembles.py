@@ -2,15 +2,14 @@
 Ensembles
 =========
 
-Many models that vote: random hyperboxes, what they find important, and why they decide as they do;
-then scikit-learn's own ways to combine models, with the learners of this package in them.
+Random hyperboxes: importances, explanations, and scikit-learn's own ensembles of our estimators.
 """
 
 # %%
 # Random hyperboxes
 # -----------------
-# Each member learns boxes from random samples and features. What members say of samples that they
-# had not drawn tells how good the whole is, without a test set.
+# Each member is fitted to random samples and features. Its predictions of the samples that it did
+# not draw give the out-of-bag accuracy, without a test set.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -45,19 +44,19 @@ importances.nlargest(10)[::-1].plot.barh(ax=ax, xlabel="importance")
 plt.show()
 
 # %%
-# Why this prediction?
+# Explain a prediction
 # --------------------
-# The sample about which it is least certain: how much farther the other class is because of each
-# feature, and the boxes that spoke the loudest.
+# The sample with the least certain prediction: how much farther the other class is because of each
+# feature, and the boxes with the largest shares of the votes.
 
 least_certain = model.predict_proba(X_test).max(axis=1).argmin()
 print(explain(model, X_test[least_certain : least_certain + 1])[0])
 
 # %%
-# Scikit-learn's ensembles
+# scikit-learn's ensembles
 # ------------------------
-# Learners are scikit-learn's estimators, so its ensembles take them: the same learner on several
-# draws, several learners that vote, or a model that learns from what they say.
+# scikit-learn's ensembles take all estimators of this package: one estimator on several draws,
+# several estimators that vote, or a model fitted to their predictions.
 
 single = AgglomerativeGFMM()
 learners = [

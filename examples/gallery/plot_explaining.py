@@ -2,14 +2,15 @@
 Why this prediction?
 ====================
 
-Ask a model about one sample: which box decided, which came next, and what would have to change.
+Explain one prediction: the box that decided, the nearest box of the other class, and a small
+change that would lead to it.
 """
 
 # %%
-# A doubtful case
-# ---------------
-# Tumours, benign or malignant, by ten measurements of their cell nuclei. Of those that the model
-# gets wrong, take the one it is most sure about.
+# A wrong prediction
+# ------------------
+# Tumours, benign or malignant, with ten measurements of their cell nuclei. We take the wrong
+# prediction with the largest probability.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,29 +30,27 @@ case = int(wrong[gap.argmax()])
 print(f"{len(wrong)} of {len(y_test)} are wrong; case {case} is {y_test[case]}")
 
 # %%
-# In words
-# --------
-# The features are sorted by what they say between the two boxes. A sample is as far from a box as
-# it is in the mean of its features, so none decides alone: the star marks the one that counts most.
+# As text
+# -------
+# The features are sorted by how much they separate the two boxes. The distance from a box is the
+# mean over the features, so no feature decides alone: the star marks the one that counts most.
 
 print(explanations[case])
 
 # %%
-# In a picture
-# ------------
-# Each row is a measurement, the line is the tumour, the bands are the two boxes. It stays within
-# the band of the benign box. The bar shows where it misses the malignant one by most: its nuclei
-# are small, as those of benign tumours are.
+# As a plot
+# ---------
+# Each row is a measurement, the line is the tumour, the bands are the two boxes. The bar marks
+# where the tumour is farthest outside of the malignant box.
 
 ParallelCoordinatesDisplay.from_estimator(model, X_test.iloc[[case]])
 plt.show()
 
 # %%
-# Which boxes are to blame?
-# -------------------------
-# `apply` returns the box that decides for each sample. Boxes that hold few samples are wrong more
-# often, but some mistakes are made by boxes that hold many: such a box is no proof that the model
-# is right.
+# Which boxes make mistakes?
+# --------------------------
+# ``apply`` returns the box that decides for each sample. Boxes with few samples are wrong more
+# often, but some boxes with many samples are wrong, too.
 
 counts = model.hyperboxes_.counts[model.apply(X_test)]
 right = explanations.predictions == y_test

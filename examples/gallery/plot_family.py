@@ -2,14 +2,14 @@
 The family, side by side
 ========================
 
-Simpson's fuzzy min-max network, those that mend it, and GFMM: the boxes of each on the same data.
+Simpson's fuzzy min-max network, its successors, and GFMM: the boxes of each on the same data.
 """
 
 # %%
 # Two moons
 # ---------
-# All learners get the same 200 samples in the same order, and boxes of at most 0.3 of the range:
-# on each side, or for FMNN and FMCN on average. Areas have the colour of the predicted class.
+# All networks get the same 200 samples in the same order, and sides of at most 0.3 of the range
+# (FMNN and FMCN: on average). Areas have the color of the predicted class.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_blobs, make_moons
@@ -47,11 +47,12 @@ learners = {
 # %%
 # What to see
 # -----------
-# FMNN, EFMNN, KNEFMNN and Onln-GFMM cut boxes apart where classes meet: they touch, and samples
-# fall out of their boxes. RFMNN tries only the nearest box, and splits boxes around samples of the
-# other class, which leaves many small ones. IOL-GFMM and AGGLO-SM never cut: boxes stop growing
-# before they meet. The two-phase learner joins small boxes level by level; its coarsest level is
-# shown. EIFMM, FMCN, DCFMN and MLF let boxes overlap, and settle it when they predict.
+# FMNN, EFMNN, KNEFMNN and Onln-GFMM contract boxes where classes meet, so samples may end up
+# outside of their boxes. RFMNN tries only the nearest box and splits boxes around samples of the
+# other class, which leaves many small ones. IOL-GFMM and AGGLO-SM never contract: boxes stop
+# growing before they meet. The two-phase network joins small boxes level by level; the picture
+# shows its coarsest level. EIFMM, FMCN, DCFMN and MLF let boxes overlap and resolve the overlaps in
+# prediction.
 
 figure, axes = plt.subplots(3, 4, figsize=(12, 9), layout="constrained", sharex=True, sharey=True)
 for ax, (name, learner) in zip(axes.flat, learners.items(), strict=True):
@@ -65,9 +66,9 @@ plt.show()
 # %%
 # Clusters
 # --------
-# Simpson's clustering of 1993 cuts every box apart from all others, again and again until none
-# changes, and each box is a cluster. Clusters are boxes, then, so `theta` must be about their size.
-# The clustering of this package joins small boxes that lie near each other.
+# Simpson's clustering contracts every box against all others until none changes, and each box is a
+# cluster, so ``theta`` must match the size of the clusters. ``HyperboxClustering`` joins small
+# boxes that are near each other.
 
 X, _ = make_blobs(200, centers=3, random_state=4)
 clusterings = {

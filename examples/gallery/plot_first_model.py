@@ -2,15 +2,14 @@
 A first model
 =============
 
-Train a classifier on the iris flowers, see how good it is, and look at what it has learned: boxes.
+Fit a classifier to the iris flowers, score it, and look at its boxes.
 """
 
 # %%
 # The data
 # --------
-# 150 flowers of three species, with four measurements each. A data frame is best: the model then
-# knows the names of the features. Nothing needs to be scaled; the learners do that by themselves,
-# and show everything in the units of the data.
+# 150 flowers of three species, with four measurements each. With a DataFrame, the model stores the
+# names of the features. You do not need to scale the data.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_iris
@@ -25,23 +24,22 @@ X_train, X_test, y_train, y_test = train_test_split(
 )
 
 # %%
-# Learning
-# --------
-# Each sample is taken in by the nearest box of its class that can grow to hold it. `theta` says how
-# long a side may become, as a share of the feature's range: small for many precise boxes, large for
-# few simple ones.
+# Fit
+# ---
+# The nearest box of the class that can expand absorbs a sample. ``theta`` is the maximum side
+# length as a fraction of the feature's range: small for many precise boxes, large for few simple
+# ones.
 
 model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X_train, y_train)
 print(f"{len(model.hyperboxes_)} boxes, accuracy {model.score(X_test, y_test):.3f}")
 
 # %%
-# The picture
-# -----------
-# Boxes have a side for each of four measurements, of which two are drawn, with the flowers the
-# model has not seen. The tint is what it says where it knows these two measurements only. Setosa
-# is far away from the others. Versicolor and virginica meet, so boxes are small there. They seem
-# to overlap because the picture leaves two measurements out; in all four no boxes of two species
-# share a point.
+# Plot
+# ----
+# Boxes have a side for each of four measurements. Two are drawn, with the flowers of the test set.
+# The tint is the prediction from these two measurements only. Setosa is far away from the others.
+# Versicolor and virginica meet, so boxes are small there. Boxes of two species seem to overlap
+# because two measurements are missing in the picture; in all four they share no point.
 
 BoxesDisplay.from_estimator(
     model, X_test, y_test, features=["petal length (cm)", "petal width (cm)"]
@@ -49,10 +47,10 @@ BoxesDisplay.from_estimator(
 plt.show()
 
 # %%
-# How sure is it?
-# ---------------
-# Membership is 1 where a box of the class holds the sample, and falls off with the distance from
-# the nearest. These are the flowers for which the two best species are closest to each other:
+# Membership
+# ----------
+# Membership is 1 if a box of the class contains the sample, and decreases with the distance from
+# the nearest box. These are the flowers whose two best species are closest to each other:
 
 memberships = model.membership(X_test)
 best = memberships.copy()
@@ -64,5 +62,5 @@ for row in (best[:, -1] - best[:, -2]).argsort()[:4]:
     print(f"{y_test[row]:10}  {found}")
 
 # %%
-# Every box holds samples as they came: another order of the training samples gives other boxes. If
-# that matters, see :class:`~hyperboxes.AgglomerativeGFMM`, which merges the closest first.
+# Another order of the training samples gives other boxes. If that matters, use
+# :class:`~hyperboxes.AgglomerativeGFMM`, which merges the closest boxes first.

@@ -2,15 +2,15 @@
 Interval data
 =============
 
-Sometimes only ranges are known: a lot summed up by its lowest and highest values, or a measurement
-with its uncertainty. Samples may be boxes themselves.
+Samples whose values are ranges: groups summarised by their lowest and highest values, or
+measurements with their uncertainty.
 """
 
 # %%
 # Wines by the crate
 # ------------------
-# A laboratory publishes no single wines, only the range of each measurement in a crate of eight
-# wines of one cultivar. The lower ends go in as ``X``, the upper ends as ``X_upper``.
+# A laboratory publishes only the range of each measurement in a crate of eight wines of one
+# cultivar. The lower ends are ``X``, the upper ends ``X_upper``.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,10 +38,10 @@ def learn(X, y, X_upper=None):
 # %%
 # Ranges, means, or all wines?
 # ----------------------------
-# Tested on single wines, the ranges serve much better than means, which lose how far cultivars
-# spread. They are even a little better than all wines one by one: a crate is a ready-made box of
-# eight samples, whatever their order. Do not count on that; on digits, packed alike, all samples
-# are better by four points.
+# On single test wines, the ranges are much better than the means, which lose the spread of the
+# cultivars. Here they are even a little better than all single wines, because a crate is a
+# ready-made box of eight samples. On digits, grouped in the same way, all samples are better by
+# four points.
 
 scores = []
 for seed in range(20):
@@ -55,9 +55,9 @@ for name, score in zip(["ranges", "means", "all wines"], np.mean(scores, axis=0)
     print(f"{name:9}  accuracy {score:.3f}")
 
 # %%
-# The picture
-# -----------
-# The model of ranges and that of means, in two of 13 measurements, with the wines to be classified.
+# Plot
+# ----
+# The model of the ranges and that of the means, in two of 13 measurements, with the test wines.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=True)
 for ax, model, title in zip(axes, models, ["learned from ranges", "from means"], strict=False):
@@ -70,8 +70,8 @@ plt.show()
 # %%
 # Uncertain measurements
 # ----------------------
-# Prediction takes intervals, too. Let all measurements of a wine be known to 5 % of their range:
-# the membership is then that of the worst values it may have.
+# Prediction takes intervals, too. If all measurements of a wine are known to 5% of their range, the
+# membership is that of the worst values.
 
 one = X_test.iloc[[0]]
 blur = 0.05 * (ranges[1] - ranges[0])

@@ -2,15 +2,14 @@
 Files larger than memory
 ========================
 
-A file is read in pieces and learned as it goes. The boxes are those of learning it all at once.
+Fit a file in pieces. The boxes are those of a fit in one go.
 """
 
 # %%
 # A large file
 # ------------
-# 100,000 rows of eight numbers and a class, written to a temporary folder. They are made of 1,797
-# handwritten digits, reduced to eight components: each is drawn some fifty times, and blurred.
-# So accuracy says nothing about handwriting here; size is what this is about.
+# 100,000 rows of eight numbers and a class in a temporary folder. They are 1,797 handwritten
+# digits, reduced to eight components; each is drawn some fifty times with noise.
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,8 +38,8 @@ print(f"{path.name}: {path.stat().st_size / 1e6:.0f} MB")
 # %%
 # First the ranges
 # ----------------
-# Ranges that are known in advance make learning independent of how the file is cut. One pass finds
-# them.
+# With ranges known in advance, the result does not depend on how the file is divided. One pass
+# finds them.
 
 
 def pieces():
@@ -56,10 +55,9 @@ ranges = [lowest.min(axis=1), highest.max(axis=1)]
 # %%
 # Then the boxes
 # --------------
-# Each piece is predicted before it is learned, so accuracy is that on rows not seen yet. It rises
-# by a point, and the number of boxes rises all the time: where classes overlap there is always
-# another exception. More data does not make a model of boxes smaller; a larger ``theta`` does, or
-# pruning.
+# Each piece is predicted, then learned, so the accuracy is that on new rows. It rises by a point,
+# and so does the number of boxes: where classes overlap, there are always more exceptions. Use a
+# larger ``theta`` or pruning for a smaller model.
 
 model = ImprovedOnlineGFMM(theta=0.3, scaling=ranges)
 display = GrowthDisplay.from_stream(model, pieces(), classes=range(10))
@@ -72,6 +70,6 @@ folder.cleanup()
 # %%
 # Without Python
 # --------------
-# The command line also does both passes::
+# The command line also makes both passes::
 #
 #     hyperboxes fit digits.csv --target digit --theta 0.3 --batch-rows 50000 -o digits.hyperboxes

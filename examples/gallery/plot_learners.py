@@ -1,16 +1,15 @@
 """
-Comparing the learners
-======================
+Comparing the algorithms
+========================
 
-Four ways to learn boxes, on four real sets: accuracy, and how many boxes it takes.
+Four algorithms on four datasets: accuracy and number of boxes.
 """
 
 # %%
-# The learners
-# ------------
-# Two learn online, sample by sample, and can go on; two agglomerate, for which all samples must be
-# at hand. Each has the ``theta`` that is its default. A decision tree and the nearest neighbour
-# show what is to be expected of a set.
+# The algorithms
+# --------------
+# Two are online, and two are agglomerative, which need all samples at once. Each has its default
+# ``theta``. A decision tree and the nearest neighbor are there for comparison.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,7 +28,7 @@ models = {
     "AGGLO-2": AgglomerativeGFMM(algorithm="agglo2"),
     "AGGLO-SM": AgglomerativeGFMM(),
     "decision tree": DecisionTreeClassifier(random_state=0),
-    "nearest neighbour": make_pipeline(MinMaxScaler(), KNeighborsClassifier(1)),
+    "nearest neighbor": make_pipeline(MinMaxScaler(), KNeighborsClassifier(1)),
 }
 data = {
     "iris": load_iris,
@@ -54,10 +53,10 @@ def measure(model, X, y):
 # %%
 # What to see
 # -----------
-# All are near the nearest neighbour, which keeps every sample. Most beat the tree, but need more
-# rules. Agglomeration with its large boxes makes fewer than the online learners; ``OnlineGFMM``,
-# whose default ``theta`` is small, the most. Digits have 64 pixels each: so many features make
-# hundreds of boxes, and nobody reads those.
+# All are near the nearest neighbor, which keeps every sample. Most beat the tree, but need more
+# rules. Agglomeration makes fewer boxes than the online algorithms; ``OnlineGFMM``, whose default
+# ``theta`` is small, makes the most. Digits have 64 features and get hundreds of boxes, too many to
+# read.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 places = np.arange(len(data))

@@ -1,17 +1,18 @@
 """
-A lens on a forest
-==================
+A surrogate of a forest
+=======================
 
-Fifteen boxes, fitted to the answers of another model, tell in rules what it does; and how well.
+Fifteen boxes, fitted to the predictions of a forest, describe it in rules; the fidelity measures
+how well.
 """
 
 # %%
-# Fit boxes to answers
-# --------------------
-# Any classifier will do. A forest repeats the labels that it was trained on, so it is asked about
-# other samples. It is surer of some answers than of others: each sample goes in once for every
-# class, weighted by the probability that the forest gives to it. So "holds" counts samples twice;
-# coverage and precision are those of the rules on a third lot of samples, beside the forest there.
+# Fit boxes to predictions
+# ------------------------
+# Any classifier will do. A forest repeats the labels of its training samples, so we predict other
+# samples. Each sample is passed once for every class, weighted by its probability, so the rules
+# count samples twice. Coverage and precision are those on a third set of samples, with the forest's
+# predictions.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -51,11 +52,10 @@ importances.nlargest(10)[::-1].plot.barh(ax=ax, xlabel="importance")
 plt.show()
 
 # %%
-# How faithful is it?
-# -------------------
-# Fidelity is how often both agree on samples that neither was fitted to, here over ten splits.
-# Boxes that were fitted to the true labels of the same samples agree a little less: the lens shows
-# the forest, not only the data.
+# Fidelity
+# --------
+# Fidelity is how often both models agree on samples that neither was fitted to, here over ten
+# splits. Boxes fitted to the true labels of the same samples agree a little less.
 
 agreed, agreed_true = [], []
 for seed in range(10):
@@ -69,10 +69,10 @@ for seed in range(10):
 print(f"fidelity {np.mean(agreed):.1%}, of boxes fitted to the labels {np.mean(agreed_true):.1%}")
 
 # %%
-# What it does not tell
-# ---------------------
-# A lens shows how a forest answers on samples like those it was asked about. Samples that are
-# changed by hand are not like them: of the changes that flip the lens, few flip the forest.
+# Limits
+# ------
+# A surrogate describes a forest on samples like those it was fitted to. Changed samples are
+# different: few of the counterfactuals of the surrogate change the forest's prediction.
 
 explanations = explain(lens, X_test)
 print(explanations[0].to_text(max_boxes=3))

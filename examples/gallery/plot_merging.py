@@ -2,14 +2,14 @@
 Merging models
 ==============
 
-Eight places learn apart and share no data, only their models. One model is made of them.
+Fit models at eight sites that share no data, and merge them into one.
 """
 
 # %%
 # Parts of the data
 # -----------------
-# Digits, dealt out to eight places. All models must have the same classes and ranges. Both are
-# known here without looking at the data: ten digits, and pixels from 0 to 16.
+# Digits, divided among eight sites. All models must have the same classes and ranges, which are
+# known here: ten digits, and pixels from 0 to 16.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -31,9 +31,9 @@ parts = [
 # %%
 # One model
 # ---------
-# The boxes of all are put together. Where two classes overlap, the box that loses less is cut
-# back; then boxes of a class are merged as far as `theta` allows. No sample is needed for that,
-# and the order of the models does not matter.
+# The boxes of all models are put together. Where two classes overlap, the box that loses fewer
+# samples is cut; then boxes of a class are merged within ``theta``. That needs no samples, and the
+# order of the models does not matter.
 
 merged = merge(parts)
 print(merged.hyperboxes_)
@@ -41,8 +41,8 @@ print(merged.hyperboxes_)
 # %%
 # What to see
 # -----------
-# Merged step by step, the model gets better with each place, and in the end is about as good as
-# one that has seen all data. It may have a few boxes more.
+# The merged model gets better with each site and ends about as accurate as a model of all data,
+# with a few boxes more.
 
 everything = ImprovedOnlineGFMM(**new, random_state=0).fit(X_train, y_train)
 models = [parts[0], *(merge(parts[:n]) for n in range(2, N_PLACES + 1))]
@@ -66,5 +66,5 @@ for name, model in {"one place": parts[0], "merged": merged, "all data": everyth
     print(f"{name:9}  {len(model.hyperboxes_)} boxes  {model.score(X_test, y_test):.3f}")
 
 # %%
-# A model can be sent as a file: see :func:`hyperboxes.save`. Mind that the bounds of boxes are
-# values of samples, and a box of a single sample is that sample: models are not anonymous.
+# A model can be sent as a file: see :func:`hyperboxes.save`. Models are not anonymous: the bounds
+# of boxes are values of samples, and a box of a single sample is that sample.

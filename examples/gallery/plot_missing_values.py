@@ -2,15 +2,15 @@
 Missing values
 ==============
 
-Values that are missing are left missing, in training and in prediction: nothing is imputed.
+Missing values need no imputation, in training and in prediction.
 """
 
 # %%
-# Holes in real data
-# ------------------
-# Wines of three cultivars, by 13 measurements. The data are complete, so values are removed at
-# random; elsewhere they would be missing already, as NaN. A box that has never seen a feature does
-# not constrain it, and neither does a sample that lacks it.
+# Data with gaps
+# --------------
+# Wines of three cultivars, with 13 measurements. The data is complete, so values are removed at
+# random. A box has no bounds in a feature that its samples lack, and a sample is not compared in a
+# feature that it lacks.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -39,11 +39,10 @@ def accuracy(model, share):
 
 
 # %%
-# Beside imputation
-# -----------------
-# A median pretends to know, and boxes take it at its word. Leaving values out is better here at
-# every share. It is not always so: on the four measurements of iris, medians win once 40 % are
-# missing, for a box that constrains little then holds nearly anything.
+# Compared with imputation
+# ------------------------
+# Here, leaving values out is better than the median at every share. On the four measurements of
+# iris, medians win from 40% on, because a box without bounds contains nearly anything.
 
 figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 looks = [("o-", "#0072B2"), ("s--", "#D55E00")]
@@ -57,9 +56,9 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# What a box does not know
-# ------------------------
-# Bounds that no sample has told are NaN. With 60 % removed, some boxes know little:
+# Unknown bounds
+# --------------
+# Bounds are NaN if no sample had a value. With 60% removed, some boxes have few bounds:
 
 rng = np.random.default_rng(0)
 boxes = model.fit(np.where(rng.random(X.shape) < 0.6, np.nan, X), y).hyperboxes_

@@ -2,15 +2,15 @@
 Probabilities that hold
 =======================
 
-Of samples that a model gives a probability of 0.8, about 80 % should be of that class.
+Of the samples with a predicted probability of 0.8, about 80% should be of that class.
 """
 
 # %%
 # Memberships and probabilities
 # -----------------------------
-# A membership says how near a box is. Most samples are near boxes of several classes, so the
-# memberships are close to each other: normalised, they say that nearly nothing is known.
-# ``predict_proba`` has learned what they stand for, from samples that were left out.
+# A membership measures how near a box is. Most samples are near boxes of several classes, so
+# normalised memberships are close to each other. ``predict_proba`` is calibrated on held-out
+# samples.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -37,7 +37,7 @@ normalised = memberships / memberships.sum(axis=1, keepdims=True)
 # %%
 # Log-loss
 # --------
-# The smaller, the better; 0.69 is that of a coin.
+# Smaller is better; that of a coin is 0.69.
 
 print(f"{log_loss(y_test, normalised):.3f}  memberships of ImprovedOnlineGFMM, normalised")
 for name, model in models.items():
@@ -46,9 +46,8 @@ for name, model in models.items():
 # %%
 # What to see
 # -----------
-# Left: how many of the samples that are given a probability are of the class. On the dotted line
-# what is said is what happens. The forest is too careful: it lies below the line on the left and
-# above it on the right. Right: how probabilities are spread. Normalised memberships say nothing.
+# Left: how often the samples with a predicted probability are of the class; on the dotted line both
+# are equal. The forest is underconfident. Right: the distribution of the probabilities.
 
 looks = [("o", "#0072B2"), ("s", "#D55E00"), ("^", "#009E73")]
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")

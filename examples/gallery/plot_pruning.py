@@ -2,14 +2,13 @@
 Pruning
 =======
 
-Wrong labels leave boxes that do harm. Samples that were not trained on find them.
+Wrong labels leave boxes that do harm. Validation samples find them.
 """
 
 # %%
 # Tumours with wrong labels
 # -------------------------
-# One label in ten is turned into the other one, in training and validation samples; the test
-# samples are right. Boxes learn what they are told, and a box around a wrong sample stays.
+# One label in ten is wrong, in training and validation samples; the test samples are right.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -36,22 +35,22 @@ def learn(seed):
 
 
 # %%
-# Dropping boxes
-# --------------
-# ``prune`` drops boxes without which more validation samples are right, and then those that have no
-# say in any of them. The model says what happened to it:
+# Drop boxes
+# ----------
+# ``prune`` drops boxes without which more validation samples are right, and then boxes that decide
+# none of them:
 
 print(learn(0)[0]["pruned"].pruning_)
 
 # %%
 # What to see
 # -----------
-# Validation samples are missing in training, so compare with a model that learned from all of them.
-# Pruning regains about half of what that costs, with about a quarter of the boxes of that model.
-# Each dot is one of 20 splits.
+# The fair comparison is a model that is fitted to all samples, those for validation included.
+# Pruning regains about half of what they are worth, with about a quarter of the boxes. Each dot is
+# one of 20 splits.
 #
-# With right labels there is no accuracy to gain, and where validation samples are few, boxes that
-# seem to do nothing are needed after all: then pass ``keep_unused=True``.
+# With right labels there is no accuracy to gain. If validation samples are few, pass
+# ``keep_unused=True``.
 
 found = {"accuracy on right labels": {}, "boxes": {}}
 for seed in range(20):

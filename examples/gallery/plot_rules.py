@@ -2,13 +2,13 @@
 Reading the rules
 =================
 
-A model is a list of rules. Read them as text, sift them as a table, and run them in a database.
+A model is a list of rules. Read them as text, filter them as a table, and run them in a database.
 """
 
 # %%
-# A model to be read
-# ------------------
-# Four measurements of cell nuclei, benign or malignant. For reading, take few features and large
+# A model to read
+# ---------------
+# Four measurements of cell nuclei, benign or malignant. To read a model, use few features and large
 # boxes.
 
 import sqlite3
@@ -29,15 +29,16 @@ print(f"{len(model.hyperboxes_)} boxes, accuracy {model.score(X_test, y_test):.3
 # %%
 # As text
 # -------
-# The boxes that hold the most samples come first. With samples that were not trained on, a rule
-# also tells its coverage and how often it is right.
+# The boxes with the most samples come first. With test samples, rules also have coverage and
+# precision.
 
 print(export_text(model, X_test, y_test, max_rules=3))
 
 # %%
-# How many are worth reading?
-# ---------------------------
-# Each dot is a box. A third of the boxes hold most of the samples; the small ones are exceptions.
+# How many rules matter?
+# ----------------------
+# Each dot is a box. A third of the boxes contain most of the samples; the small ones are
+# exceptions.
 
 boxes = model.hyperboxes_
 sides = (boxes.upper - boxes.lower) / (model.data_max_ - model.data_min_)
@@ -49,7 +50,7 @@ plt.show()
 # %%
 # As a table
 # ----------
-# ``export_frame`` gives a pandas data frame with the exact bounds. Which rules err on new samples?
+# ``export_frame`` returns a DataFrame with the exact bounds. Which rules are wrong on test samples?
 
 frame = export_frame(model, X_test, y_test)
 print(frame.loc[frame["precision"] < 1, ["class", "support", "coverage", "precision"]])
@@ -57,9 +58,9 @@ print(frame.loc[frame["precision"] < 1, ["class", "support", "coverage", "precis
 # %%
 # In a database
 # -------------
-# ``export_sql`` writes a query that answers every row as the model does. Here SQLite runs it, which
-# comes with Python. With ``nearest=False`` it has only the rules, for any database, and says NULL
-# where no box holds the row:
+# ``export_sql`` writes a query that returns what ``predict`` returns for every row. Here SQLite
+# runs it. With ``nearest=False`` it contains only the rules, for any database, and returns NULL
+# where no box contains the row:
 
 connection = sqlite3.connect(":memory:")
 X_test.to_sql("nuclei", connection, index=False)

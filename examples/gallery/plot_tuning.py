@@ -2,14 +2,14 @@
 Tuning theta in a pipeline
 ==========================
 
-Accuracy is not all: of models that are about as good, take the one that is read the fastest.
+Of several models with similar accuracy, choose the shortest.
 """
 
 # %%
 # A pipeline and two scores
 # -------------------------
-# Some features are selected, then boxes are learned; with ``set_output`` the model gets to know the
-# names of the features. The second score is how much there is to read: boxes times features.
+# Features are selected, then boxes are fitted; ``set_output`` passes the names of the features. The
+# second score is the length of the model: boxes times features.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,7 +34,7 @@ def count_conditions(fitted, X, y):
 # %%
 # The choice
 # ----------
-# Of all models at most 1.5 points below the best, the one with the fewest conditions is refitted on
+# Of all models at most 1.5 points below the best, the one with the fewest conditions is refitted to
 # all samples.
 
 
@@ -58,9 +58,8 @@ print(search.best_params_)
 # What to see
 # -----------
 # Along each line ``theta`` grows from right to left. Large boxes make models short at hardly any
-# loss; that is so for AGGLO-SM, which merges the closest first, not always for the online
-# learners. All 30 features are a little more accurate, but a condition of 30 features is no rule
-# to read.
+# loss for AGGLO-SM, but not always for the online algorithms. All 30 features are a little more
+# accurate, but a rule with 30 conditions is hard to read.
 
 results = search.cv_results_
 figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
