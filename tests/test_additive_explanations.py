@@ -45,7 +45,7 @@ def test_the_parts_add_up_to_what_the_model_says(problem, max_boxes):
 def test_the_text_is_a_table_of_votes():
     sample = [[2.0000001, nan, 7.0]]
     assert str(explain(known_model(), sample)[0]) == (
-        "b, probability 0.705: 2 of 3 boxes hold the sample.\n\n"
+        "b, probability 0.705: 2 of 3 boxes contain the sample.\n\n"
         "      b        a\n"
         "  +0.01           intercept\n"
         "  +2.10           box 2  2 < x0 = 2.0000001 <= 4.25\n"
@@ -161,7 +161,7 @@ def test_a_model_without_boxes_has_no_change():
     explanation = explain(model, X[:1])[0]
     assert explanation.counterfactual is None
     assert explanation.boxes == []
-    assert "none of 0 boxes hold the sample" in str(explanation)
+    assert "none of 0 boxes contain the sample" in str(explanation)
     assert "No change of its values was found" in str(explanation)
     assert explanation.to_dict()["counterfactual"] is None
 

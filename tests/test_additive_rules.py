@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 
 from hyperboxes import BoostedHyperboxes, export_frame, export_text
-from hyperboxes._readers.rules import vote_list
+from hyperboxes._readers.rules import weight_list
 from tests.boosted import MANY, held, known_model, problems, small_model
 
 X, Y = load_iris(return_X_y=True)
@@ -70,18 +70,18 @@ def test_samples_satisfy_a_rule_if_and_only_if_the_box_holds_them(problem, must_
 
 
 HEAD = """\
-3 boxes that vote. The class with the largest score wins.
+3 boxes. The class with the largest score wins.
 Scores start with +0.012 for b.
-Each box adds its votes to the scores of the samples that it holds."""
+Each box adds its weights to the scores of the samples that it contains."""
 
 
 def test_the_text_is_sorted_by_class_and_vote():
     assert export_text(known_model(), width=100) == (
         f"{HEAD}\n\n"
-        "box 1  (x1 > 0 or missing): +1.24 for a (holds 1 sample, 100 % a)\n\n"
-        "box 2  2 < x0 <= 4.25: +2.10 for b (holds 40 samples, 0 % b)\n"
-        "box 0  x0 > 1.5 and x1 is not missing and (x2 <= 700 or missing): +0.46 for b\n"
-        "    (holds 300 samples, > 99 % b)"
+        "box 1  (x1 > 0 or missing): +1.24 for a (1 sample, 100% a)\n\n"
+        "box 2  2 < x0 <= 4.25: +2.10 for b (40 samples, 0% b)\n"
+        "box 0  x0 > 1.5 and x1 is not missing and (x2 <= 700 or missing): +0.46 for b "
+        "(300 samples, > 99% b)"
     )
 
 
@@ -90,8 +90,8 @@ def test_the_largest_votes_are_told_with_the_names_of_the_caller():
     text = export_text(known_model(), max_rules=1, width=20, **names)
     assert text.endswith(
         "Scores start with\n    +0.012 for yes.\n"
-        "Each box adds its votes to the scores of the samples that it holds.\n\n"
-        "box 2\n    2 < low  end <= 4.25:\n    +2.10 for yes\n    (holds 40 samples, 0 % yes)\n\n"
+        "Each box adds its weights to the scores of the samples that it contains.\n\n"
+        "box 2\n    2 < low  end <= 4.25:\n    +2.10 for yes\n    (40 samples, 0% yes)\n\n"
         "2 more boxes: left out (max_rules=1)."
     )
 
@@ -111,9 +111,9 @@ def test_of_many_votes_those_that_weigh_most_are_told():
     classes = [f"c{label}" for label in range(8)]
     votes = np.array([0.1, -0.9, 0.0, 0.3, 0.5, -0.2, 0.7, 0.05])
     shown = ["+0.70 for c6", "+0.50 for c4", "+0.30 for c3", "-0.20 for c5", "-0.90 for c1"]
-    assert vote_list(votes, classes, 5) == [*shown, "2 smaller votes"]
+    assert weight_list(votes, classes, 5) == [*shown, "2 smaller weights"]
     more = [*shown[:3], "+0.10 for c0", "+0.05 for c7", *shown[3:]]
-    assert vote_list(votes, classes, 6) == vote_list(votes, classes) == more
+    assert weight_list(votes, classes, 6) == weight_list(votes, classes) == more
 
 
 @pytest.mark.parametrize("max_boxes", [20, MANY])
@@ -151,7 +151,7 @@ def test_the_table_holds_the_very_boxes_and_votes():
     boxes = model.hyperboxes_
     frame = export_frame(model, class_names=["no", "yes"])
     bounds = [f"x{j} {end}" for j in range(3) for end in ("lower", "upper")]
-    votes, counts = ["vote for no", "vote for yes"], ["held of no", "held of yes"]
+    votes, counts = ["weight for no", "weight for yes"], ["samples of no", "samples of yes"]
     missing = [f"x{j} missing" for j in range(3)]
     first = ["class", "support", "rule", "training precision"]
     assert frame.columns.tolist() == [*first, *votes, *counts, *missing, *bounds]
@@ -183,7 +183,7 @@ def test_the_table_names_categories_and_leaves_out_unused_features():
 
 def test_one_class_has_no_boxes():
     model = BoostedHyperboxes(3).fit(X[:50], Y[:50])
-    assert export_text(model).startswith("0 boxes that vote.")
+    assert export_text(model).startswith("0 boxes. The class")
     assert "Scores start with 0 for every class." in export_text(model)
     assert len(export_frame(model)) == 0
 

@@ -100,7 +100,7 @@ def test_rules_as_json_have_no_infinite_ends(get, boosted):
     used = np.isfinite([boxes.lower, boxes.upper]).any(axis=(0, 1))
     for rule in rules:
         box = rule["box"]
-        assert rule["vote for setosa"] == boxes.weights[box, 0]
+        assert rule["weight for setosa"] == boxes.weights[box, 0]
         for ends, low, high in zip(
             rule["bounds"].values(), boxes.lower[box][used], boxes.upper[box][used], strict=True
         ):

@@ -209,7 +209,7 @@ def test_a_sample_inside_is_told_apart_by_the_competitor():
     assert explanation.winning.holds_sample
     assert (explanation.winning.distance == -0.5).all()
     assert explanation.deciding == 1
-    assert "holds the sample" in str(explanation)
+    assert "contains the sample" in str(explanation)
     wide = ImprovedOnlineGFMM(theta=0.5, gamma=[9, 1]).fit(
         [[0.0, 0.0], [1.0, 1.0], [3.0, 9.0], [10.0, 10.0]], [0, 0, 1, 1]
     )
@@ -235,8 +235,8 @@ def test_ties_are_those_of_predict():
     assert explanation.deciding is None
     assert explanation.counterfactual.prediction == "b"
     assert "A tie: the class wins whose closest boxes" in str(explanation).replace("\n    ", " ")
-    assert "Both boxes hold the sample in every feature." in str(explanation)
-    assert "Box 0 (b) holds it, too." in str(explanation)
+    assert "Both boxes contain the sample in every feature." in str(explanation)
+    assert "Box 0 (b) also contains it." in str(explanation)
 
 
 def test_a_box_of_a_single_sample_wins_a_tie():
@@ -274,7 +274,7 @@ def test_one_class_has_no_competitor(cls):
     assert explanation.worst is not None
     assert len(explanation.to_dict()["boxes"]) == 1
     assert "only" in check_html(explanation._repr_html_())
-    assert "the box holds" not in str(explanation)
+    assert "the box contains" not in str(explanation)
 
 
 @given(problems(), st.sampled_from(LEARNERS))

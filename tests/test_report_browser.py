@@ -227,7 +227,7 @@ def test_the_plane_shows_what_is_asked_for(window):
     assert window.evaluate(boxes) == ""
     window.choose("#plane-boxes", "all")
     assert window.evaluate(boxes).count("z") == 3  # of setosa
-    window.choose("#plane-boxes", "that hold it in all other features")
+    window.choose("#plane-boxes", "that contain it in all other features")
     assert window.evaluate(boxes) == ""
 
 

@@ -344,9 +344,9 @@ def test_pages_that_cannot_predict_say_why(show):
     window = show(model, samples[:2], labels[:2], max_rules=5)
     assert not window.find("#edit").is_displayed()
     assert window.text("#edit-refusal") == (
-        "Values of samples cannot be changed in this page: it holds 5 of the model's "
-        f"{len(model.hyperboxes_)} boxes, and all count. One written with max_rules=None "
-        "holds them all."
+        "Values of samples cannot be changed in this page: it has 5 of the model's "
+        f"{len(model.hyperboxes_)} boxes, and all count. Pass max_rules=None "
+        "for a page with all of them."
     )
     assert window.all(".try") == []
 

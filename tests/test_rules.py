@@ -122,7 +122,7 @@ def told_by(model, text, samples):
 
 
 def held_in_each(model, samples):
-    """Return for each box, feature and sample whether the box holds the sample in that feature."""
+    """Return for each box, feature and sample whether the box contains the sample there."""
     boxes, scale = model.hyperboxes_, MinMaxScale(model.data_min_, model.data_max_)
     values = scale.transform(samples).T[None]
     low, high = (scale.transform(ends)[:, :, None] for ends in (boxes.lower, boxes.upper))
@@ -235,7 +235,7 @@ def test_the_text_says_how_many_samples_are_held():
     model = ImprovedOnlineGFMM(theta=0.3).fit(X[::2], Y[::2])
     share = (model.membership(X).max(axis=1) == 1).mean()
     assert 0.5 < share < 1
-    assert f"They hold {share:.1%} of the 150 samples given.\n" in export_text(model, X)
+    assert f"They contain {share:.1%} of the 150 samples given.\n" in export_text(model, X)
     assert "They hold" not in export_text(model)
 
 

@@ -57,7 +57,7 @@ def cases(draw, missing=False):
 
 
 def expected(model, samples):
-    """Return what `predict` says where a box holds the sample, None elsewhere."""
+    """Return what `predict` says where a box contains the sample, None elsewhere."""
     held = model.membership(samples).max(axis=1) == 1
     return [
         label if inside else None

@@ -79,7 +79,7 @@ def explain(
        petal length (cm)  5.0     3.8 to 4.9  0.1 above  5.0 to 5.8  inside
     <BLANKLINE>
     * counts most for box 4 against box 3. Box 4 fits worst in petal length (cm).
-        In 2 other features both boxes hold the sample.
+        In 2 other features both boxes contain the sample.
     To get virginica: petal length (cm) 5.0 -> 5.8.
     """
     names = {"feature_names": feature_names, "class_names": class_names}

@@ -10,7 +10,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from hyperboxes._readers import explanation_text as texts
-from hyperboxes._readers.rules import count_boxes, vote_text
+from hyperboxes._readers.rules import count_boxes, weight_text
 
 if TYPE_CHECKING:
     from hyperboxes._readers.explanation import ExplainedBox, Explanation
@@ -151,7 +151,7 @@ def _cell(number: float, largest: float, column: int) -> dict[str, Any] | None:
     if not number:
         return None
     return {
-        "text": vote_text(number),
+        "text": weight_text(number),
         "width": max(round(float(abs(number)) / largest * (_CONTRIBUTION_WIDTH - 2), 1), 1),
         "colour": WINNING if column == 0 else COMPETING,
         "is_positive": number > 0,

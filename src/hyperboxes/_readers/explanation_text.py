@@ -41,7 +41,7 @@ ENDED_EARLY = "The search has ended at its limit of work."
 
 # Where the box that decides lies.
 PLACES = {
-    "inside": "holds the sample",
+    "inside": "contains the sample",
     "near": "is the closest",
     "far": "is the nearest, beyond the reach of all boxes",
 }
@@ -77,7 +77,7 @@ def headline(explanation: Explanation) -> str:
     """Return what is predicted, and by which boxes."""
     if explanation.layout == "sum":
         n_boxes = len(explanation.boxes)
-        verb = "hold{} the sample" if explanation._is_additive else "vote{}"
+        verb = "contain{} the sample" if explanation._is_additive else "vote{}"
         return (
             f"{explanation.class_name}, probability "
             f"{format_membership(explanation.probabilities[explanation._code])}: "
@@ -204,7 +204,7 @@ def position(explanation: Explanation, box: ExplainedBox, j: int) -> str:
 
 def other_features(explanation: Explanation, n_shown: int) -> str:
     """Return notes on the features that are marked, and on those that are not shown."""
-    hold = "the box holds" if explanation.competing is None else "both boxes hold"
+    hold = "the box contains" if explanation.competing is None else "both boxes contain"
     n_features = len(explanation.features_by_weight())
     others = len(explanation.lower) - n_features
     if n_features == 0:
@@ -241,7 +241,7 @@ def change_lines(explanation: Explanation, max_features: int | None) -> list[str
         return []
     lines = []
     if is_duel and competing is not None and competing.holds_sample:
-        lines.append(f"Box {competing.index} ({competing.class_name}) holds it, too.")
+        lines.append(f"Box {competing.index} ({competing.class_name}) also contains it.")
     found = explanation.counterfactual
     if found is None:
         texts = [NO_CHANGE if is_duel else _NO_CHANGE_OF_SUM]

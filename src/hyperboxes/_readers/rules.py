@@ -167,7 +167,7 @@ def export_text(
     >>> print(export_text(model, iris.data, iris.target, class_names=iris.target_names,
     ...                   max_rules=2))
     18 boxes from 150 training samples.
-    They hold 100.0% of the 150 samples given.
+    They contain 100.0% of the 150 samples given.
     Bounds at an end of the samples' range are left out.
     Rules have only the conditions that keep given samples of other classes out
     (found greedily; all_conditions=True writes all).
@@ -247,9 +247,9 @@ def export_frame(
 
         For a `BoostedHyperboxes`, "class" is that with the largest weight, and "support" counts the
         training samples that the box contains. There are also "training precision", the share of
-        that class among them; for each class "vote for <name>" and "held of <name>", the weight and
-        the training samples; and for each feature that some box bounds "<name> missing", whether
-        the box contains samples that lack it.
+        that class among them; for each class "weight for <name>" and "samples of <name>", the
+        weight and the training samples; and for each feature that some box bounds "<name> missing",
+        whether the box contains samples that lack it.
 
         For a `RandomHyperboxes` there are also "member" and "box of the member".
 
@@ -334,7 +334,7 @@ def _write_boxes(
     if n_evicted := getattr(fitted.estimator, "n_samples_seen_", counts.sum()) - counts.sum():
         summary.append(f"Boxes of {n_evicted} other samples were evicted.")
     if samples is not None:
-        summary.append(f"They hold {quality.contained:.1%} of the {len(samples)} samples given.")
+        summary.append(f"They contain {quality.contained:.1%} of the {len(samples)} samples given.")
     if not all_bounds:
         summary.append("Bounds at an end of the samples' range are left out.")
     summary += [textwrap.fill(more, width) for more in (fitted.units, notes.summary()) if more]
@@ -454,11 +454,11 @@ def _write_additive(
     weights = record.weights[np.arange(len(labels)), labels]
     largest = np.argsort(-weights, kind="stable")[:max_rules]
     order = largest[np.lexsort((largest, -weights[largest], labels[largest]))]
-    starts = vote_list(record.intercept, classes) or ["0 for every class"]
+    starts = weight_list(record.intercept, classes) or ["0 for every class"]
     summary = [
-        f"{count_boxes(len(labels))} that vote. The class with the largest score wins.",
+        f"{count_boxes(len(labels))}. The class with the largest score wins.",
         *wrap_parts(["Scores start with", *_joined(starts, ",", ".")], width),
-        "Each box adds its votes to the scores of the samples that it holds.",
+        "Each box adds its weights to the scores of the samples that it contains.",
         *([fitted.units] if fitted.units else []),
     ]
     paragraphs = ["\n".join(summary)]
@@ -479,14 +479,14 @@ def _weighted_rule(
     """Return the parts of a rule, between which there may be a new line."""
     classes, count, label = fitted.class_names, record.counts[box], record.labels[box]
     facts = [
-        f"holds {count} sample{'' if count == 1 else 's'}",
+        f"{count} sample{'' if count == 1 else 's'}",
         f"{_percent(record.class_counts[box, label], count)} {classes[label]}",
         *(f"{name} {_share_text(shares[box])}" for name, shares in quality.measured().items()),
     ]
     return [
         f"box {box} ",
         *_joined(_open_conditions(fitted, record, box), " and", ":"),
-        *_joined(vote_list(record.weights[box], classes, _MOST_WEIGHTS), ",", ""),
+        *_joined(weight_list(record.weights[box], classes, _MOST_WEIGHTS), ",", ""),
         f"({', '.join(facts)})",
     ]
 
@@ -523,7 +523,7 @@ def _write_members(fitted: FittedModel, quality: Quality, max_rules: int) -> str
     paragraphs = [
         f"{len(members)} members with {len(counts):,} boxes, from "
         f"{fitted.estimator.n_samples_:,} training samples. They vote:\n"
-        "no rule decides alone. The boxes that hold the most samples:"
+        "no rule decides alone. The boxes with the most samples:"
     ]
     for position in order:
         member, box = positions[position]
@@ -581,8 +581,8 @@ def _columns_of_weights(record: AdditiveBoxes, fitted: FittedModel) -> dict[str,
     of_class = record.class_counts[np.arange(len(record.labels)), record.labels]
     return {
         "training precision": of_class / record.counts,
-        **{f"vote for {name}": record.weights[:, k] for k, name in enumerate(classes)},
-        **{f"held of {name}": record.class_counts[:, k] for k, name in enumerate(classes)},
+        **{f"weight for {name}": record.weights[:, k] for k, name in enumerate(classes)},
+        **{f"samples of {name}": record.class_counts[:, k] for k, name in enumerate(classes)},
         **{
             f"{fitted.feature_names[j]} missing": record.missing[:, j]
             for j in np.flatnonzero(record.constrains.any(axis=0)).tolist()
@@ -621,18 +621,18 @@ def _columns_of_members(
 # Words
 
 
-def vote_list(scores: np.ndarray, classes: list[str], most: int | None = None) -> list[str]:
-    """Write the votes that are not 0, the largest first; of more than some, those that weigh most.
+def weight_list(scores: np.ndarray, classes: list[str], most: int | None = None) -> list[str]:
+    """Write the weights that are not 0, the largest first; with `most`, only the largest of them.
 
-    One more than that is no reason to leave it out.
+    A single smaller one is written, too.
     """
     by_size = np.argsort(-np.abs(scores), kind="stable")
     by_size = by_size[: np.count_nonzero(scores)]
     shown = by_size if most is None or len(by_size) <= most + 1 else by_size[:most]
     order = shown[np.lexsort((shown, -scores[shown]))]
-    votes = [f"{vote_text(scores[label])} for {classes[label]}" for label in order]
+    weights = [f"{weight_text(scores[label])} for {classes[label]}" for label in order]
     n_smaller = len(by_size) - len(shown)
-    return [*votes, f"{n_smaller} smaller votes"] if n_smaller else votes
+    return [*weights, f"{n_smaller} smaller weights"] if n_smaller else weights
 
 
 def value_text(value: float, low: float, high: float) -> str:
@@ -654,17 +654,17 @@ def first_beyond(value: float) -> str:
     return min(texts, key=lambda text: len(text.split()[-1]))
 
 
-def vote_text(value: float) -> str:
-    """Write a vote with two decimals, or two digits if it is small."""
+def weight_text(value: float) -> str:
+    """Write a weight with two decimals, or two digits if it is small."""
     return f"{value:+.2f}" if abs(value) >= 0.1 else f"{value:+.2g}"
 
 
 def _percent(part: int, whole: int) -> str:
-    """Write a share so that 0 % is none and 100 % all."""
+    """Write a share so that 0% is none and 100% all."""
     if 0 < part < whole:
         share = 100 * part / whole
-        return "< 1 %" if share < 1 else "> 99 %" if share > 99 else f"{share:.0f} %"
-    return "100 %" if part else "0 %"
+        return "< 1%" if share < 1 else "> 99%" if share > 99 else f"{share:.0f}%"
+    return "100%" if part else "0%"
 
 
 def count_boxes(number: int, more: str = "") -> str:

@@ -77,7 +77,7 @@ def export_html(
         Their labels. Samples whose label is the model's `unlabeled`, None or NaN have none, and
         do not count in the scores. Labels that the model was not fitted with count as mistakes.
     X_upper : array-like of shape (n_samples, n_features), default=None
-        The upper ends of interval samples. Not for boxes that vote.
+        The upper ends of interval samples. Not for boosted boxes.
     feature_names : array-like of shape (n_features,), default=None
         Names of the features. None: those of the training data, or x0, x1, ...
     class_names : array-like of shape (n_classes,), default=None
@@ -89,7 +89,7 @@ def export_html(
         How many samples can be looked at in the page: wrong predictions first, then others at
         regular distances. None: all. The scores are always those of all samples.
     max_rules : int, default=5000
-        How many rules the page has at most: those with the largest support, or the largest votes.
+        How many rules the page has at most: those with the largest support, or the largest weights.
         None: all. Boxes that explain a sample shown are always there.
     path : path-like, default=None
         The file to write the page to, in UTF-8; it is replaced. None: the page is returned.

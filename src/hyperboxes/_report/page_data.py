@@ -484,15 +484,15 @@ def _editing(report: Report) -> dict[str, Any]:
     match report.fitted.record:
         case NeighborBoxes():
             reason = (
-                "the boxes that are near vote, with weights that the stream has changed from "
-                "sample to sample, and the page does not add up such votes."
+                "the weights of the votes change with each sample of the stream, and the page "
+                "does not add up such votes."
             )
         case BoxEnsemble():
             reason = "an ensemble has too many boxes to be in it."
         case _ if n_shown < report.n_boxes:
             reason = (
-                f"it holds {n_shown:,} of the model's {report.n_boxes:,} boxes, and all "
-                "count. One written with max_rules=None holds them all."
+                f"it has {n_shown:,} of the model's {report.n_boxes:,} boxes, and all "
+                "count. Pass max_rules=None for a page with all of them."
             )
         case NearestBoxes() as record:
             return _edit_nearest(report, record)

@@ -12,7 +12,7 @@ from hyperboxes._models.adaptive_state import expert_weights
 from hyperboxes._models.hyperboxes import is_closed
 from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble, NearestBoxes, NeighborBoxes
 from hyperboxes._readers.quality import class_scores, overall_scores
-from hyperboxes._readers.rules import vote_list
+from hyperboxes._readers.rules import weight_list
 from hyperboxes._report.page_data import Report
 
 # A matrix of more classes is too large to read; the most frequent mistakes are listed instead.
@@ -48,7 +48,7 @@ def describe(report: Report) -> dict[str, Any]:
                 "Boxes": f"{report.n_boxes:,}",
                 "Conditions": f"{n_conditions:,}, {per_box:.1f} a box",
             }
-            starts = vote_list(record.intercept, report.labels) or ["0 for every class"]
+            starts = weight_list(record.intercept, report.labels) or ["0 for every class"]
             about["intercepts"] = f"Scores start with {', '.join(starts)}."
             about["weights"] = _bars(report, record.feature_importances, "are not used")
         case NeighborBoxes():

@@ -23,7 +23,7 @@ function changeLines(sample) {
     return [element("p", {}, "Nothing: there is no box of another class.")];
   }
   const holdsToo = !report.features.some((_, j) => isOutside(sample, competing, j));
-  const lines = holdsToo ? [element("p", {}, `The competing ${boxTitle(competing)} holds the sample, too.`)] : [];
+  const lines = holdsToo ? [element("p", {}, `The competing ${boxTitle(competing)} also contains the sample.`)] : [];
   const note = sample.searchNote ?? "";
   if (change === null) {
     return [...lines, element("p", {}, `${report.noChange} ${note}`)];

@@ -116,7 +116,7 @@ function stripRow(sample, feature) {
   );
 }
 
-/** The weightiest features first, then those in which both boxes hold the sample. */
+/** The weightiest features first, then those in which both boxes contain the sample. */
 function featureOrder(sample) {
   const weighty = new Set(sample.weighty);
   return [...weighty, ...[...report.features.keys()].filter((j) => !weighty.has(j))];
@@ -145,7 +145,7 @@ function stripLegend(sample) {
     ` ${role} ${boxTitle(box)} `,
   ]);
   const nInside = report.features.length - sample.weighty.length;
-  const hold = sample.competing === null ? "the box holds" : "both boxes hold";
+  const hold = sample.competing === null ? "the box contains" : "both boxes contain";
   const inside = nInside > 0 ? ` In ${plural(nInside, "feature", "features")} ${hold} the sample, as far as is known.` : "";
   return [...parts, element("span", { class: "key value" }), ` the sample.${inside}`];
 }

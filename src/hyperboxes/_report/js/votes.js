@@ -23,8 +23,8 @@ function votesOf(box) {
 function ruleCells(box) {
   const { count, share, coverage, precision } = report.boxes;
   return [
-    ["Vote", votesOf(box)],
-    ["Holds", formatCount(count[box])],
+    ["Weight", votesOf(box)],
+    ["Samples", formatCount(count[box])],
     ["Share", formatShare(share[box])],
     ["Coverage", formatShare(coverage[box])],
     ["Precision", formatShare(precision[box])],

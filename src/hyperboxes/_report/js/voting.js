@@ -129,7 +129,7 @@ function explainValues(original, values) {
       rest[code] += vote;
     });
   }
-  const hold = held.length === 1 ? "holds" : "hold";
+  const contain = held.length === 1 ? "contains" : "contain";
   const probability = formatDegree(Math.max(...memberships));
   return {
     row: original.row,
@@ -143,7 +143,7 @@ function explainValues(original, values) {
       conditions: report.boxes.conditions[box].map((_, place) => metCondition(box, place, values)),
     })),
     rest,
-    why: `${labelName(predicted)}, probability ${probability}: ${held.length || "none"} of ${report.nBoxes} ${report.nBoxes === 1 ? "box" : "boxes"} ${hold} the sample.`,
+    why: `${labelName(predicted)}, probability ${probability}: ${held.length || "none"} of ${report.nBoxes} ${report.nBoxes === 1 ? "box" : "boxes"} ${contain} the sample.`,
     tie: "",
   };
 }
