@@ -102,7 +102,7 @@ categorical_features : "from_dtype", list or None, default="from_dtype"
 """,
     "categories": """
 categories_ : dict
-    The values of each categorical feature, by its name or else its index. Neighbours in their order
+    The values of each categorical feature, by its name or else its index. Neighbors in their order
     have similar class distributions; a box contains all from one value to another.
 """,
     "unlabeled": """
@@ -114,7 +114,7 @@ unlabeled : object, default=None
     "similarity": """
 similarity : {"longest", "shortest", "mid-max", "mid-min"}, default="longest"
     The similarity of two boxes: 1 minus a distance. ``"longest"``: between their far faces, so that
-    compact boxes come first. ``"shortest"``: between their near faces, so that neighbours come
+    compact boxes come first. ``"shortest"``: between their near faces, so that neighbors come
     first, however large the result. ``"mid-max"`` and ``"mid-min"``: how far one box reaches out of
     the other, of the two the smaller distance (small boxes join large ones) or the larger (boxes
     with similar size and position come first).

@@ -70,7 +70,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         How many samples were learned since each box was last confirmed.
     horizon_scores_ : ndarray of shape (4, 4)
         How often the experts were right recently: a row for each horizon (32, 128, 512, all), a
-        column for each number of neighbours (1, 3, 7, 15).
+        column for each number of neighbors (1, 3, 7, 15).
     feature_weights_ : ndarray of shape (n_features,)
         The weight of each feature in distances: 1 for the one that separates the classes best, at
         least 0.1.
@@ -276,7 +276,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
 
     @property
     def horizon_scores_(self) -> np.ndarray:
-        """How often the experts were right recently, by horizon and number of neighbours."""
+        """How often the experts were right recently, by horizon and number of neighbors."""
         check_is_fitted(self)
         return self._model.state.scores.copy()
 

@@ -1,4 +1,4 @@
-"""Clustering: boxes learned without labels, and clusters of boxes that lie near each other."""
+"""Clustering: boxes without labels, and clusters of boxes that are near each other."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _learns_online(estimator: Any) -> bool:
     if estimator.algorithm == "online":
         return True
     raise AttributeError(
-        f"Only algorithm='online' goes on learning, not {estimator.algorithm!r}: use fit."
+        f"Only algorithm='online' has partial_fit, not {estimator.algorithm!r}: use fit."
     )
 
 
@@ -54,7 +54,7 @@ class BoxClustering(ClusterMixin, BoxEstimator):
         ----------
         {learned}
         y : ignored
-            There for scikit-learn's sake.
+            Ignored; present for API consistency.
         {interval_ends}
 
         Returns
@@ -92,7 +92,7 @@ class BoxClustering(ClusterMixin, BoxEstimator):
 
     @property
     def n_clusters_(self) -> int:
-        """How many clusters there are."""
+        """The number of clusters."""
         check_is_fitted(self)
         return int(self._label_boxes().max()) + 1
 
@@ -108,21 +108,21 @@ class BoxClustering(ClusterMixin, BoxEstimator):
 class HyperboxClustering(BoxClustering):
     """Clustering with hyperboxes: a general fuzzy min-max network without labels.
 
-    Boxes are learned as by the classifiers, but nothing keeps them from growing up to `theta`. Then
-    boxes that are no farther apart than `max_gap` make a cluster, of whatever shape.
+    Boxes grow as in the classifiers, limited only by `theta`. Boxes no farther apart than `max_gap`
+    form a cluster, of any shape.
 
     {parameters}
     max_gap : float, default=None
-        How far apart boxes of a cluster may be: the gap between their nearest faces, as a fraction
-        of the feature's range times `gamma`, in the feature where it is largest (or their mean:
-        `membership_function`). 0: they touch or overlap. None: half of `theta`.
+        The largest gap between boxes of a cluster: that between their nearest faces, as a fraction
+        of the feature's range times `gamma`, in the feature where it is largest (or the mean, with
+        ``membership_function="mean"``). 0: they touch or overlap. None: half of `theta`.
     min_samples : int, default=1
-        How many samples a box must hold to be dense. Only dense boxes make clusters; others belong
-        to that of the nearest dense box no farther than `max_gap` (the oldest of equals), or are
-        noise, with the label -1. With 1 there is no noise.
+        The number of samples of a dense box. Only dense boxes form clusters; others belong to that
+        of the nearest dense box within `max_gap` (the oldest of equals), or are noise, with the
+        label -1. With 1 there is no noise.
     algorithm : {"online", "agglo-sm", "agglo2"}, default="online"
         ``"online"``: each sample joins the box with the largest membership that it fits in, in one
-        pass; `partial_fit` goes on. ``"agglo-sm"`` and ``"agglo2"`` merge the most similar boxes,
+        pass; `partial_fit` continues. ``"agglo-sm"`` and ``"agglo2"`` merge the most similar boxes,
         as :class:`AgglomerativeGFMM` does.
     {similarity}
 
@@ -130,7 +130,7 @@ class HyperboxClustering(BoxClustering):
     labels_ : ndarray of shape (n_samples,)
         The clusters of the samples of `fit`, as `predict` returns them; not set by `partial_fit`.
     n_clusters_ : int
-        How many clusters there are.
+        The number of clusters.
 
     See Also
     --------

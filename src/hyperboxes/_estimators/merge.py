@@ -1,4 +1,4 @@
-"""`merge`: models that were learned apart become one."""
+"""`merge`: one model from several that were fitted independently."""
 
 from __future__ import annotations
 
@@ -25,30 +25,29 @@ from hyperboxes._models.calibration import DistanceCalibration
 Model = TypeVar("Model", bound=BoxEstimator)
 Value = TypeVar("Value")
 
-# So many models are merged at once; more of them in a tree.
+# The number of models merged at once; more are merged in a tree.
 AT_ONCE = 4
 
-# Of `gamma` and `scaling` it is compared what they amount to. Orders may differ.
+# `gamma` and `scaling` are compared by their effect, not as parameters. Orders may differ.
 _FREE_PARAMETERS = SPEED_PARAMETERS | {"gamma", "scaling", "shuffle", "random_state"}
 
 
 def merge(models: Iterable[Model]) -> Model:
     """Make one model of several that were fitted independently, such as on parts of the data.
 
-    The boxes of all models are put together. Where boxes of two classes overlap, one of them is cut
-    back: of all faces that can be moved to part them, the one that gives up the fewest samples, if
-    the samples of a box are spread evenly along its sides. Boxes that contain a single sample stay
-    as they are, as in learning. Then boxes are merged by agglomeration, by the models' own
-    algorithm and similarity where they have them, else by AGGLO-SM and ``"longest"``. More than
-    four models are merged in a tree, some at a time, in an order that hangs on their boxes only:
-    the order in which they are given does not matter.
+    The boxes of all models are put together. Where boxes of two classes overlap, one of them is
+    cut: of all faces that separate them, the one that gives up the fewest samples is moved,
+    assuming that samples are spread evenly along the sides. Boxes of a single sample stay as they
+    are. Then boxes are agglomerated with the models' algorithm and similarity, or with AGGLO-SM and
+    ``"longest"``. More than four models are merged in a tree. The order of the models does not
+    matter.
 
     Parameters
     ----------
     models : iterable of fitted estimators
-        Of one class, with the same parameters (but for `selection`, `shuffle`, `random_state` and
-        `n_jobs`), features, classes and scale. Give all of them the ranges of the features,
-        ``scaling=[lowest, highest]``, or use ``scaling=None`` on data that were scaled alike.
+        Models of one estimator class with the same parameters (except `selection`, `shuffle`,
+        `random_state` and `n_jobs`), features, classes and scale. Pass all of them the ranges of
+        the features, ``scaling=[lowest, highest]``, or use ``scaling=None`` on scaled data.
 
     Returns
     -------
@@ -100,8 +99,8 @@ def merge(models: Iterable[Model]) -> Model:
     return merged
 
 
-def neighbours(values: Sequence[Value]) -> Iterator[list[Value]]:
-    """Yield groups of at most `AT_ONCE` values that stand next to each other, of about one size."""
+def neighbors(values: Sequence[Value]) -> Iterator[list[Value]]:
+    """Yield groups of at most `AT_ONCE` neighboring values, all of about the same size."""
     n_groups = -(-len(values) // AT_ONCE)
     ends = [len(values) * group // n_groups for group in range(n_groups + 1)]
     for start, end in pairwise(ends):
@@ -110,13 +109,13 @@ def neighbours(values: Sequence[Value]) -> Iterator[list[Value]]:
 
 def _merge_in_tree(parts: list[BoxStore], first: Any) -> BoxStore:
     while len(parts) > 1:
-        groups = neighbours(parts)
+        groups = neighbors(parts)
         parts = [_merge_boxes(group, first) if len(group) > 1 else group[0] for group in groups]
     return parts[0]
 
 
 def _digest(boxes: BoxStore) -> bytes:
-    """Return what orders models by their boxes, not by where they come from."""
+    """Return a key that orders models by their boxes."""
     return hashlib.sha256(b"".join(array.tobytes() for array in boxes.rows)).digest()
 
 

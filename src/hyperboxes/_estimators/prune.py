@@ -22,17 +22,17 @@ _ROWS_AT_ONCE = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Pruning:
-    """What `prune` has dropped, and what that did to the accuracy.
+    """The boxes that `prune` dropped, and the accuracy before and after.
 
     Attributes
     ----------
     harmful, unused : ndarray of int
-        The boxes dropped for the one reason or the other, as indices into the ``hyperboxes_`` of
-        the model that was pruned.
+        The boxes dropped for each reason, as indices into the ``hyperboxes_`` of the original
+        model.
     n_boxes : int
-        How many boxes that model has.
+        The number of boxes of that model.
     accuracy_before, accuracy_after : float
-        Share of the validation samples that are predicted rightly without and with pruning.
+        The accuracy on the validation samples before and after pruning.
     """
 
     harmful: np.ndarray
@@ -55,33 +55,33 @@ def prune(
 ) -> Model:
     """Drop the boxes that do harm or nothing on validation samples.
 
-    A box does harm if more samples are predicted rightly without it. Boxes are tried one after the
-    other, those first that decide the most samples wrongly on balance, until all that are left do
-    good. A box does nothing if it decides no sample's prediction: it is not among the boxes
-    of the predicted class with the largest membership. Of each class a box is kept.
+    A box does harm if more samples are predicted correctly without it. Boxes that decide the most
+    samples wrongly are tried first, until all that remain do good. A box does nothing if it
+    decides no prediction: it is never among the boxes of the predicted class with the largest
+    membership. Each class keeps at least one box.
 
     Parameters
     ----------
     model : fitted classifier
-        It stays as it is.
+        The model to prune; it is not changed.
     X_val : array-like of shape (n_samples, n_features)
         Validation samples, which the model has not been trained on.
     y_val : array-like of shape (n_samples,)
         Their labels.
     keep_unused : bool, default=False
-        Whether to keep boxes that do nothing: where validation samples are few they are many.
+        Whether to keep boxes that do nothing. With few validation samples many boxes do nothing.
     X_upper : array-like of shape (n_samples, n_features), default=None
         The upper ends of interval samples.
 
     Returns
     -------
     model : classifier
-        A new fitted model, which can go on learning. Its attribute ``pruning_`` lists what was
-        dropped; `save` does not keep it.
+        A new fitted model, which can be updated. Its attribute ``pruning_`` lists the dropped
+        boxes; `save` does not store it.
 
     See Also
     --------
-    merge : Makes one model of several that were learned apart.
+    merge : One model from several that were fitted independently.
 
     Examples
     --------

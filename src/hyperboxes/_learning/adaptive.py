@@ -99,7 +99,7 @@ def predict_row_shares(
 
 
 class Workspace:
-    """What is kept between single samples: working arrays, with the neighbours found last."""
+    """What is kept between single samples: working arrays, with the neighbors found last."""
 
     def __init__(self, memory: AdaptiveState, theta: float, max_boxes: int) -> None:
         self.of = theta, max_boxes

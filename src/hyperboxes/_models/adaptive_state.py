@@ -21,7 +21,7 @@ from hyperboxes._models.records import NeighborBoxes
 from hyperboxes._models.samples import known_features, unknown_part
 
 # How long ago a box may have been matched to vote, in samples; the last horizon has no end.
-# Chosen, with how many neighbours vote, on streams that `make bench-streams` names.
+# Chosen, with how many neighbors vote, on streams that `make bench-streams` names.
 HORIZONS = (32, 128, 512, 2**62)
 NEIGHBORS = (1, 3, 7, 15)
 
@@ -93,7 +93,7 @@ class AdaptiveState:
 
     @property
     def scores(self) -> np.ndarray:
-        """The scores of the experts, by horizon and number of neighbours."""
+        """The scores of the experts, by horizon and number of neighbors."""
         return self.arrays.scores.reshape(len(HORIZONS), len(NEIGHBORS))
 
     @property

@@ -8,7 +8,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
-from hyperboxes._estimators.merge import neighbours
+from hyperboxes._estimators.merge import neighbors
 
 
 class Partition(NamedTuple):
@@ -124,7 +124,7 @@ class Engine:
         return delayed(function, pure=False, traverse=False)(*args, dask_key_name=name)
 
     def tree(self, function: Callable[[list[Any]], Any], values: Sequence[Any]) -> Any:
-        """Combine neighbours, and what comes of them, to one value, in the tree of `merge`.
+        """Combine neighbors, and what comes of them, to one value, in the tree of `merge`.
 
         Which values meet does not depend on when they arrive.
         """
@@ -136,7 +136,7 @@ class Engine:
                 group[0]
                 if len(group) == 1
                 else self.task(function, f"{number}-level-{level}-tree-{self._n_trees}", group)
-                for number, group in enumerate(neighbours(values))
+                for number, group in enumerate(neighbors(values))
             ]
         return values[0]
 

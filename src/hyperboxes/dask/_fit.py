@@ -120,7 +120,7 @@ Model = TypeVar("Model", bound=Any)
 # Lower and upper ends, None for those of points, and labels.
 Samples = tuple[np.ndarray, np.ndarray | None, np.ndarray]
 
-# What an estimator has beside its parameters that is not learned.
+# The attribute with the callbacks, which is neither a parameter nor fitted.
 _CALLBACKS = "_skl_callbacks"
 
 
@@ -135,40 +135,37 @@ def fit(
     client: Any = None,
     progress: bool = False,
 ) -> Model:
-    """Fit an estimator to data in partitions: each learns apart, and the boxes are merged.
+    """Fit an estimator to each partition of the data, and merge the models.
 
-    A first pass over the partitions finds all classes and the features' ranges, and what is wrong
-    with the data, if anything. Then each partition is learned by a copy of the estimator, and the
-    models are merged, neighbours first, in a tree whose shape hangs on the number of partitions
-    only: the result is the same whatever comes first. The more alike the partitions are, the better
-    it is; shuffle rows between partitions that are sorted.
+    A first pass over the partitions finds classes and ranges, and checks the data. Then a copy of
+    the estimator is fitted to each partition, and the models are merged in a tree that depends only
+    on the number of partitions, so the result is always the same. Shuffle rows between partitions
+    that are sorted: the more similar partitions are, the better the model.
 
-    `BoostedHyperboxes` are not merged: their votes are fitted to the samples of all partitions,
-    which stay on the workers in bins. The model is, bit for bit, the one that the estimator's own
-    `fit` makes of all rows.
+    `BoostedHyperboxes` are not merged: their weights are fitted to the samples of all partitions,
+    which stay on the workers in bins. The model is, bit for bit, that of the estimator's own `fit`
+    on all rows.
 
     Parameters
     ----------
     model : estimator
-        One whose models can be merged, `ImprovedOnlineGFMM`, `OnlineGFMM`, `AgglomerativeGFMM` or
-        `HyperboxClustering`, or `BoostedHyperboxes`.
+        `ImprovedOnlineGFMM`, `OnlineGFMM`, `AgglomerativeGFMM`, `HyperboxClustering` or
+        `BoostedHyperboxes`.
     X : dask Array, dask DataFrame, or list of delayed parts
-        The samples, or the lower ends of interval samples. Each pass computes the partitions,
-        two, or up to three of boosted boxes: persist them if they fit into the workers' memory and
-        take long to make.
+        The samples, or the lower ends of interval samples. Each of two or
+        three passes computes the partitions: persist them if they fit into the workers' memory.
     y : dask Array, dask Series, list of delayed parts, or str, default=None
-        The labels, divided as `X` is; or the column of the data frame `X` that holds them.
+        The labels, divided as `X` is; or the name of their column in the DataFrame `X`.
     X_upper : like `X`, default=None
         The upper ends of interval samples.
     min_box_samples : int, default=1
-        Boxes of a partition that hold fewer samples are left out, unless the partition has none
-        larger of their class. Where classes overlap, most boxes contain a single sample, and
-        merging takes most of the time: 2 saves much of it. What is left out is not counted.
+        Boxes of a partition with fewer samples are left out, unless their class has no larger box
+        there. Where classes overlap, most boxes contain a single sample, and merging takes most of
+        the time: 2 saves much of it. `counts` lack the samples of these boxes.
     n_repairs : int, default=1
-        How often partitions learn what merging has lost, samples that boxes held before they were
-        cut back, of `ImprovedOnlineGFMM` without `max_boxes`, where no small boxes are left out.
-        Each time is another pass over the partitions. It makes up for what learning apart costs
-        where classes overlap.
+        How often partitions learn the samples again that cuts have put outside of all boxes, for
+        `ImprovedOnlineGFMM` without `max_boxes` and with ``min_box_samples=1``. Each time is
+        another pass over the partitions.
     client : distributed.Client, default=None
         Where to compute. None: on the default client if there is one, else by Dask's scheduler in
         this process, with threads unless Dask is configured otherwise. No cluster is started.
@@ -178,13 +175,13 @@ def fit(
     Returns
     -------
     model : estimator
-        The given one, fitted: it needs Dask no more. If anything fails, it is as it was before.
+        The same estimator, fitted; it no longer needs Dask. If anything fails, it is unchanged.
 
     Notes
     -----
     Probabilities are calibrated as by the estimator's own `fit`, on up to 3,000 samples drawn from
-    all partitions. An integer for `random_state` is every partition's; otherwise each gets
-    one drawn from it, so that a partition that is computed again gives the same model.
+    all partitions. Every partition uses the integer `random_state`; otherwise each gets a
+    seed drawn from it, so a partition that is computed again gives the same model.
 
     Examples
     --------

@@ -20,7 +20,7 @@ def predict(model: Any, X: Any, *, X_upper: Any = None) -> Any:
     Parameters
     ----------
     model : fitted estimator
-        Any of this package.
+        An estimator of this package.
     X : dask Array, dask DataFrame, or list of delayed parts
         The samples, or the lower ends of interval samples.
     X_upper : like `X`, default=None
@@ -29,8 +29,7 @@ def predict(model: Any, X: Any, *, X_upper: Any = None) -> Any:
     Returns
     -------
     y : dask Array, dask Series, or list of delayed parts
-        What `X` is, divided alike; a Series has the index of the data frame. Nothing is computed
-        yet.
+        Lazy results, divided like `X`; a Series has the index of the DataFrame.
 
     Examples
     --------
