@@ -74,7 +74,7 @@ def score_labels(X: Array, y: Array, train: Array, test: Array, share: float, se
         "SelfTrainingClassifier(LogisticRegression())": SelfTrainingClassifier(
             LogisticRegression(max_iter=1000)
         ),
-        "LabelSpreading(7 neighbours)": LabelSpreading("knn", n_neighbors=7),
+        "LabelSpreading(7 neighbors)": LabelSpreading("knn", n_neighbors=7),
     }
     of_labelled = {n: make(scaling=None) for n, make in LEARNERS.items()}
     of_labelled["1 neighbour"] = KNeighborsClassifier(1)

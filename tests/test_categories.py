@@ -112,7 +112,7 @@ def test_a_column_of_names_tells_nothing():
     assert np.unique(learn_categories(column).positions).tolist() == [0.5]
 
 
-def test_values_of_like_classes_are_neighbours_with_several_classes():
+def test_values_of_like_classes_are_neighbors_with_several_classes():
     likely = {"a": [0, 0, 1], "b": [0, 0, 1], "c": [1, 1, 2], "d": [2, 2, 2]}
     values = [value for value in likely for _ in range(60)]
     labels = np.array([likely[value][i % 3] for i, value in enumerate(values)])

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import minmax_scale
 
 from hyperboxes import AgglomerativeGFMM, HyperboxClustering, merge
-from hyperboxes._estimators.merge import _sort_rows, neighbours
+from hyperboxes._estimators.merge import _sort_rows, neighbors
 from tests import reference, reference_models
 from tests.learners import (
     ImprovedOnlineGFMM,
@@ -141,7 +141,7 @@ def test_many_models_are_merged_in_a_tree():
     assert same_boxes(merged, merge(reversed(models)))
     assert merged.n_jobs == 2
     assert merged.hyperboxes_.counts.sum() == len(X)
-    groups = [merge(group) for group in neighbours(sorted(models, key=digest_of))]
+    groups = [merge(group) for group in neighbors(sorted(models, key=digest_of))]
     assert len(groups) == 2
     assert same_boxes(merged, merge(groups))
 

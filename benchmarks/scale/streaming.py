@@ -97,7 +97,7 @@ def bench_overhead(run: Run) -> None:
 
 def single_calls(data: Split) -> dict[str, Callable[[], Any]]:
     """Return functions that call a method with the next test sample."""
-    boxes, linear, neighbours = (
+    boxes, linear, neighbors = (
         model.fit(data.X_train, data.y_train)
         for model in (
             ImprovedOnlineGFMM(THETA, scaling=None, shuffle=False),
@@ -116,7 +116,7 @@ def single_calls(data: Split) -> dict[str, Callable[[], Any]]:
         f"{IOL}.predict": lambda: boxes.predict(next(unlabelled)),
         "  of which validate_data(X)": lambda: validate(next(unlabelled)),
         "SGDClassifier.predict": lambda: linear.predict(next(unlabelled)),
-        "KNeighborsClassifier.predict": lambda: neighbours.predict(next(unlabelled)),
+        "KNeighborsClassifier.predict": lambda: neighbors.predict(next(unlabelled)),
     }
 
 

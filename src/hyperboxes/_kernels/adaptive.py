@@ -163,7 +163,7 @@ def n_in_horizon(horizon, memory):
 
 @forceinline
 def answer(memory, settings, work):
-    """Write the votes of each expert's neighbours, and the class with most of them.
+    """Write the votes of each expert's neighbors, and the class with most of them.
 
     Boxes are put into the list of the nearest ones from the last matched one on; at the end of
     each horizon it holds the nearest of that horizon.

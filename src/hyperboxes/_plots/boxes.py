@@ -531,7 +531,7 @@ def _edges(bounds: np.ndarray, n_cells: int) -> np.ndarray:
 
 
 def _draw_borders(ax: Axes, plane: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
-    """Draw lines between the regions, because neighbours may have the same colour."""
+    """Draw lines between the regions, because neighbors may have the same colour."""
     from matplotlib.collections import LineCollection
 
     row, column = np.nonzero(plane[:, 1:] != plane[:, :-1])

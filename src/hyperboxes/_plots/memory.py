@@ -61,7 +61,7 @@ class MemoryDisplay(PanelsDisplay):
         The class labels.
     horizon_scores : ndarray of shape (4, 4)
         The recent accuracy of the experts: a row for each horizon (32, 128, 512, all), a column
-        for each number of neighbours (1, 3, 7, 15).
+        for each number of neighbors (1, 3, 7, 15).
     n_samples : ndarray of int, shape (n_batches,), default=None
         The number of samples of a stream up to the end of each batch.
     batch_scores : ndarray of shape (n_batches, 4, 4), default=None
@@ -248,7 +248,7 @@ class MemoryDisplay(PanelsDisplay):
         ax.set_yticks(range(len(rows)), rows, size="small")
         ax.set_xticks(range(len(NEIGHBORS)), list(map(str, NEIGHBORS)), size="small")
         ax.tick_params(length=0)
-        ax.set(xlabel="neighbours", ylabel="horizon (weight)")
+        ax.set(xlabel="neighbors", ylabel="horizon (weight)")
         ax.set_title("recent accuracy\n(darker: larger weight)", size="small")
 
 
