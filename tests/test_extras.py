@@ -24,6 +24,7 @@ RUN_BY = {
     "dist": ["tools/check_dist.py"],
     "lint": ["tools/check_prose.py"],
     "format": [],
+    "pictures": ["examples/*.py"],
     "docs": ["docs/conf.py", "docs/_ext/*.py", "examples/gallery/*.py"],
     "$(BENCHMARKS)": ["benchmarks/**/*.py"],
     "$(ON_PAPER_SETS)": ["benchmarks/paper_sets.py"],
