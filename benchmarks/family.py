@@ -9,7 +9,6 @@ same command goes on.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from scipy.stats import studentized_range
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from benchmarks.data import draw, generated
-from benchmarks.harness import ROOT, command, machine, markdown, progress, seconds, write, write_csv
+from benchmarks.harness import KEPT, command, machine, markdown, progress, seconds
 from benchmarks.reproduce.experiments import BASELINES, guess
 from benchmarks.reproduce.jobs import Cell, Result, Store, run
 from benchmarks.reproduce.learners import Peer, count_boxes, datasets
@@ -39,7 +38,6 @@ from hyperboxes import (
 )
 from hyperboxes.literature import FuzzyMinMax, MultiGranularGFMM, OverlappingFuzzyMinMax
 
-KEPT = ROOT / "benchmarks" / ".reproduce"
 QUICK_LIMIT = 300  # samples
 THETAS = (0.1, 0.3, 0.5)
 BUDGET = 300.0  # seconds: where the folds of a learner would take longer, it is left out
@@ -91,26 +89,16 @@ def main() -> None:
     except NoDataError as error:
         sys.exit(str(error))
     print("\n\n".join((facts, *pages)))
-    write(options.results / "family.md", "# The family", facts, *pages)
 
 
 def parse() -> argparse.Namespace:
     """Read the command line."""
     parser = command("bench-family", __doc__, quick="small sets, one repeat")
-    names, sets = list(CONTENDERS), list(datasets().index)
-    several: dict[str, Any] = {"nargs": "+", "metavar": "NAME"}
-    add = parser.add_argument
-    add("--sets", choices=sets, default=sets, help="some data sets", **several)
-    add("--learners", choices=names, default=names, help="some of them", **several)
-    add("--repeats", type=int, default=5, help="of 2-fold validation")
-    add("--most", type=int, help="samples of a set, drawn at random")
-    add("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
-    add("--results", type=Path, default=KEPT / "results", metavar="DIR", help="of the tables")
+    parser.add_argument("--most", type=int, help="samples of a set, drawn at random")
     options = parser.parse_args()
-    if options.quick:
-        samples = datasets()["samples"]
-        options.sets = [name for name in options.sets if samples[name] <= QUICK_LIMIT]
-        options.repeats = 1
+    samples = datasets()["samples"]
+    options.sets = list(samples.index[samples <= QUICK_LIMIT] if options.quick else samples.index)
+    options.repeats = 1 if options.quick else 5
     return options
 
 
@@ -131,14 +119,13 @@ def compare(options: argparse.Namespace) -> list[str]:
         )
         for dataset in options.sets
         for name in CONTENDERS
-        if name in options.learners
         for theta in CONTENDERS[name].thetas
     ]
     store = Store(KEPT / "family.jsonl", str(source))
     for dataset in options.sets:
         part = [cell for cell in cells if cell.dataset == dataset and cell not in store]
         if part:
-            for failure in run(part, store, options.jobs, dataset):
+            for failure in run(part, store, dataset):
                 progress(f"FAILED {failure}")
     unfinished = {cell.dataset for cell in cells if cell not in store}
     frame = pd.DataFrame(
@@ -153,7 +140,6 @@ def compare(options: argparse.Namespace) -> list[str]:
     )
     if frame.empty:
         return ["No set is finished yet."]
-    write_csv(options.results / "family.csv", frame)
     return report(frame, options)
 
 
@@ -205,16 +191,16 @@ def report(frame: pd.DataFrame, options: argparse.Namespace) -> list[str]:
     if lacking:
         pages.append(f"Left out, too slow on a set: {', '.join(lacking)}.")
     if n_sets > 1:
-        pages += rank(at_thetas_of_others(whole), options.results / "family-ranks.png")
+        pages += rank(at_thetas_of_others(whole))
     return pages
 
 
-def rank(chosen: pd.DataFrame, picture: Path) -> list[str]:
+def rank(chosen: pd.DataFrame) -> list[str]:
     """Return the table of mean ranks, and draw it."""
     ranks = chosen.pivot(index="dataset", columns="learner", values="accuracy").rank(
         axis=1, ascending=False
     )
-    draw_ranks(ranks, picture)
+    draw_ranks(ranks, KEPT / "results" / "family-ranks.png")
     values = ["accuracy", "boxes_per_sample", "fit_seconds", "predict_seconds"]
     by_learner = chosen.groupby("learner", sort=False)
     means = by_learner[values].mean().assign(rank=ranks.mean(), theta=by_learner["theta"].unique())

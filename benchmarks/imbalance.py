@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks.harness import command, machine, progress, table
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
+N_SETS = 10
 MODELS: dict[str, Any] = {
     "ImprovedOnlineGFMM": ImprovedOnlineGFMM(random_state=0),
     "OnlineGFMM": OnlineGFMM(random_state=0),
@@ -41,17 +42,15 @@ def score(seed: int) -> list[tuple[float, float]]:
 
 def main() -> None:
     """Print means over the sets."""
-    parser = command("bench-imbalance", __doc__, data=False)
-    parser.add_argument("--seeds", type=int, default=10, help="how many sets")
-    n_sets = parser.parse_args().seeds
+    command("bench-imbalance", __doc__, data=False).parse_args()
     print(machine("numpy", "scikit-learn"))
     scores = []
-    for seed in range(n_sets):
+    for seed in range(N_SETS):
         progress(f"set {seed}")
         scores.append(score(seed))
     means = np.mean(scores, axis=0)
     rows = ([name, *(f"{f1:.2f}" for f1 in row)] for name, row in zip(MODELS, means, strict=True))
-    print(f"\nF1 of the rare class, means over {n_sets} sets\n")
+    print(f"\nF1 of the rare class, means over {N_SETS} sets\n")
     print(table(["", "as predicted", "with a threshold"], rows))
 
 

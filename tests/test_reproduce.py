@@ -12,7 +12,7 @@ from numba import njit
 
 from benchmarks.harness import markdown
 from benchmarks.reproduce import loading, old_argsort, tie_order
-from benchmarks.reproduce.experiments import BASELINES, EXPERIMENTS, PEER
+from benchmarks.reproduce.experiments import EXPERIMENTS
 from benchmarks.reproduce.family_published import (
     MIXED_NAMES,
     MIXED_NUMBERS,
@@ -46,15 +46,15 @@ def part(value: int) -> Cell:
 
 
 def test_every_published_count_has_a_part():
-    cells = EXPERIMENTS["counts"](SOURCE, datasets().index, ALGORITHMS)
+    cells = EXPERIMENTS["counts"](SOURCE, datasets().index)
     result = {"candidates": dict.fromkeys(("all", "lemma", "index"), 0.0)}
     frame = compare_counts([(cell, result) for cell in cells], [])
     assert frame["published"].notna().sum() == N_COUNTS
 
 
 def test_parts_have_names_of_their_own():
-    names, learners = list(datasets().index), [*ALGORITHMS, *BASELINES, PEER]
-    keys = [cell.key for make in EXPERIMENTS.values() for cell in make(SOURCE, names, learners)]
+    names = list(datasets().index)
+    keys = [cell.key for make in EXPERIMENTS.values() for cell in make(SOURCE, names)]
     assert len(set(keys)) == len(keys)
 
 
@@ -140,7 +140,7 @@ def test_finished_parts_survive_a_torn_line(tmp_path: Path):
 
 def test_run_goes_on_after_a_failure_and_tells_of_it(tmp_path: Path):
     store = Store(tmp_path / "finished.jsonl", "data")
-    failures = run([part(0), part(2), part(3)], store, jobs=1, title="test")
+    failures = run([part(0), part(2), part(3)], store, "test", jobs=1)
     assert len(failures) == 1
     assert "ZeroDivisionError" in failures[0]
     assert store[part(2)] == {"inverse": 30}

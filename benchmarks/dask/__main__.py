@@ -32,6 +32,9 @@ from benchmarks.dask.running import (
 from benchmarks.harness import command, machine, progress, table
 from hyperboxes import ImprovedOnlineGFMM, merge
 
+PARTITION = 50_000  # samples
+COVERTYPE = 100_000, 8  # training samples and partitions
+
 
 def main() -> None:
     """Run the benchmark from the command line."""
@@ -39,26 +42,17 @@ def main() -> None:
     add = parser.add_argument
     add("--only", action="append", choices=SECTIONS, help="repeat for several")
     add("--samples", type=int, default=10_000_000, help="of the generated set")
-    add("--partition", type=int, default=50_000, help="samples of a partition")
-    add("--most", type=int, default=400_000, help="training samples of covertype")
-    add("--theta", type=float, default=0.5)
-    add(
-        "--workers",
-        type=int,
-        action="append",
-        help="how many, 0 for a fit in one process; repeat for several; default: 0, 1 and 2",
-    )
     options = parser.parse_args()
     print(machine("numpy", "numba", "scikit-learn", "dask"), end="\n\n")
     warm_up()
     for section in options.only or SECTIONS:
-        SECTIONS[section](options, ImprovedOnlineGFMM(options.theta, random_state=0))
+        SECTIONS[section](options, ImprovedOnlineGFMM(random_state=0))
 
 
 def bench_apart(options: argparse.Namespace, model: Any, spread: float = APART) -> None:
     """Compare on generated classes that hardly overlap."""
-    n_parts = max(2, options.samples // options.partition)
-    compare(generated(options.samples, 8, n_parts, spread), model, options)
+    n_parts = max(2, options.samples // PARTITION)
+    compare(generated(options.samples, 8, n_parts, spread), model)
 
 
 def bench_overlapping(options: argparse.Namespace, model: Any) -> None:
@@ -69,18 +63,17 @@ def bench_overlapping(options: argparse.Namespace, model: Any) -> None:
 def bench_covertype(options: argparse.Namespace, model: Any) -> None:
     """Compare on covertype."""
     with tempfile.TemporaryDirectory() as folder:
-        n_parts = max(2, options.most // options.partition)
-        data = covertype(options.data, options.most, n_parts, Path(folder))
+        data = covertype(options.data, *COVERTYPE, Path(folder))
         if data is None:
             print("covertype is not there; name a folder with --data\n")
         else:
-            compare(data, model, options)
+            compare(data, model)
 
 
-def compare(data: Partitioned, model: Any, options: argparse.Namespace) -> None:
+def compare(data: Partitioned, model: Any) -> None:
     """Print fits in one process and on workers side by side."""
     runs: dict[int, Measured] = {}
-    for n in options.workers or (0, 1, 2):
+    for n in (0, 1, 2):
         progress(f"{data.name}, {title(n)}")
         runs[n] = fit_on_workers(data, model, n) if n else fit_alone(data, model)
     print(f"{data.name}, {data.n_parts} partitions, theta {model.theta}, {N_TEST:,} test samples\n")
@@ -117,7 +110,7 @@ def alike(model: Any) -> Any:
 
 def bench_many(options: argparse.Namespace, model: Any) -> None:
     """Merge up to a thousand models, in one call."""
-    rows, test = options.partition // 10, draw(TEST_SEED, N_TEST, 8, APART)
+    rows, test = PARTITION // 10, draw(TEST_SEED, N_TEST, 8, APART)
     models: list[Any] = []
     learning, found = 0.0, []
     for n_models in (16, 64, 250, 1_000):

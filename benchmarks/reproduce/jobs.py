@@ -86,7 +86,7 @@ class Store:
         return f"{cell.key}: {sources}{digest() if cell.is_ours else ''}: {self._data}"
 
 
-def run(cells: Iterable[Cell], store: Store, jobs: int, title: str) -> list[str]:
+def run(cells: Iterable[Cell], store: Store, title: str, jobs: int = -1) -> list[str]:
     """Compute what the store does not contain yet, the longest first; return what failed, and why.
 
     Each process has one thread.

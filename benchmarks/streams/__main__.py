@@ -2,10 +2,9 @@
 
 `make bench-streams` prints accuracy, kappa, samples per second and memory of each learner, sample
 by sample, first on streams that nothing was chosen by. Slow learners stop after `--limit` seconds a
-stream, and ours is then compared on as many samples. With `--keep FILE` runs are kept there, and
-those that are there already are not repeated. `--labels` prints what late and rare labels cost
-`AdaptiveGFMM`, and what its parameters do, `--budgets` what a limit of boxes does to the other
-online learners; `--picture FILE` draws accuracy around drifts.
+stream, and ours is then compared on as many samples. Runs are kept and not repeated. `--labels`
+prints what late and rare labels cost `AdaptiveGFMM`, and what its parameters do, `--budgets` what a
+limit of boxes does to the other online learners; `--picture FILE` draws accuracy around drifts.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from matplotlib.figure import Figure
 from river import ensemble, forest, neighbors, preprocessing, tree
 from sklearn.metrics import cohen_kappa_score
 
-from benchmarks.harness import Kept, command, machine, progress, table
+from benchmarks.harness import KEPT, Kept, command, digest, machine, progress, table
 from benchmarks.streams.data import STREAMS, Stream
 from hyperboxes import AdaptiveGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
@@ -210,7 +209,7 @@ def compare(streams: list[Stream], options: argparse.Namespace, kept: Kept) -> N
     batches = {}
 
     def run(stream: Stream, name: str, compute: Callable[[], Run]) -> Run:
-        key = f"{stream.name}, {name}, {options.samples}, {options.limit}"
+        key = f"{stream.name}, {name}, {options.samples}, {options.limit}, {digest()}"
         if key not in kept:
             progress(f"{stream.name}: {name}")
             found = compute()
@@ -225,20 +224,16 @@ def compare(streams: list[Stream], options: argparse.Namespace, kept: Kept) -> N
             continue
         runs[stream.name] = {}
         for name, make in contenders(samples[0]).items():
-            if name not in options.without:
-                limit = np.inf if name in WHOLE else options.limit
-                compute = partial(prequential, make(), *samples, limit=limit)
-                runs[stream.name][name] = run(stream, name, compute)
+            limit = np.inf if name in WHOLE else options.limit
+            compute = partial(prequential, make(), *samples, limit=limit)
+            runs[stream.name][name] = run(stream, name, compute)
         compute = partial(in_batches, AdaptiveGFMM(), *samples, 1_000)
         batches[stream.name] = run(stream, "batches", compute)
     tables = accuracy_table(runs), prefix_table(runs), speed_table(runs, batches)
     print(*tables, sep="\n\n", end="\n\n")
     for other in (HAT, ARF, NO_CHANGE):
-        if other not in options.without:
-            print(against(runs, other))
-    if HAT not in options.without:
-        print(f"in batches of 1,000 against {HAT}: {times_as_fast(batches, runs, HAT)}")
-    print(flush=True)
+        print(against(runs, other))
+    print(f"in batches of 1,000 against {HAT}: {times_as_fast(batches, runs, HAT)}\n", flush=True)
 
 
 def mean(values: list[float]) -> str:
@@ -248,13 +243,12 @@ def mean(values: list[float]) -> str:
 
 def accuracy_table(runs: Runs) -> str:
     """Return accuracies of the learners that learn whole streams."""
-    names = [name for name in WHOLE if name in next(iter(runs.values()))]
     rows = [
-        [stream, *(f"{of[name].accuracy():.1f}" for name in names)] for stream, of in runs.items()
+        [stream, *(f"{of[name].accuracy():.1f}" for name in WHOLE)] for stream, of in runs.items()
     ]
-    rows.append(["mean", *(mean([of[n].accuracy() for of in runs.values()]) for n in names)])
-    rows.append(["mean kappa", *(mean([of[n].kappa for of in runs.values()]) for n in names)])
-    return table(["accuracy, %", *names], rows)
+    rows.append(["mean", *(mean([of[n].accuracy() for of in runs.values()]) for n in WHOLE)])
+    rows.append(["mean kappa", *(mean([of[n].kappa for of in runs.values()]) for n in WHOLE)])
+    return table(["accuracy, %", *WHOLE], rows)
 
 
 def prefix_table(runs: Runs) -> str:
@@ -335,8 +329,6 @@ def main() -> None:
     add("--samples", type=int, default=20_000, help="at most, of each stream")
     add("--limit", type=float, default=5.0, help="seconds a stream, slow learners")
     add("--only", default="", help="streams whose name contains this")
-    add("--without", nargs="*", default=[], help="learners to leave out")
-    add("--keep", type=Path, metavar="FILE", help="of runs, not to be repeated")
     add("--labels", action="store_true", help="print what late labels and parameters do")
     add("--budgets", action="store_true", help="print what max_boxes does")
     add("--picture", type=Path, metavar="FILE", help="draw accuracy over time")
@@ -355,7 +347,7 @@ def main() -> None:
     elif options.budgets:
         print_means(streams, options, budget_accuracies)
     else:
-        kept = Kept(options.keep)
+        kept = Kept(KEPT / "streams.jsonl")
         for chosen_by in (False, True):
             compare([s for s in streams if s.chosen_by == chosen_by], options, kept)
 
