@@ -80,22 +80,13 @@ def compare(data: Partitioned, model: Any) -> None:
     rows = (
         [
             *(title(n), f"{run.seconds:.1f}", f"{run.accuracy:.4f}", f"{run.n_boxes:,}"),
+            "" if run.spent is None else f"{run.spent:.1f}",
             *(f"{run.client_mb:.0f}", "" if run.worker_mb is None else f"{run.worker_mb:.0f}"),
         ]
         for n, run in runs.items()
     )
-    header = ("", "seconds", "accuracy", "boxes", "MB, client", "MB, worker")
+    header = ("", "seconds", "accuracy", "boxes", "of tasks", "MB, client", "MB, worker")
     print(table(header, rows), end="\n\n")
-    kinds = list(dict.fromkeys(kind for run in runs.values() for kind in run.spent))
-    shares = []
-    for n, run in runs.items():
-        total = run.spent.total() + run.fetching
-        spent = [*(run.spent[kind] for kind in kinds), run.fetching]
-        if n:
-            cells = (f"{seconds:.1f} s, {seconds / total:.0%}" for seconds in spent)
-            shares.append([title(n), *cells, f"{total:.1f} s"])
-    if shares:
-        print(table(("processor time", *kinds, "fetching", "in all"), shares), end="\n\n")
 
 
 def title(n_workers: int) -> str:

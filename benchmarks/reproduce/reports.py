@@ -82,6 +82,12 @@ def frame_table(frame: pd.DataFrame, columns: dict[str, tuple[str, Any]], *, lef
     return markdown(columns, rows, left=left)
 
 
+ALGORITHM_COLUMNS: dict[str, tuple[str, Any]] = {
+    "algorithm": ("algorithm", TITLES.__getitem__),
+    "similarity": ("similarity", or_dash),
+}
+
+
 # --- Counts ---------------------------------------------------------------------------------------
 
 # The selections that the paper counts.
@@ -161,8 +167,7 @@ def summarise_counts(frame: pd.DataFrame) -> list[str]:
     far = far.assign(why=[reason(row) for _, row in far.iterrows()])
     columns = {
         "data set": ("dataset", str),
-        "algorithm": ("algorithm", TITLES.__getitem__),
-        "similarity": ("similarity", or_dash),
+        **ALGORITHM_COLUMNS,
         "selection": ("selection", str),
         "why": ("why", str),
         "published": ("published", number),
@@ -192,8 +197,7 @@ def summarise_counts(frame: pd.DataFrame) -> list[str]:
     ]
     if not rightly.empty:
         wide = rightly.pivot(index=RUN[1:], columns="selection", values="ours").reset_index()
-        columns = {name: columns[name] for name in ("algorithm", "similarity")}
-        columns |= {name: (name, number) for name in COUNTED}
+        columns = ALGORITHM_COLUMNS | {name: (name, number) for name in COUNTED}
         sections += [
             "The paper's runs read a mis-parsed `leaves_texture` (one class, the label among the "
             "features), and so do ours above. Read rightly, its 100 classes give:",
@@ -278,13 +282,8 @@ def compare_times(results: Results) -> pd.DataFrame:
 def averages(frame: pd.DataFrame, columns: dict[str, str], form: Callable[[float], str]) -> str:
     """Tabulate means over the data sets by algorithm and similarity."""
     means = frame.groupby(RUN[1:], sort=False)[[*columns.values()]].mean().reset_index()
-    head = {
-        "algorithm": ("algorithm", TITLES.__getitem__),
-        "similarity": ("similarity", or_dash),
-    }
-    return frame_table(
-        means, {**head, **{title: (column, form) for title, column in columns.items()}}, left=2
-    )
+    numbers = {title: (column, form) for title, column in columns.items()}
+    return frame_table(means, ALGORITHM_COLUMNS | numbers, left=2)
 
 
 # The paper's speed-up, theirs and ours.
@@ -307,17 +306,11 @@ def speedup_sections(frame: pd.DataFrame) -> list[str]:
 
 def summarise_times(frame: pd.DataFrame) -> list[str]:
     """Return paragraphs: mean speed-ups, and where the lemma gains less than in the paper."""
-    logs = np.log(frame[[*RATIOS.values()]]).join(frame[RUN[1:]])
-    means = np.exp(logs.groupby(RUN[1:], sort=False).mean()).reset_index()
-    columns = {
-        "algorithm": ("algorithm", TITLES.__getitem__),
-        "similarity": ("similarity", or_dash),
-        **{title: (column, factor) for title, column in RATIOS.items()},
-    }
+    logs = frame.assign(**np.log(frame[[*RATIOS.values()]]))
     return [
         *speedup_sections(frame),
         "Geometric means:",
-        frame_table(means, columns, left=2),
+        averages(logs, RATIOS, lambda mean: factor(np.exp(mean))),
         smaller_speedups(frame),
     ]
 
