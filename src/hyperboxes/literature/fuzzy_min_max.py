@@ -15,14 +15,17 @@ from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.clustering import BoxClustering
 from hyperboxes._estimators.online import ONLINE_CONSTRAINTS, OnlineMixin
-from hyperboxes._kernels.structs import GrowthParameters
+from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
 from hyperboxes._learning.online import OnlinePass, find_step_size
 from hyperboxes._learning.steps import FitCallbacks
-from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
+from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import ClassScores
 from hyperboxes._models.model import BoxModel
-from hyperboxes._models.samples import Samples, frozen
-from hyperboxes.literature.kernels import settle_ties
+from hyperboxes._models.records import sum_in_order
+from hyperboxes._models.samples import Samples, slices
+
+# Comparisons of a sample with a box in a feature at a time: some megabytes.
+_COMPARISONS_AT_ONCE = 1_000_000
 
 # The growth options of each variant.
 _VARIANTS: dict[str, dict[str, Any]] = {
@@ -72,14 +75,20 @@ class TieModel(BoxModel):
 
     def find_nearest_centre(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
         """Return of the nearest boxes the one with the nearest centre or corners."""
-        boxes = self.boxes
+        lower, upper, labels, _ = self.boxes.rows
+        own = np.flatnonzero(labels != NO_LABEL)
+        lower, upper = lower[own], upper[own]
         winner = np.empty(len(xl), np.int64)
-        points = frozen(xl), frozen(xu)
-        arguments = boxes.arrays, self.membership.metric, boxes.make_search(), self.by_corners
-        lists = boxes.make_lists()
-        row = 0
-        while row < len(xl):
-            row = settle_ties(*points, row, *arguments, WORK_PER_CALL, *lists, winner)
+        for rows in slices(len(xl), max(1, _COMPARISONS_AT_ONCE // lower.size)):
+            low, high = xl[rows, None], xu[rows, None]
+            if self.by_corners:
+                away = np.abs(low - lower) + np.abs(high - upper)
+            else:
+                away = np.abs((lower + upper) / 2 - (low + high) / 2)
+            away = sum_in_order(np.nan_to_num(away))
+            ranks = self.closeness(xl[rows], xu[rows], own)
+            is_best = ranks == ranks.max(axis=1, keepdims=True)
+            winner[rows] = own[np.where(is_best, away, np.inf).argmin(axis=1)]
         return winner
 
 

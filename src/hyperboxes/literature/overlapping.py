@@ -16,15 +16,14 @@ from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.online import ONLINE_CONSTRAINTS, OnlineMixin
 from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
-from hyperboxes._learning.online import learn_online, run_kernel
+from hyperboxes._learning.online import learn_boxes, learn_online
 from hyperboxes._learning.steps import FitCallbacks
-from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
+from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import ClassScores, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.records import closeness, sum_in_order
 from hyperboxes._models.samples import Samples, frozen, slices
-from hyperboxes.literature.kernels import compensate
 
 # How overlaps are resolved.
 RESOLUTIONS = ("exclude", "compensate", "core", "levels")
@@ -272,20 +271,39 @@ def _compensate(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> ClassSco
     best = nearest.scores
     rows = np.flatnonzero(_are_held_by_several(best))
     if len(rows):
-        taken = _find_taken(model, frozen(xl[rows]), frozen(xu[rows]))
+        taken = _find_taken(model, xl[rows], xu[rows])
         best[rows] = np.where(taken > 0.0, closeness(taken), best[rows])
     return nearest
 
 
 def _find_taken(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-    """Return what `compensate` finds."""
-    boxes = model.boxes
-    taken = np.empty((len(xl), boxes.n_classes))
-    arguments = boxes.arrays, model.membership.metric, boxes.make_search(), WORK_PER_CALL
-    lists = boxes.make_lists()
-    row = 0
-    while row < len(xl):
-        row = compensate(xl, xu, row, *arguments, *lists, taken)
+    """Return what is taken from each class by the overlap and containment neurons of FMCN: up to 1.
+
+    One sits on what two boxes of different classes share, so it is active for a sample that both
+    contain. All is taken from a box that contains the other. Otherwise it is the more the farther
+    the sample is from the faces of the box, the mean over the features.
+    """
+    lower, upper, labels, _ = model.boxes.rows
+    own = np.flatnonzero(labels != NO_LABEL)
+    taken = np.zeros((len(xl), model.boxes.n_classes))
+    for row, (low, high) in enumerate(zip(xl, xu, strict=True)):
+        boxes = own[model.closeness(low[None], high[None], own)[0] == 1.0]
+        v, w = lower[boxes], upper[boxes]
+        # Two boxes that contain a sample with missing values need not meet.
+        meet = ~((v[:, None] > w) | (w[:, None] < v)).any(axis=2)
+        meet &= labels[boxes, None] != labels[boxes]
+        contain = ((v[:, None] < v) & (w < w[:, None])).all(axis=2)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            to_upper, to_lower = (
+                np.where(w != 0.0, high / w, 1.0),
+                np.where(low != 0.0, v / low, 1.0),
+            )
+        nearness = np.fmax(to_upper, to_lower)
+        nearness = sum_in_order(np.where(np.isnan(v) | np.isnan(low), 1.0, nearness)) / len(low)
+        is_cut = (meet & ~contain.T).any(axis=1)
+        cut = np.where(is_cut, 1.0 - np.minimum(nearness, 1.0), 0.0)
+        cut[(meet & contain).any(axis=1)] = 1.0
+        np.maximum.at(taken[row], labels[boxes], cut)
     return taken
 
 
@@ -444,7 +462,7 @@ def _children(
         is_region = not (lower > upper).any()  # which two that hold a missing value need not share
         if is_region and (y[rows] != NO_LABEL).any():
             arrays = frozen(xl[rows]), frozen(xu[rows]), y[rows]
-            boxes = _learn(*arrays, parent.boxes.n_classes, growth)
+            boxes, _ = learn_boxes(*arrays, parent.boxes.n_classes, growth)
             children.append(_Network(lower, upper, level, boxes, rows))
     return children
 
@@ -466,16 +484,6 @@ def _find_regions(
             for pair in zip(boxes[first].tolist(), boxes[second].tolist(), strict=True):
                 found.setdefault(pair, []).append(part.start + number)
     return {pair: np.array(numbers) for pair, numbers in found.items()}
-
-
-def _learn(
-    xl: np.ndarray, xu: np.ndarray, y: np.ndarray, n_classes: int, growth: GrowthParameters
-) -> BoxStore:
-    boxes = BoxStore(xl.shape[1], n_classes)
-    joined = np.empty(len(y), np.int64)
-    while boxes.n_learned < len(y):
-        run_kernel(boxes, growth, xl, xu, y, joined)
-    return boxes
 
 
 def _in_order(networks: list[_Network], n_features: int) -> Levels:
@@ -653,41 +661,8 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
         growth = self._growth_parameters(model)
         learn_levels(samples, model, growth, self.n_levels, self.shrink, callbacks)
 
-    @available_if(_goes_on_learning)
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        X_upper: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Go on learning from more samples, in their order; not with ``resolution="levels"``.
-
-        Parameters
-        ----------
-        X, y, classes, X_upper, sample_weight : array-like
-            As in :meth:`ImprovedOnlineGFMM.partial_fit`.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-        """
-        return super().partial_fit(X, y, classes, X_upper, sample_weight)
-
-    @available_if(_goes_on_learning)
-    def learn_one(self, x: Any, y: Any) -> None:
-        """Learn a single sample, as river's models do; not with ``resolution="levels"``.
-
-        Parameters
-        ----------
-        x : dict or sequence of n_features numbers
-            The sample.
-        y : object
-            Its label.
-        """
-        super().learn_one(x, y)
+    partial_fit = available_if(_goes_on_learning)(OnlineMixin.partial_fit)
+    learn_one = available_if(_goes_on_learning)(OnlineMixin.learn_one)
 
     @property
     def cores_(self) -> np.ndarray:
