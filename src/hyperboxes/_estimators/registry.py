@@ -48,7 +48,7 @@ class EstimatorEntry:
     files : str or None
         The class that reads and writes its files; None: that of all models of its kind.
     notes : str or None
-        The class of what listings add to its rules, None for nothing.
+        The function that returns what listings add to its rules, None for nothing.
     commands : mapping of str to mapping
         Its names in ``hyperboxes fit --learner``, each with the parameters that it stands for.
     default_theta : float, tuple of float or None
@@ -129,7 +129,7 @@ _LEARNERS = [
         class_name="MultiGranularGFMM",
         summary="joins small boxes to larger ones, level by level",
         files="hyperboxes.literature.files:LevelSchema",
-        notes="hyperboxes.literature.listing:LevelNotes",
+        notes="hyperboxes.literature.listing:level_notes",
         commands={"multi-granular": _REPEATABLE},
         default_theta=(0.1, 0.2, 0.3),
         merge_settings=None,
@@ -139,7 +139,7 @@ _LEARNERS = [
         class_name="OverlappingFuzzyMinMax",
         summary="learns sample by sample; boxes may overlap those of other classes",
         files="hyperboxes.literature.files:OverlapSchema",
-        notes="hyperboxes.literature.listing:OverlapNotes",
+        notes="hyperboxes.literature.listing:overlap_notes",
         commands={
             name: {"resolution": name, **_REPEATABLE}
             for name in ("exclude", "compensate", "core", "levels")
@@ -152,7 +152,7 @@ _LEARNERS = [
         class_name="MixedGFMM",
         summary="learns sample by sample; boxes grow in numbers, and count categories",
         files="hyperboxes.literature.files:CountSchema",
-        notes="hyperboxes.literature.listing:CountNotes",
+        notes="hyperboxes.literature.listing:count_notes",
         commands={"mixed": _REPEATABLE},
         default_theta=0.5,
         merge_settings=None,
@@ -162,7 +162,7 @@ _LEARNERS = [
         class_name="FrequencyGFMM",
         summary="learns sample by sample; categories have distances, and boxes two of them each",
         files="hyperboxes.literature.files:EndSchema",
-        notes="hyperboxes.literature.listing:EndNotes",
+        notes="hyperboxes.literature.listing:end_notes",
         commands={"frequency": _REPEATABLE},
         default_theta=0.5,
         merge_settings=None,
