@@ -110,8 +110,6 @@ def main() -> None:
         progress(name)
         result = cross_validate(*draw(*read(), MOST), 2, answer)
         kinds.setdefault("the paper's" if is_of_paper else "others", []).append(result)
-        losses = ", ".join(f"{who} {np.mean(rows, 0)[1]:.3f}" for who, rows in result.items())
-        print(f"{name}, log-loss: {losses}", flush=True)
     for kind, scores in kinds.items():
         print(f"\n{len(scores)} sets, {kind}\n")
         print_table(scores)

@@ -13,12 +13,7 @@ from numba import njit
 from benchmarks.harness import markdown
 from benchmarks.reproduce import loading, old_argsort, tie_order
 from benchmarks.reproduce.experiments import EXPERIMENTS
-from benchmarks.reproduce.family_published import (
-    MIXED_NAMES,
-    MIXED_NUMBERS,
-    write_family,
-    write_folds,
-)
+from benchmarks.reproduce.family_published import write_folds
 from benchmarks.reproduce.jobs import Cell, Store, run
 from benchmarks.reproduce.learners import (
     ALGORITHMS,
@@ -127,11 +122,11 @@ def test_ties_come_as_numpy_left_them():
 
 def test_finished_parts_survive_a_torn_line(tmp_path: Path):
     path = tmp_path / "finished.jsonl"
-    Store(path, "data").add(part(2), {"inverse": 30}, 0.5)
+    Store(path, "data").add(part(2), {"inverse": 30})
     with path.open("a") as file:
         file.write('{"key": "torn')
     store = Store(path, "data")
-    store.add(part(3), {"inverse": 20}, 0.5)
+    store.add(part(3), {"inverse": 20})
     store = Store(path, "data")
     assert store[part(2)] == {"inverse": 30}
     assert store[part(3)] == {"inverse": 20}
@@ -171,22 +166,3 @@ def test_results_by_fold_of_the_family(tmp_path: Path) -> None:
     page = write_folds(tmp_path, tmp_path)
     assert page.count("heart") == 12
     assert "0 of 12 are the same." in page
-
-
-def test_published_numbers_of_mixed_data_need_its_files(tmp_path):
-    """Any table of that form shows that files are read, learned and set beside what is printed."""
-    assert "--peer-data" in write_family(tmp_path, tmp_path)
-    random = np.random.default_rng(0)
-    for name in MIXED_NAMES:
-        table = {
-            column: random.uniform(size=20)
-            if column in MIXED_NUMBERS
-            else random.choice([*"ab"], 20)
-            for column in range(15)
-        }
-        pd.DataFrame(table | {15: np.arange(20) % 2}).to_csv(
-            tmp_path / name, header=False, index=False
-        )
-    page = write_family(tmp_path, tmp_path)
-    assert "EIOL, each" in page
-    assert "159" in page

@@ -14,8 +14,8 @@ from pathlib import Path
 from benchmarks.data import generated_for_training
 from benchmarks.harness import KEPT, ROOT, command, machine, progress
 from benchmarks.reproduce.experiments import EXPERIMENTS
-from benchmarks.reproduce.family_published import write_family, write_folds
-from benchmarks.reproduce.jobs import Cell, Store, duration, run
+from benchmarks.reproduce.family_published import write_folds
+from benchmarks.reproduce.jobs import Cell, Store, run
 from benchmarks.reproduce.learners import AS_PUBLISHED, SELECTIONS, datasets
 from benchmarks.reproduce.loading import NoDataError, Source
 from benchmarks.reproduce.reports import write_reports
@@ -48,13 +48,6 @@ def parse() -> argparse.Namespace:
     add("--sets", choices=names, default=names, help="some data sets", **several)
     add("--only", action="append", choices=EXPERIMENTS, help="repeat for several")
     add(
-        "--peer-data",
-        type=Path,
-        metavar="DIR",
-        help="folder `dataset` of hyperbox-brain's repository, for the FMNN family's published "
-        "numbers",
-    )
-    add(
         "--fold-data",
         type=Path,
         metavar="DIR",
@@ -80,14 +73,12 @@ def reproduce(options: argparse.Namespace) -> list[str]:
     cells = [cell for name in names for cell in EXPERIMENTS[name](source, options.sets)]
     store = Store(KEPT / "finished.jsonl", str(source))
     failures = compute(cells, store)
-    finished = [cell for cell in cells if cell in store]
     folder = pictures = KEPT / "results"
     if options.is_whole:  # what is committed is of whole runs only
         folder, pictures = ROOT / "benchmarks" / "results", ROOT / "docs"
-    facts = describe(source, sum(map(store.seconds, finished)))
-    write_reports([(cell, store[cell]) for cell in finished], folder, pictures, facts)
+    finished = [(cell, store[cell]) for cell in cells if cell in store]
+    write_reports(finished, folder, pictures, describe(source))
     progress(f"tables are in {folder}, pictures in {pictures}")
-    print(write_family(options.peer_data, folder))
     print(write_folds(options.fold_data, folder))
     return failures
 
@@ -119,13 +110,12 @@ def compute(cells: list[Cell], store: Store) -> list[str]:
     return failures + run([cell for cell in missing if cell.is_timed], store, "times", 1)
 
 
-def describe(source: Source, seconds: float) -> str:
+def describe(source: Source) -> str:
     """Return the facts of a run: command, machine, versions, data."""
     facts = (
         f"`{' '.join(['python -m benchmarks.reproduce', *sys.argv[1:]])}`",
         *machine("numpy", "numba", "scikit-learn", "hyperbox-brain").splitlines(),
         f"Data: {source}",
-        f"Computing took {duration(seconds)} in all",
     )
     return "\n".join(f"- {fact}" for fact in facts)
 
