@@ -20,7 +20,7 @@ from hyperboxes._learning.online import learn_boxes, learn_online
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import ClassScores, predicted_classes
-from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.hyperboxes import Hyperboxes, ReadOnlyArrays
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.records import closeness, sum_in_order
 from hyperboxes._models.samples import Samples, frozen, slices
@@ -44,7 +44,7 @@ _GROWTH = {
 
 
 @dataclass(frozen=True, eq=False)
-class OverlapRegions:
+class OverlapRegions(ReadOnlyArrays):
     """Where boxes of two classes overlap, in the order of the boxes.
 
     Where three classes meet there are three regions, one for each pair of boxes.
@@ -75,14 +75,6 @@ class OverlapRegions:
     lower: np.ndarray
     upper: np.ndarray
     boxes: np.ndarray
-
-    def __post_init__(self) -> None:
-        for array in (self.lower, self.upper, self.boxes):
-            array.flags.writeable = False
-
-    def __reduce__(self) -> tuple[type[Self], tuple[np.ndarray, ...]]:
-        """Make copies and unpickled ones read-only, too."""
-        return type(self), (self.lower, self.upper, self.boxes)
 
     def __len__(self) -> int:
         return len(self.boxes)
