@@ -48,10 +48,7 @@ _ARRAYS = {"core": _CORES, "levels": _LEVELS}
 class OverlapSchema(NearestSchema):
     """Files of `OverlappingFuzzyMinMax`: how overlaps of classes are resolved."""
 
-    header: ClassVar[Mapping[str, tuple[type, ...]]] = {
-        **NearestSchema.header,
-        "resolution": (str,),
-    }
+    header: ClassVar[Mapping[str, Any]] = {**NearestSchema.header, "resolution": (str,)}
     arrays: ClassVar[Mapping[str, Layout]] = {**NearestSchema.arrays, **_CORES, **_LEVELS}
     optional = (*NearestSchema.optional, frozenset(_CORES), frozenset(_LEVELS))
 
@@ -145,10 +142,7 @@ def _check_ends(what: str, lower: np.ndarray, upper: np.ndarray) -> None:
 class TieSchema(NearestSchema):
     """Files of `FuzzyMinMax`: by which place ties are resolved."""
 
-    header: ClassVar[Mapping[str, tuple[type, ...]]] = {
-        **NearestSchema.header,
-        "by_corners": (bool,),
-    }
+    header: ClassVar[Mapping[str, Any]] = {**NearestSchema.header, "by_corners": (bool,)}
 
     def read_header(self, model: Any) -> dict[str, Any]:
         return super().read_header(model) | {"by_corners": model.by_corners}
@@ -294,15 +288,9 @@ class CountSchema(NearestSchema):
         boxes = CountingBoxStore.of_boxes(model.boxes)
         counts = arrays.get("value_counts", np.empty((len(boxes), 0), np.int64))
         boxes.set_counts(counts, owners, len(features))
-        return MixedModel(
-            boxes,
-            model.scale,
-            model.membership,
-            model.calibration,
-            features=features,
-            owners=owners,
-            mixture=MixedMetric(**header["mixture"]),
-        )
+        model.boxes = boxes
+        mixture = MixedMetric(**header["mixture"])
+        return MixedModel(**vars(model), features=features, owners=owners, mixture=mixture)
 
 
 class EndSchema(NearestSchema):

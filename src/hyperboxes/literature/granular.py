@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -224,21 +225,35 @@ class MultiGranularGFMM(BoxClassifier):
     def _learn_levels(
         self, samples: Samples, model: BoxModel, callbacks: FitCallbacks
     ) -> list[BoxStore]:
-        thetas = self._thetas()
-        first = make_growth_parameters(
-            model.membership, theta=thetas[0], selection=self.selection, resolution="keep"
-        )
-        rules = [
-            make_growth_parameters(
-                model.membership,
-                theta=theta,
-                selection=self.selection,
-                resolution="part",
-                min_similarity=max(self.min_similarity, model.membership.floor(theta)),
-            )
-            for theta in thetas
-        ]
-        return _learn_granular(samples, model, first, rules, self.n_parts, callbacks)
+        """Return the boxes of each level, of fewer if a callback ends it; the model has the last.
+
+        At first each part of the samples gets boxes, where other classes are not looked at; then
+        those of each level are joined.
+        """
+        thetas, membership = self._thetas(), model.membership
+        make = partial(make_growth_parameters, membership, selection=self.selection)
+        first = make(theta=thetas[0], resolution="keep")
+        parts, n_classes = _divide(samples, self.n_parts), model.boxes.n_classes
+        found: list[BoxStore] = []
+        levels: list[BoxStore] = []
+
+        def step() -> bool:
+            if len(found) < len(parts):
+                rows = parts[len(found)]
+                arrays = *samples.scaled(rows), samples.y[rows]
+                found.append(learn_boxes(*arrays, n_classes, first)[0])
+                is_last = len(found) == len(parts)
+                model.boxes = _put_together(found, n_classes) if is_last else found[-1]
+                return False
+            theta = thetas[len(levels)]
+            floor = max(self.min_similarity, membership.floor(theta))
+            growth = make(theta=theta, resolution="part", min_similarity=floor)
+            model.boxes = _join(model.boxes, growth)
+            levels.append(model.boxes)
+            return len(levels) == len(thetas)
+
+        callbacks.run(step, n_steps=len(parts) + len(thetas))
+        return levels or [model.boxes]
 
     def _calibrate(self, model: BoxModel, samples: Samples) -> None:
         pass  # each level has a calibration of its own
@@ -349,39 +364,6 @@ def _vote(levels: Sequence[BoxModel], xl: np.ndarray, xu: np.ndarray) -> np.ndar
         of_boxes = boxes.labels, boxes.counts, level.calibration
         shares += nearest_probabilities(nearest, winners, *of_boxes)
     return (votes + shares / len(levels)) / (len(levels) + 1)
-
-
-def _learn_granular(
-    samples: Samples,
-    model: BoxModel,
-    first_rule: GrowthParameters,
-    rules: Sequence[GrowthParameters],
-    n_parts: int,
-    callbacks: FitCallbacks,
-) -> list[BoxStore]:
-    """Return the boxes of each level, of fewer if a callback has ended it; the model has the last.
-
-    The first rule makes boxes of the samples in each part, where other classes are not looked at;
-    each of the others joins boxes of the level below.
-    """
-    parts, n_classes = _divide(samples, n_parts), model.boxes.n_classes
-    found: list[BoxStore] = []
-    levels: list[BoxStore] = []
-
-    def step() -> bool:
-        if len(found) < len(parts):
-            rows = parts[len(found)]
-            arrays = *samples.scaled(rows), samples.y[rows]
-            found.append(learn_boxes(*arrays, n_classes, first_rule)[0])
-            is_last = len(found) == len(parts)
-            model.boxes = _put_together(found, n_classes) if is_last else found[-1]
-            return False
-        model.boxes = _join(model.boxes, rules[len(levels)])
-        levels.append(model.boxes)
-        return len(levels) == len(rules)
-
-    callbacks.run(step, n_steps=len(parts) + len(rules))
-    return levels or [model.boxes]
 
 
 def _divide(samples: Samples, n_parts: int) -> list[np.ndarray]:
