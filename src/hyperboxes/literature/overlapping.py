@@ -28,7 +28,7 @@ from hyperboxes._models.samples import Samples, frozen, slices
 # How overlaps are resolved.
 RESOLUTIONS = ("exclude", "compensate", "core", "levels")
 
-# Where the oldest box wins ties, a box has this many votes less its place.
+# Where the oldest box wins ties, a box has this many votes less its index.
 MOST_VOTES = 2**40
 
 # Comparisons of a sample with a box in a feature at a time: some megabytes.
@@ -248,27 +248,22 @@ def find_overlap_degree(
 
 
 def in_overlap(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-    """Return which samples boxes of more than one class hold."""
+    """Return which samples boxes of more than one class contain."""
     best = BoxModel.find_nearest(model, xl, xu).scores
-    return _are_held_by_several(best)
-
-
-def _are_held_by_several(best: np.ndarray) -> np.ndarray:
     return (best == 1.0).sum(axis=1) > 1
 
 
 def _compensate(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> ClassScores:
-    """Subtract the outputs of the neurons from classes that hold a sample together."""
+    """Subtract the outputs of the neurons from classes whose boxes contain a sample together."""
     nearest = BoxModel.find_nearest(model, xl, xu)
     best = nearest.scores
-    rows = np.flatnonzero(_are_held_by_several(best))
-    if len(rows):
-        taken = _find_taken(model, xl[rows], xu[rows])
-        best[rows] = np.where(taken > 0.0, closeness(taken), best[rows])
+    rows = np.flatnonzero((best == 1.0).sum(axis=1) > 1)
+    taken = _find_compensation(model, xl[rows], xu[rows])
+    best[rows] = np.where(taken > 0.0, closeness(taken), best[rows])
     return nearest
 
 
-def _find_taken(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+def _find_compensation(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
     """Return what is taken from each class by the overlap and containment neurons of FMCN: up to 1.
 
     One sits on what two boxes of different classes share, so it is active for a sample that both
@@ -315,7 +310,8 @@ def _compare_cores(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Class
         holds = closeness(model.membership.distance(gaps)) == 1.0
         holds &= labels != NO_LABEL
         ranks[rows] = _lean(model, low, high, cores)
-        several = _count_labels(holds, labels, model.boxes.n_classes) > 1
+        largest = np.where(holds, labels, -1).max(axis=1)
+        several = np.where(holds, labels, largest[:, None]).min(axis=1) < largest
         ranks[rows][several] = np.where(holds, closeness(away), -np.inf)[several]
     return _best_of_classes(ranks, labels, np.arange(len(labels)), model.boxes.n_classes)
 
@@ -386,14 +382,6 @@ def _best_of_classes(
     return ClassScores(best, votes, np.full(shape, MOST_VOTES), np.zeros(len(ranks)))
 
 
-def _count_labels(holds: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return how many classes hold each sample."""
-    counts = np.zeros(len(holds), np.int64)
-    for label in range(n_classes):
-        counts += holds[:, labels == label].any(axis=1)
-    return counts
-
-
 def _slices(n_rows: int, n_comparisons: int) -> Iterator[slice]:
     """Yield rows that can be compared with everything at once."""
     return slices(n_rows, max(_COMPARISONS_AT_ONCE // n_comparisons, 1))
@@ -462,7 +450,7 @@ def _children(
 def _find_regions(
     network: _Network, xl: np.ndarray, xu: np.ndarray
 ) -> dict[tuple[int, int], np.ndarray]:
-    """Return the samples, by their places, that each pair of boxes of two classes holds."""
+    """Return the samples, as positions in `rows`, that pairs of boxes of two classes contain."""
     lower, upper, labels, _ = network.boxes.rows
     size = max(_COMPARISONS_AT_ONCE // lower.size, 1)
     found: dict[tuple[int, int], list[int]] = {}
