@@ -59,7 +59,7 @@ def learn_alternating(rejections_left, **params):
 
 
 def test_blocked_boxes_are_not_tried_again():
-    """Only the nearest box has no bound yet; but for the first, rejected before regions were tracked."""
+    """Only the nearest box has no bound yet, but for the first, rejected before there were any."""
     model, lemma = learn_alternating(1), learn_alternating(1, selection="lemma")
     assert len(model.hyperboxes_) == len(lemma.hyperboxes_) == 20
     assert model.n_candidates_ == 18 + 1

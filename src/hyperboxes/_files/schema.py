@@ -105,6 +105,15 @@ def reject(problems: Mapping[str, Any]) -> None:
             raise ModelFileError(problem)
 
 
+def bound_problems(what: str, lower: np.ndarray, upper: np.ndarray) -> dict[str, np.ndarray]:
+    """Return where bounds are infinite, known on one side only, or in the wrong order."""
+    return {
+        f"{what} has an infinite bound": np.isinf(lower) | np.isinf(upper),
+        f"{what} has one bound only": np.isnan(lower) != np.isnan(upper),
+        f"{what} has a lower bound above the upper": lower > upper,
+    }
+
+
 _PLAIN = (str, bool, int, float)
 
 
@@ -251,9 +260,7 @@ def _check_boxes(arrays: Arrays, n_classes: int) -> None:
     reject(
         {
             "there is no box": len(labels) == 0,
-            "a box has an infinite bound": np.isinf(lower) | np.isinf(upper),
-            "a box has one bound only": np.isnan(lower) != np.isnan(upper),
-            "a box has a lower bound above the upper": lower > upper,
+            **bound_problems("a box", lower, upper),
             "a box has a label that is no class": (labels < -1) | (labels >= n_classes),
             "a box holds no sample": counts < 1,
             "there are too many samples": counts.sum(dtype=np.float64) >= TOO_MANY,
@@ -383,9 +390,7 @@ class NeighborSchema(ModelSchema):
         reject(
             {
                 "there is no box": len(labels) == 0,
-                "a box has an infinite bound": np.isinf(lower) | np.isinf(upper),
-                "a box has one bound only": np.isnan(lower) != np.isnan(upper),
-                "a box has a lower bound above the upper": lower > upper,
+                **bound_problems("a box", lower, upper),
                 "a box holds no sample": arrays["counts"] < 1,
                 "the number of samples cannot be": not 0 < n_learned < TOO_MANY,
                 "a box was confirmed before it was born": (born < 0) | (confirmed < born),

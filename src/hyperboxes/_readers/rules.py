@@ -216,15 +216,8 @@ def export_frame(
 
     Parameters
     ----------
-    model : estimator
-        A fitted model, or a fitted Pipeline that ends in one. Samples are then inputs of the
-        Pipeline, and the table has its names and transformed values.
-    X, y, X_upper : array-like, default=None
-        Samples on which to measure coverage and precision, as in `export_text`.
-    feature_names : array-like of shape (n_features,), default=None
-        Names of the features. None: those of the training data, or x0, x1, ...
-    class_names : array-like of shape (n_classes,), default=None
-        Names of the classes, in the order of ``classes_``. None: the labels.
+    model, X, y, X_upper, feature_names, class_names
+        As in `export_text`.
 
     Returns
     -------

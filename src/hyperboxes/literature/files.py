@@ -17,6 +17,7 @@ from hyperboxes._files.schema import (
     Layout,
     ModelSchema,
     NearestSchema,
+    bound_problems,
     categories_from_json,
     reject,
 )
@@ -65,8 +66,8 @@ class OverlapSchema(NearestSchema):
     def read_arrays(self, model: Any) -> Arrays:
         arrays = super().read_arrays(model)
         if model.cores is not None:
-            cores = model.cores.padded(len(model.boxes))
-            arrays |= dict(zip(_CORES, cores.rows, strict=True))
+            cores = vars(model.cores.padded(len(model.boxes)))
+            arrays |= dict(zip(_CORES, cores.values(), strict=True))
         if model.levels is not None:
             arrays |= dict(zip(_LEVELS, vars(model.levels).values(), strict=True))
         return arrays
@@ -108,8 +109,8 @@ def _check_cores(arrays: Arrays) -> None:
 
 
 def _check_levels(arrays: Arrays, n_classes: int) -> None:
-    _check_ends("a region", arrays["region_lower"], arrays["region_upper"])
-    _check_ends("a box of a region", arrays["inner_lower"], arrays["inner_upper"])
+    reject(bound_problems("a region", arrays["region_lower"], arrays["region_upper"]))
+    reject(bound_problems("a box of a region", arrays["inner_lower"], arrays["inner_upper"]))
     starts, labels, counts = (
         arrays[name] for name in ("region_starts", "inner_labels", "inner_counts")
     )
@@ -127,16 +128,6 @@ def _check_levels(arrays: Arrays, n_classes: int) -> None:
     if len(labels):
         n_labelled = np.add.reduceat((labels >= 0).astype(np.int64), starts[:-1])
         reject({"the boxes of a region have no label": n_labelled == 0})
-
-
-def _check_ends(what: str, lower: np.ndarray, upper: np.ndarray) -> None:
-    reject(
-        {
-            f"{what} has an infinite bound": np.isinf(lower) | np.isinf(upper),
-            f"{what} has one bound only": np.isnan(lower) != np.isnan(upper),
-            f"{what} has a lower bound above the upper": lower > upper,
-        }
-    )
 
 
 class TieSchema(NearestSchema):

@@ -15,7 +15,7 @@ from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.clustering import BoxClustering
 from hyperboxes._estimators.online import ONLINE_CONSTRAINTS, OnlineMixin
-from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
+from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._learning.online import OnlinePass, find_step_size
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.box_store import BoxStore
@@ -303,56 +303,44 @@ class FuzzyMinMaxClustering(BoxClustering):
         return {"size": "sum", "overlap": "printed", "resolution": "contract every"}
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
-        growth = self._growth_parameters(model)
-        self.n_iter_, is_stable = _learn_until_stable(
-            samples, model, growth, callbacks, self.max_iter
-        )
+        """Learn the samples again and again until no box changes.
+
+        Counts are those of the last pass; boxes that have absorbed no sample in it are dropped.
+        """
+        growth, step_size = self._growth_parameters(model), find_step_size(samples, callbacks)
+        boxes, max_iter = model.boxes, self.max_iter
+        current, n_iter, is_stable = OnlinePass(samples, model, growth, step_size), 1, False
+        before = [array.copy() for array in boxes.rows]
+
+        def step() -> bool:
+            nonlocal current, n_iter, is_stable, before
+            if not current.step():
+                return False
+            after = [array.copy() for array in boxes.rows]
+            corners = zip(before[:2], after[:2], strict=True)
+            is_stable = all(np.array_equal(*ends, equal_nan=True) for ends in corners)
+            if is_stable or n_iter == max_iter:
+                return True
+            current = OnlinePass(samples, model, growth, step_size)
+            n_iter, before = n_iter + 1, after
+            return False
+
+        callbacks.run(step, n_steps=max_iter * -(-len(samples.y) // step_size))
+        counts = boxes.counts.copy()
+        counts[: len(before[3])] -= before[3]
+        if current.is_done:  # else a callback has ended it
+            kept = counts > 0
+            rows = (array[kept] for array in (boxes.lower, boxes.upper, boxes.labels, counts))
+            model.boxes = BoxStore.of_rows(*rows, n_classes=boxes.n_classes)
+            model.boxes.n_candidates = boxes.n_candidates
+        self.n_iter_ = n_iter
         if not is_stable:
             warnings.warn(
-                f"Boxes still change after {self.n_iter_} passes over the samples (max_iter). They "
-                "need not become stable; HyperboxClustering takes one pass.",
+                f"Boxes still change after {n_iter} passes over the samples (max_iter). They need "
+                "not become stable; HyperboxClustering takes one pass.",
                 ConvergenceWarning,
                 stacklevel=5,
             )
 
     def _label_boxes(self) -> np.ndarray:
         return np.arange(len(self._model.boxes))
-
-
-def _learn_until_stable(
-    samples: Samples,
-    model: BoxModel,
-    growth: GrowthParameters,
-    callbacks: FitCallbacks,
-    max_iter: int,
-) -> tuple[int, bool]:
-    """Learn the samples again and again until no box changes; return how often, and whether so.
-
-    Counts are those of the last pass; boxes that have absorbed no sample in it are dropped.
-    """
-    step_size = find_step_size(samples, callbacks)
-    boxes = model.boxes
-    current, n_iter, is_stable = OnlinePass(samples, model, growth, step_size), 1, False
-    before = [array.copy() for array in boxes.rows]
-
-    def step() -> bool:
-        nonlocal current, n_iter, is_stable, before
-        if not current.step():
-            return False
-        after = [array.copy() for array in boxes.rows]
-        corners = zip(before[:2], after[:2], strict=True)
-        is_stable = all(np.array_equal(*ends, equal_nan=True) for ends in corners)
-        if is_stable or n_iter == max_iter:
-            return True
-        current, n_iter, before = OnlinePass(samples, model, growth, step_size), n_iter + 1, after
-        return False
-
-    callbacks.run(step, n_steps=max_iter * -(-len(samples.y) // step_size))
-    counts = boxes.counts.copy()
-    counts[: len(before[3])] -= before[3]
-    if current.is_done:  # else a callback has ended it
-        kept = counts > 0
-        rows = (array[kept] for array in (boxes.lower, boxes.upper, boxes.labels, counts))
-        model.boxes = BoxStore.of_rows(*rows, n_classes=boxes.n_classes)
-        model.boxes.n_candidates = boxes.n_candidates
-    return n_iter, is_stable

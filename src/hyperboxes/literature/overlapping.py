@@ -101,22 +101,18 @@ class Cores:
 
     def with_samples(self, xl: np.ndarray, xu: np.ndarray, boxes: np.ndarray) -> Self:
         """Return the cores after boxes have absorbed samples, added up in their order."""
-        sums, n_values = self.padded(int(boxes.max(initial=-1)) + 1).rows
+        padded = self.padded(int(boxes.max(initial=-1)) + 1)
+        sums, n_values = padded.sums, padded.n_values
         centres = (xl + xu) / 2
         is_known = ~np.isnan(centres)
         np.add.at(sums, boxes, np.where(is_known, centres, 0.0))
         np.add.at(n_values, boxes, is_known)
         return type(self)(sums, n_values)
 
-    @property
-    def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Both arrays."""
-        return self.sums, self.n_values
-
     def padded(self, n_boxes: int) -> Self:
         """Return a copy with rows for so many boxes at least."""
         padding = ((0, max(n_boxes - len(self.sums), 0)), (0, 0))
-        return type(self)(*(np.pad(rows, padding) for rows in self.rows))
+        return type(self)(np.pad(self.sums, padding), np.pad(self.n_values, padding))
 
     def means(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the cores of boxes: the means of samples, or centres where there is none."""
