@@ -1,4 +1,4 @@
-"""Learning in matrix form beside the compiled estimators: `python -m benchmarks.matrix`.
+"""Learning in matrix form compared with the compiled estimators: `python -m benchmarks.matrix`.
 
 On NumPy and, where it is installed, PyTorch on the processor. All find the same boxes.
 """
