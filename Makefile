@@ -58,7 +58,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.docs
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs docs/_build $(ARGS)
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env docs docs/_build $(ARGS)
 
 # Draws the images in docs/ that examples/ has scripts for; benchmarks draw the others.
 pictures: $(VENV)/.docs
