@@ -124,10 +124,12 @@ def additive_scores(record: AdditiveBoxes, X: Any) -> np.ndarray:
     scores = put(np.tile(record.intercept, (X.shape[0], 1)), X)
     weights = put(record.weights, X)
     for box, constrains in enumerate(record.constrains):
-        contains = xp.ones(X.shape[0], dtype=xp.bool, device=X.device)
+        part = xp.ones(X.shape[0], dtype=X.dtype, device=X.device)
         for j in np.flatnonzero(constrains).tolist():
             x, (low, high) = X[:, j], (float(end[box, j]) for end in (record.lower, record.upper))
-            meets = (x >= low) & (x <= high)
-            contains &= meets | xp.isnan(x) if record.missing[box, j] else meets
-        scores = scores + xp.where(contains[:, None], weights[None, box, :], 0.0)
-    return to_numpy(scores)
+            meets = xp.astype((x >= low) & (x <= high), X.dtype)
+            part = part * xp.where(xp.isnan(x), float(record.missing_shares[box, j]), meets)
+        scores = scores + part[:, None] * weights[None, box, :]
+    sums: np.ndarray = to_numpy(scores)
+    record.move_scores(sums, to_numpy(X))
+    return sums
