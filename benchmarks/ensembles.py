@@ -6,31 +6,28 @@ also calibrated out of bag like random hyperboxes, by the same three numbers; Ex
 bootstrap samples for that. Results are kept, so that a run may be stopped and continued.
 
 `--published` compares random hyperboxes as published with forests by the authors' protocol.
-`--merged` compares a single model with four that become one: learned from four parts of the
-samples, or from all samples in four orders. `--times` measures sets of more than 2,000 samples, in
-processor time of one thread.
+`--times` measures sets of more than 2,000 samples, in processor time of one thread.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from benchmarks.data import all_sets, draw, in_file_order, load, paper_sets
+from benchmarks.data import all_sets, draw, in_file_order, paper_sets
 from benchmarks.harness import KEPT, Kept, command, digest, machine, medians, progress, table
 from benchmarks.internals import calibrate_votes
 from benchmarks.probabilities import Answers, Scores, cross_validate
-from hyperboxes import ImprovedOnlineGFMM, RandomHyperboxes, merge
+from hyperboxes import ImprovedOnlineGFMM, RandomHyperboxes
 
 LARGE = ("ijcnn1", "moving_squares", "shuttle", "skin_segmentation")
 N_MEMBERS = 100
@@ -138,45 +135,6 @@ def print_published(folder: Path, only: list[str] | None) -> None:
     print(table(["", *contenders], rows))
 
 
-def print_merged(folder: Path, most: int | None, n_seeds: int = 3) -> None:
-    """Print accuracy, its spread over orders, and boxes of single and merged models."""
-    found: dict[str, list[list[float]]] = {}
-    n_sets = 0
-    for name in paper_sets(folder):
-        progress(name)
-        X, y = draw(*load(name, folder), most)
-        y = np.unique(y, return_inverse=True)[1]
-        if np.bincount(y).min() < 8:
-            continue  # parts would lack a class
-        n_sets += 1
-        for train, test in StratifiedKFold(2, shuffle=True, random_state=0).split(X, y):
-            ways = [dict(merged_or_not(X[train], y[train], seed)) for seed in range(n_seeds)]
-            for who in ways[0]:
-                models = [way[who] for way in ways]
-                scores = [model.score(X[test], y[test]) for model in models]
-                sizes = [len(model.hyperboxes_) / len(train) for model in models]
-                row = [float(np.mean(scores)), float(np.std(scores)), float(np.mean(sizes))]
-                found.setdefault(who, []).append(row)
-    rows = [[who, *(f"{value:.3f}" for value in np.mean(rows, 0))] for who, rows in found.items()]
-    print(f"\n{n_sets} sets, 2 folds, {n_seeds} orders\n")
-    print(table(["", "accuracy", "spread over orders", "boxes a sample"], rows))
-
-
-def merged_or_not(X: np.ndarray, y: np.ndarray, seed: int) -> Iterator[tuple[str, Any]]:
-    """Learn once, or four times and merge."""
-    ranges = [X.min(axis=0), X.max(axis=0)]
-    for theta in (0.1, 0.5, 0.7):
-        how = {"theta": theta, "scaling": ranges, "calibrate": False}
-        yield f"theta {theta}, one model", ImprovedOnlineGFMM(random_state=seed, **how).fit(X, y)
-        four = [ImprovedOnlineGFMM(random_state=4 * seed + i, **how) for i in range(4)]
-        rows = np.random.RandomState(seed).permutation(len(y))
-        rows = rows[np.argsort(y[rows], kind="stable")]  # parts have all classes
-        orders = [model.fit(X, y) for model in four]
-        yield f"  theta {theta}, four orders merged", merge(orders)
-        parts = [clone(m).fit(X[rows[i::4]], y[rows[i::4]]) for i, m in enumerate(four)]
-        yield f"  theta {theta}, four parts merged", merge(parts)
-
-
 def print_times(folder: Path) -> None:
     """Print the times of fits and predictions of sets with many samples, a quarter held out."""
     rows = []
@@ -215,17 +173,14 @@ def main() -> None:
     add("--only", nargs="+", metavar="SET", help="these sets, with --published")
     add("--most", type=int, help="samples of a set, drawn at random")
     add("--published", action="store_true", help="the authors' protocol")
-    add("--merged", action="store_true", help="models that become one")
     add("--times", action="store_true", help="processor time on large sets")
     options = parser.parse_args()
     print(machine("numpy", "scikit-learn"))
     if options.published:
         print_published(options.data, options.only)
-    if options.merged:
-        print_merged(options.data, options.most)
     if options.times:
         print_times(options.data)
-    if options.published or options.merged or options.times:
+    if options.published or options.times:
         return
     kept, known, found = Kept(KEPT / "ensembles.jsonl"), sets(options.data), {}
     for name, (_, read) in known.items():

@@ -9,28 +9,23 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
-
-from sklearn.base import clone
 
 from benchmarks.dask.running import (
     APART,
     N_TEST,
     OVERLAPPING,
-    TEST_SEED,
     Measured,
     Partitioned,
     covertype,
-    draw,
     fit_alone,
     fit_on_workers,
     generated,
     warm_up,
 )
 from benchmarks.harness import command, machine, progress, table
-from hyperboxes import ImprovedOnlineGFMM, merge
+from hyperboxes import ImprovedOnlineGFMM
 
 PARTITION = 50_000  # samples
 COVERTYPE = 100_000, 8  # training samples and partitions
@@ -94,39 +89,10 @@ def title(n_workers: int) -> str:
     return {0: "one process", 1: "1 worker"}.get(n_workers, f"{n_workers} workers")
 
 
-def alike(model: Any) -> Any:
-    """Return a model whose scaling is the same for all partitions, so that they can be merged."""
-    return clone(model).set_params(scaling=[[-1.0] * 8, [2.0] * 8], calibrate=False)
-
-
-def bench_many(options: argparse.Namespace, model: Any) -> None:
-    """Merge up to a thousand models, in one call."""
-    rows, test = PARTITION // 10, draw(TEST_SEED, N_TEST, 8, APART)
-    models: list[Any] = []
-    learning, found = 0.0, []
-    for n_models in (16, 64, 250, 1_000):
-        progress(f"{n_models} models")
-        for number in range(len(models), n_models):
-            samples = draw(number, rows, 8, APART)
-            start = time.process_time()
-            models.append(alike(model).fit(*samples))
-            learning += time.process_time() - start
-        start = time.process_time()
-        merged = merge(models)
-        merging = time.process_time() - start
-        n_in = sum(len(learned.hyperboxes_) for learned in models)
-        cells = f"{learning:.1f}", f"{n_in:,}", f"{merging:.1f}", f"{len(merged.hyperboxes_):,}"
-        found.append((f"{n_models:,}", *cells, f"{merged.score(*test):.4f}"))
-    print(f"Models of {rows:,} x 8, classes apart, theta {model.theta}, processor seconds\n")
-    head = "models", "to learn them", "their boxes", "to merge them", "boxes", "accuracy"
-    print(table(head, found), end="\n\n")
-
-
 SECTIONS = {
     "apart": bench_apart,
     "overlapping": bench_overlapping,
     "covertype": bench_covertype,
-    "many": bench_many,
 }
 
 

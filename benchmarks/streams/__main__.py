@@ -1,10 +1,10 @@
 """Test-then-train on streams that drift, with river's learners for comparison.
 
-`make bench-streams` prints accuracy, kappa and samples per second of each learner, sample by
+`make bench-streams` prints accuracy and samples per second of each learner, sample by
 sample, first on streams that nothing was chosen by. Slow learners stop after `--limit` seconds a
 stream, and ours is then compared on as many samples. Runs are kept and not repeated. `--labels`
-prints what late labels cost `AdaptiveGFMM`, and what its limit of boxes does, `--budgets` what such
-a limit does to the other online learners; `--picture FILE` draws accuracy around drifts.
+prints what late labels cost `AdaptiveGFMM`, `--budgets` what a limit of boxes does to the other
+online learners; `--picture FILE` draws accuracy around drifts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 from river import ensemble, forest, neighbors, preprocessing, tree
-from sklearn.metrics import cohen_kappa_score
 
 from benchmarks.harness import KEPT, Kept, command, digest, machine, progress, table
 from benchmarks.streams.data import STREAMS, Stream
@@ -68,12 +67,6 @@ class Run:
     def accuracy(self, n_samples: int | None = None) -> float:
         """Return the share of right predictions, of all or of the first samples, in percent."""
         return 100 * float((self.predicted == self.y)[:n_samples].mean())
-
-    @property
-    def kappa(self) -> float:
-        """Cohen's kappa, in percent."""
-        with np.errstate(invalid="ignore"):
-            return 100 * float(cohen_kappa_score(self.y, self.predicted))
 
     @property
     def speed(self) -> float:
@@ -142,12 +135,9 @@ def in_batches(model: Any, X: np.ndarray, y: np.ndarray, size: int) -> Run:
 
 
 def accuracies(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """Return the accuracy with limits of boxes, and with late labels."""
+    """Return the accuracy with late labels."""
     found = {}
-    for max_boxes in (250, 500, 1000, 2000):
-        run = prequential(AdaptiveGFMM(max_boxes=max_boxes), X, y, limit=60)
-        found[f"max_boxes={max_boxes}"] = run.accuracy()
-    for late in (1, 10, 50, 500):
+    for late in (0, 50, 500):
         run = prequential(AdaptiveGFMM(), X, y, limit=60, late=late)
         found[f"labels {late} samples late"] = run.accuracy()
     return found
@@ -230,7 +220,6 @@ def accuracy_table(runs: Runs) -> str:
         [stream, *(f"{of[name].accuracy():.1f}" for name in WHOLE)] for stream, of in runs.items()
     ]
     rows.append(["mean", *(mean([of[n].accuracy() for of in runs.values()]) for n in WHOLE)])
-    rows.append(["mean kappa", *(mean([of[n].kappa for of in runs.values()]) for n in WHOLE)])
     return table(["accuracy, %", *WHOLE], rows)
 
 
@@ -310,7 +299,7 @@ def main() -> None:
     add("--samples", type=int, default=20_000, help="at most, of each stream")
     add("--limit", type=float, default=5.0, help="seconds a stream, slow learners")
     add("--only", default="", help="streams whose name contains this")
-    add("--labels", action="store_true", help="print what late labels and parameters do")
+    add("--labels", action="store_true", help="print what late labels do")
     add("--budgets", action="store_true", help="print what max_boxes does")
     add("--picture", type=Path, metavar="FILE", help="draw accuracy over time")
     options = parser.parse_args()
