@@ -47,7 +47,6 @@ from hyperboxes._learning.growth_parameters import SELECTIONS, make_growth_param
 from hyperboxes._learning.steps import FitCallbacks, Threads
 from hyperboxes._models.array_api import block_size, to_numpy
 from hyperboxes._models.box_store import BoxStore
-from hyperboxes._models.calibration import nearest_probabilities, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership
 from hyperboxes._models.records import NearestBoxes
@@ -59,6 +58,8 @@ _ROWS_WORTH_A_THREAD = 1000
 # What is computed from the model on demand, and outdated when learning goes on.
 _DERIVED = ("_hyperboxes", "_clusters", "labels_")
 
+# The constraint of a parameter that the main estimators share.
+DECISION = {"decision": [StrOptions({"auto", "nearest"})]}
 
 # Lower and upper ends and labels of training samples.
 _Training = tuple[np.ndarray, np.ndarray, Any]
@@ -97,11 +98,15 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     membership_function: str = "min"
     max_boxes: int | None = None
     calibrate: bool = False
+    decision: str = "nearest"
     shuffle: bool = False
     unlabeled: Any = None
 
     # What decides in `predict` where it is not the nearest box alone, as a clause.
     _decided_otherwise: str = ""
+
+    # Whether `predict` and its like take arrays of other libraries than NumPy.
+    _takes_devices: bool = False
 
     n_features_in_: int
     classes_: np.ndarray
@@ -212,7 +217,10 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def _calibrate(self, model: BoxModel, samples: Samples) -> None:
         """Fit the calibration of probabilities, by cross-fitting, if there is to be one."""
         if self.calibrate:
-            model.calibration = cross_fit(samples, model, self._learn)
+            learns_decision = self.decision == "auto"
+            model.calibration = cross_fit(
+                samples, model, self._learn, learns_decision=learns_decision
+            )
 
     def _clear_derived(self) -> None:
         for name in _DERIVED:
@@ -274,11 +282,17 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _map_slices(
         self, function: Callable[[Intervals], np.ndarray], X: Any, X_upper: Any, n_values: int
-    ) -> np.ndarray:
+    ) -> Any:
         """Return what a function returns for slices of samples, concatenated.
 
-        `n_values` is how many numbers it needs for each sample, which bounds the slices.
+        `n_values` is how many numbers it needs for each sample, which bounds the slices. Results
+        for samples on a device are there, too.
         """
+        if self._takes_devices and is_on_device(X):
+            on_device = validate_on_device(self, X, X_upper, self._model.scale)
+            blocks = slices(on_device.lower.shape[0], block_size(len(self._model.boxes)))
+            found = [function(on_device.part(rows)) for rows in blocks]
+            return return_like(X, np.concatenate(found))
         intervals = self._intervals(X, X_upper)
         n_rows = len(intervals.lower)
         n_jobs = effective_n_jobs(self.n_jobs) if n_rows > _ROWS_WORTH_A_THREAD else 1
@@ -358,13 +372,22 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         self._model.resume_calibration()
 
     @property
+    def n_neighbors_(self) -> int:
+        """How many boxes of each class decide together."""
+        check_is_fitted(self)
+        return self._model.n_neighbors
+
+    @property
     def categories_(self) -> dict[Any, list[Any]]:
         """The values of each categorical feature, by its name or index."""
         check_is_fitted(self)
         return list_categories(self)
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
-        """Return the class of the box with the largest membership for each sample.
+        """Return the predicted class of each sample: that of the box with the largest membership.
+
+        Where several boxes of each class decide (``n_neighbors_ > 1``), it is the first class with
+        the largest probability instead.
 
         Where boxes of several classes tie: a box that contains the sample and has absorbed a single
         training sample wins, else the class whose tied boxes have absorbed the most samples, then
@@ -378,15 +401,16 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         def classify(part: Intervals) -> np.ndarray:
             return self.classes_[model.classify(*part.scaled())]
 
-        return self._map_samples(classify, X, X_upper, len(self.classes_))
+        return self._map_slices(classify, X, X_upper, len(self.classes_))
 
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return how probable each class is, by how right memberships were on unseen samples.
 
-        A probability falls with a power of the distance from the class's nearest box; a part of it
-        is the class's share of the training samples. Power, part and the unit of distance are three
-        numbers that `fit` learns by cross-validation on up to 3,000 samples, and `partial_fit` from
-        samples before it learns them. The largest entry is that of `predict`.
+        A probability falls with a power of the distance from the class's nearest box, or of a soft
+        minimum of the distances from its `n_neighbors_` nearest; a part of it is the class's share
+        of the training samples. Power, part, the unit of distance and `n_neighbors_` are numbers
+        that `fit` learns by cross-validation on up to 3,000 samples, and `partial_fit` from samples
+        before it learns them. The largest entry is that of `predict`.
 
         With ``calibrate=False`` there are no such numbers: probabilities are memberships,
         normalised.
@@ -394,16 +418,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         {predict_proba}
         """
         self._check_can_predict()
-        model, boxes = self._model, self._model.boxes
-
-        def probabilities(part: Intervals) -> np.ndarray:
-            nearest = model.find_nearest(*part.scaled())
-            winners = predicted_classes(nearest, len(boxes))
-            return nearest_probabilities(
-                nearest, winners, boxes.labels, boxes.counts, model.calibration
-            )
-
-        return self._map_samples(probabilities, X, X_upper, len(self.classes_))
+        return self._map_slices(self._model.probabilities, X, X_upper, len(self.classes_))
 
     def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs: each class's largest membership over its boxes.
@@ -432,10 +447,10 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         if unlabeled:
             boxes = model.boxes
             n_values += 1 + boxes.lower[boxes.labels == NO_LABEL].size
-        return self._map_samples(memberships, X, X_upper, n_values)
+        return self._map_slices(memberships, X, X_upper, n_values)
 
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
-        """Return the box that decides the class of each sample.
+        """Return the nearest box of the predicted class for each sample.
 
         It is the one of the predicted class with the largest membership; of equals the one that has
         absorbed the most training samples, then the oldest. Where boxes of several classes hold the
@@ -455,7 +470,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
             xl, xu = map(to_numpy, part.scaled())
             return self._model.deciding_boxes(xl, xu, used)[0]
 
-        return self._map_samples(decide, X, X_upper, len(self.classes_))
+        return self._map_slices(decide, X, X_upper, len(self.classes_))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
         """Return the accuracy of `predict` on the given samples.
@@ -465,16 +480,6 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         {accuracy}
         """
         return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
-
-    def _map_samples(
-        self, function: Callable[[Intervals], np.ndarray], X: Any, X_upper: Any, n_values: int
-    ) -> Any:
-        """Do what `_map_slices` does, also for samples on a device: the results are there too."""
-        if not is_on_device(X) or self._decided_otherwise:
-            return self._map_slices(function, X, X_upper, n_values)
-        intervals = validate_on_device(self, X, X_upper, self._model.scale)
-        blocks = slices(intervals.lower.shape[0], block_size(len(self._model.boxes)))
-        return return_like(X, np.concatenate(list(map(function, map(intervals.part, blocks)))))
 
     def _check_can_predict(self) -> None:
         check_fitted(self)

@@ -96,6 +96,12 @@ def require(model: Any, operation: Operation) -> None:
         reason = ""
     else:
         reason = getattr(model, "_decided_otherwise", "")
+        if getattr(model, "n_neighbors_", 1) > 1:
+            several = f"the {model.n_neighbors_} nearest boxes of each class decide together"
+            raise TypeError(
+                f"{operation} is unsupported for this {name}: {several}. Fit it with "
+                'decision="nearest".'
+            )
     if reason:
         instead = _advise(model, entry.kind, operation)
         raise TypeError(f"{operation} is unsupported for {name}: {reason}. {instead}")
