@@ -311,6 +311,10 @@ def test_dates_are_refused_with_advice(text, tmp_path, capsys):
     assert main(fit) != 0
     error = " ".join(capsys.readouterr().err.split())
     assert "not numbers: day" in error
-    assert "days since a date, the weekday or the hour" in error
+    advice = (
+        "Make numbers of times first, such as the hour" if text == "10:30" else "(fit --dates day)"
+    )
+    assert advice in error
+    assert "(fit --drop day)" in error
     assert main([*fit, "--drop", "day"]) == 0
     assert main([*fit, "--categorical", "day"]) == 0

@@ -38,6 +38,7 @@ class AgglomerativeGFMM(BoxClassifier):
     {calibrate}
     {categorical}
     {unlabeled}
+    {class_weight}
     {overlap}
 
     {attributes}
@@ -102,6 +103,7 @@ class AgglomerativeGFMM(BoxClassifier):
         calibrate: bool = True,
         categorical_features: Any = "from_dtype",
         unlabeled: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
@@ -116,6 +118,7 @@ class AgglomerativeGFMM(BoxClassifier):
         self.calibrate = calibrate
         self.categorical_features = categorical_features
         self.unlabeled = unlabeled
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def _growth_options(self) -> dict[str, Any]:

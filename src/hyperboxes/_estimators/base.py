@@ -22,7 +22,13 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
+from hyperboxes._estimators.class_weight import (
+    DECIDED_BY_WEIGHTS,
+    check_class_weight,
+    weight_probabilities,
+)
 from hyperboxes._estimators.validation import (
+    CLASS_WEIGHT,
     N_JOBS,
     NUMBERS,
     check_counts,
@@ -97,9 +103,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     calibrate: bool = False
     shuffle: bool = False
     unlabeled: Any = None
-
-    # What decides in `predict` where it is not the nearest box alone, as a clause.
-    _decided_otherwise: str = ""
+    class_weight: Any = None
 
     n_features_in_: int
     classes_: np.ndarray
@@ -176,6 +180,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
             if y is not None:
                 self.classes_ = find_classes(y, self.unlabeled) if classes is None else classes
+                check_class_weight(self.class_weight, self.classes_)
             model = self._new_model(lower, upper, 0 if y is None else len(self.classes_))
         samples = self._samples(lower, upper, y, model.scale, shuffle=self.shuffle)
         uncounted = None
@@ -316,6 +321,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         "calibrate": ["boolean"],
         "categorical_features": CATEGORICAL_FEATURES,
         "unlabeled": "no_validation",
+        "class_weight": CLASS_WEIGHT,
     }
 
     overlap: str
@@ -370,6 +376,8 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
         {predict}
         """
+        if self.class_weight is not None:
+            return self.classes_[self.predict_proba(X, X_upper).argmax(axis=1)]
         self._check_can_predict()
         model = self._model
 
@@ -387,7 +395,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         samples before it learns them. The largest entry is that of `predict`.
 
         With ``calibrate=False`` there are no such numbers: probabilities are memberships,
-        normalised.
+        normalised. `class_weight` multiplies them.
 
         {predict_proba}
         """
@@ -401,7 +409,8 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
                 nearest, winners, boxes.labels, boxes.counts, model.calibration
             )
 
-        return self._map_slices(probabilities, X, X_upper, len(self.classes_))
+        found = self._map_slices(probabilities, X, X_upper, len(self.classes_))
+        return weight_probabilities(found, self.class_weight, self.classes_, boxes)
 
     def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs: each class's largest membership over its boxes.
@@ -461,6 +470,11 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         {accuracy}
         """
         return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
+
+    @property
+    def _decided_otherwise(self) -> str:
+        """What decides in `predict` where it is not the nearest box alone, as a clause."""
+        return "" if self.class_weight is None else DECIDED_BY_WEIGHTS
 
     def _check_can_predict(self) -> None:
         check_fitted(self)

@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -98,6 +98,8 @@ NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 # What limits and numbers of threads may be: kernels take no larger ones, nor do systems.
 COUNT = [Interval(Integral, 1, 2**31, closed="both")]
 N_JOBS = [Interval(Integral, None, 1000, closed="right"), None]
+
+CLASS_WEIGHT = [dict, StrOptions({"balanced"}), None]
 
 # Larger values have no place in a running variance.
 HUGE = 1e150

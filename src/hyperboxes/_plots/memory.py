@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.capabilities import Operation, require
+from hyperboxes._estimators.pipelines import split_model
 from hyperboxes._extras import need
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, expert_weights
 from hyperboxes._models.samples import slices
@@ -25,7 +26,7 @@ from hyperboxes._plots.styles import (
     size_in_points,
     text_colour,
 )
-from hyperboxes._readers.fitted import check_integer, split_pipeline, transform
+from hyperboxes._readers.fitted import check_integer, transform
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,7 +139,7 @@ class MemoryDisplay(PanelsDisplay):
             The display, drawn. Its `model` is fitted to the stream, if there is one.
         """
         need("matplotlib", "plot", cls.__name__)
-        steps, model = split_pipeline(model)
+        steps, model, _ = split_model(model)
         require(model, Operation.MEMORY)
         if (X is None) != (y is None):
             raise ValueError("A stream is X and y: pass both or neither.")

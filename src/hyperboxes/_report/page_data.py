@@ -60,6 +60,7 @@ class Report:
     labels: list[str]
     true: np.ndarray
     predicted: np.ndarray
+    probabilities: np.ndarray
     rows: np.ndarray
     explanations: list[Explanation]
     quality: Quality
@@ -96,6 +97,7 @@ class Report:
             fitted.class_names + [f"{name} (unknown)" for name in unknown],
             true,
             predicted,
+            fitted.call("predict_proba", lower, upper),
             rows,
             explanations,
             Quality.measure(fitted, samples),
@@ -539,6 +541,7 @@ def _edit_additive(report: Report, record: AdditiveBoxes) -> dict[str, Any]:
             "isWhole": report.explanations[0]._is_whole.tolist(),
             "weights": pack(record.weights),
             "intercept": pack(record.intercept),
+            "shift": pack(record.shift * np.ones(len(record.intercept))),
         },
         "lower": pack(report.shown[0]),
         "upper": None,

@@ -7,7 +7,7 @@ const MOST_CATEGORIES = 4;
 const learned = "model" in report.editing ? unpackVotes(report.editing.model) : null;
 
 function unpackVotes(model) {
-  const packed = ["lower", "upper", "weights", "intercept"].map((name) => [name, unpack(model[name])]);
+  const packed = ["lower", "upper", "weights", "intercept", "shift"].map((name) => [name, unpack(model[name])]);
   const starts = [0];
   for (const conditions of report.boxes.conditions) {
     starts.push(starts.at(-1) + conditions.length);
@@ -119,7 +119,7 @@ function boxesByVote(held) {
 function explainValues(original, values) {
   const held = [...report.boxes.index.keys()].filter((box) => holds(box, values));
   const scores = addVotes(held);
-  const memberships = softmax(scores);
+  const memberships = softmax(scores.map((score, code) => score - learned.shift[code]));
   const predicted = scores.indexOf(Math.max(...scores));
   const ordered = boxesByVote(held);
   const told = ordered.slice(0, MOST_TOLD);
@@ -130,7 +130,7 @@ function explainValues(original, values) {
     });
   }
   const contain = held.length === 1 ? "contains" : "contain";
-  const probability = formatDegree(Math.max(...memberships));
+  const probability = formatDegree(memberships[predicted]);
   return {
     row: original.row,
     true: original.true,
