@@ -1,4 +1,4 @@
-"""A rare class: F1 as predicted, with balanced class weights, and with a tuned threshold.
+"""A rare class: F1 and balanced accuracy, as predicted, with class weights, with a threshold.
 
 Generated sets of 3,000 samples, 2 % of them of the rare class, a third for testing.
 """
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.metrics import f1_score
+from sklearn.metrics import balanced_accuracy_score, f1_score
 from sklearn.model_selection import TunedThresholdClassifierCV, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
@@ -36,7 +36,7 @@ MODELS: dict[str, Any] = {
 
 
 def score(seed: int) -> list[tuple[float, ...]]:
-    """Return F1 of each model on a set, as predicted, with class weights and with a threshold."""
+    """Return F1 and balanced accuracy of each model on a set, in three ways."""
     X, y = make_classification(
         3000, 10, n_informative=5, weights=[0.98], flip_y=0.0, class_sep=1.0, random_state=seed
     )
@@ -47,7 +47,14 @@ def score(seed: int) -> list[tuple[float, ...]]:
         tuned = TunedThresholdClassifierCV(model, scoring="f1", cv=3, random_state=0).fit(X, y)
         balanced = clone(model).set_params(class_weight="balanced").fit(X, y)
         models = tuned.estimator_, balanced, tuned
-        scores.append(tuple(f1_score(y_test, one.predict(X_test)) for one in models))
+        predictions = [one.predict(X_test) for one in models]
+        scores.append(
+            tuple(
+                metric(y_test, p)
+                for p in predictions
+                for metric in (f1_score, balanced_accuracy_score)
+            )
+        )
     return scores
 
 
@@ -62,8 +69,11 @@ def main() -> None:
         progress(f"set {seed}")
         scores.append(score(seed))
     means = np.mean(scores, axis=0)
-    rows = ([name, *(f"{f1:.2f}" for f1 in row)] for name, row in zip(MODELS, means, strict=True))
-    print(f"\nF1 of the rare class, means over {n_sets} sets\n")
+    rows = (
+        [name, *(f"{f1:.2f}, {balanced:.2f}" for f1, balanced in row.reshape(-1, 2))]
+        for name, row in zip(MODELS, means, strict=True)
+    )
+    print(f"\nF1 of the rare class and balanced accuracy, means over {n_sets} sets\n")
     print(table(["", "as predicted", 'class_weight="balanced"', "with a threshold"], rows))
 
 

@@ -159,6 +159,6 @@ def _error_message(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "out of memory: the online learners read large files in batches: fit --batch-rows"
     text = " ".join(str(error).split())
-    if isinstance(error, _EXPECTED):
+    if isinstance(error, _EXPECTED) or " is unsupported for " in text:
         return text
     return f"{type(error).__name__}: {text} (--debug shows where)"

@@ -99,7 +99,7 @@ def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> 
         predictions.add(model, reader.read(chunk), labels, has_label)
     if len(predictions) == 0:
         raise ValueError(f"{table.name} has no rows with a label")
-    return _find_scores(predictions, n_boxes(model))
+    return _find_scores(predictions, model, n_boxes(model))
 
 
 def _cross_validate(
@@ -126,7 +126,7 @@ def _cross_validate(
             accuracies.append(float(np.mean(predicted == labels[fold])))
             sizes.append(n_boxes(model))
             update(len(accuracies), f"{len(accuracies)} of {args.cv} folds")
-    return _find_scores(predictions, round(np.mean(sizes)), accuracies)
+    return _find_scores(predictions, reader.model, round(np.mean(sizes)), accuracies)
 
 
 def _read_all(
@@ -234,7 +234,7 @@ class Predictions:
 
 
 def _find_scores(
-    predictions: Predictions, n_boxes: int, fold_accuracies: Sequence[float] = ()
+    predictions: Predictions, model: Any, n_boxes: int, fold_accuracies: Sequence[float] = ()
 ) -> dict[str, Any]:
     """Return the scores for JSON; a score of 0 / 0 is None.
 
@@ -247,9 +247,12 @@ def _find_scores(
     accuracy, balanced_accuracy = overall_scores(matrix)
     support = matrix.sum(axis=1)
     held = predictions.contained_share()
+    threshold = split_model(model).threshold
+    decided = {} if threshold is None else {"class": threshold.label, "probability": threshold[0]}
     return {
         "n_samples": int(matrix.sum()),
         "n_boxes": n_boxes,
+        **({"threshold": decided} if decided else {}),
         "accuracy": accuracy,
         "majority_class": names[support.argmax()],
         "majority_accuracy": float(support.max() / matrix.sum()),
@@ -268,6 +271,8 @@ def _print_scores(scores: dict[str, Any]) -> None:
     spread = f"({min(folds):.4f} to {max(folds):.4f} in {len(folds)} folds)" if folds else ""
     print(f"samples            {scores['n_samples']:,}")
     print(f"boxes              {scores['n_boxes']:,}{' on average' if folds else ''}")
+    if threshold := scores.get("threshold"):
+        print(f"threshold          {threshold['probability']:.4f}  (for {threshold['class']})")
     for title, key, remark in (
         ("accuracy", "accuracy", spread),
         ("majority", "majority_accuracy", f"(always predicting {scores['majority_class']})"),

@@ -230,9 +230,10 @@ def _fit(args: argparse.Namespace, model: Any, table: Table, columns: Columns) -
         _check_classes(args, table, columns, set(counts) - {columns.unlabeled})
         _warn_of_columns(args, X, y)
         if args.threshold and args.threshold[1] is None:
-            from sklearn.model_selection import TunedThresholdClassifierCV
+            from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
-            model = TunedThresholdClassifierCV(model)
+            folds = StratifiedKFold(5, shuffle=True, random_state=0)
+            model = TunedThresholdClassifierCV(model, cv=folds)
         return model.fit(X, y), counts
 
 
@@ -307,7 +308,8 @@ def _set_threshold(args: argparse.Namespace, model: Any, counts: Counter[str]) -
 
 def _warn_of_columns(args: argparse.Namespace, X: Any, y: np.ndarray) -> None:
     """Warn of features that are of no use on other rows, if they were not chosen."""
-    found = {name: reason for name in X.columns if (reason := _suspicion(X[name], y))}
+    columns = [name for name in X.columns if name not in args.dates]
+    found = {name: reason for name in columns if (reason := _suspicion(X[name], y))}
     if found and args.features is None:
         reasons = ", ".join(f"{name} {reason}" for name, reason in found.items())
         names = ",".join(f'"{name}"' if "," in name else name for name in found)
@@ -325,7 +327,7 @@ def _suspicion(column: Any, y: np.ndarray) -> str:
     if n_rows < _FEWEST_ROWS or n_values < n_rows:
         return ""
     # Measurements that are whole numbers differ in all rows by chance only if they are far apart.
-    if column.dtype != object:
+    if column.dtype.kind in "iuf":
         by_chance = n_rows**2 < 6 * (column.max() - column.min()) and not _IDENTIFIER.search(
             column.name
         )
