@@ -2,7 +2,7 @@
 The first hour with a table
 ===========================
 
-Loans with dates, text, Booleans, numbers and gaps: from the table to rules, a report and a decision.
+Loans with dates, text, Booleans, numbers and gaps: from the table to rules and a decision.
 """
 
 # %%
@@ -17,7 +17,8 @@ from sklearn.metrics import classification_report, roc_auc_score
 from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
 
-from hyperboxes import BoostedHyperboxes, DateFeatures, RulesDisplay, explain, export_html, export_text
+import hyperboxes
+from hyperboxes import BoostedHyperboxes, DateFeatures, RulesDisplay
 
 random, n = np.random.default_rng(0), 3000
 opened = pd.Timestamp("2021-01-01") + pd.to_timedelta(random.integers(0, 1461, n), unit="D")
@@ -53,7 +54,7 @@ features = [name for name in loans if name != "id"]
 model = make_pipeline(DateFeatures(), BoostedHyperboxes(12, random_state=0))
 model.fit(train[features], y)
 print(f"AUC {roc_auc_score(y_test == 'repaid', model.predict_proba(test[features])[:, 1]):.3f}")
-print(export_text(model, max_rules=4))
+print(hyperboxes.export_text(model, max_rules=4))
 
 # %%
 # The most important rules as rows: where a bar is, the condition holds.
@@ -70,12 +71,12 @@ plt.show()
 decided = TunedThresholdClassifierCV(model).fit(train[features], y)
 for name, one in {"largest probability": model, "threshold": decided}.items():
     print(name, classification_report(y_test, one.predict(test[features])), sep="\n")
-print(explain(decided, test[features].iloc[2]))
+print(hyperboxes.explain(decided, test[features].iloc[2]))
 
 # %%
 # A page
 # ------
 # One file, with scores, rules and explained rows: ``export_html(..., path="report.html")``.
 
-page = export_html(decided, test[features], pd.Series(y_test, name="outcome"))
+page = hyperboxes.export_html(decided, test[features], pd.Series(y_test, name="outcome"))
 print(f"{len(page) / 1e6:.1f} MB")

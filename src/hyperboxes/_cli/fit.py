@@ -328,10 +328,9 @@ def _suspicion(column: Any, y: np.ndarray) -> str:
         return ""
     # Measurements that are whole numbers differ in all rows by chance only if they are far apart.
     if column.dtype.kind in "iuf":
-        by_chance = n_rows**2 < 6 * (column.max() - column.min()) and not _IDENTIFIER.search(
-            column.name
-        )
-        if by_chance or not (column % 1 == 0).all():
+        by_chance = n_rows**2 < 6 * (column.max() - column.min())
+        is_named = _IDENTIFIER.search(column.name) is not None
+        if (by_chance and not is_named) or not (column % 1 == 0).all():
             return ""
     return "looks like an identifier"
 

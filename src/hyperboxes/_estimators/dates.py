@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from hyperboxes._estimators.categorical import is_frame
-from hyperboxes._estimators.validation import unchanged_on_error
+from hyperboxes._estimators.validation import holds_numbers, unchanged_on_error
 from hyperboxes._extras import need
 from hyperboxes._models.categories import looks_like_a_date
 
@@ -23,7 +23,6 @@ PARTS = ("year", "month", "weekday", "days", "hour")
 # How dates are written in text; a column has one of them.
 _DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d")
 FORMATS = ("ISO8601", *(day + time for day in _DAYS for time in ("", " %H:%M", " %H:%M:%S")))
-
 
 # What follows the minutes or seconds of a time.
 _ZONE = re.compile(r"(:\d\d(?:\.\d+)?) ?(?:Z|[+-]\d\d:?\d\d)$")
@@ -206,10 +205,14 @@ def _is_date(cell: Any) -> bool:
 
 def _holds_dates(values: Any) -> bool:
     """Whether a column contains dates, by type or as text, and nothing else."""
-    known = set(_list_cells(values)) - {None}
-    if any(isinstance(cell, str) for cell in known):
-        return all(map(looks_like_a_date, map(str, known))) and bool(find_formats(known))
-    return bool(known) and all(map(_is_date, known))
+    if holds_numbers(values.dtype):
+        return False
+    known = [cell for cell in _list_cells(values) if cell is not None]
+    texts = {cell for cell in known if isinstance(cell, str)}
+    are_dates = bool(known) and all(map(_is_date, known))
+    return are_dates and (
+        not texts or (all(map(looks_like_a_date, texts)) and bool(find_formats(texts)))
+    )
 
 
 def find_formats(cells: Iterable[Any]) -> list[str]:

@@ -68,14 +68,14 @@ def _list_columns(X: Any) -> Iterator[tuple[str, Any]]:
     """Yield the columns that may hold dates, with what errors call them."""
     if is_frame(X):
         for name, values in list_columns(X):
-            if not _holds_numbers(values.dtype):
+            if not holds_numbers(values.dtype):
                 yield name, values
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OmM":
         for j in range(X.shape[1]):
             yield f"column {j}", X[:, j]
 
 
-def _holds_numbers(kind: Any) -> bool:
+def holds_numbers(kind: Any) -> bool:
     """Whether a column holds numbers, Booleans or categories, by its type in pandas or polars."""
     names = ("int", "uint", "float", "bool", "categor", "enum", "decimal")
     return str(kind).lower().startswith(names)
