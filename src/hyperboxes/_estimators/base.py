@@ -27,6 +27,7 @@ from hyperboxes._estimators.class_weight import (
     check_class_weight,
     weight_probabilities,
 )
+from hyperboxes._estimators.devices import is_on_device, return_like, validate_on_device
 from hyperboxes._estimators.validation import (
     CLASS_WEIGHT,
     N_JOBS,
@@ -50,6 +51,7 @@ from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
 from hyperboxes._learning.calibration import cross_fit
 from hyperboxes._learning.growth_parameters import SELECTIONS, make_growth_parameters
 from hyperboxes._learning.steps import FitCallbacks, Threads
+from hyperboxes._models.array_api import block_size, to_numpy
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import nearest_probabilities, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -382,9 +384,9 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         model = self._model
 
         def classify(part: Intervals) -> np.ndarray:
-            return model.classify(*part.scaled())
+            return self.classes_[model.classify(*part.scaled())]
 
-        return self.classes_[self._map_slices(classify, X, X_upper, len(self.classes_))]
+        return self._map_samples(classify, X, X_upper, len(self.classes_))
 
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return how probable each class is, by how right memberships were on unseen samples.
@@ -409,7 +411,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
                 nearest, winners, boxes.labels, boxes.counts, model.calibration
             )
 
-        found = self._map_slices(probabilities, X, X_upper, len(self.classes_))
+        found = self._map_samples(probabilities, X, X_upper, len(self.classes_))
         return weight_probabilities(found, self.class_weight, self.classes_, boxes)
 
     def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
@@ -432,13 +434,14 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
             degrees = np.maximum(model.find_nearest(xl, xu).scores, 0.0)
             if not unlabeled:
                 return degrees
+            xl, xu = to_numpy(xl), to_numpy(xu)
             return np.column_stack([model.unlabeled_membership(xl, xu), degrees])
 
         n_values = len(self.classes_)
         if unlabeled:
             boxes = model.boxes
             n_values += 1 + boxes.lower[boxes.labels == NO_LABEL].size
-        return self._map_slices(memberships, X, X_upper, n_values)
+        return self._map_samples(memberships, X, X_upper, n_values)
 
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the box that decides the class of each sample.
@@ -458,9 +461,10 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         used = np.zeros(len(self._model.boxes), np.bool_)
 
         def decide(part: Intervals) -> np.ndarray:
-            return self._model.deciding_boxes(*part.scaled(), used)[0]
+            xl, xu = map(to_numpy, part.scaled())
+            return self._model.deciding_boxes(xl, xu, used)[0]
 
-        return self._map_slices(decide, X, X_upper, len(self.classes_))
+        return self._map_samples(decide, X, X_upper, len(self.classes_))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
         """Return the accuracy of `predict` on the given samples.
@@ -475,6 +479,16 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
     def _decided_otherwise(self) -> str:
         """What decides in `predict` where it is not the nearest box alone, as a clause."""
         return "" if self.class_weight is None else DECIDED_BY_WEIGHTS
+
+    def _map_samples(
+        self, function: Callable[[Intervals], np.ndarray], X: Any, X_upper: Any, n_values: int
+    ) -> Any:
+        """Do what `_map_slices` does, also for samples on a device: the results are there too."""
+        if not is_on_device(X) or self._decided_otherwise:
+            return self._map_slices(function, X, X_upper, n_values)
+        intervals = validate_on_device(self, X, X_upper, self._model.scale)
+        blocks = slices(intervals.lower.shape[0], block_size(len(self._model.boxes)))
+        return return_like(X, np.concatenate(list(map(function, map(intervals.part, blocks)))))
 
     def _check_can_predict(self) -> None:
         check_fitted(self)

@@ -103,7 +103,10 @@ def shift_scores(estimator: Any, threshold: Threshold) -> Any:
     odds = logit(np.clip(threshold.value, least, 1.0 - np.finfo(float).epsneg))
     intercept = record.intercept - odds * np.array(ahead)
     intercept -= intercept.min()
-    shifted = copy(estimator)
     shift = intercept - record.intercept
-    shifted._model = replace(record, intercept=intercept, shift=shift)
+    missing_scores = record.missing_scores + shift
+    shifted = copy(estimator)
+    shifted._model = replace(
+        record, intercept=intercept, missing_scores=missing_scores, shift=shift
+    )
     return shifted
