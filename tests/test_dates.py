@@ -87,7 +87,10 @@ def test_text_that_is_no_date_stays():
     ("days", "message"),
     [
         (["01/02/2026"] * 4, r"several ways, %d/%m/%Y or %m/%d/%Y\. Write them as 2026-11-19"),
-        (["2026-11-19", "soon", "", None], "column 'opened' holds 'soon' in row 1, which is not a"),
+        (
+            ["2026-11-19", "soon", "", None],
+            "column 'opened' holds 'soon' in row 1 \\(from 0\\), which",
+        ),
         ([1, 2, 3, 4], "column 'opened' holds 1 in row 0"),
         ([None] * 4, "column 'opened' has no dates: leave it out"),
     ],

@@ -69,11 +69,11 @@ class DateFeatures(TransformerMixin, BaseEstimator):
     --------
     >>> import pandas as pd
     >>> from hyperboxes import DateFeatures
-    >>> X = pd.DataFrame({"opened": ["2026-11-19", "2026-12-24", None], "amount": [3.0, 1.0, 2.0]})
+    >>> X = pd.DataFrame({"opened": ["2026-11-19", "2026-12-25", None], "amount": [3.0, 1.0, 2.0]})
     >>> print(DateFeatures().fit_transform(X))
        amount  opened_month  opened_weekday  opened_days
     0     3.0          11.0             4.0          0.0
-    1     1.0          12.0             4.0         35.0
+    1     1.0          12.0             5.0         36.0
     2     2.0           NaN             NaN          NaN
     """
 
@@ -246,8 +246,8 @@ def _read(name: str, values: Any, order: str) -> Any:
     for row, (cell, is_missing) in enumerate(zip(cells, dates.isna(), strict=True)):
         if cell is not None and is_missing:
             raise ValueError(
-                f"column {name!r} holds {cell!r} in row {row}, which is not a date in the format "
-                f"{order}. Correct it, or leave the cell empty."
+                f"column {name!r} holds {cell!r} in row {row} (from 0), which is not a date in "
+                f"the format {order}. Correct it, or leave the cell empty."
             )
     return dates
 
