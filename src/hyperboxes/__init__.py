@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
     from hyperboxes._estimators.boosted import BoostedHyperboxes
     from hyperboxes._estimators.clustering import HyperboxClustering
+    from hyperboxes._estimators.dates import DateFeatures
     from hyperboxes._estimators.merge import merge
     from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
     from hyperboxes._estimators.prune import Pruning, prune
@@ -46,6 +47,7 @@ _MODULES = {
     "ContributionsDisplay": "_plots.contributions",
     "Counterfactual": "_readers.explanation",
     "ExplainedBox": "_readers.explanation",
+    "DateFeatures": "_estimators.dates",
     "Explanation": "_readers.explanation",
     "Explanations": "_readers.explain",
     "GrowthDisplay": "_plots.curves",
@@ -80,6 +82,7 @@ __all__ = [
     "BoxesDisplay",
     "ContributionsDisplay",
     "Counterfactual",
+    "DateFeatures",
     "ExplainedBox",
     "Explanation",
     "Explanations",

@@ -123,6 +123,13 @@ unlabeled : object, default=None
     of any class or none. A box without a label gets that of the first labelled sample that joins
     it. None: every value is a label.
 """,
+    "class_weight": """
+class_weight : dict or "balanced", default=None
+    How much each class counts, by its label: probabilities are multiplied with it, and `predict`
+    returns the largest product. ``"balanced"``: in inverse proportion to the samples of the
+    classes. It changes no box, and `set_params` changes it in a fitted model. None: the nearest box
+    decides.
+""",
     "similarity": """
 similarity : {"longest", "shortest", "mid-max", "mid-min"}, default="longest"
     The similarity of two boxes: 1 minus a distance. ``"longest"``: between their far faces, so that

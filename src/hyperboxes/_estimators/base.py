@@ -22,8 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
+from hyperboxes._estimators.class_weight import (
+    DECIDED_BY_WEIGHTS,
+    check_class_weight,
+    weight_probabilities,
+)
 from hyperboxes._estimators.devices import is_on_device, return_like, validate_on_device
 from hyperboxes._estimators.validation import (
+    CLASS_WEIGHT,
     N_JOBS,
     NUMBERS,
     check_counts,
@@ -101,9 +107,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     decision: str = "nearest"
     shuffle: bool = False
     unlabeled: Any = None
-
-    # What decides in `predict` where it is not the nearest box alone, as a clause.
-    _decided_otherwise: str = ""
+    class_weight: Any = None
 
     # Whether `predict` and its like take arrays of other libraries than NumPy.
     _takes_devices: bool = False
@@ -183,6 +187,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
             if y is not None:
                 self.classes_ = find_classes(y, self.unlabeled) if classes is None else classes
+                check_class_weight(self.class_weight, self.classes_)
             model = self._new_model(lower, upper, 0 if y is None else len(self.classes_))
         samples = self._samples(lower, upper, y, model.scale, shuffle=self.shuffle)
         uncounted = None
@@ -332,6 +337,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         "calibrate": ["boolean"],
         "categorical_features": CATEGORICAL_FEATURES,
         "unlabeled": "no_validation",
+        "class_weight": CLASS_WEIGHT,
     }
 
     overlap: str
@@ -399,7 +405,9 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         model = self._model
 
         def classify(part: Intervals) -> np.ndarray:
-            return self.classes_[model.classify(*part.scaled())]
+            if self.class_weight is None:
+                return self.classes_[model.classify(*part.scaled())]
+            return self.classes_[_weighted_probabilities(self, part).argmax(axis=1)]
 
         return self._map_slices(classify, X, X_upper, len(self.classes_))
 
@@ -413,12 +421,18 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         before it learns them. The largest entry is that of `predict`.
 
         With ``calibrate=False`` there are no such numbers: probabilities are memberships,
-        normalised.
+        normalised. `class_weight` multiplies them.
 
         {predict_proba}
         """
         self._check_can_predict()
-        return self._map_slices(self._model.probabilities, X, X_upper, len(self.classes_))
+        model = self._model
+
+        def weighted(part: Intervals) -> np.ndarray:
+            return _weighted_probabilities(self, part)
+
+        function = model.probabilities if self.class_weight is None else weighted
+        return self._map_slices(function, X, X_upper, len(self.classes_))
 
     def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs: each class's largest membership over its boxes.
@@ -481,6 +495,11 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         """
         return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
 
+    @property
+    def _decided_otherwise(self) -> str:
+        """What decides in `predict` where it is not the nearest box alone, as a clause."""
+        return "" if self.class_weight is None else DECIDED_BY_WEIGHTS
+
     def _check_can_predict(self) -> None:
         check_fitted(self)
         if not self._model.boxes.has_labels:
@@ -491,3 +510,9 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
     def _label_boxes(self) -> np.ndarray:
         return self._model.boxes.labels.copy()
+
+
+def _weighted_probabilities(classifier: BoxClassifier, part: Intervals) -> np.ndarray:
+    model, classes = classifier._model, classifier.classes_
+    found = model.probabilities(part)
+    return weight_probabilities(found, classifier.class_weight, classes, model.boxes)

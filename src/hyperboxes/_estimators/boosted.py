@@ -20,6 +20,7 @@ from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.devices import is_on_device, return_like, validate_on_device
 from hyperboxes._estimators.validation import (
+    CLASS_WEIGHT,
     COUNT,
     N_JOBS,
     check_weights,
@@ -138,7 +139,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         "subsample": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
         "l2": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "early_stopping": ["boolean"],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "class_weight": CLASS_WEIGHT,
         "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
         "n_jobs": N_JOBS,
@@ -298,7 +299,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         p : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        return return_like(X, softmax(self._scores(X), axis=1))
+        return return_like(X, softmax(self._scores(X) - self._model.shift, axis=1))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the classes: intercept and votes, added up.

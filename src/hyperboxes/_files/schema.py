@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Set
+from datetime import date
 from types import NoneType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from hyperboxes._estimators.adaptive import AdaptiveModel
+from hyperboxes._estimators.dates import FORMATS, PARTS, DateColumn, DateFeatures
 from hyperboxes._estimators.streaming import StreamClasses
 from hyperboxes._estimators.validation import HUGE
 from hyperboxes._files.archive import ModelFileError
@@ -179,6 +181,40 @@ def _is_pair(pair: Any) -> bool:
         case [label, float(score)]:
             return type(label) in _PLAIN and bool(np.isfinite(score))
     return False
+
+
+def dates_to_json(step: DateFeatures) -> dict[str, Any]:
+    """Return what the header has of dates: the columns before them, and what was learned."""
+    return {
+        "columns": [str(name) for name in step.feature_names_in_],
+        "dates": {
+            name: [column.origin.isoformat(), column.format, *column.parts]
+            for name, column in step.dates_.items()
+        },
+    }
+
+
+def dates_from_json(value: Mapping[str, Any], features: Any) -> DateFeatures:
+    """Restore the transformer that makes some features, if it can be."""
+    step = DateFeatures()
+    try:
+        names, dates = value["columns"], value["dates"]
+        step.dates_ = {
+            name: DateColumn(date.fromisoformat(origin), order, tuple(parts))
+            for name, (origin, order, *parts) in dates.items()
+        }
+        is_possible = {type(name) for name in names} == {str} and step.dates_.keys() <= set(names)
+        for column in step.dates_.values():
+            is_possible &= column.format in FORMATS and "days" in column.parts
+            is_possible &= column.parts == tuple(part for part in PARTS if part in column.parts)
+        step.columns, step.n_features_in_ = list(dates), len(names)
+        step.feature_names_in_ = np.array(names, object)
+        is_possible &= step.get_feature_names_out().tolist() == features
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ModelFileError("its dates are not complete") from error
+    if not is_possible:
+        raise ModelFileError("its dates do not make its features")
+    return step
 
 
 _ROWS = tuple(ARRAYS_OF_ALL)

@@ -164,7 +164,7 @@ def probabilities(record: Record, scores: ClassScores, winners: np.ndarray) -> n
             of_boxes = record.labels, record.counts, record.calibration
             return nearest_probabilities(scores, winners, *of_boxes)
         case AdditiveBoxes():
-            return softmax(scores.scores, axis=1)
+            return softmax(scores.scores - record.shift, axis=1)
         case NeighborBoxes():
             class_counts = np.bincount(record.labels, record.counts, record.n_classes)
             return neighbor_probabilities(scores.scores, class_counts, scores.unknown)

@@ -195,6 +195,8 @@ class AdditiveBoxes(_Record):
         The same by class.
     feature_importances : ndarray of shape (n_features,)
         The share of each feature in the spread of the scores.
+    shift : ndarray of shape (n_classes,) or 0.0
+        The part of the intercept that is a threshold, which changes no probability.
     """
 
     kind: ClassVar[str] = "additive"
@@ -209,6 +211,7 @@ class AdditiveBoxes(_Record):
     counts: np.ndarray
     class_counts: np.ndarray
     feature_importances: np.ndarray
+    shift: Any = 0.0
 
     @property
     def constrains(self) -> np.ndarray:

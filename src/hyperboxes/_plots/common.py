@@ -136,7 +136,7 @@ class PanelsDisplay(Display):
 
 def axis_names(fitted: FittedModel) -> list[str]:
     """Return the names of features for axes, marked if a Pipeline transforms the values."""
-    ending = ", transformed" if fitted.units else ""
+    ending = ", transformed" if fitted.is_transformed else ""
     return [f"{name}{ending}" for name in fitted.feature_names]
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.capabilities import Operation, require
+from hyperboxes._estimators.pipelines import split_model
 from hyperboxes._extras import need
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, expert_weights
 from hyperboxes._plots.common import PanelsDisplay, batches_of
@@ -23,7 +24,7 @@ from hyperboxes._plots.styles import (
     size_in_points,
     text_colour,
 )
-from hyperboxes._readers.fitted import split_pipeline, transform
+from hyperboxes._readers.fitted import transform
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,7 +137,7 @@ class MemoryDisplay(PanelsDisplay):
             The display, drawn. Its `model` is fitted to the stream, if there is one.
         """
         need("matplotlib", "plot", cls.__name__)
-        steps, model = split_pipeline(model)
+        steps, model, _ = split_model(model)
         require(model, Operation.MEMORY)
         if (X is None) != (y is None):
             raise ValueError("A stream is X and y: pass both or neither.")

@@ -119,6 +119,7 @@ class RulesDisplay(Display):
         lower, upper = to_axes(fitted.categories, columns, *ends)
         margin = 0.0 if weights is None else 0.1  # thresholds lie inside of the range
         low, high = find_limits(fitted, columns, [lower, upper], margin).T
+        bounds = find_limits(fitted, columns, [lower, upper], 0.0)
         slots = axis_categories(fitted.categories, columns)
         is_open = ~(np.isfinite(lower) | np.isfinite(upper))
         for axis in slots:
@@ -126,7 +127,7 @@ class RulesDisplay(Display):
         starts, ends = (np.clip((end - low) / (high - low), 0, 1) for end in (lower, upper))
         names = []
         for axis, j in enumerate(columns):
-            ticks = _slots(list(slots[axis])) if axis in slots else _range(low[axis], high[axis])
+            ticks = _slots(list(slots[axis])) if axis in slots else _range(*bounds[axis])
             names.append(f"{shorten(axis_names(fitted)[j], 22)}\n{ticks}")
         more = [f", {weights[box]:+.2f}" if weights is not None else "" for box in rows]
         display = cls(
@@ -140,7 +141,7 @@ class RulesDisplay(Display):
             feature_names=names,
             classes=fitted.labels,
             title=f"{len(rows)} of {len(boxes)} rules, {len(columns)} of {fitted.n_features} "
-            "features\nbars: the values that a rule allows",
+            "features\nbars: the values that a rule allows\nbelow: the outermost bounds",
             no_label=fitted.no_label,
         )
         return display.plot(ax, legend=legend)
@@ -175,7 +176,7 @@ class RulesDisplay(Display):
 
 
 def _range(low: float, high: float) -> str:
-    """Write the range of a feature."""
+    """Write the outermost bounds of a feature."""
     return " to ".join(number_text(float(f"{end:.3g}")) for end in (low, high))
 
 

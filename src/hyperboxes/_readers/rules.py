@@ -325,7 +325,7 @@ def _write_boxes(
         summary.append(f"They contain {quality.contained:.1%} of the {len(samples)} samples given.")
     if not all_bounds:
         summary.append("Bounds at an end of the samples' range are left out.")
-    summary += [textwrap.fill(more, width) for more in (fitted.units, notes.summary) if more]
+    summary += [textwrap.fill(more, width) for more in (fitted.remarks, notes.summary) if more]
     if short_rules is not None:
         summary.append(_SHORT)
     paragraphs = ["\n".join(summary)]
@@ -449,7 +449,7 @@ def _write_additive(
         *wrap_parts(["Scores start with", *_joined(starts, ",", ".")], width),
         "Each box adds its weights to the scores of the samples that it contains.",
         *([_PARTLY] if (record.missing_shares % 1.0).any() else []),
-        *([fitted.units] if fitted.units else []),
+        *textwrap.wrap(fitted.remarks, width),
     ]
     paragraphs = ["\n".join(summary)]
     for label in np.unique(labels[order]):

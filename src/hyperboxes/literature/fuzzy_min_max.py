@@ -213,7 +213,7 @@ class FuzzyMinMax(OnlineMixin, BoxClassifier):
         self.n_jobs = n_jobs
 
     @property
-    def _decided_otherwise(self) -> str:  # type: ignore[override]
+    def _decided_otherwise(self) -> str:
         decision = "corners decide" if self._model.by_corners else "centre decides"
         return f"the nearest {decision} where classes tie"
 

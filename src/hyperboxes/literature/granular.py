@@ -156,7 +156,7 @@ class MultiGranularGFMM(BoxClassifier):
     _model: GranularModel
 
     @property
-    def _decided_otherwise(self) -> str:  # type: ignore[override]
+    def _decided_otherwise(self) -> str:
         return (
             "all levels vote; take one of them, such as model.levels_[-1]"
             if self._model.votes

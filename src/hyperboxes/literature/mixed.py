@@ -324,7 +324,7 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
         return number_categories(known, {j: column.values for j, column in columns.items()})
 
     @property
-    def _decided_otherwise(self) -> str:  # type: ignore[override]
+    def _decided_otherwise(self) -> str:
         return "boxes count categories" if known_categories(self) else ""
 
     def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> MixedModel:

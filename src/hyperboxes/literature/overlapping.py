@@ -584,7 +584,7 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
     _model: OverlapModel
 
     @property
-    def _decided_otherwise(self) -> str:  # type: ignore[override]
+    def _decided_otherwise(self) -> str:
         if self._model.resolution == "exclude":
             return ""
         return f"resolution={self._model.resolution!r} decides where boxes of two classes overlap"
