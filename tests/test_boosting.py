@@ -1,4 +1,4 @@
-"""Boosted boxes: exact beside the slow reference, and what the estimator promises."""
+"""Boosted boxes: equal to the slow reference, and what the estimator promises."""
 
 from dataclasses import replace
 from unittest import mock

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
+from hyperboxes._estimators.devices import is_on_device, return_like, validate_on_device
 from hyperboxes._estimators.validation import (
     COUNT,
     N_JOBS,
@@ -29,6 +30,7 @@ from hyperboxes._kernels import additive
 from hyperboxes._learning.boosting import BoostingRun, Settings, Training, fit_boosted
 from hyperboxes._learning.cells import in_batches
 from hyperboxes._learning.steps import Threads
+from hyperboxes._models.array_api import additive_scores
 from hyperboxes._models.hyperboxes import WeightedHyperboxes, list_conditions
 from hyperboxes._models.records import AdditiveBoxes
 
@@ -273,8 +275,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             Predicted labels.
         """
-        scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)]
+        return return_like(X, self.classes_[self._scores(X).argmax(axis=1)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of `predict` on the given samples.
@@ -297,7 +298,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         p : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        return softmax(self._scores(X), axis=1)
+        return return_like(X, softmax(self._scores(X), axis=1))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the classes: intercept and votes, added up.
@@ -314,7 +315,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             score, which is positive for the second.
         """
         scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        if len(self.classes_) == 2:
+            scores = scores[:, 1] - scores[:, 0]
+        return return_like(X, scores)
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Return the probabilities after each box: those of a model with so many boxes.
@@ -350,6 +353,8 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any) -> np.ndarray:
         """Return the intercepts plus the weights of boxes, moved by what samples lack."""
         check_is_fitted(self)
+        if is_on_device(X):
+            return additive_scores(self._model, validate_on_device(self, X).lower)
         X = validate_samples(self, X, reset=False, **_NUMBERS)
         boxes = self._model
         conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing_shares)
