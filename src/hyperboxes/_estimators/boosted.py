@@ -276,7 +276,8 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             Predicted labels.
         """
-        return return_like(X, self.classes_[self._scores(X).argmax(axis=1)])
+        scores = self._scores(X)
+        return return_like(X, self.classes_[scores.argmax(axis=1)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of `predict` on the given samples.

@@ -48,7 +48,7 @@ SUPPORTED: Mapping[str, frozenset[Operation]] = {
     "additive": frozenset(Operation)
     - {Operation.PARALLEL_COORDINATES, Operation.MEMORY, Operation.MERGE, Operation.PRUNE},
     "neighbors": frozenset({*_READ, Operation.BOXES, Operation.MEMORY}),
-    "ensemble": frozenset(_READ),
+    "ensemble": frozenset({*_READ, Operation.ONNX}),
     "undecided": frozenset({*_LIST, Operation.BOXES}),
 }
 
