@@ -119,7 +119,7 @@ def test_counts_scores_and_stages(n_classes):
 def test_bins_of_conditions_give_the_same_sums():
     X, y = samples()
     boxes = BoostedHyperboxes(MANY, random_state=0).fit(X, y)._model
-    conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing)
+    conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing_shares)
     some = np.concatenate([X, boxes.lower, boxes.upper, np.nextafter(boxes.lower, -np.inf)])
     some = np.where(np.isnan(some), 0.0, some)
     expected = np.tile(boxes.intercept, (len(some), 1))

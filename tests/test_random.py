@@ -1,4 +1,4 @@
-"""Random hyperboxes: exact beside the slow reference, and what the estimator promises."""
+"""Random hyperboxes: equal to the slow reference, and what the estimator promises."""
 
 import pickle
 from functools import partial

@@ -55,17 +55,25 @@ def test_long_sums_are_taken_in_pieces(ask_database, monkeypatch):
 @databases
 def test_columns_may_have_the_names_that_are_used_within(ask_database):
     model = BoostedHyperboxes(5, random_state=0).fit(X, Y)
-    columns = ["box0", "Box_1", "score0", 'say "scores"']
+    columns = ["box0", "Box_1", "score0", 'say "unknown" scores']
     sql = export_sql(model, table="data", column_names=columns)
-    assert ask_database(sql, X, columns) == model.predict(X).tolist()
+    samples = around(model.hyperboxes_, X)
+    assert ask_database(sql, samples, columns) == model.predict(samples).tolist()
 
 
 def test_conditions_read_like_the_rules():
-    sql = export_sql(known_model(), class_names=["no", "yes"])
+    model = known_model()
+    sql = export_sql(model, class_names=["no", "yes"], nullable=False)
     assert sql.startswith("(SELECT CASE\n  WHEN score0 >= score1 THEN 'no'\n  ELSE 'yes'\nEND FROM")
-    assert 'CASE WHEN ("x1" IS NULL OR "x1" > 0.0e0) THEN 1 ELSE 0 END AS box1' in sql
-    assert '"x1" IS NOT NULL AND ("x2" IS NULL OR "x2" <= 700.0e0) THEN' in sql
-    assert '"x0" > 2.0e0 AND "x0" <= 4.25e0' in sql
+    shares = model._model.missing_shares.copy()
+    shares[2, 0] = 0.375
+    set_fitted(model, missing_shares=shares)
+    sql = export_sql(model)
+    learned = 'CASE WHEN "x1" > 0.0e0 THEN 1 WHEN "x1" IS NULL THEN 1.0e0 ELSE 0 END AS box1'
+    assert learned in sql
+    assert '"x1" IS NOT NULL THEN 1 ELSE 0 END * CASE WHEN "x2" <= 700.0e0 THEN 1 WHEN' in sql
+    condition = '"x0" > 2.0e0 AND "x0" <= 4.25e0'
+    assert f'CASE WHEN {condition} THEN 1 WHEN "x0" IS NULL THEN 0.375e0 ELSE 0 END AS box2' in sql
     assert "0.0123e0 + box0 * 0.456e0 + box2 * 2.1e0 AS score1" in sql
     assert " IS NULL" not in export_sql(known_model(), nullable=False)
 

@@ -40,7 +40,7 @@ Parameters
     "theta": """
 theta : float, default={default_theta}
     The maximum side of a box, as a fraction of each feature's range. A small value gives many boxes
-    that follow the data closely. Larger values give fewer boxes, until boxes get in the way of
+    that follow the data closely. Larger values give fewer boxes, until boxes block those of
     other classes: then there may be more again, and the accuracy falls. :class:`ThetaDisplay` shows
     the effect on your data.
 """,

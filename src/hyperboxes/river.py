@@ -192,8 +192,8 @@ class ImprovedOnlineGFMM(_WarmedUp):
     overlap
         "closed", "paper" or "printed".
     max_boxes
-        How many boxes there may be: beyond it the one confirmed longest ago is evicted. None: no
-        limit.
+        Maximum number of boxes. At the limit, a new box replaces the one that has gone longest
+        without a sample. None: no limit.
     warm_up
         How many samples to collect before learning begins: the features' ranges are theirs.
 
@@ -242,8 +242,8 @@ class OnlineGFMM(_WarmedUp):
     membership_function
         "mean" or "min".
     max_boxes
-        How many boxes there may be: beyond it the one confirmed longest ago is evicted. None: no
-        limit.
+        Maximum number of boxes. At the limit, a new box replaces the one that has gone longest
+        without a sample. None: no limit.
     warm_up
         How many samples to collect before learning begins: the features' ranges are theirs.
 

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
+from hyperboxes._estimators.devices import is_on_device, return_like, validate_on_device
 from hyperboxes._estimators.validation import (
     N_JOBS,
     NUMBERS,
@@ -44,6 +45,7 @@ from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
 from hyperboxes._learning.calibration import cross_fit
 from hyperboxes._learning.growth_parameters import SELECTIONS, make_growth_parameters
 from hyperboxes._learning.steps import FitCallbacks, Threads
+from hyperboxes._models.array_api import block_size, to_numpy
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import nearest_probabilities, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -374,9 +376,9 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         model = self._model
 
         def classify(part: Intervals) -> np.ndarray:
-            return model.classify(*part.scaled())
+            return self.classes_[model.classify(*part.scaled())]
 
-        return self.classes_[self._map_slices(classify, X, X_upper, len(self.classes_))]
+        return self._map_samples(classify, X, X_upper, len(self.classes_))
 
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return how probable each class is, by how right memberships were on unseen samples.
@@ -401,7 +403,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
                 nearest, winners, boxes.labels, boxes.counts, model.calibration
             )
 
-        return self._map_slices(probabilities, X, X_upper, len(self.classes_))
+        return self._map_samples(probabilities, X, X_upper, len(self.classes_))
 
     def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs: each class's largest membership over its boxes.
@@ -423,13 +425,14 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
             degrees = np.maximum(model.find_nearest(xl, xu).scores, 0.0)
             if not unlabeled:
                 return degrees
+            xl, xu = to_numpy(xl), to_numpy(xu)
             return np.column_stack([model.unlabeled_membership(xl, xu), degrees])
 
         n_values = len(self.classes_)
         if unlabeled:
             boxes = model.boxes
             n_values += 1 + boxes.lower[boxes.labels == NO_LABEL].size
-        return self._map_slices(memberships, X, X_upper, n_values)
+        return self._map_samples(memberships, X, X_upper, n_values)
 
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the box that decides the class of each sample.
@@ -449,9 +452,10 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         used = np.zeros(len(self._model.boxes), np.bool_)
 
         def decide(part: Intervals) -> np.ndarray:
-            return self._model.deciding_boxes(*part.scaled(), used)[0]
+            xl, xu = map(to_numpy, part.scaled())
+            return self._model.deciding_boxes(xl, xu, used)[0]
 
-        return self._map_slices(decide, X, X_upper, len(self.classes_))
+        return self._map_samples(decide, X, X_upper, len(self.classes_))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
         """Return the accuracy of `predict` on the given samples.
@@ -461,6 +465,16 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         {accuracy}
         """
         return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
+
+    def _map_samples(
+        self, function: Callable[[Intervals], np.ndarray], X: Any, X_upper: Any, n_values: int
+    ) -> Any:
+        """Do what `_map_slices` does, also for samples on a device: the results are there too."""
+        if not is_on_device(X) or self._decided_otherwise:
+            return self._map_slices(function, X, X_upper, n_values)
+        intervals = validate_on_device(self, X, X_upper, self._model.scale)
+        blocks = slices(intervals.lower.shape[0], block_size(len(self._model.boxes)))
+        return return_like(X, np.concatenate(list(map(function, map(intervals.part, blocks)))))
 
     def _check_can_predict(self) -> None:
         check_fitted(self)

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
+from hyperboxes._estimators.devices import is_on_device, return_like, validate_on_device
 from hyperboxes._estimators.validation import (
     COUNT,
     N_JOBS,
@@ -35,6 +36,7 @@ from hyperboxes._learning.boosting import (
 )
 from hyperboxes._learning.cells import find_bins, in_batches, new_block
 from hyperboxes._learning.steps import Threads
+from hyperboxes._models.array_api import additive_scores
 from hyperboxes._models.hyperboxes import WeightedHyperboxes, list_conditions
 from hyperboxes._models.records import AdditiveBoxes
 
@@ -99,7 +101,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         The labels.
     hyperboxes_ : WeightedHyperboxes
         The boxes in the order found: ``lower`` and ``upper`` are infinite where a box does not
-        constrain a feature, ``missing`` marks where it contains samples without a value,
+        constrain a feature, ``missing_shares`` are how far samples without a value meet it,
         ``weights`` are its votes, ``counts`` and ``class_counts`` the training samples that it
         holds. Of two classes, a box votes for one.
     intercept_ : ndarray of shape (n_classes,)
@@ -124,7 +126,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     on 200,000 drawn at random, and votes are fitted to all. Of thousands of features, or hundreds
     and several classes, each draw of samples looks at some, which bounds the time of a fit: half of
     them those that looked best before, half at random. Where a condition was learned without
-    missing values, samples that lack the feature do not meet it.
+    missing values, a sample that lacks the feature meets it in part: by the share of the training
+    samples that do. The less is known of a sample, the nearer its probabilities are to the classes'
+    shares.
 
     Examples
     --------
@@ -303,8 +307,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             Predicted labels.
         """
-        scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)]
+        return return_like(X, self.classes_[self._scores(X).argmax(axis=1)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of `predict` on the given samples.
@@ -327,7 +330,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         p : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        return softmax(self._scores(X), axis=1)
+        return return_like(X, softmax(self._scores(X), axis=1))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the classes: intercept and votes, added up.
@@ -344,12 +347,15 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             score, which is positive for the second.
         """
         scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        if len(self.classes_) == 2:
+            scores = scores[:, 1] - scores[:, 0]
+        return return_like(X, scores)
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Return the probabilities after each box: those of a model with so many boxes.
 
         Where boosting was done in several bags (large `max_boxes`), a stage adds a box to each.
+        Unknown values move the scores of all stages towards the classes' shares as in the model.
         Models that were saved and loaded have no stages.
 
         Parameters
@@ -372,32 +378,33 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             for (_, path), inside in zip(self._runs, contained, strict=True):
                 at = min(stage, path.n_stages)
                 scores += path.intercepts[at] + inside[:, path.indices_at(at)] @ path.votes_at(at)
-            yield softmax(scores / len(self._runs), axis=1)
+            scores /= len(self._runs)
+            self._model.move_scores(scores, X)
+            yield softmax(scores, axis=1)
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Return the intercepts plus the weights of the boxes that contain each sample."""
+        """Return the intercepts plus the weights of boxes, moved by what samples lack."""
         check_is_fitted(self)
+        if is_on_device(X):
+            return additive_scores(self._model, validate_on_device(self, X).lower)
         X = validate_samples(self, X, reset=False, **_NUMBERS)
         boxes = self._model
-        conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing)
+        conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing_shares)
         scores = np.tile(boxes.intercept, (len(X), 1))
         n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
-        found = find_bins(conditions, X.shape[1]) if len(X) >= _ROWS_WORTH_BINS else None
+        bins = find_bins(conditions, X.shape[1]) if len(X) >= _ROWS_WORTH_BINS else None
 
         def add(start: int, stop: int) -> None:
-            if found is None:
-                additive.add_votes(X, conditions, boxes.weights, start, stop, scores)
-                return
-            # The same sums, many samples at a time, of those whose values are known.
-            known = start + np.flatnonzero(~np.isnan(X[start:stop]).any(axis=1))
-            bins, in_bins = found
-            codes, sums = bins.encode(X[known], Threads(1)), scores[known]
-            additive.add_votes_in_bins(codes, in_bins, boxes.weights, *new_block(), sums)
-            scores[known] = sums
-            others = np.setdiff1d(np.arange(start, stop), known)
-            sums = scores[others]
-            additive.add_votes(X[others], conditions, boxes.weights, 0, len(others), sums)
-            scores[others] = sums
+            rows, sums = X[start:stop], scores[start:stop]
+            known = np.zeros(len(rows), bool) if bins is None else ~np.isnan(rows).any(axis=1)
+            if bins is not None:  # the same sums, many samples at a time
+                codes, some = bins[0].encode(rows[known], Threads(1)), sums[known]
+                additive.add_votes_in_bins(codes, bins[1], boxes.weights, *new_block(), some)
+                sums[known] = some
+            some = sums[~known]
+            additive.add_votes(rows[~known], conditions, boxes.weights, 0, len(some), some)
+            sums[~known] = some
+            boxes.move_scores(sums, rows)
 
         with Threads(n_jobs) as threads:
             in_batches(add, len(X), threads)

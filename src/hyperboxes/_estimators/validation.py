@@ -30,6 +30,7 @@ from hyperboxes._estimators.categorical import (
     look_up,
     with_columns,
 )
+from hyperboxes._estimators.devices import reject_device
 from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._models.categories import looks_like_a_date
 
@@ -151,6 +152,7 @@ def validate_samples(
     """
     if type(X) is ValidatedArray:
         return X.view(np.ndarray)
+    reject_device(estimator, X)
     if is_frame(X):
         # The error for a wrong number of columns comes first.
         validate_data(estimator, X, reset=reset, skip_check_array=True)

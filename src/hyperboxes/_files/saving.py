@@ -81,7 +81,7 @@ _MOST_DIMENSIONS = 2
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     """Save a fitted model to a file that `load` reads, without pickle.
 
-    The loaded model predicts, and goes on learning, bit for bit like the saved one. The same model
+    The loaded model predicts and continues training bit for bit like the saved one. The same model
     gives the same file. An existing file is replaced in one step: if anything goes wrong it is left
     as it was.
 

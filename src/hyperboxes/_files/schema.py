@@ -620,9 +620,10 @@ class AdditiveSchema(ModelSchema):
     arrays: ClassVar[Mapping[str, Layout]] = {
         **ARRAYS_OF_ALL,
         "weights": ("<f8", ("boxes", "classes")),
-        "missing": ("|b1", ("boxes", "features")),
+        "missing_shares": ("<f8", ("boxes", "features")),
         "class_counts": ("<i8", ("boxes", "classes")),
         "intercept": ("<f8", ("classes",)),
+        "missing_scores": ("<f8", ("classes",)),
         "importances": ("<f8", ("features",)),
     }
 
@@ -634,13 +635,16 @@ class AdditiveSchema(ModelSchema):
 
     def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
         lower, upper, labels = (arrays[name] for name in ("lower", "upper", "labels"))
-        importances = arrays["importances"]
+        importances, missing_shares = arrays["importances"], arrays["missing_shares"]
         reject(
             {
                 "a box has a bound that is not known": np.isnan(lower) | np.isnan(upper),
                 "a box has a bound that no value meets": np.isposinf(lower) | np.isneginf(upper),
                 "a box has a lower bound above the upper": lower > upper,
                 "its votes and intercepts are not finite": not _adds_up(arrays),
+                "missing values count for less than 0 or more than 1": (
+                    ~((missing_shares >= 0) & (missing_shares <= 1))
+                ),
                 "its importances are not shares": ~((importances >= 0) & (importances <= 1)),
             }
         )
@@ -662,7 +666,7 @@ def _adds_up(arrays: Arrays) -> bool:
     """Whether every score is finite, whichever boxes contain a sample."""
     with np.errstate(over="ignore"):
         largest = np.abs(arrays["intercept"]) + np.abs(arrays["weights"]).sum(axis=0)
-    return bool(np.isfinite(largest).all())
+        return bool(np.isfinite(largest + np.abs(arrays["missing_scores"])).all())
 
 
 def _check_counts(counts: np.ndarray, class_counts: np.ndarray) -> None:

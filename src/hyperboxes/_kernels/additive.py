@@ -295,21 +295,22 @@ def set_probabilities(scores, row, probabilities):
 
 @kernel
 def add_votes(X, conditions, votes, start, stop, scores):
-    """Add the weights of the boxes that contain samples `start` to `stop` to their scores."""
+    """Add the weights of the boxes that contain samples `start` to `stop` to their scores.
+
+    An unknown value takes all but a share of a box's weights away.
+    """
     for row in range(start, stop):
         for box in range(votes.shape[0]):
-            is_contained = True
+            part = 1.0
             for condition in range(conditions.starts[box], conditions.starts[box + 1]):
                 check_index(conditions.feature[condition], X.shape[1])
                 value = X[row, conditions.feature[condition]]
                 if value != value:
-                    is_contained = conditions.missing[condition]
-                else:
-                    is_contained = (
-                        conditions.lower[condition] <= value <= conditions.upper[condition]
-                    )
-                if not is_contained:
+                    part *= conditions.missing_shares[condition]
+                elif not conditions.lower[condition] <= value <= conditions.upper[condition]:
+                    part = 0.0
+                if part == 0.0:
                     break
-            if is_contained:
+            if part > 0.0:
                 for label in range(votes.shape[1]):
-                    scores[row, label] += votes[box, label]
+                    scores[row, label] += part * votes[box, label]

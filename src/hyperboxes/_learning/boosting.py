@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from hyperboxes._models.records import AdditiveBoxes
 _MOST_FOR_ENDS = 100_000  # samples to fit the ends of a box
 _FEWEST_COLUMNS = 4
 _MOST_ROUNDS_PER_BOX = 4
+_SHARE_DECIMALS = 3  # of samples that meet a condition
+_SHARES_WEIGHT = 20  # of the classes' shares, in training samples that lack all features
 
 
 @dataclass(frozen=True)
@@ -677,24 +679,42 @@ def boost(
     boxes, table = join(paths)
     weights = signed(table)
     class_counts = population.everyone.count_classes(boxes, n_classes)
-    lower, upper, missing = in_data_units(boxes, bins)
+    searched = population.searched
+    lower, upper, missing_shares = in_data_units(boxes, bins, searched)
+    constrains: np.ndarray = is_closed(lower, upper, missing_shares)
     counts = class_counts.sum(axis=1)
     model = AdditiveBoxes(
         lower=lower,
         upper=upper,
-        missing=missing,
+        missing_shares=missing_shares,
         weights=weights,
         intercept=signed(np.mean([path.intercepts[-1] for path in paths], axis=0)),
+        missing_scores=signed(
+            _missing_scores(population, np.exp(paths[0].intercepts[0]), constrains.any(axis=0))
+        ),
         labels=weights.argmax(axis=1),
         counts=counts,
         class_counts=class_counts,
-        feature_importances=_importances(
-            weights, is_closed(lower, upper, missing), counts / n_samples
-        ),
+        feature_importances=_importances(weights, constrains, counts / n_samples),
     )
     return model, [
-        BoostingRun(list_conditions(*in_data_units(path.boxes, bins)), path) for path in paths
+        BoostingRun(list_conditions(*in_data_units(path.boxes, bins, searched)), path)
+        for path in paths
     ]
+
+
+def _missing_scores(population: TrainingSets, shares: np.ndarray, used: Any) -> np.ndarray:
+    """Return the scores of samples that lack all features used, for the classes' shares.
+
+    Training samples of that kind count as well, because what is missing may depend on the class.
+    """
+    samples, unit = population.searched, population.unit
+    lacking = (samples.codes[used] == MISSING).all(axis=0)
+    masses = np.bincount(samples.labels[lacking], samples.weights[lacking], len(shares))
+    # A class may have less than a unit, of which there are many in the weight of a sample.
+    wanted = masses + _SHARES_WEIGHT * unit * shares + 1.0
+    scores: np.ndarray = np.log(wanted / wanted.sum())
+    return scores
 
 
 def _importances(weights: np.ndarray, constrains: np.ndarray, share: np.ndarray) -> np.ndarray:
@@ -749,16 +769,28 @@ def signed(scores: np.ndarray) -> np.ndarray:
 
 
 def in_data_units(
-    boxes: list[boosting.Box], bins: Bins
+    boxes: list[boosting.Box], bins: Bins, samples: boosting.Samples
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return lower and upper ends, and whether NaN is let in, of each box and feature."""
-    shape = len(boxes), len(bins.n_thresholds)
-    lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
-    missing = np.ones(shape, np.bool_)
-    for index, box in enumerate(boxes):
-        used = box.feature >= 0
-        feature = box.feature[used]
-        lower[index, feature] = bins.lower(feature, box.first[used])
-        upper[index, feature] = bins.upper(feature, box.last[used])
-        missing[index, feature] = box.missing[used]
-    return lower, upper, missing
+    """Return lower and upper ends, and how far NaN is let in, of each box and feature.
+
+    If no sample lacks a feature, NaN is let in by the share of the samples that are.
+    """
+    n_features = len(bins.n_thresholds)
+    shape = len(boxes), n_features
+    lower, upper, missing_shares = np.full(shape, -np.inf), np.full(shape, np.inf), np.ones(shape)
+    if not boxes:
+        return lower, upper, missing_shares
+    features, *others = (np.array(parts) for parts in zip(*boxes, strict=True))
+    at = np.nonzero(features >= 0)
+    feature = features[at]
+    first, last, missing = (parts[at] for parts in others)
+    masses = samples.weights.astype(np.float64)
+    below = np.zeros((n_features, MISSING + 2))  # the mass of the samples in the bins below each
+    for j in np.unique(feature):
+        below[j, 1:] = np.bincount(samples.codes[j], masses, MISSING + 1).cumsum()
+    shares = (below[feature, last + 1] - below[feature, first]) / masses.sum()
+    is_complete = below[feature, MISSING] == below[feature, MISSING + 1]
+    where = at[0], feature
+    lower[where], upper[where] = bins.lower(feature, first), bins.upper(feature, last)
+    missing_shares[where] = np.where(is_complete, np.round(shares, _SHARE_DECIMALS), missing)
+    return lower, upper, missing_shares

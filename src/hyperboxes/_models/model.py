@@ -9,6 +9,7 @@ import numpy as np
 
 from hyperboxes._kernels import nearest as nearest_kernels
 from hyperboxes._kernels.structs import NO_LABEL, Metric
+from hyperboxes._models.array_api import nearest_scores
 from hyperboxes._models.box_store import WORK_PER_CALL, AllClassTree, BoxStore, Workspace
 from hyperboxes._models.calibration import ClassScores, DistanceCalibration, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
@@ -89,6 +90,8 @@ class BoxModel:
     ) -> ClassScores:
         """Return the nearest boxes of each class, as the kernel `nearest_per_class` finds them."""
         boxes = self.boxes
+        if not isinstance(xl, np.ndarray):
+            return nearest_scores(self.record(boxes.labels), xl, xu)
         shape = len(xl), boxes.n_classes
         compared = known_features(boxes.lower, boxes.labels) & (self.calibration is not None)
         nearest = ClassScores(

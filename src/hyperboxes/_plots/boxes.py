@@ -453,14 +453,15 @@ class BoxesDisplay(Display):
 def _nearness(fitted: FittedModel, others: np.ndarray, columns: list[int]) -> np.ndarray:
     """Return how near boxes are to a sample in the features not shown, from 0 to 1.
 
-    It is 1 for boosted boxes that contain the sample there, and 0 for others.
+    For boosted boxes it is the part of their weights that they add there.
     """
     match fitted.record:
         case AdditiveBoxes() as boxes:
-            outside = (others < boxes.lower) | (others > boxes.upper)
-            keeps_out = np.where(np.isnan(others), ~boxes.missing, outside)
-            keeps_out[:, columns] = False
-            return np.where(keeps_out.any(axis=1), 0.0, 1.0)
+            inside = (boxes.lower <= others) & (others <= boxes.upper)
+            met = np.where(np.isnan(others), boxes.missing_shares, inside)
+            met[:, columns] = 1.0
+            parts: np.ndarray = met.prod(axis=1)
+            return parts
         case NearestBoxes() as record:
             distances = record.distance(scaled_gaps(record, others, others))
             return np.maximum(closeness(distances), 0.0)

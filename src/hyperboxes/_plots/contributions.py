@@ -31,7 +31,7 @@ _GAP = 0.8  # between rows, in lines
 
 
 class _Row(NamedTuple):
-    """A row of bars, and the lines of text beside it."""
+    """A row of bars, and the lines of text next to it."""
 
     lines: list[str]
     contributions: np.ndarray

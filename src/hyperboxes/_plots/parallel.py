@@ -270,7 +270,7 @@ class ParallelCoordinatesDisplay(Display):
         ax.plot(right, rows, c=style.colour, **line)
 
     def _name_values(self, ax: Axes, size: float) -> None:
-        """Write the categories of the sample beside it, except those at an end of the row."""
+        """Write the categories of the sample next to it, except those at an end of the row."""
         if len(self.samples) > 1:
             return
         for row, slots in self.categories.items():

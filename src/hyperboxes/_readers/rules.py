@@ -438,6 +438,8 @@ def _in_columns(
     return tables
 
 
+_PARTLY = "A missing value takes away a part of the weights, unless the rule mentions it."
+
 # Rules of additive boxes. Bounds are written in full. They are short numbers, because boosting
 # chooses them so, and a sample satisfies a rule if and only if the box contains it.
 
@@ -459,6 +461,7 @@ def _write_additive(
         f"{count_boxes(len(labels))}. The class with the largest score wins.",
         *wrap_parts(["Scores start with", *_joined(starts, ",", ".")], width),
         "Each box adds its weights to the scores of the samples that it contains.",
+        *([_PARTLY] if (record.missing_shares % 1.0).any() else []),
         *([fitted.units] if fitted.units else []),
     ]
     paragraphs = ["\n".join(summary)]
@@ -507,7 +510,7 @@ def _open_condition(fitted: FittedModel, record: AdditiveBoxes, box: int, featur
         text = f"{name} {set_text(fitted.categories[feature], *ends)}"
     else:
         text = half_open_text(name, *ends)
-    return f"({text} or missing)" if record.missing[box, feature] else text
+    return f"({text} or missing)" if record.missing_shares[box, feature] == 1.0 else text
 
 
 # Rules of ensembles
@@ -584,7 +587,7 @@ def _columns_of_weights(record: AdditiveBoxes, fitted: FittedModel) -> dict[str,
         **{f"weight for {name}": record.weights[:, k] for k, name in enumerate(classes)},
         **{f"samples of {name}": record.class_counts[:, k] for k, name in enumerate(classes)},
         **{
-            f"{fitted.feature_names[j]} missing": record.missing[:, j]
+            f"{fitted.feature_names[j]} missing": record.missing_shares[:, j]
             for j in np.flatnonzero(record.constrains.any(axis=0)).tolist()
         },
     }

@@ -9,7 +9,6 @@ import numpy as np
 
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
 from hyperboxes._models.adaptive_state import expert_weights
-from hyperboxes._models.hyperboxes import is_closed
 from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble, NearestBoxes, NeighborBoxes
 from hyperboxes._readers.quality import class_scores, overall_scores
 from hyperboxes._readers.rules import weight_list
@@ -42,7 +41,7 @@ def describe(report: Report) -> dict[str, Any]:
                 "feature's range."
             )
         case AdditiveBoxes():
-            n_conditions = int(is_closed(record.lower, record.upper, record.missing).sum())
+            n_conditions = int(record.constrains.sum())
             per_box = n_conditions / max(report.n_boxes, 1)
             facts = {
                 "Boxes": f"{report.n_boxes:,}",

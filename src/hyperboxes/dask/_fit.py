@@ -275,7 +275,7 @@ def partial_fit(
         The given one, after learning. If anything fails, it is as it was before.
     """
     if find_by_class(type(model)) is None or not hasattr(model, "partial_fit"):
-        raise TypeError(f"{model!r} cannot go on learning: it has no partial_fit.")
+        raise TypeError(f"{model!r} cannot be updated: it has no partial_fit.")
     partitions = partitions_of(X, y, X_upper)
     engine = Engine(client, progress)
     learner = copy.deepcopy(model)

@@ -1,4 +1,4 @@
-"""Files of the literature's models: what each stores beside its boxes."""
+"""Files of the literature's models: what each stores in addition to its boxes."""
 
 from __future__ import annotations
 

@@ -110,12 +110,12 @@ class MultiGranularGFMM(BoxClassifier):
     {classes}
     {categories}
     levels_ : list of ImprovedOnlineGFMM
-        Each level as a fitted model, the finest first, which can be read, saved and go on learning.
+        Each level as a fitted model, the finest first, which can be read, saved and updated.
 
     See Also
     --------
     AgglomerativeGFMM : Merges the most similar boxes of all first.
-    merge : Makes one model of several that were learned apart.
+    merge : Makes one model of several that were trained separately.
 
     Notes
     -----

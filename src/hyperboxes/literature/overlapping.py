@@ -662,7 +662,7 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
         X_upper: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Go on learning from more samples, in their order; not with ``resolution="levels"``.
+        """Update the model with more samples, in their order; not with ``resolution="levels"``.
 
         Parameters
         ----------
