@@ -95,7 +95,7 @@ def size_of(model: Any) -> int:
     if isinstance(model, BoostedHyperboxes):
         return len(model.hyperboxes_)
     if isinstance(model, RandomForestClassifier):
-        return sum(tree.get_n_leaves() for tree in model.estimators_)
+        return int(sum(tree.get_n_leaves() for tree in model.estimators_))
     return sum(tree.get_n_leaf_nodes() for trees in model._predictors for tree in trees)
 
 

@@ -54,7 +54,7 @@ _MOST_TO_READ = 100
 
 # Beyond, many boxes at a time are found in so many samples or more.
 _MANY_SAMPLES = 2500
-_SAMPLES_PER_BOX = 6
+_SAMPLES_PER_BOX = 2
 
 
 @shared_docs
