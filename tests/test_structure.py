@@ -91,5 +91,5 @@ def test_boosted_boxes_load_no_kernel_of_other_learners():
     )
     run = [sys.executable, "-W", "ignore", "-c", code]
     loaded = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
-    own = {"additive", "boosting", "quantize", "simd", "structs"}
+    own = {"additive", "boosting", "partition", "quantize", "simd", "structs"}
     assert set(loaded) <= own | {"jit", "numba_pipeline"}
