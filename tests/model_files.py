@@ -57,6 +57,7 @@ GOLDEN_JSON = """{
  "parameters": {
   "calibrate": true,
   "categorical_features": "from_dtype",
+  "class_weight": null,
   "decision": "auto",
   "gamma": [
    1.0,

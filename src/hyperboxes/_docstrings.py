@@ -40,7 +40,7 @@ Parameters
     "theta": """
 theta : float, default={default_theta}
     The maximum side of a box, as a fraction of each feature's range. A small value gives many boxes
-    that follow the data closely. Larger values give fewer boxes, until boxes get in the way of
+    that follow the data closely. Larger values give fewer boxes, until boxes block those of
     other classes: then there may be more again, and the accuracy falls. :class:`ThetaDisplay` shows
     the effect on your data.
 """,
@@ -122,6 +122,13 @@ unlabeled : object, default=None
     The value of `y` that marks a sample without a label, such as -1. Such a sample can join a box
     of any class or none. A box without a label gets that of the first labelled sample that joins
     it. None: every value is a label.
+""",
+    "class_weight": """
+class_weight : dict or "balanced", default=None
+    How much each class counts, by its label: probabilities are multiplied with it, and `predict`
+    returns the largest product. ``"balanced"``: in inverse proportion to the samples of the
+    classes. It changes no box, and `set_params` changes it in a fitted model. None: the nearest box
+    decides.
 """,
     "similarity": """
 similarity : {"longest", "shortest", "mid-max", "mid-min"}, default="longest"

@@ -39,6 +39,7 @@ class AgglomerativeGFMM(BoxClassifier):
     {decision}
     {categorical}
     {unlabeled}
+    {class_weight}
     {overlap}
 
     {attributes}
@@ -81,6 +82,8 @@ class AgglomerativeGFMM(BoxClassifier):
     array([0, 0, 0])
     """
 
+    _takes_devices = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoxClassifier._parameter_constraints,
         **DECISION,
@@ -106,6 +109,7 @@ class AgglomerativeGFMM(BoxClassifier):
         decision: str = "auto",
         categorical_features: Any = "from_dtype",
         unlabeled: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
@@ -121,6 +125,7 @@ class AgglomerativeGFMM(BoxClassifier):
         self.decision = decision
         self.categorical_features = categorical_features
         self.unlabeled = unlabeled
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def _growth_options(self) -> dict[str, Any]:

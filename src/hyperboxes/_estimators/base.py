@@ -22,7 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
+from hyperboxes._estimators.class_weight import (
+    DECIDED_BY_WEIGHTS,
+    check_class_weight,
+    weight_probabilities,
+)
+from hyperboxes._estimators.devices import is_on_device, return_like, validate_on_device
 from hyperboxes._estimators.validation import (
+    CLASS_WEIGHT,
     N_JOBS,
     NUMBERS,
     check_counts,
@@ -44,6 +51,7 @@ from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
 from hyperboxes._learning.calibration import cross_fit
 from hyperboxes._learning.growth_parameters import SELECTIONS, make_growth_parameters
 from hyperboxes._learning.steps import FitCallbacks, Threads
+from hyperboxes._models.array_api import block_size, to_numpy
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership
@@ -99,9 +107,10 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     decision: str = "nearest"
     shuffle: bool = False
     unlabeled: Any = None
+    class_weight: Any = None
 
-    # What decides in `predict` where it is not the nearest box alone, as a clause.
-    _decided_otherwise: str = ""
+    # Whether `predict` and its like take arrays of other libraries than NumPy.
+    _takes_devices: bool = False
 
     n_features_in_: int
     classes_: np.ndarray
@@ -178,6 +187,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
             if y is not None:
                 self.classes_ = find_classes(y, self.unlabeled) if classes is None else classes
+                check_class_weight(self.class_weight, self.classes_)
             model = self._new_model(lower, upper, 0 if y is None else len(self.classes_))
         samples = self._samples(lower, upper, y, model.scale, shuffle=self.shuffle)
         uncounted = None
@@ -277,11 +287,17 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _map_slices(
         self, function: Callable[[Intervals], np.ndarray], X: Any, X_upper: Any, n_values: int
-    ) -> np.ndarray:
+    ) -> Any:
         """Return what a function returns for slices of samples, concatenated.
 
-        `n_values` is how many numbers it needs for each sample, which bounds the slices.
+        `n_values` is how many numbers it needs for each sample, which bounds the slices. Results
+        for samples on a device are there, too.
         """
+        if self._takes_devices and is_on_device(X):
+            on_device = validate_on_device(self, X, X_upper, self._model.scale)
+            blocks = slices(on_device.lower.shape[0], block_size(len(self._model.boxes)))
+            found = [function(on_device.part(rows)) for rows in blocks]
+            return return_like(X, np.concatenate(found))
         intervals = self._intervals(X, X_upper)
         n_rows = len(intervals.lower)
         n_jobs = effective_n_jobs(self.n_jobs) if n_rows > _ROWS_WORTH_A_THREAD else 1
@@ -321,6 +337,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         "calibrate": ["boolean"],
         "categorical_features": CATEGORICAL_FEATURES,
         "unlabeled": "no_validation",
+        "class_weight": CLASS_WEIGHT,
     }
 
     overlap: str
@@ -388,9 +405,11 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         model = self._model
 
         def classify(part: Intervals) -> np.ndarray:
-            return model.classify(*part.scaled())
+            if self.class_weight is None:
+                return self.classes_[model.classify(*part.scaled())]
+            return self.classes_[_weighted_probabilities(self, part).argmax(axis=1)]
 
-        return self.classes_[self._map_slices(classify, X, X_upper, len(self.classes_))]
+        return self._map_slices(classify, X, X_upper, len(self.classes_))
 
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return how probable each class is, by how right memberships were on unseen samples.
@@ -402,12 +421,18 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         before it learns them. The largest entry is that of `predict`.
 
         With ``calibrate=False`` there are no such numbers: probabilities are memberships,
-        normalised.
+        normalised. `class_weight` multiplies them.
 
         {predict_proba}
         """
         self._check_can_predict()
-        return self._map_slices(self._model.probabilities, X, X_upper, len(self.classes_))
+        model = self._model
+
+        def weighted(part: Intervals) -> np.ndarray:
+            return _weighted_probabilities(self, part)
+
+        function = model.probabilities if self.class_weight is None else weighted
+        return self._map_slices(function, X, X_upper, len(self.classes_))
 
     def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs: each class's largest membership over its boxes.
@@ -429,6 +454,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
             degrees = np.maximum(model.find_nearest(xl, xu).scores, 0.0)
             if not unlabeled:
                 return degrees
+            xl, xu = to_numpy(xl), to_numpy(xu)
             return np.column_stack([model.unlabeled_membership(xl, xu), degrees])
 
         n_values = len(self.classes_)
@@ -455,7 +481,8 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         used = np.zeros(len(self._model.boxes), np.bool_)
 
         def decide(part: Intervals) -> np.ndarray:
-            return self._model.deciding_boxes(*part.scaled(), used)[0]
+            xl, xu = map(to_numpy, part.scaled())
+            return self._model.deciding_boxes(xl, xu, used)[0]
 
         return self._map_slices(decide, X, X_upper, len(self.classes_))
 
@@ -468,6 +495,11 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         """
         return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
 
+    @property
+    def _decided_otherwise(self) -> str:
+        """What decides in `predict` where it is not the nearest box alone, as a clause."""
+        return "" if self.class_weight is None else DECIDED_BY_WEIGHTS
+
     def _check_can_predict(self) -> None:
         check_fitted(self)
         if not self._model.boxes.has_labels:
@@ -478,3 +510,9 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
     def _label_boxes(self) -> np.ndarray:
         return self._model.boxes.labels.copy()
+
+
+def _weighted_probabilities(classifier: BoxClassifier, part: Intervals) -> np.ndarray:
+    model, classes = classifier._model, classifier.classes_
+    found = model.probabilities(part)
+    return weight_probabilities(found, classifier.class_weight, classes, model.boxes)

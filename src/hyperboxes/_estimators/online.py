@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.base import DECISION, BoxClassifier, repeat_by_weight
+from hyperboxes._estimators.class_weight import check_class_weight
 from hyperboxes._estimators.streaming import (
     SortedLabelsCheck,
     learn_sample,
@@ -93,6 +94,7 @@ class OnlineMixin(_Base):
             (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
             _check_partial_fit_first_call(self, classes)
             check_known_classes(y, self.classes_, self.unlabeled, name="y", advice=_NAME_ALL)
+            check_class_weight(self.class_weight, self.classes_)
             if is_first:
                 self._model = self._new_stream(lower, upper, len(self.classes_))
         samples = self._samples(lower, upper, y, self._model.scale)
@@ -120,6 +122,9 @@ class OnlineMixin(_Base):
         """
         if not self._has_labels():
             return None
+        if self.class_weight is not None:
+            shares = self.predict_proba_one(x)
+            return max(shares, key=shares.__getitem__)
         row = make_row(self, x)
         scaled = Intervals(row, row, self._model.scale).scaled()
         return self.classes_.item(int(self._model.classify(*scaled)[0]))
@@ -229,6 +234,7 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
     {decision}
     {categorical}
     {unlabeled}
+    {class_weight}
     {overlap}
 
     {attributes}
@@ -265,6 +271,8 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
     array([0, 0, 0])
     """
 
+    _takes_devices = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ONLINE_CONSTRAINTS,
         **_MORE_CONSTRAINTS,
@@ -287,6 +295,7 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
         decision: str = "auto",
         categorical_features: Any = "from_dtype",
         unlabeled: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
@@ -302,6 +311,7 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
         self.decision = decision
         self.categorical_features = categorical_features
         self.unlabeled = unlabeled
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def _growth_options(self) -> dict[str, Any]:
@@ -331,6 +341,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
     {decision}
     {categorical}
     {unlabeled}
+    {class_weight}
     overlap : {"paper", "printed"}, default="paper"
         When boxes of two classes overlap and are parted. ``"paper"``: by the test behind the
         paper's published runs. ``"printed"``: by the paper's four cases as printed, in which boxes
@@ -369,6 +380,8 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
     True
     """
 
+    _takes_devices = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ONLINE_CONSTRAINTS,
         **_MORE_CONSTRAINTS,
@@ -391,6 +404,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
         decision: str = "auto",
         categorical_features: Any = "from_dtype",
         unlabeled: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
@@ -406,6 +420,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
         self.decision = decision
         self.categorical_features = categorical_features
         self.unlabeled = unlabeled
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def _growth_options(self) -> dict[str, Any]:

@@ -105,4 +105,4 @@ UNIT = 2.0**-20
 
 
 # The conditions of finished boxes, one after the other: those of box i from `starts[i]` on.
-Conditions = namedtuple("Conditions", "starts feature lower upper missing")
+Conditions = namedtuple("Conditions", "starts feature lower upper missing_shares")

@@ -48,7 +48,7 @@ NEVER = -1
 _NEIGHBOR_POWER = 4
 
 # The offset of votes, so that their logarithms are finite.
-_SMALLEST_VOTE = 0.001
+SMALLEST_VOTE = 0.001
 
 # Votes (samples times classes) to fit a calibration to, and the fewest samples: more do not change
 # it visibly.
@@ -389,7 +389,7 @@ def vote_probabilities(
 
 def log_votes(votes: np.ndarray) -> np.ndarray:
     """Return the logarithms of votes, of which each row sums to 1."""
-    return np.log(votes + _SMALLEST_VOTE)
+    return np.log(votes + SMALLEST_VOTE)
 
 
 def fit_vote_calibration(

@@ -55,14 +55,16 @@ class Trace(NamedTuple):
         The boxes that contribute, the most important first; of ensembles (member, box). Where the
         nearest box of each class decides, these are that of the winner, then those of the others.
     distances : ndarray of shape (n_traced,)
-        How far the sample is from each box; of ensembles, as a part of the largest distance.
+        How far the sample is from each box; of ensembles, as a part of the largest distance; of
+        additive boxes, the part of the weights that unknown values take away.
     gaps : ndarray of shape (n_traced, n_features)
         How far the sample is outside of each box, as a part of the feature's range; 0 inside, NaN
         where the value or the bound is unknown.
     contributions : ndarray of shape (n_traced, n_classes)
-        What each box adds to the scores. They add up to the scores of the evaluation, less the
-        intercept of additive boxes, and but for classes without a box. Where several boxes of each
-        class decide, they add up to the probabilities, less the part of the classes' shares.
+        What each box adds to the scores. They add up to the scores of the evaluation, but for
+        classes without a box, and for additive boxes less the intercept and before they move. Where
+        several boxes of each class decide, they add up to the probabilities, less the part of the
+        classes' shares.
     feature_contributions : ndarray of shape (n_features,) or None
         Of ensembles: how much nearer the winner is in each feature than the class with the most
         votes among the others, in the mean of the members.
@@ -97,12 +99,13 @@ def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassS
         case NearestBoxes():
             return _nearest_scores(record, lower, upper)
         case AdditiveBoxes():
-            contains = record.contains(lower)
             n_boxes = len(record.labels)
             scores = np.tile(record.intercept, (len(lower), 1))
-            for row, boxes in zip(scores, contains, strict=True):
-                added = np.vstack([row, record.weights[boxes]])
+            for row, parts in zip(scores, record.parts(lower), strict=True):
+                boxes = np.flatnonzero(parts)
+                added = np.vstack([row, parts[boxes, None] * record.weights[boxes]])
                 row[:] = np.add.accumulate(added, axis=0)[-1]
+            record.move_scores(scores, lower)
         case NeighborBoxes():
             n_boxes = len(record.labels)
             scores = np.zeros((len(lower), record.n_classes))
@@ -161,7 +164,7 @@ def probabilities(record: Record, scores: ClassScores, winners: np.ndarray) -> n
             of_boxes = record.labels, record.counts, record.calibration
             return nearest_probabilities(scores, winners, *of_boxes)
         case AdditiveBoxes():
-            return softmax(scores.scores, axis=1)
+            return softmax(scores.scores - record.shift, axis=1)
         case NeighborBoxes():
             class_counts = np.bincount(record.labels, record.counts, record.n_classes)
             return neighbor_probabilities(scores.scores, class_counts, scores.unknown)
@@ -177,12 +180,12 @@ def trace(record: Record, lower: np.ndarray, upper: np.ndarray) -> Trace:
         case NearestBoxes():
             return _trace_nearest(record, lower, upper, evaluation)
         case AdditiveBoxes():
-            boxes = np.flatnonzero(record.contains(lower)[0])
-            largest = np.abs(record.weights[boxes]).max(axis=1, initial=0.0)
-            boxes = boxes[np.argsort(-largest, kind="stable")]
+            parts = record.parts(lower)[0]
+            added = parts[:, None] * record.weights
+            boxes = np.argsort(-np.abs(added).max(axis=1, initial=0.0), kind="stable")
+            boxes = boxes[parts[boxes] > 0.0]
             gaps = np.where(np.isnan(lower), np.nan, np.zeros((len(boxes), 1)))
-            distances = np.zeros(len(boxes))
-            return Trace(boxes, distances, gaps, record.weights[boxes], None, evaluation)
+            return Trace(boxes, 1.0 - parts[boxes], gaps, added[boxes], None, evaluation)
         case NeighborBoxes():
             return _trace_neighbors(record, lower[0], upper[0], evaluation)
         case BoxEnsemble():

@@ -9,6 +9,7 @@ import numpy as np
 
 from hyperboxes._kernels import nearest as nearest_kernels
 from hyperboxes._kernels.structs import NO_LABEL, Metric
+from hyperboxes._models.array_api import nearest_scores
 from hyperboxes._models.box_store import WORK_PER_CALL, AllClassTree, BoxStore, Workspace
 from hyperboxes._models.calibration import (
     ClassScores,
@@ -102,13 +103,15 @@ class BoxModel:
 
         They are of shape (n_samples, n_classes, n_neighbors), infinity where a class has fewer.
         """
-        distances = np.empty((len(xl), self.boxes.n_classes, n_neighbors))
+        distances = np.empty((xl.shape[0], self.boxes.n_classes, n_neighbors))
         return self._search(xl, xu, False, distances), distances
 
     def _search(
         self, xl: np.ndarray, xu: np.ndarray, winners_only: bool, distances: np.ndarray | None
     ) -> ClassScores:
         boxes = self.boxes
+        if not isinstance(xl, np.ndarray):
+            return ClassScores(*nearest_scores(self.record(boxes.labels), xl, xu, distances))
         shape = len(xl), boxes.n_classes
         compared = known_features(boxes.lower, boxes.labels) & (self.calibration is not None)
         nearest = ClassScores(
@@ -143,17 +146,20 @@ class BoxModel:
             nearest = self.find_nearest(xl, xu)
             return nearest, predicted_classes(nearest, len(self.boxes))
         found = self.find_neighbors(xl, xu, self.n_neighbors)
-        return self.calibration.soften(*found), np.full(len(xl), -1)
+        return self.calibration.soften(*found), np.full(xl.shape[0], -1)
 
     def probabilities(self, samples: Intervals) -> np.ndarray:
         """Return the probabilities of the classes for each sample."""
-        boxes, (scores, winners) = self.boxes, self.find_scores(*samples.scaled())
+        return self._probabilities(*self.find_scores(*samples.scaled()))
+
+    def _probabilities(self, scores: ClassScores, winners: np.ndarray) -> np.ndarray:
+        boxes = self.boxes
         return nearest_probabilities(scores, winners, boxes.labels, boxes.counts, self.calibration)
 
     def classify(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
         """Return the predicted class of each sample."""
         if self.n_neighbors > 1:
-            return self.probabilities(Intervals(xl, xu, None)).argmax(axis=1)
+            return self._probabilities(*self.find_scores(xl, xu)).argmax(axis=1)
         return predicted_classes(self.find_nearest(xl, xu, winners_only=True), len(self.boxes))
 
     def find_boxes(
