@@ -27,6 +27,7 @@ from hyperboxes._estimators.validation import NUMBERS, validate_samples
 from hyperboxes._models import executor
 from hyperboxes._models.samples import Intervals
 from tests import boosted
+from tests.learners import forced
 from tests.strategies import few_examples
 
 RANGE = (-2.0, 3.0)
@@ -115,6 +116,20 @@ def assert_nearest_equal(model, X, X_upper=None):
         has_box = np.isfinite(found.scores[row])
         assert_array_equal(trace.contributions.sum(axis=0)[has_box], found.scores[row, has_box])
         assert ((trace.gaps > 0).any(axis=1) == (record.degree(trace.gaps) < 1)).all()
+
+
+@few_examples
+@given(tables(), boxes_of(), st.sampled_from(NEAREST), st.integers(1, 3), st.integers(0, 2))
+def test_several_boxes_of_each_class(table, params, learner, number, width):
+    X, X_upper, y, categorical = table
+    params = with_gamma(params, X.shape[1]) | {"unlabeled": -1}
+    y[len(np.unique(y)) :: 4] = -1
+    model = learner(**params, categorical_features=categorical).fit(X, y, X_upper)
+    model = forced(model, number, width)
+    samples = queries(X, X_upper) if categorical is None else (X, X_upper)
+    found = executor.evaluate(model._record(), *validated(model, *samples))
+    assert_array_equal(found.probabilities, model.predict_proba(*samples))
+    assert_array_equal(model.classes_[found.winners], model.predict(*samples))
 
 
 @few_examples
