@@ -20,6 +20,7 @@ from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.devices import is_on_device, return_like, validate_on_device
 from hyperboxes._estimators.validation import (
+    CLASS_WEIGHT,
     COUNT,
     N_JOBS,
     check_weights,
@@ -154,7 +155,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         "subsample": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
         "l2": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "early_stopping": ["boolean"],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "class_weight": CLASS_WEIGHT,
         "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
         "n_jobs": N_JOBS,
@@ -312,7 +313,8 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             Predicted labels.
         """
-        return return_like(X, self.classes_[self._scores(X).argmax(axis=1)])
+        scores = self._scores(X)
+        return return_like(X, self.classes_[scores.argmax(axis=1)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of `predict` on the given samples.
@@ -335,7 +337,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         p : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        return return_like(X, softmax(self._scores(X), axis=1))
+        return return_like(X, softmax(self._scores(X) - self._model.shift, axis=1))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the classes: intercept and votes, added up.

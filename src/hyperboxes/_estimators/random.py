@@ -21,9 +21,11 @@ from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
+from hyperboxes._estimators.class_weight import share_samples
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.registry import find_by_class
 from hyperboxes._estimators.validation import (
+    CLASS_WEIGHT,
     COUNT,
     N_JOBS,
     NUMBERS,
@@ -175,6 +177,9 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         published, or shares it with those that tie.
     calibrate : bool, default=True
         Whether to learn what probabilities votes stand for. False: they are the votes.
+    class_weight : dict or "balanced", default=None
+        How much each class counts, by its label, as shares of the largest number: members draw that
+        share of its samples. "balanced": in inverse proportion to the samples of the classes.
     {categorical}
     random_state : int, RandomState instance or None, default=None
         For all draws. The same number gives the same model.
@@ -266,6 +271,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         "scaling": [StrOptions(set(SCALINGS))],
         "temperature": [Interval(Real, 0, None, closed="left")],
         "calibrate": ["boolean"],
+        "class_weight": CLASS_WEIGHT,
         "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
         "n_jobs": N_JOBS,
@@ -287,6 +293,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         scaling: str = "blend",
         temperature: float = 0.1,
         calibrate: bool = True,
+        class_weight: Any = None,
         categorical_features: Any = "from_dtype",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -299,6 +306,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         self.scaling = scaling
         self.temperature = temperature
         self.calibrate = calibrate
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -361,7 +369,8 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         lower, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **NUMBERS)
         upper = check_upper(self, lower, X_upper)
         check_classification_targets(y)
-        return lower, upper, y, check_weights(sample_weight, lower)
+        weights = check_weights(sample_weight, lower)
+        return lower, upper, y, share_samples(weights, self.class_weight, y)
 
     def _share(self, weights: np.ndarray) -> float:
         """Return which share of the samples members draw."""

@@ -222,7 +222,7 @@ def _explain_sample(
         [_explain_box(model, trace, i, lower[0], upper[0]) for i in boxes],
         baseline,
         trace.feature_contributions,
-        [*notes, *filter(None, [fitted.units])],
+        [*notes, *filter(None, [fitted.remarks])],
         fitted.feature_names,
         lower[0],
         upper[0],

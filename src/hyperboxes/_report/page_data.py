@@ -59,6 +59,7 @@ class Report:
     labels: list[str]
     true: np.ndarray
     predicted: np.ndarray
+    probabilities: np.ndarray
     rows: np.ndarray
     explanations: list[Explanation]
     quality: Quality
@@ -95,6 +96,7 @@ class Report:
             fitted.class_names + [f"{name} (unknown)" for name in unknown],
             true,
             predicted,
+            fitted.call("predict_proba", lower, upper),
             rows,
             explanations,
             Quality.measure(fitted, samples),
@@ -536,6 +538,7 @@ def _edit_additive(report: Report, record: AdditiveBoxes) -> dict[str, Any]:
             "isWhole": report.explanations[0]._is_whole.tolist(),
             "weights": pack(record.weights),
             "intercept": pack(record.intercept),
+            "shift": pack(record.shift * np.ones(len(record.intercept))),
             "missingScores": pack(record.missing_scores),
             "used": record.used.tolist(),
         },

@@ -7,7 +7,7 @@ const MOST_CATEGORIES = 4;
 const learned = "model" in report.editing ? unpackVotes(report.editing.model) : null;
 
 function unpackVotes(model) {
-  const packed = ["lower", "upper", "weights", "intercept", "missingScores"].map((name) => [name, unpack(model[name])]);
+  const packed = ["lower", "upper", "weights", "intercept", "missingScores", "shift"].map((name) => [name, unpack(model[name])]);
   const starts = [0];
   for (const conditions of report.boxes.conditions) {
     starts.push(starts.at(-1) + conditions.length);
@@ -131,7 +131,7 @@ function explainValues(original, values) {
   const sums = addVotes(parts);
   const [nUnknown, weight] = weighUnknown(values);
   const scores = sums.map((sum, code) => sum + weight * (learned.missingScores[code] - sum));
-  const memberships = softmax(scores);
+  const memberships = softmax(scores.map((score, code) => score - learned.shift[code]));
   const predicted = scores.indexOf(Math.max(...scores));
   const ordered = boxesByVote(parts);
   const told = ordered.slice(0, MOST_TOLD);
@@ -144,7 +144,7 @@ function explainValues(original, values) {
   const nInside = [...parts.values()].filter((part) => part === 1).length;
   const contain = nInside === 1 ? "contains" : "contain";
   const partly = nInside < parts.size ? `, ${parts.size - nInside} in part` : "";
-  const probability = formatDegree(Math.max(...memberships));
+  const probability = formatDegree(memberships[predicted]);
   return {
     row: original.row,
     true: original.true,
