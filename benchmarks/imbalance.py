@@ -24,6 +24,7 @@ from hyperboxes import (
     RandomHyperboxes,
 )
 
+N_SETS = 10
 MODELS: dict[str, Any] = {
     "ImprovedOnlineGFMM": ImprovedOnlineGFMM(random_state=0),
     "OnlineGFMM": OnlineGFMM(random_state=0),
@@ -60,12 +61,10 @@ def score(seed: int) -> list[tuple[float, ...]]:
 
 def main() -> None:
     """Print means over the sets."""
-    parser = command("bench-imbalance", __doc__, data=False)
-    parser.add_argument("--seeds", type=int, default=10, help="how many sets")
-    n_sets = parser.parse_args().seeds
+    command("bench-imbalance", __doc__, data=False).parse_args()
     print(machine("numpy", "scikit-learn"))
     scores = []
-    for seed in range(n_sets):
+    for seed in range(N_SETS):
         progress(f"set {seed}")
         scores.append(score(seed))
     means = np.mean(scores, axis=0)
@@ -73,7 +72,7 @@ def main() -> None:
         [name, *(f"{f1:.2f}, {balanced:.2f}" for f1, balanced in row.reshape(-1, 2))]
         for name, row in zip(MODELS, means, strict=True)
     )
-    print(f"\nF1 of the rare class and balanced accuracy, means over {n_sets} sets\n")
+    print(f"\nF1 of the rare class and balanced accuracy, means over {N_SETS} sets\n")
     print(table(["", "as predicted", 'class_weight="balanced"', "with a threshold"], rows))
 
 

@@ -125,15 +125,15 @@ def test_models_equal_the_reference(
     X, y, weights = problem
     n_classes = y.max() + 1
     model = small_model(max_boxes, max_conditions=max_conditions, early_stopping=must_help)
-    how, _ = model._settings(n_classes)
+    how, _ = model._settings(n_classes, len(X))
     how = replace(how, max_boxes=4, max_searches=max_searches)
-    model._settings = lambda _: (how, 1)
+    model._settings = lambda *_: (how, 1)
     random = np.random.RandomState(0)
     with mock.patch.object(boosting_learning, "MAX_SEARCHED", max_searched):
         path = model.fit(X, y, weights)._runs[0].path
-        rows = boosting_learning.draw_rows(len(X), random)
+        rows = boosting_learning.draw_rows(len(X), random, max_searched)
     expected = reference.Booster(X, y, weights, how, n_classes, random, rows).run()
-    stages = [path.indices_at(stage) for stage in range(1, len(path.votes) + 1)]
+    stages = [path.indices_at(stage) for stage in range(1, path.n_stages + 1)]
     boxes = [conditions(box) for box in path.boxes]
     assert [[boxes[place] for place in places] for places in stages] == expected.stages
     for found, value in zip(path.votes, expected.votes, strict=True):
@@ -395,8 +395,8 @@ def test_draws_of_large_data_are_bounded(monkeypatch):
         boosting_kernels, "draw_samples", lambda *a: drawn.append(find(*a)) or drawn[-1]
     )
     model = BoostedHyperboxes(3, random_state=0)
-    how, _ = model._settings(3)
-    model._settings = lambda _: (replace(how, max_drawn=500), 1)
+    how, _ = model._settings(3, 100)
+    model._settings = lambda *_: (replace(how, max_drawn=500), 1)
     assert len(model.fit(X, y).hyperboxes_) == 3
     drawn = [draw for draw in drawn if len(draw.others.rows)]  # the other ones are for the ends
     assert all(200 < len(draw.searched.rows) < 400 for draw in drawn)

@@ -92,6 +92,18 @@ calibrate : bool, default=True
     Whether `fit` also calibrates probabilities for `predict_proba`. With few samples this takes
     most of its time. False: only the algorithm, for example to measure its time.
 """,
+    "decision": """
+decision : {"auto", "nearest"}, default="auto"
+    Which boxes decide. ``"auto"``: of each class the nearest one, or the 2, 5 or 10 nearest
+    together, whichever has the lower log-loss in calibration: `n_neighbors_`. ``"nearest"``: the
+    nearest one, as in the paper and with ``calibrate=False``. One box is then the reason for each
+    prediction, and SQL and ONNX have the shortest form.
+""",
+    "neighbors": """
+n_neighbors_ : int
+    The number of boxes of each class that decide together: 1, 2, 5 or 10. `partial_fit` may change
+    it.
+""",
     "categorical": """
 categorical_features : "from_dtype", list or None, default="from_dtype"
     The columns of categories: values that are equal or not, but not smaller or larger.

@@ -53,7 +53,6 @@ from hyperboxes._learning.growth_parameters import SELECTIONS, make_growth_param
 from hyperboxes._learning.steps import FitCallbacks, Threads
 from hyperboxes._models.array_api import block_size, to_numpy
 from hyperboxes._models.box_store import BoxStore
-from hyperboxes._models.calibration import nearest_probabilities, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership
 from hyperboxes._models.records import NearestBoxes
@@ -65,6 +64,8 @@ _ROWS_WORTH_A_THREAD = 1000
 # What is computed from the model on demand, and outdated when learning goes on.
 _DERIVED = ("_hyperboxes", "_clusters", "labels_")
 
+# The constraint of a parameter that the main estimators share.
+DECISION = {"decision": [StrOptions({"auto", "nearest"})]}
 
 # Lower and upper ends and labels of training samples.
 _Training = tuple[np.ndarray, np.ndarray, Any]
@@ -103,9 +104,13 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     membership_function: str = "min"
     max_boxes: int | None = None
     calibrate: bool = False
+    decision: str = "nearest"
     shuffle: bool = False
     unlabeled: Any = None
     class_weight: Any = None
+
+    # Whether `predict` and its like take arrays of other libraries than NumPy.
+    _takes_devices: bool = False
 
     n_features_in_: int
     classes_: np.ndarray
@@ -217,7 +222,10 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def _calibrate(self, model: BoxModel, samples: Samples) -> None:
         """Fit the calibration of probabilities, by cross-fitting, if there is to be one."""
         if self.calibrate:
-            model.calibration = cross_fit(samples, model, self._learn)
+            learns_decision = self.decision == "auto"
+            model.calibration = cross_fit(
+                samples, model, self._learn, learns_decision=learns_decision
+            )
 
     def _clear_derived(self) -> None:
         for name in _DERIVED:
@@ -279,11 +287,17 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _map_slices(
         self, function: Callable[[Intervals], np.ndarray], X: Any, X_upper: Any, n_values: int
-    ) -> np.ndarray:
+    ) -> Any:
         """Return what a function returns for slices of samples, concatenated.
 
-        `n_values` is how many numbers it needs for each sample, which bounds the slices.
+        `n_values` is how many numbers it needs for each sample, which bounds the slices. Results
+        for samples on a device are there, too.
         """
+        if self._takes_devices and is_on_device(X):
+            on_device = validate_on_device(self, X, X_upper, self._model.scale)
+            blocks = slices(on_device.lower.shape[0], block_size(len(self._model.boxes)))
+            found = [function(on_device.part(rows)) for rows in blocks]
+            return return_like(X, np.concatenate(found))
         intervals = self._intervals(X, X_upper)
         n_rows = len(intervals.lower)
         n_jobs = effective_n_jobs(self.n_jobs) if n_rows > _ROWS_WORTH_A_THREAD else 1
@@ -364,13 +378,22 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         self._model.resume_calibration()
 
     @property
+    def n_neighbors_(self) -> int:
+        """How many boxes of each class decide together."""
+        check_is_fitted(self)
+        return self._model.n_neighbors
+
+    @property
     def categories_(self) -> dict[Any, list[Any]]:
         """The values of each categorical feature, by its name or index."""
         check_is_fitted(self)
         return list_categories(self)
 
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
-        """Return the class of the box with the largest membership for each sample.
+        """Return the predicted class of each sample: that of the box with the largest membership.
+
+        Where several boxes of each class decide (``n_neighbors_ > 1``), it is the first class with
+        the largest probability instead.
 
         Where boxes of several classes tie: a box that contains the sample and has absorbed a single
         training sample wins, else the class whose tied boxes have absorbed the most samples, then
@@ -378,23 +401,24 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
         {predict}
         """
-        if self.class_weight is not None:
-            return self.classes_[self.predict_proba(X, X_upper).argmax(axis=1)]
         self._check_can_predict()
         model = self._model
 
         def classify(part: Intervals) -> np.ndarray:
-            return self.classes_[model.classify(*part.scaled())]
+            if self.class_weight is None:
+                return self.classes_[model.classify(*part.scaled())]
+            return self.classes_[_weighted_probabilities(self, part).argmax(axis=1)]
 
-        return self._map_samples(classify, X, X_upper, len(self.classes_))
+        return self._map_slices(classify, X, X_upper, len(self.classes_))
 
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return how probable each class is, by how right memberships were on unseen samples.
 
-        A probability falls with a power of the distance from the class's nearest box; a part of it
-        is the class's share of the training samples. Power, part and the unit of distance are three
-        numbers that `fit` learns by cross-validation on up to 3,000 samples, and `partial_fit` from
-        samples before it learns them. The largest entry is that of `predict`.
+        A probability falls with a power of the distance from the class's nearest box, or of a soft
+        minimum of the distances from its `n_neighbors_` nearest; a part of it is the class's share
+        of the training samples. Power, part, the unit of distance and `n_neighbors_` are numbers
+        that `fit` learns by cross-validation on up to 3,000 samples, and `partial_fit` from samples
+        before it learns them. The largest entry is that of `predict`.
 
         With ``calibrate=False`` there are no such numbers: probabilities are memberships,
         normalised. `class_weight` multiplies them.
@@ -402,17 +426,13 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         {predict_proba}
         """
         self._check_can_predict()
-        model, boxes = self._model, self._model.boxes
+        model = self._model
 
-        def probabilities(part: Intervals) -> np.ndarray:
-            nearest = model.find_nearest(*part.scaled())
-            winners = predicted_classes(nearest, len(boxes))
-            return nearest_probabilities(
-                nearest, winners, boxes.labels, boxes.counts, model.calibration
-            )
+        def weighted(part: Intervals) -> np.ndarray:
+            return _weighted_probabilities(self, part)
 
-        found = self._map_samples(probabilities, X, X_upper, len(self.classes_))
-        return weight_probabilities(found, self.class_weight, self.classes_, boxes)
+        function = model.probabilities if self.class_weight is None else weighted
+        return self._map_slices(function, X, X_upper, len(self.classes_))
 
     def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs: each class's largest membership over its boxes.
@@ -441,10 +461,10 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         if unlabeled:
             boxes = model.boxes
             n_values += 1 + boxes.lower[boxes.labels == NO_LABEL].size
-        return self._map_samples(memberships, X, X_upper, n_values)
+        return self._map_slices(memberships, X, X_upper, n_values)
 
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
-        """Return the box that decides the class of each sample.
+        """Return the nearest box of the predicted class for each sample.
 
         It is the one of the predicted class with the largest membership; of equals the one that has
         absorbed the most training samples, then the oldest. Where boxes of several classes hold the
@@ -464,7 +484,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
             xl, xu = map(to_numpy, part.scaled())
             return self._model.deciding_boxes(xl, xu, used)[0]
 
-        return self._map_samples(decide, X, X_upper, len(self.classes_))
+        return self._map_slices(decide, X, X_upper, len(self.classes_))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
         """Return the accuracy of `predict` on the given samples.
@@ -480,16 +500,6 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         """What decides in `predict` where it is not the nearest box alone, as a clause."""
         return "" if self.class_weight is None else DECIDED_BY_WEIGHTS
 
-    def _map_samples(
-        self, function: Callable[[Intervals], np.ndarray], X: Any, X_upper: Any, n_values: int
-    ) -> Any:
-        """Do what `_map_slices` does, also for samples on a device: the results are there too."""
-        if not is_on_device(X) or self._decided_otherwise:
-            return self._map_slices(function, X, X_upper, n_values)
-        intervals = validate_on_device(self, X, X_upper, self._model.scale)
-        blocks = slices(intervals.lower.shape[0], block_size(len(self._model.boxes)))
-        return return_like(X, np.concatenate(list(map(function, map(intervals.part, blocks)))))
-
     def _check_can_predict(self) -> None:
         check_fitted(self)
         if not self._model.boxes.has_labels:
@@ -500,3 +510,9 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
     def _label_boxes(self) -> np.ndarray:
         return self._model.boxes.labels.copy()
+
+
+def _weighted_probabilities(classifier: BoxClassifier, part: Intervals) -> np.ndarray:
+    model, classes = classifier._model, classifier.classes_
+    found = model.probabilities(part)
+    return weight_probabilities(found, classifier.class_weight, classes, model.boxes)

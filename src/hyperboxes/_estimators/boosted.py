@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -28,8 +28,14 @@ from hyperboxes._estimators.validation import (
     validate_samples,
 )
 from hyperboxes._kernels import additive
-from hyperboxes._learning.boosting import BoostingRun, Settings, Training, fit_boosted
-from hyperboxes._learning.cells import in_batches
+from hyperboxes._learning.boosting import (
+    BoostingRun,
+    Settings,
+    Training,
+    fit_boosted,
+    total_of,
+)
+from hyperboxes._learning.cells import find_bins, in_batches, new_block
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.array_api import additive_scores
 from hyperboxes._models.hyperboxes import WeightedHyperboxes, list_conditions
@@ -42,9 +48,14 @@ _LEAST_WEIGHT = 1e-200
 
 # Predicting fewer samples takes less time than starting a thread.
 _ROWS_WORTH_A_THREAD = 1000
+_ROWS_WORTH_BINS = 200
 
 # Up to so many boxes they are found one by one and all votes are corrected after each.
 _MOST_TO_READ = 100
+
+# Beyond, many boxes at a time are found in so many samples or more.
+_MANY_SAMPLES = 2500
+_SAMPLES_PER_BOX = 2
 
 
 @shared_docs
@@ -133,8 +144,8 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "max_boxes": COUNT,
-        "max_conditions": [Interval(Integral, 1, 60, closed="both")],
+        "max_boxes": [*COUNT, StrOptions({"auto"})],
+        "max_conditions": [Interval(Integral, 1, 60, closed="both"), StrOptions({"auto"})],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "subsample": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
         "l2": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
@@ -152,9 +163,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        max_boxes: int = 20,
+        max_boxes: Any = 20,
         *,
-        max_conditions: int = 4,
+        max_conditions: Any = "auto",
         learning_rate: Any = "auto",
         subsample: Any = "auto",
         l2: Any = "auto",
@@ -196,7 +207,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             X, _, y = self._validate_samples(X, y, None, sample_weight=sample_weight)
             classes, training = self._weigh(X, y, sample_weight)
-            settings, n_bags = self._settings(len(classes))
+            settings, n_bags = self._settings(len(classes), training.total)
             random = check_random_state(self.random_state)
             n_jobs = effective_n_jobs(self.n_jobs)
             model, runs = fit_boosted(training, settings, n_bags, random, n_jobs)
@@ -221,6 +232,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         counts = weights > 0
         if not counts.all():
             X, y, weights = X[counts], y[counts], weights[counts]
+        total = total_of(weights) if len(weights) else 0.0
         if self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, y)
         with np.errstate(over="ignore"):
@@ -232,13 +244,17 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
                 f"{weights.max()}. Correct class_weight, or multiply sample_weight."
             )
         classes, labels = np.unique(y, return_inverse=True)
-        return classes, Training(X, labels.astype(np.int32), weights, len(classes))
+        return classes, Training(X, labels.astype(np.int32), weights, len(classes), total)
 
-    def _settings(self, n_classes: int) -> tuple[Settings, int]:
-        """Return how to boost, and how often: what "auto" stands for."""
-        to_read = self.max_boxes <= _MOST_TO_READ
-        n_bags = 1 if to_read else min(max(round(self.max_boxes / 250), 2), 8)
-        size = -(-self.max_boxes // n_bags)
+    def _settings(self, n_classes: int, n_samples: float) -> tuple[Settings, int]:
+        """Return how to boost so many samples, and how often: what "auto" stands for."""
+        max_boxes = self.max_boxes
+        if max_boxes == "auto":
+            max_boxes = int(min(max(n_samples / _SAMPLES_PER_BOX, 1000), 10_000))
+        to_read = max_boxes <= _MOST_TO_READ
+        max_conditions = 4 if self.max_conditions == "auto" else self.max_conditions
+        n_bags = 1 if to_read else min(max(round(max_boxes / 250), 2), 8)
+        size = -(-max_boxes // n_bags)
 
         def chosen(value: Any, reading: float, accurate: float) -> float:
             return (reading if to_read else accurate) if value == "auto" else float(value)
@@ -247,7 +263,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         l2 = chosen(self.l2, *((40.0, 20.0) if n_classes == 2 else (10.0, 5.0)))
         settings = Settings(
             max_boxes=size,
-            max_conditions=self.max_conditions,
+            max_conditions=max_conditions,
             learning_rate=chosen(self.learning_rate, 1.0, min(max(60 / size, 0.4), 1.0)),
             subsample=chosen(self.subsample, 0.6, 0.3),
             l2=l2,
@@ -261,7 +277,23 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             max_drawn=20_000 if to_read else 50_000,
             must_help=self.early_stopping,
         )
-        return settings, n_bags
+        if to_read or n_samples < _MANY_SAMPLES:
+            return settings, n_bags
+        n_leaves = min(max_boxes // 20, n_samples / 200, 64)
+        settings = replace(
+            settings,
+            max_boxes=max_boxes,
+            max_conditions=8 if self.max_conditions == "auto" else max_conditions,
+            learning_rate=chosen(
+                self.learning_rate, 0.0, min(max((500 / max_boxes) ** 0.5, 0.2), 0.5)
+            ),
+            subsample=chosen(self.subsample, 0.0, 0.5),
+            l2=chosen(self.l2, 0.0, 5.0),
+            column_share=1.0,
+            max_failures=6,
+            n_leaves=max(int(n_leaves), 8),
+        )
+        return settings, 1
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the largest score for each sample.
@@ -276,7 +308,8 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             Predicted labels.
         """
-        return return_like(X, self.classes_[self._scores(X).argmax(axis=1)])
+        scores = self._scores(X)
+        return return_like(X, self.classes_[scores.argmax(axis=1)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of `predict` on the given samples.
@@ -342,10 +375,10 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             raise ValueError("A loaded model has no stages: fit it again to see them.")
         X = validate_samples(self, X, reset=False, **_NUMBERS)
         contained = [_are_contained(X, run) for run in self._runs]
-        for stage in range(1, 1 + max(len(run.path.votes) for run in self._runs)):
+        for stage in range(1, 1 + max(run.path.n_stages for run in self._runs)):
             scores = np.zeros((len(X), len(self.classes_)))
             for (_, path), inside in zip(self._runs, contained, strict=True):
-                at = min(stage, len(path.votes))
+                at = min(stage, path.n_stages)
                 scores += path.intercepts[at] + inside[:, path.indices_at(at)] @ path.votes_at(at)
             scores /= len(self._runs)
             self._model.move_scores(scores, X)
@@ -361,10 +394,19 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing_shares)
         scores = np.tile(boxes.intercept, (len(X), 1))
         n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
+        bins = find_bins(conditions, X.shape[1]) if len(X) >= _ROWS_WORTH_BINS else None
 
         def add(start: int, stop: int) -> None:
-            additive.add_votes(X, conditions, boxes.weights, start, stop, scores)
-            boxes.move_scores(scores[start:stop], X[start:stop])
+            rows, sums = X[start:stop], scores[start:stop]
+            known = np.zeros(len(rows), bool) if bins is None else ~np.isnan(rows).any(axis=1)
+            if bins is not None:  # the same sums, many samples at a time
+                codes, some = bins[0].encode(rows[known], Threads(1)), sums[known]
+                additive.add_votes_in_bins(codes, bins[1], boxes.weights, *new_block(), some)
+                sums[known] = some
+            some = sums[~known]
+            additive.add_votes(rows[~known], conditions, boxes.weights, 0, len(some), some)
+            sums[~known] = some
+            boxes.move_scores(sums, rows)
 
         with Threads(n_jobs) as threads:
             in_batches(add, len(X), threads)

@@ -48,7 +48,7 @@ SUPPORTED: Mapping[str, frozenset[Operation]] = {
     "additive": frozenset(Operation)
     - {Operation.PARALLEL_COORDINATES, Operation.MEMORY, Operation.MERGE, Operation.PRUNE},
     "neighbors": frozenset({*_READ, Operation.BOXES, Operation.MEMORY}),
-    "ensemble": frozenset(_READ),
+    "ensemble": frozenset({*_READ, Operation.ONNX}),
     "undecided": frozenset({*_LIST, Operation.BOXES}),
 }
 
@@ -98,6 +98,12 @@ def require(model: Any, operation: Operation, *, has_threshold: bool = False) ->
         reason = "a threshold moves its decisions away from the boxes (estimator_ has none)"
     else:
         reason = getattr(model, "_decided_otherwise", "")
+        if getattr(model, "n_neighbors_", 1) > 1:
+            several = f"the {model.n_neighbors_} nearest boxes of each class decide together"
+            raise TypeError(
+                f"{operation} is unsupported for this {name}: {several}. Fit it with "
+                'decision="nearest".'
+            )
     if reason:
         instead = _advise(model, entry.kind, operation)
         raise TypeError(f"{operation} is unsupported for {name}: {reason}. {instead}")

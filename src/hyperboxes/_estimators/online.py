@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.base import BoxClassifier, repeat_by_weight
+from hyperboxes._estimators.base import DECISION, BoxClassifier, repeat_by_weight
 from hyperboxes._estimators.class_weight import check_class_weight
 from hyperboxes._estimators.streaming import (
     SortedLabelsCheck,
@@ -40,7 +40,7 @@ ONLINE_CONSTRAINTS: dict[str, Any] = {
     "shuffle": ["boolean"],
     "random_state": ["random_state"],
 }
-_MAX_BOXES = {"max_boxes": [*COUNT, None]}
+_MORE_CONSTRAINTS = {"max_boxes": [*COUNT, None], **DECISION}
 
 _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
 
@@ -158,7 +158,9 @@ class OnlineMixin(_Base):
     def _new_stream(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> BoxModel:
         """Return a model without boxes, which has the ranges of the first samples of a stream."""
         model = self._new_model(lower, upper, n_classes)
-        model.calibration = DistanceCalibration.start(0) if self.calibrate else None
+        if self.calibrate:
+            learns_decision = self.decision == "auto"
+            model.calibration = DistanceCalibration.start(0, learns_decision=learns_decision)
         warn_if_ranges_unknown(self, lower, upper)
         return model
 
@@ -229,12 +231,14 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
     {max_boxes}
     {order}
     {calibrate}
+    {decision}
     {categorical}
     {unlabeled}
     {class_weight}
     {overlap}
 
     {attributes}
+    {neighbors}
     {seen}
     {classes}
     {categories}
@@ -267,9 +271,11 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
     array([0, 0, 0])
     """
 
+    _takes_devices = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ONLINE_CONSTRAINTS,
-        **_MAX_BOXES,
+        **_MORE_CONSTRAINTS,
         "overlap": [StrOptions({"closed", "paper", "printed"})],
     }
 
@@ -286,6 +292,7 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
         shuffle: bool = True,
         random_state: Any = None,
         calibrate: bool = True,
+        decision: str = "auto",
         categorical_features: Any = "from_dtype",
         unlabeled: Any = None,
         class_weight: Any = None,
@@ -301,6 +308,7 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
         self.calibrate = calibrate
+        self.decision = decision
         self.categorical_features = categorical_features
         self.unlabeled = unlabeled
         self.class_weight = class_weight
@@ -330,6 +338,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
     {max_boxes}
     {order}
     {calibrate}
+    {decision}
     {categorical}
     {unlabeled}
     {class_weight}
@@ -339,6 +348,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
         with an equal end in any feature do not overlap.
 
     {attributes}
+    {neighbors}
     {seen}
     {classes}
     {categories}
@@ -370,9 +380,11 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
     True
     """
 
+    _takes_devices = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ONLINE_CONSTRAINTS,
-        **_MAX_BOXES,
+        **_MORE_CONSTRAINTS,
         "overlap": [StrOptions({"paper", "printed"})],
     }
 
@@ -389,6 +401,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
         shuffle: bool = True,
         random_state: Any = None,
         calibrate: bool = True,
+        decision: str = "auto",
         categorical_features: Any = "from_dtype",
         unlabeled: Any = None,
         class_weight: Any = None,
@@ -404,6 +417,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
         self.calibrate = calibrate
+        self.decision = decision
         self.categorical_features = categorical_features
         self.unlabeled = unlabeled
         self.class_weight = class_weight

@@ -113,10 +113,10 @@ _BODY = """columns = Transpose <perm = [1, 0]> (chunk)
     last_sums = Gather <axis = 0> (sums, last_box)
     sums_of_rows = Transpose <perm = [1, 0]> (last_sums)
 
-    used_columns = Gather <axis = 1> (chunk, used)
-    is_unknown = IsNaN (used_columns)
+    is_unknown = IsNaN (chunk)
     unknown = Cast <to = 11> (is_unknown)
-    n_unknown = ReduceSum (unknown, next)
+    of_used = Mul (unknown, is_used)
+    n_unknown = ReduceSum (of_used, next)
     unknown_part = Div (n_unknown, n_used)
     squared = Mul (unknown_part, unknown_part)
     moved_by = Mul (squared, squared)
@@ -135,7 +135,7 @@ def write_graph(record: AdditiveBoxes, label_type: str) -> tuple[str, dict[str, 
     """Return the graph of additive boxes, and the constants that it refers to by name."""
     n_features, n_classes = record.lower.shape[1], len(record.intercept)
     weights = record.weights if len(record.labels) else np.zeros((1, n_classes))
-    n_boxes, used = len(weights), record.used
+    n_boxes, is_used = len(weights), np.isin(np.arange(n_features), record.used).astype(float)
     answers = {"scores": f"double[n_rows, {n_classes}]"}
     text = _GRAPH.format(
         label_type=label_type,
@@ -153,8 +153,8 @@ def write_graph(record: AdditiveBoxes, label_type: str) -> tuple[str, dict[str, 
         "weights": weights[:, :, None].copy(),
         "intercept": record.intercept[None, :, None].copy(),
         "missing_scores": record.missing_scores,
-        "used": used,
-        "n_used": np.array(float(max(len(used), 1))),
+        "is_used": is_used,
+        "n_used": np.array(max(is_used.sum(), 1.0)),
         "n_boxes": np.array([n_boxes]),
         "n_classes": np.array([n_classes]),
         "by_box": np.array(0),

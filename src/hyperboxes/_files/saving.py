@@ -27,7 +27,7 @@ from hyperboxes._estimators.registry import (
     EstimatorEntry,
     all_learners,
     find_by_class,
-    find_by_file_name,
+    find_by_name,
     resolve,
 )
 from hyperboxes._files.archive import (
@@ -196,7 +196,7 @@ def _to_bytes(model: Any) -> bytes:
     model._validate_params()
     try:
         kind = _find_kind(learner)
-        header = _header(model, learner.file_name) | kind.read_header(model._model)
+        header = _header(model, learner.class_name) | kind.read_header(model._model)
         if steps:
             header["dates"] = dates_to_json(steps[0])
         if threshold is not None:
@@ -216,17 +216,17 @@ def _find_kind(learner: EstimatorEntry) -> ModelSchema:
 
 def _known_names() -> str:
     """List what can be saved and loaded."""
-    return ", ".join(sorted(learner.file_name for learner in all_learners()))
+    return ", ".join(sorted(learner.class_name for learner in all_learners()))
 
 
-def _header(model: Any, file_name: str) -> dict[str, Any]:
+def _header(model: Any, class_name: str) -> dict[str, Any]:
     names = getattr(model, "feature_names_in_", None)
     target = {"target_name": model.target_name_} if hasattr(model, "target_name_") else {}
     return {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
         "hyperboxes_version": hyperboxes.__version__,
-        "estimator": file_name,
+        "estimator": class_name,
         "parameters": {
             name: to_json(name, value) for name, value in model.get_params(deep=False).items()
         },
@@ -302,7 +302,7 @@ def _find_learner(header: dict[str, Any]) -> EstimatorEntry:
     name = header.get("estimator")
     if type(name) is not str:
         raise ModelFileError("its header is not that of a model")
-    learner = find_by_file_name(name)
+    learner = find_by_name(name)
     if learner is None:
         raise ModelFileError(f"it holds a {name[:40]!r}, but only {_known_names()} are known")
     return learner
@@ -439,7 +439,7 @@ def _learner_to_json(learner: Any) -> dict[str, Any]:
         raise TypeError("it is no learner of this package")
     parameters = learner.get_params(deep=False)
     return {
-        "learner": entry.file_name,
+        "learner": entry.class_name,
         "parameters": {
             name: _to_json(value, _MOST_DIMENSIONS) for name, value in parameters.items()
         },
@@ -448,8 +448,8 @@ def _learner_to_json(learner: Any) -> dict[str, Any]:
 
 def _learner_from_json(value: Any) -> Any:
     match value:
-        case {"learner": str(file_name), "parameters": dict(parameters)} if len(value) == 2:
-            entry = find_by_file_name(file_name)
+        case {"learner": str(class_name), "parameters": dict(parameters)} if len(value) == 2:
+            entry = find_by_name(class_name)
             if entry is not None and parameters.keys() <= entry.estimator().get_params().keys():
                 return entry.estimator(
                     **{

@@ -20,10 +20,13 @@ from hyperboxes._kernels.adaptive import N_BINS, Memory
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, AdaptiveState
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import (
+    DOUBLE_SLOPES,
+    N_NEIGHBORS,
     NEVER,
     POWERS,
     PRIOR_WEIGHTS,
     SLOPES,
+    WIDTHS,
     DistanceCalibration,
     VoteCalibration,
 )
@@ -105,6 +108,15 @@ def reject(problems: Mapping[str, Any]) -> None:
     for problem, found in problems.items():
         if np.any(found):
             raise ModelFileError(problem)
+
+
+def bound_problems(what: str, lower: np.ndarray, upper: np.ndarray) -> dict[str, np.ndarray]:
+    """Return where bounds are infinite, known on one side only, or in the wrong order."""
+    return {
+        f"{what} has an infinite bound": np.isinf(lower) | np.isinf(upper),
+        f"{what} has one bound only": np.isnan(lower) != np.isnan(upper),
+        f"{what} has a lower bound above the upper": lower > upper,
+    }
 
 
 _PLAIN = (str, bool, int, float)
@@ -287,9 +299,7 @@ def _check_boxes(arrays: Arrays, n_classes: int) -> None:
     reject(
         {
             "there is no box": len(labels) == 0,
-            "a box has an infinite bound": np.isinf(lower) | np.isinf(upper),
-            "a box has one bound only": np.isnan(lower) != np.isnan(upper),
-            "a box has a lower bound above the upper": lower > upper,
+            **bound_problems("a box", lower, upper),
             "a box has a label that is no class": (labels < -1) | (labels >= n_classes),
             "a box holds no sample": counts < 1,
             "there are too many samples": counts.sum(dtype=np.float64) >= TOO_MANY,
@@ -309,13 +319,16 @@ def _check_times(n_learned: int, arrays: Arrays) -> None:
 
 
 _N_LOSSES = [len(POWERS)] + [len(PRIOR_WEIGHTS)] * len(SLOPES)
+_DECISIONS = len(WIDTHS), len(N_NEIGHBORS), len(DOUBLE_SLOPES), len(PRIOR_WEIGHTS)
 
 
 def _calibration_to_json(calibration: DistanceCalibration | None) -> dict[str, Any] | None:
     if calibration is None:
         return None
+    decision_losses = calibration.decision_losses
     return {
         "losses": calibration.losses.tolist(),
+        "decision_losses": None if decision_losses is None else decision_losses.ravel().tolist(),
         "log_gaps": calibration.log_gaps,
         "n_gaps": calibration.n_gaps,
         "next_update": calibration.next_update,
@@ -330,22 +343,28 @@ def _calibration_from_json(value: dict[str, Any] | None) -> DistanceCalibration 
             return None
         case {
             "losses": list(losses),
+            "decision_losses": list(decisions) | (None as decisions),
             "log_gaps": float(log_gaps),
             "n_gaps": float(n_gaps),
             "next_update": int(question),
             "power_losses": list(powers),
         } if (
-            len(value) == 5 and _are_losses([powers, *losses], _N_LOSSES) and type(question) is int
+            len(value) == 6
+            and _are_losses([powers, *losses], _N_LOSSES)
+            and (decisions is None or _are_losses([decisions], [math.prod(_DECISIONS)]))
+            and type(question) is int
         ):
             pass
         case _:
             raise ModelFileError("its probabilities are not known")
-    tables = np.array(losses), np.array(powers)
-    is_finite = all(np.isfinite(table).all() for table in tables)
+    table, of_powers = np.array(losses), np.array(powers)
+    of_decisions = None if decisions is None else np.reshape(decisions, _DECISIONS)
+    tables = [table, of_powers, *([] if of_decisions is None else [of_decisions])]
+    is_finite = all(np.isfinite(values).all() for values in tables)
     is_possible = n_gaps > 0.0 and abs(log_gaps) < _MOST * n_gaps and is_finite
     if not (is_possible and NEVER <= question < TOO_MANY):
         raise ModelFileError("its probabilities cannot be")
-    return DistanceCalibration(tables[0], log_gaps, n_gaps, question, tables[1])
+    return DistanceCalibration(table, log_gaps, n_gaps, question, of_powers, of_decisions)
 
 
 def _are_losses(rows: list[Any], n_columns: list[int]) -> bool:
@@ -419,9 +438,7 @@ class NeighborSchema(ModelSchema):
         reject(
             {
                 "there is no box": len(labels) == 0,
-                "a box has an infinite bound": np.isinf(lower) | np.isinf(upper),
-                "a box has one bound only": np.isnan(lower) != np.isnan(upper),
-                "a box has a lower bound above the upper": lower > upper,
+                **bound_problems("a box", lower, upper),
                 "a box holds no sample": arrays["counts"] < 1,
                 "the number of samples cannot be": not 0 < n_learned < TOO_MANY,
                 "a box was confirmed before it was born": (born < 0) | (confirmed < born),

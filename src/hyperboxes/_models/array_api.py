@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from hyperboxes._compat import array_api_compat
-from hyperboxes._models.calibration import ClassScores
 from hyperboxes._models.records import AdditiveBoxes, NearestBoxes
 from hyperboxes._models.samples import Intervals, Rows
 
@@ -64,8 +63,14 @@ def block_size(n_boxes: int) -> int:
     return max(_BLOCK // max(n_boxes, 1), 1)
 
 
-def nearest_scores(record: NearestBoxes, xl: Any, xu: Any) -> ClassScores:
-    """Return the nearest boxes of each class for samples in the units of the boxes."""
+def nearest_scores(
+    record: NearestBoxes, xl: Any, xu: Any, nearest: np.ndarray | None
+) -> tuple[np.ndarray, ...]:
+    """Return `ClassScores` by the nearest boxes, for samples in the units of the boxes.
+
+    `nearest`, of shape (n_samples, n_classes, n_neighbors), receives the distances of the nearest
+    boxes of each class in order, and infinity where a class has fewer.
+    """
     xp = array_api_compat.array_namespace(xl)
     order = np.argsort(record.labels, kind="stable")
     ends = np.searchsorted(record.labels[order], np.arange(record.n_classes + 1))
@@ -77,12 +82,10 @@ def nearest_scores(record: NearestBoxes, xl: Any, xu: Any) -> ClassScores:
     may_settle = np.where(record.may_settle[boxes], boxes, n_boxes)
     counts, single = put(record.counts[boxes], xl), put(may_settle, xl)
     shape = xl.shape[0], record.n_classes
-    scores = ClassScores(
-        np.full(shape, -np.inf),
-        np.zeros(shape, np.int64),
-        np.full(shape, n_boxes),
-        is_missing.sum(axis=1) / max(np.count_nonzero(compared), 1),
-    )
+    scores, tie_counts = np.full(shape, -np.inf), np.zeros(shape, np.int64)
+    singletons = np.full(shape, n_boxes)
+    if nearest is not None:
+        nearest[:] = np.inf
     for label, (first, stop) in enumerate(pairwise((ends - ends[0]).tolist())):
         if first == stop:
             continue
@@ -90,11 +93,16 @@ def nearest_scores(record: NearestBoxes, xl: Any, xu: Any) -> ClassScores:
         is_tied = ranks[:, first:stop] == best[:, None]
         of_ties = xp.where(is_tied, counts[None, first:stop], 0)
         oldest = xp.where(is_tied, single[None, first:stop], n_boxes)
-        scores.scores[:, label] = to_numpy(best)
-        scores.tie_counts[:, label] = to_numpy(xp.sum(of_ties, axis=1))
-        scores.oldest_singleton[:, label] = to_numpy(xp.min(oldest, axis=1))
-    scores.oldest_singleton[is_missing.any(axis=1)] = n_boxes
-    return scores
+        scores[:, label] = to_numpy(best)
+        tie_counts[:, label] = to_numpy(xp.sum(of_ties, axis=1))
+        singletons[:, label] = to_numpy(xp.min(oldest, axis=1))
+        if nearest is not None:
+            n_found = min(stop - first, nearest.shape[2])
+            of_class = xp.sort(distances[:, first:stop], axis=1)[:, :n_found]
+            nearest[:, label, :n_found] = to_numpy(of_class)
+    singletons[is_missing.any(axis=1)] = n_boxes
+    unknown = is_missing.sum(axis=1) / max(np.count_nonzero(compared), 1)
+    return scores, tie_counts, singletons, unknown
 
 
 def _distances(record: NearestBoxes, boxes: np.ndarray, xl: Any, xu: Any) -> Any:

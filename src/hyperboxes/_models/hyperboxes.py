@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Self
 
 import numpy as np
@@ -10,8 +10,22 @@ import numpy as np
 from hyperboxes._kernels.structs import Conditions
 
 
+class ReadOnlyArrays:
+    """Base of dataclasses of arrays that are read-only, in copies and unpickled ones as well."""
+
+    def __post_init__(self) -> None:
+        for array in self._arrays():
+            array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[type[Self], tuple[np.ndarray, ...]]:
+        return type(self), self._arrays()
+
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False)
-class Hyperboxes:
+class Hyperboxes(ReadOnlyArrays):
     """The labelled boxes of a fitted model, oldest first.
 
     The arrays are read-only copies: changing a model means training it.
@@ -43,14 +57,6 @@ class Hyperboxes:
     upper: np.ndarray
     labels: np.ndarray
     counts: np.ndarray
-
-    def __post_init__(self) -> None:
-        for array in (self.lower, self.upper, self.labels, self.counts):
-            array.flags.writeable = False
-
-    def __reduce__(self) -> tuple[type[Self], tuple[np.ndarray, ...]]:
-        """Make copies and unpickled ones read-only, too."""
-        return type(self), (self.lower, self.upper, self.labels, self.counts)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -100,15 +106,6 @@ class WeightedHyperboxes(Hyperboxes):
     weights: np.ndarray
     missing_shares: np.ndarray
     class_counts: np.ndarray
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for array in (self.weights, self.missing_shares, self.class_counts):
-            array.flags.writeable = False
-
-    def __reduce__(self) -> tuple[type[Self], tuple[np.ndarray, ...]]:
-        kind, arrays = super().__reduce__()
-        return kind, (*arrays, self.weights, self.missing_shares, self.class_counts)
 
     def __repr__(self) -> str:
         n_boxes, n_features = self.lower.shape

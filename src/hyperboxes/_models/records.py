@@ -102,7 +102,7 @@ def _frozen(value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class NearestBoxes(_Record, MembershipFunction):
-    """Boxes of which the nearest one of each class decides; without classes, the nearest of all.
+    """Boxes of which the nearest of each class decide; without classes, the nearest of all.
 
     Attributes
     ----------
@@ -126,7 +126,8 @@ class NearestBoxes(_Record, MembershipFunction):
     combine : {"max", "mean"}
         How the gaps of the features become one distance.
     calibration : DistanceCalibration or None
-        How distances become probabilities; None: memberships are normalised.
+        How many boxes of each class decide, and how distances become probabilities; None: the
+        nearest one, and memberships are normalised.
     """
 
     kind: ClassVar[str] = "nearest"
@@ -147,6 +148,11 @@ class NearestBoxes(_Record, MembershipFunction):
     def is_mean(self) -> bool:
         """Whether the membership is the mean over the features and not the least."""
         return self.combine == "mean"
+
+    @property
+    def n_neighbors(self) -> int:
+        """How many boxes of each class decide."""
+        return 1 if self.calibration is None else self.calibration.n_neighbors
 
     @property
     def compared(self) -> np.ndarray:

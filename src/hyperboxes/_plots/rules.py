@@ -10,8 +10,15 @@ import numpy as np
 from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._extras import need
 from hyperboxes._models.records import AdditiveBoxes
-from hyperboxes._plots.categories import axis_categories, to_axes
-from hyperboxes._plots.common import Display, axis_names, feature_order, find_limits, main_boxes
+from hyperboxes._plots.common import (
+    Display,
+    axis_categories,
+    axis_names,
+    feature_order,
+    find_limits,
+    main_boxes,
+    to_axes,
+)
 from hyperboxes._plots.styles import (
     add_bar_entries,
     bar_look,
@@ -50,12 +57,7 @@ class RulesDisplay(Display):
     no_label : str, default="no label"
         The name of the label -1 in the legend.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    {attributes}
 
     See Also
     --------
@@ -101,15 +103,9 @@ class RulesDisplay(Display):
             largest weights. Rules of a single sample are left out unless there are no others.
         max_features : int, default=6
             The number of features to draw at most: those that matter most.
-        ax : matplotlib Axes, default=None
-            The axes to draw on. None: new axes in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {axes}
 
-        Returns
-        -------
-        display : RulesDisplay
-            The display, drawn.
+        {display}
         """
         need("matplotlib", "plot", cls.__name__)
         check_integer("max_rules", max_rules, 1, optional=False)
@@ -155,15 +151,9 @@ class RulesDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            The axes to draw on. None: new axes in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {axes}
 
-        Returns
-        -------
-        self : RulesDisplay
-            The display.
+        {self}
         """
         n_rules, n_features = self.lower.shape
         ax = self._make_axes(ax, (3.2 + 0.8 * n_features, 1.6 + 0.26 * n_rules))

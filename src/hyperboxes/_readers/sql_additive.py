@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
 from hyperboxes._models.records import AdditiveBoxes
 from hyperboxes._readers.sql_text import (
@@ -24,6 +25,8 @@ from hyperboxes._readers.sql_text import (
 
 # A sum is as deep an expression as it is long: databases stop at a thousand, and are slow before.
 _MOST_IN_A_SUM = 200
+# Beyond it, databases raise errors.
+_MOST_EXPONENT = 700.0
 
 
 def write_additive_sql(
@@ -32,11 +35,16 @@ def write_additive_sql(
     classes: list[str],
     nullable: bool | None,
     categories: CategoryWriter,
+    label: int | None = None,
 ) -> str:
-    """Return the expression; columns and classes are written as SQL has them."""
+    """Return the expression of the class, or of the probability of the class `label`.
+
+    Columns and classes are written as SQL has them.
+    """
     n_boxes = len(record.labels)
     if n_boxes == 0:
-        return classes[int(record.intercept.argmax())]
+        winner, probabilities = record.intercept.argmax(), softmax(record.intercept)
+        return classes[winner] if label is None else double(float(probabilities[label]))
     names = [unused_name(name, columns) for name in ("box", "score", "unknown")]
     queries = _Queries(record, columns, categories, *names)
     nullable = nullable is not False or bool(categories.categories)
@@ -46,10 +54,26 @@ def write_additive_sql(
         inner = queries.adding(inner, scores, range(start, min(start + _MOST_IN_A_SUM, n_boxes)))
     if nullable:
         inner = queries.moving(inner, scores)
+    if label is not None:
+        return f"(SELECT {_write_probability(record, scores, label)} FROM {inner})"
     *cases, (last, _) = first_largest(scores)
     whens = [f"WHEN {chain(largest, ' AND ')} THEN {classes[label]}" for label, largest in cases]
     answer = case(whens, classes[last]) if whens else classes[last]
     return f"(SELECT {answer} FROM {inner})"
+
+
+def _write_probability(record: AdditiveBoxes, scores: dict[int, str], label: int) -> str:
+    """Return the softmax of a score, whose exponents are limited where they may be out of range."""
+    largest = np.abs(record.intercept) + np.abs(record.weights).sum(axis=0)
+    is_safe = 2.0 * np.maximum(largest, np.abs(record.missing_scores)).max() < _MOST_EXPONENT
+    terms = ["1.0e0"]
+    for other in sorted(scores.keys() - {label}):
+        exponent, most = f"{scores[other]} - {scores[label]}", double(_MOST_EXPONENT)
+        if not is_safe:
+            ends = f"WHEN {exponent} > {most} THEN {most} WHEN {exponent} < -{most} THEN -{most}"
+            exponent = f"CASE {ends} ELSE {exponent} END"
+        terms.append(f"EXP({exponent})")
+    return f"1.0e0 / ({chain(terms, ' + ')})"
 
 
 @dataclass(frozen=True)
@@ -78,11 +102,13 @@ class _Queries:
             plain, counted = self._conditions(box, nullable)
             if plain:
                 counted.insert(0, f"CASE WHEN {chain(plain, ' AND ')} THEN 1 ELSE 0 END")
+            counted[:1] = map(_as_double, counted[:1])
             lines.append(f"  {' * '.join(counted) or '1'} AS {self._box(box)}")
         if nullable:
             used = self.record.used.tolist()
-            unknown = [f"CASE WHEN {self._is_missing(j)} THEN 1e0 ELSE 0e0 END" for j in used]
-            lines.append(f"  ({chain(unknown, ' + ')}) / {double(len(used))} AS {self.unknown}")
+            unknown = [f"CASE WHEN {self._is_missing(j)} THEN 1 ELSE 0 END" for j in used]
+            n_unknown = _as_double(chain(unknown, " + "))
+            lines.append(f"  {n_unknown} / {double(len(used))} AS {self.unknown}")
         return _subquery("SELECT", lines, "", "boxes")
 
     def _is_missing(self, feature: int) -> str:
@@ -126,7 +152,8 @@ class _Queries:
             ]
             if terms or boxes.start == 0:
                 scores[label] = self._score(label, boxes.start)
-                lines.append(f"  {' + '.join([score, *terms])} AS {scores[label]}")
+                total = " + ".join([score, *terms]) if terms else _as_double(score)
+                lines.append(f"  {total} AS {scores[label]}")
         return _subquery("SELECT *,", lines, f" FROM {inner}", "scores") if lines else inner
 
     def moving(self, inner: str, scores: dict[int, str]) -> str:
@@ -142,6 +169,11 @@ class _Queries:
 def _subquery(start: str, lines: list[str], end: str, name: str) -> str:
     body = ",\n".join(lines)
     return indented(f"({start}\n{body}\n{end.lstrip()}) AS {name}")
+
+
+def _as_double(number: str) -> str:
+    """Return a number in double precision, which literals are not in PostgreSQL."""
+    return f"CAST({number} AS DOUBLE PRECISION)"
 
 
 def _at_least(low: float) -> str:

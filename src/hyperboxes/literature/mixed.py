@@ -342,10 +342,8 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
             each=self.entropy == "each",
             frequencies=self.overlap == "frequencies",
         )
-        boxes = CountingBoxStore(lower.shape[1], n_classes)
-        return MixedModel(
-            boxes, model.scale, model.membership, features=features, owners=owners, mixture=mixture
-        )
+        model.boxes = CountingBoxStore(lower.shape[1], n_classes)
+        return MixedModel(**vars(model), features=features, owners=owners, mixture=mixture)
 
 
 def number_categories(
