@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.access import changes, reads
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.validation import (
     N_JOBS,
@@ -158,6 +159,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         samples = Samples(lower, upper, scale, labels, counts=counts)
         return samples.shuffled(check_random_state(self.random_state)) if shuffle else samples
 
+    @changes
     def _fit(
         self, X: Any, y: Any, X_upper: Any, *, classes: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -170,7 +172,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
                 warnings.warn(
                     f"theta={self.theta} does not limit boxes: theta is a fraction of the range "
                     "of each feature, so choose a value below 1, such as 0.3.",
-                    stacklevel=4,
+                    stacklevel=5,
                 )
             lower, upper, y = self._validate_samples(X, y, X_upper, sample_weight=sample_weight)
             (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
@@ -224,11 +226,13 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         vars(twin).update(data_attributes(self), _model=model)
         return twin
 
+    @reads
     def _record(self) -> NearestBoxes:
         """Return the fitted model as a record, which stays as it is when learning goes on."""
         return self._model.record(self._label_boxes())
 
     @property
+    @reads
     def hyperboxes_(self) -> Hyperboxes:
         """The boxes in data units."""
         check_is_fitted(self)
@@ -361,6 +365,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         check_is_fitted(self)
         return list_categories(self)
 
+    @reads
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class of the box with the largest membership for each sample.
 
@@ -378,6 +383,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
         return self.classes_[self._map_slices(classify, X, X_upper, len(self.classes_))]
 
+    @reads
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return how probable each class is, by how right memberships were on unseen samples.
 
@@ -403,6 +409,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
         return self._map_slices(probabilities, X, X_upper, len(self.classes_))
 
+    @reads
     def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs: each class's largest membership over its boxes.
 
@@ -431,6 +438,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
             n_values += 1 + boxes.lower[boxes.labels == NO_LABEL].size
         return self._map_slices(memberships, X, X_upper, n_values)
 
+    @reads
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the box that decides the class of each sample.
 

@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
+from hyperboxes._estimators.access import access_of
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.registry import (
     EstimatorEntry,
@@ -173,14 +174,15 @@ def _to_bytes(model: Any) -> bytes:
         )
     check_is_fitted(model)
     model._validate_params()
-    try:
-        kind = _find_kind(learner)
-        header = _header(model, learner.file_name) | kind.read_header(model._model)
-        arrays = _arrays(model, kind)
-        _check_values(kind, header, arrays)
-    except ModelFileError as error:
-        raise ValueError(f"This model cannot be saved: {error}.") from error
-    return pack(header, arrays)
+    with access_of(model).reading():
+        try:
+            kind = _find_kind(learner)
+            header = _header(model, learner.file_name) | kind.read_header(model._model)
+            arrays = _arrays(model, kind)
+            _check_values(kind, header, arrays)
+        except ModelFileError as error:
+            raise ValueError(f"This model cannot be saved: {error}.") from error
+        return pack(header, arrays)
 
 
 def _find_kind(learner: EstimatorEntry) -> ModelSchema:
