@@ -150,7 +150,8 @@ def try_file(content: bytes, X: pd.DataFrame, y: np.ndarray) -> str:
         model = hb.load(io.BytesIO(content))
     except hb.ModelFileError:
         return "rejected"
-    X = X.iloc[:, : model.n_features_in_].set_axis(model.feature_names_in_, axis=1)
+    X = X.iloc[:, : model.n_features_in_]
+    X = X.set_axis(getattr(model, "feature_names_in_", X.columns), axis=1)
     for use in (_agree, _read, _learn):
         if found := _trial(lambda use=use: use(model, X, y)):
             return found
@@ -515,7 +516,7 @@ COUNTS = {
     "exports": 100_000,
     "threads": 150,
     "writers": 500,
-    "months": 1_000_000,
+    "months": 200_000,
 }
 
 
