@@ -14,7 +14,7 @@ KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
 PYTEST := -m pytest --numprocesses logical --dist loadfile
-BENCHMARKS := $(addprefix bench-, defaults peers scale order hidden probabilities imbalance ensembles mixed readable boosted streams dask family faults)
+BENCHMARKS := $(addprefix bench-, defaults peers scale large order hidden probabilities imbalance ensembles mixed readable boosted streams dask family faults matrix)
 ON_KERNELS := $(foreach name,adaptive agglomerative bitmaps boosting ensembles fences geometry box_index all_class_tree mixed online nearest simd blocking saving saving_additive wrong_files,tests/test_$(name).py)
 ON_PAPER_SETS := $(addprefix bench-, missing labels merging membership pruning)
 
@@ -58,7 +58,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.docs
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet docs docs/_build $(ARGS)
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env docs docs/_build $(ARGS)
 
 # Draws the images in docs/ that examples/ has scripts for; benchmarks draw the others.
 pictures: $(VENV)/.docs

@@ -125,9 +125,7 @@ TABLES = ["one-thread", "readable", "growth"]
 def main() -> None:
     """Print all tables, or some."""
     parser = command("bench-boosted", __doc__, data=False, quick="fewer samples")
-    parser.add_argument("--most", type=int, default=10_000_000, help="samples in the last table")
     parser.add_argument("--only", nargs="+", default=TABLES, choices=TABLES, help="some tables")
-    parser.add_argument("--without", nargs="+", default=[], help="readable learners left out")
     options = parser.parse_args()
     n_samples = 10_000 if options.quick else 100_000
     print(machine("numpy", "scikit-learn"), "\n")
@@ -135,11 +133,10 @@ def main() -> None:
         for n_classes in (2, 5):
             print_times(n_samples, GRADIENT_BOOSTING, n_classes)
     if "readable" in options.only:
-        others = {name: make for name, make in READABLE.items() if name not in options.without}
-        print_times(n_samples // 20, others, 2)
+        print_times(n_samples // 20, READABLE, 2)
     if "growth" in options.only:
-        sizes = [10_000, 100_000] if options.quick else [10_000, 100_000, 1_000_000, 10_000_000]
-        print_growth([size for size in sizes if size <= options.most])
+        sizes = [10_000, 100_000, 1_000_000, 10_000_000]
+        print_growth(sizes[:2] if options.quick else sizes)
 
 
 if __name__ == "__main__":

@@ -3,35 +3,31 @@
 Settings were chosen on every other one of the paper's sets by name, on two large ones (electricity
 and covertype) and on generated sets with useless features; the others confirm them. Forests are
 also calibrated out of bag like random hyperboxes, by the same three numbers; ExtraTrees need
-bootstrap samples for that. Results are kept in a file if one is named, so that a table can be made
-of several runs: `--keep kept.json --only glass heart`, then the same with other sets.
+bootstrap samples for that. Results are kept, so that a run may be stopped and continued.
 
 `--published` compares random hyperboxes as published with forests by the authors' protocol.
-`--merged` compares a single model with four that become one: learned from four parts of the
-samples, or from all samples in four orders. `--times` measures sets of more than 2,000 samples, in
-processor time of one thread.
+`--times` measures sets of more than 2,000 samples, in processor time of one thread.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from benchmarks.data import all_sets, draw, in_file_order, load, paper_sets
-from benchmarks.harness import Kept, command, machine, medians, progress, table
+from benchmarks.data import all_sets, draw, in_file_order, paper_sets
+from benchmarks.harness import KEPT, Kept, command, digest, machine, medians, progress, table
 from benchmarks.internals import calibrate_votes
 from benchmarks.probabilities import Answers, Scores, cross_validate
-from hyperboxes import ImprovedOnlineGFMM, RandomHyperboxes, merge
+from hyperboxes import ImprovedOnlineGFMM, RandomHyperboxes
 
 LARGE = ("ijcnn1", "moving_squares", "shuttle", "skin_segmentation")
 N_MEMBERS = 100
@@ -83,27 +79,27 @@ def sets(folder: Path) -> dict[str, tuple[str, Callable[[], Any]]]:
     return {name: (next(uses) if own else "others", read) for name, (own, read) in known.items()}
 
 
-def print_scores(kept: dict[str, Scores], uses: dict[str, str]) -> None:
+def print_scores(found: dict[str, Scores], uses: dict[str, str]) -> None:
     """Print means over sets, and on how many of them random hyperboxes are ahead."""
     groups: dict[str, list[str]] = {}
-    for name in kept:
+    for name in found:
         groups.setdefault(uses[name], []).append(name)
-    paper = [name for name in kept if uses[name] != "others"]
+    paper = [name for name in found if uses[name] != "others"]
     for use, names in {**groups, "the paper's, all": paper}.items():
         if not names:
             continue
         means = {
-            name: {who: np.mean(scores, axis=0) for who, scores in kept[name].items()}
+            name: {who: np.mean(scores, axis=0) for who, scores in found[name].items()}
             for name in names
         }
         ours = np.array([means[name]["RandomHyperboxes"] for name in names])
         rows = []
-        for who in kept[names[0]]:
+        for who in found[names[0]]:
             theirs = np.array([means[name][who] for name in names])
             accuracy, loss, _ = theirs.mean(axis=0)
             ahead = (np.sum(ours[:, 0] > theirs[:, 0]), np.sum(ours[:, 1] < theirs[:, 1]))
             rows.append([who, f"{accuracy:.4f}", f"{loss:.4f}", *(f"{n}" for n in ahead)])
-        n_folds = {len(scores) for name in names for scores in kept[name].values()}
+        n_folds = {len(scores) for name in names for scores in found[name].values()}
         print(f"\n{len(names)} sets ({use}), {'/'.join(map(str, sorted(n_folds)))} folds\n")
         print(table(["", "accuracy", "log-loss", "ours above", "ours below"], rows))
 
@@ -139,51 +135,12 @@ def print_published(folder: Path, only: list[str] | None) -> None:
     print(table(["", *contenders], rows))
 
 
-def print_merged(folder: Path, most: int | None, n_seeds: int = 3) -> None:
-    """Print accuracy, its spread over orders, and boxes of single and merged models."""
-    found: dict[str, list[list[float]]] = {}
-    n_sets = 0
-    for name in paper_sets(folder):
-        progress(name)
-        X, y = draw(*load(name, folder), most)
-        y = np.unique(y, return_inverse=True)[1]
-        if np.bincount(y).min() < 8:
-            continue  # parts would lack a class
-        n_sets += 1
-        for train, test in StratifiedKFold(2, shuffle=True, random_state=0).split(X, y):
-            ways = [dict(merged_or_not(X[train], y[train], seed)) for seed in range(n_seeds)]
-            for who in ways[0]:
-                models = [way[who] for way in ways]
-                scores = [model.score(X[test], y[test]) for model in models]
-                sizes = [len(model.hyperboxes_) / len(train) for model in models]
-                row = [float(np.mean(scores)), float(np.std(scores)), float(np.mean(sizes))]
-                found.setdefault(who, []).append(row)
-    rows = [[who, *(f"{value:.3f}" for value in np.mean(rows, 0))] for who, rows in found.items()]
-    print(f"\n{n_sets} sets, 2 folds, {n_seeds} orders\n")
-    print(table(["", "accuracy", "spread over orders", "boxes a sample"], rows))
-
-
-def merged_or_not(X: np.ndarray, y: np.ndarray, seed: int) -> Iterator[tuple[str, Any]]:
-    """Learn once, or four times and merge."""
-    ranges = [X.min(axis=0), X.max(axis=0)]
-    for theta in (0.1, 0.5, 0.7):
-        how = {"theta": theta, "scaling": ranges, "calibrate": False}
-        yield f"theta {theta}, one model", ImprovedOnlineGFMM(random_state=seed, **how).fit(X, y)
-        four = [ImprovedOnlineGFMM(random_state=4 * seed + i, **how) for i in range(4)]
-        rows = np.random.RandomState(seed).permutation(len(y))
-        rows = rows[np.argsort(y[rows], kind="stable")]  # parts have all classes
-        orders = [model.fit(X, y) for model in four]
-        yield f"  theta {theta}, four orders merged", merge(orders)
-        parts = [clone(m).fit(X[rows[i::4]], y[rows[i::4]]) for i, m in enumerate(four)]
-        yield f"  theta {theta}, four parts merged", merge(parts)
-
-
-def print_times(folder: Path, only: list[str] | None) -> None:
+def print_times(folder: Path) -> None:
     """Print the times of fits and predictions of sets with many samples, a quarter held out."""
     rows = []
     for name, (_, read) in sets(folder).items():
         X, y = read()
-        if len(y) < 4000 or (only and name not in only):
+        if len(y) < 4000:
             continue
         progress(name)
         X, y = draw(X, np.unique(y, return_inverse=True)[1], 20_000)
@@ -213,31 +170,25 @@ def main() -> None:
     """Print the chosen tables."""
     parser = command("bench-ensembles", __doc__)
     add = parser.add_argument
-    add("--only", nargs="+", metavar="SET", help="these sets")
-    add("--repeats", type=int, default=5, help="of 2-fold validation")
+    add("--only", nargs="+", metavar="SET", help="these sets, with --published")
     add("--most", type=int, help="samples of a set, drawn at random")
-    add("--keep", type=Path, help="file of results, which are not computed again")
     add("--published", action="store_true", help="the authors' protocol")
-    add("--merged", action="store_true", help="models that become one")
     add("--times", action="store_true", help="processor time on large sets")
     options = parser.parse_args()
     print(machine("numpy", "scikit-learn"))
     if options.published:
         print_published(options.data, options.only)
-    if options.merged:
-        print_merged(options.data, options.most)
     if options.times:
-        print_times(options.data, options.only)
-    if options.published or options.merged or options.times:
+        print_times(options.data)
+    if options.published or options.times:
         return
-    kept, known = Kept(options.keep), sets(options.data)
+    kept, known, found = Kept(KEPT / "ensembles.jsonl"), sets(options.data), {}
     for name, (_, read) in known.items():
-        if name in kept or (options.only and name not in options.only):
-            continue
-        progress(name)
-        X, y = draw(*read(), options.most)
-        kept[name] = cross_validate(X, y, options.repeats, answer)
-    found = {name: kept[name] for name in known if name in kept}
+        key = f"{name}, {options.most} samples, {digest()}"
+        if key not in kept:
+            progress(name)
+            kept[key] = cross_validate(*draw(*read(), options.most), 5, answer)
+        found[name] = kept[key]
     print_scores(found, {name: use for name, (use, _) in known.items()})
 
 

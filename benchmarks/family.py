@@ -1,7 +1,7 @@
 """All learners of the package on the paper's sets, and hyperbox-brain's: `make bench-family`.
 
-Accuracy, boxes for each training sample, processor time and mean ranks, by 2-fold cross-validation
-as in `make reproduce`, with a diagram of which differences of ranks mean anything. Each learner's
+Accuracy, boxes for each training sample and mean ranks, by 2-fold cross-validation as in `make
+reproduce`, with a diagram of which differences of ranks mean anything. Each learner's
 theta for a set is the best on the half of the sets that it is not in. What is finished is kept: the
 same command goes on.
 """
@@ -9,7 +9,6 @@ same command goes on.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from scipy.stats import studentized_range
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from benchmarks.data import draw, generated
-from benchmarks.harness import ROOT, command, machine, markdown, progress, seconds, write, write_csv
+from benchmarks.harness import KEPT, command, machine, markdown, progress
 from benchmarks.reproduce.experiments import BASELINES, guess
 from benchmarks.reproduce.jobs import Cell, Result, Store, run
 from benchmarks.reproduce.learners import Peer, count_boxes, datasets
@@ -39,7 +38,6 @@ from hyperboxes import (
 )
 from hyperboxes.literature import FuzzyMinMax, MultiGranularGFMM, OverlappingFuzzyMinMax
 
-KEPT = ROOT / "benchmarks" / ".reproduce"
 QUICK_LIMIT = 300  # samples
 THETAS = (0.1, 0.3, 0.5)
 BUDGET = 300.0  # seconds: where the folds of a learner would take longer, it is left out
@@ -91,26 +89,16 @@ def main() -> None:
     except NoDataError as error:
         sys.exit(str(error))
     print("\n\n".join((facts, *pages)))
-    write(options.results / "family.md", "# The family", facts, *pages)
 
 
 def parse() -> argparse.Namespace:
     """Read the command line."""
     parser = command("bench-family", __doc__, quick="small sets, one repeat")
-    names, sets = list(CONTENDERS), list(datasets().index)
-    several: dict[str, Any] = {"nargs": "+", "metavar": "NAME"}
-    add = parser.add_argument
-    add("--sets", choices=sets, default=sets, help="some data sets", **several)
-    add("--learners", choices=names, default=names, help="some of them", **several)
-    add("--repeats", type=int, default=5, help="of 2-fold validation")
-    add("--most", type=int, help="samples of a set, drawn at random")
-    add("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
-    add("--results", type=Path, default=KEPT / "results", metavar="DIR", help="of the tables")
+    parser.add_argument("--most", type=int, help="samples of a set, drawn at random")
     options = parser.parse_args()
-    if options.quick:
-        samples = datasets()["samples"]
-        options.sets = [name for name in options.sets if samples[name] <= QUICK_LIMIT]
-        options.repeats = 1
+    samples = datasets()["samples"]
+    options.sets = list(samples.index[samples <= QUICK_LIMIT] if options.quick else samples.index)
+    options.repeats = 1 if options.quick else 5
     return options
 
 
@@ -131,14 +119,13 @@ def compare(options: argparse.Namespace) -> list[str]:
         )
         for dataset in options.sets
         for name in CONTENDERS
-        if name in options.learners
         for theta in CONTENDERS[name].thetas
     ]
     store = Store(KEPT / "family.jsonl", str(source))
     for dataset in options.sets:
         part = [cell for cell in cells if cell.dataset == dataset and cell not in store]
         if part:
-            for failure in run(part, store, options.jobs, dataset):
+            for failure in run(part, store, dataset):
                 progress(f"FAILED {failure}")
     unfinished = {cell.dataset for cell in cells if cell not in store}
     frame = pd.DataFrame(
@@ -153,14 +140,13 @@ def compare(options: argparse.Namespace) -> list[str]:
     )
     if frame.empty:
         return ["No set is finished yet."]
-    write_csv(options.results / "family.csv", frame)
     return report(frame, options)
 
 
 def evaluate(
     source: Source, dataset: str, name: str, theta: float | None, n_repeats: int, most: int | None
 ) -> Result:
-    """Return means over the folds: accuracy, boxes for each sample, and seconds of processor time.
+    """Return means over the folds: accuracy, and boxes for each sample.
 
     Training samples come in a random order, the same for all: many sets are sorted by class. A
     learner that would take more than the budget is left out.
@@ -171,22 +157,17 @@ def evaluate(
     if CONTENDERS[name].is_ours:
         data = generated(200, 4)
         make().fit(data.X_train, data.y_train).predict(data.X_test)  # compiles
-    rows: list[tuple[float, float, float, float]] = []
+    rows: list[tuple[float, float]] = []
     start = time.perf_counter()
     for fold, (train, test) in enumerate(folds.split(X, y)):
         train = np.random.default_rng(fold).permutation(train)
-        model = make()
-        begin = time.process_time()
-        model.fit(X[train], y[train])
-        middle = time.process_time()
+        model = make().fit(X[train], y[train])
         accuracy = float(np.mean(model.predict(X[test]) == y[test]))
-        end = time.process_time()
-        rows.append((accuracy, count_boxes(model) / len(train), middle - begin, end - middle))
+        rows.append((accuracy, count_boxes(model) / len(train)))
         if (time.perf_counter() - start) / len(rows) * folds.get_n_splits() > BUDGET:
             return {"left_out": True}
-    means = np.mean(rows, axis=0).tolist()
-    names = ("accuracy", "boxes_per_sample", "fit_seconds", "predict_seconds")
-    return dict(zip(names, means, strict=True))
+    accuracy, share = np.mean(rows, axis=0).tolist()
+    return {"accuracy": accuracy, "boxes_per_sample": share}
 
 
 def report(frame: pd.DataFrame, options: argparse.Namespace) -> list[str]:
@@ -198,24 +179,21 @@ def report(frame: pd.DataFrame, options: argparse.Namespace) -> list[str]:
     pages = [
         f"{options.repeats} x 2-fold cross-validation, {n_sets} sets"
         + (f", at most {options.most:,} samples of each" if options.most else ""),
-        "Mean accuracy, and boxes for each training sample, at the same theta for all sets "
-        "(theta bounds the mean side for FMNN and FMCN, and the longest for all others):",
-        theta_table(whole),
     ]
     if lacking:
         pages.append(f"Left out, too slow on a set: {', '.join(lacking)}.")
     if n_sets > 1:
-        pages += rank(at_thetas_of_others(whole), options.results / "family-ranks.png")
+        pages += rank(at_thetas_of_others(whole))
     return pages
 
 
-def rank(chosen: pd.DataFrame, picture: Path) -> list[str]:
+def rank(chosen: pd.DataFrame) -> list[str]:
     """Return the table of mean ranks, and draw it."""
     ranks = chosen.pivot(index="dataset", columns="learner", values="accuracy").rank(
         axis=1, ascending=False
     )
-    draw_ranks(ranks, picture)
-    values = ["accuracy", "boxes_per_sample", "fit_seconds", "predict_seconds"]
+    draw_ranks(ranks, KEPT / "results" / "family-ranks.png")
+    values = ["accuracy", "boxes_per_sample"]
     by_learner = chosen.groupby("learner", sort=False)
     means = by_learner[values].mean().assign(rank=ranks.mean(), theta=by_learner["theta"].unique())
     rows = []
@@ -223,12 +201,11 @@ def rank(chosen: pd.DataFrame, picture: Path) -> list[str]:
         thetas = ", ".join(f"{theta:g}" for theta in sorted(row["theta"])).replace("nan", "-")
         cells = f"{row['accuracy']:.3f}", f"{row['rank']:.2f}"
         share = "-" if pd.isna(row["boxes_per_sample"]) else f"{row['boxes_per_sample']:.3f}"
-        times = seconds(row["fit_seconds"]), seconds(row["predict_seconds"])
-        rows.append((str(name), thetas, *cells, share, *times))
-    header = ("learner", "theta", "accuracy", "rank", "boxes/sample", "fit s", "predict s")
+        rows.append((str(name), thetas, *cells, share))
+    header = ("learner", "theta", "accuracy", "rank", "boxes/sample")
     return [
         "Each at the theta that is best on half of the sets, for the sets of the other half; means "
-        "and ranks over all sets, seconds of processor time for a fold:",
+        "and ranks over all sets:",
         markdown(header, rows),
         f"Ranks that differ by less than {critical_difference(*ranks.shape):.2f} may do so by "
         "chance (Nemenyi, 5 %).",
@@ -246,20 +223,6 @@ def at_thetas_of_others(frame: pd.DataFrame) -> pd.DataFrame:
         part = frame[frame["dataset"].isin(own)]
         parts.append(part.merge(best[["learner", "theta"]], on=["learner", "theta"]))
     return pd.concat(parts)
-
-
-def theta_table(frame: pd.DataFrame) -> str:
-    """Tabulate accuracies and boxes over theta."""
-    with_theta = frame[frame["theta"].notna()]
-    groups = with_theta.groupby(["learner", "theta"], sort=False)
-    means = groups[["accuracy", "boxes_per_sample"]].mean()
-    texts = means.apply(lambda row: "{:.3f} ({:.2f})".format(*row), axis=1).to_dict()
-    thetas = sorted(with_theta["theta"].unique())
-    rows = (
-        (str(learner), *(texts.get((learner, theta), "-") for theta in thetas))
-        for learner in with_theta["learner"].unique()
-    )
-    return markdown(("learner", *(f"{theta:g}" for theta in thetas)), rows)
 
 
 def critical_difference(n_sets: int, n_learners: int) -> float:

@@ -24,6 +24,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "benchmarks" / ".reproduce"  # what is finished of long runs
 
 
 # --- Command line ---------------------------------------------------------------------------------

@@ -48,6 +48,7 @@ CONTENDERS: dict[str, Callable[[], object]] = {
     "AdaptiveGFMM": AdaptiveGFMM,
     "RandomHyperboxes": partial(RandomHyperboxes, random_state=0),
     "BoostedHyperboxes": partial(BoostedHyperboxes, random_state=0),
+    "BoostedHyperboxes, 1000": partial(BoostedHyperboxes, 1000, random_state=0),
     "forest, medians": _make_forest,
     "HistGradientBoosting": partial(HistGradientBoostingClassifier, random_state=0),
 }

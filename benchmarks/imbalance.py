@@ -1,4 +1,4 @@
-"""A rare class: F1 as predicted, and with a threshold that cross-validation has chosen.
+"""A rare class: F1 and balanced accuracy, as predicted, with class weights, with a threshold.
 
 Generated sets of 3,000 samples, 2 % of them of the rare class, a third for testing.
 """
@@ -8,24 +8,36 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.metrics import f1_score
+from sklearn.metrics import balanced_accuracy_score, f1_score
 from sklearn.model_selection import TunedThresholdClassifierCV, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.harness import command, machine, progress, table
-from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
+from hyperboxes import (
+    AdaptiveGFMM,
+    AgglomerativeGFMM,
+    BoostedHyperboxes,
+    ImprovedOnlineGFMM,
+    OnlineGFMM,
+    RandomHyperboxes,
+)
 
+N_SETS = 10
 MODELS: dict[str, Any] = {
     "ImprovedOnlineGFMM": ImprovedOnlineGFMM(random_state=0),
     "OnlineGFMM": OnlineGFMM(random_state=0),
     "AgglomerativeGFMM": AgglomerativeGFMM(),
+    "AdaptiveGFMM": AdaptiveGFMM(),
+    "BoostedHyperboxes": BoostedHyperboxes(random_state=0),
+    "RandomHyperboxes": RandomHyperboxes(random_state=0),
     "tree of depth 5": DecisionTreeClassifier(max_depth=5, random_state=0),
 }
 
 
-def score(seed: int) -> list[tuple[float, float]]:
-    """Return F1 of each model on a set, as predicted and with a threshold."""
+def score(seed: int) -> list[tuple[float, ...]]:
+    """Return F1 and balanced accuracy of each model on a set, in three ways."""
     X, y = make_classification(
         3000, 10, n_informative=5, weights=[0.98], flip_y=0.0, class_sep=1.0, random_state=seed
     )
@@ -34,25 +46,34 @@ def score(seed: int) -> list[tuple[float, float]]:
     scores = []
     for model in MODELS.values():
         tuned = TunedThresholdClassifierCV(model, scoring="f1", cv=3, random_state=0).fit(X, y)
-        plain = tuned.estimator_
-        scores.append(tuple(f1_score(y_test, one.predict(X_test)) for one in (plain, tuned)))
+        balanced = clone(model).set_params(class_weight="balanced").fit(X, y)
+        models = tuned.estimator_, balanced, tuned
+        predictions = [one.predict(X_test) for one in models]
+        scores.append(
+            tuple(
+                metric(y_test, p)
+                for p in predictions
+                for metric in (f1_score, balanced_accuracy_score)
+            )
+        )
     return scores
 
 
 def main() -> None:
     """Print means over the sets."""
-    parser = command("bench-imbalance", __doc__, data=False)
-    parser.add_argument("--seeds", type=int, default=10, help="how many sets")
-    n_sets = parser.parse_args().seeds
+    command("bench-imbalance", __doc__, data=False).parse_args()
     print(machine("numpy", "scikit-learn"))
     scores = []
-    for seed in range(n_sets):
+    for seed in range(N_SETS):
         progress(f"set {seed}")
         scores.append(score(seed))
     means = np.mean(scores, axis=0)
-    rows = ([name, *(f"{f1:.2f}" for f1 in row)] for name, row in zip(MODELS, means, strict=True))
-    print(f"\nF1 of the rare class, means over {n_sets} sets\n")
-    print(table(["", "as predicted", "with a threshold"], rows))
+    rows = (
+        [name, *(f"{f1:.2f}, {balanced:.2f}" for f1, balanced in row.reshape(-1, 2))]
+        for name, row in zip(MODELS, means, strict=True)
+    )
+    print(f"\nF1 of the rare class and balanced accuracy, means over {N_SETS} sets\n")
+    print(table(["", "as predicted", 'class_weight="balanced"', "with a threshold"], rows))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""Learning in matrix form beside the compiled estimators: `python -m benchmarks.matrix`.
+"""Learning and prediction by array operations, and by the compiled estimators.
 
-On NumPy and, where it is installed, PyTorch on the processor. All find the same boxes.
+Learning runs on NumPy and, where it is installed, PyTorch on the processor; prediction on PyTorch.
+All find the same boxes and probabilities.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from functools import partial
@@ -13,6 +15,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.datasets import make_classification
 from sklearn.preprocessing import minmax_scale
 
@@ -21,6 +24,7 @@ from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
 from hyperboxes.literature import matrix_gfmm
 
 SHAPES = ((5_000, 20), (200, 20_000))
+N_DISTANCES = 10**8  # of single features, in prediction
 LEARNERS = {"iol-gfmm": ImprovedOnlineGFMM, "onln-gfmm": OnlineGFMM}
 THETA = 0.5
 
@@ -50,8 +54,37 @@ def make_ways(X: np.ndarray, y: np.ndarray, algorithm: str) -> dict[str, Callabl
     return ways
 
 
+def show_predictions() -> None:
+    """Print a table of the seconds of `predict_proba`, compiled and as operations of PyTorch."""
+    if find_spec("torch") is None:
+        progress("predictions on a device need PyTorch: pip install torch")
+        return
+    os.environ["SCIPY_ARRAY_API"] = "1"  # scikit-learn wants it to be set
+    convert, rows = import_module("torch").asarray, []
+    for n_samples, n_features in SHAPES:
+        X, y = make_classification(
+            n_samples, n_features, n_informative=10, n_classes=5, random_state=0
+        )
+        model = ImprovedOnlineGFMM(random_state=0).fit(X, y)
+        n_predicted = N_DISTANCES // (n_features * len(model.hyperboxes_))
+        samples = np.resize(X, (n_predicted, n_features))
+        on_device = convert(samples)
+
+        def dispatched(model: Any = model, samples: Any = on_device) -> np.ndarray:
+            with config_context(array_api_dispatch=True):
+                return np.asarray(model.predict_proba(samples))
+
+        ways = {"compiled": partial(model.predict_proba, samples), "PyTorch": dispatched}
+        times = medians(ways, clock=time.process_time, budget=4.0)
+        assert (times["compiled"].result == times["PyTorch"].result).all()
+        seconds = [f"{times[name].seconds:.3g} s" for name in ways]
+        shape = f"{n_predicted:,} x {n_features:,}"
+        rows.append([shape, f"{len(model.hyperboxes_):,}", *seconds])
+    print(table(["samples", "boxes", "compiled", "PyTorch"], rows))
+
+
 def main() -> None:
-    """Print a table of seconds."""
+    """Print tables of seconds."""
     command("benchmarks.matrix", __doc__, data=False).parse_args()
     rows, names = [], []
     for n_samples, n_features in SHAPES:
@@ -73,6 +106,7 @@ def main() -> None:
             )
     print(machine("numpy", "scikit-learn"))
     print(table(["data", "algorithm", "boxes", *names], rows))
+    show_predictions()
 
 
 if __name__ == "__main__":

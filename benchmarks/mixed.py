@@ -2,7 +2,7 @@
 
 The way in which categories become numbers was chosen on one split of the first group of sets;
 the second was not used for choosing. Adult is among the shared data sets, the others are in the
-package `pydataset`; each is halved, stratified, with at most 3,000 rows unless told otherwise.
+package `pydataset`; each is halved, stratified, with at most 3,000 rows.
 """
 
 from __future__ import annotations
@@ -87,14 +87,12 @@ def _archive() -> tarfile.TarFile:
     return tarfile.open(Path(spec.origin).with_name("resources.tar.gz"))
 
 
-def read(
-    name: str, folder: Path | None, most: int = MOST_ROWS
-) -> tuple[pd.DataFrame, np.ndarray] | None:
+def read(name: str, folder: Path) -> tuple[pd.DataFrame, np.ndarray] | None:
     """Return the features and labels of a set, None if it is not at hand."""
     target, dropped = (CHOSEN | OTHERS)[name]
     if name == "adult":
-        path = None if folder is None else folder / "large" / "adult.csv.gz"
-        if path is None or not path.exists():
+        path = folder / "large" / "adult.csv.gz"
+        if not path.exists():
             return None
         frame = pd.read_csv(path, na_values=["?"], skipinitialspace=True)
         frame[target] = frame[target].str.strip(".")
@@ -107,8 +105,9 @@ def read(
     counts = frame[target].value_counts()
     frame = frame[frame[target].isin(counts.index[counts >= FEWEST_OF_A_CLASS])]
     y = frame.pop(target).astype(str).to_numpy()
-    if len(frame) > most:
-        frame, _, y, _ = train_test_split(frame, y, train_size=most, random_state=1, stratify=y)
+    if len(frame) > MOST_ROWS:
+        part: dict[str, Any] = {"train_size": MOST_ROWS, "random_state": 1, "stratify": y}
+        frame, _, y, _ = train_test_split(frame, y, **part)
     return frame.reset_index(drop=True), y
 
 
@@ -143,7 +142,7 @@ ENCODINGS = {
 }
 
 
-def score(X: pd.DataFrame, y: np.ndarray, seed: int, ours: dict[str, Any], scores: Scores) -> None:
+def score(X: pd.DataFrame, y: np.ndarray, seed: int, scores: Scores) -> None:
     """Add the accuracy and number of rules of all on one half, trained on the other."""
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, random_state=seed, stratify=y)
 
@@ -153,7 +152,7 @@ def score(X: pd.DataFrame, y: np.ndarray, seed: int, ours: dict[str, Any], score
 
     for how, encode in ENCODINGS.items():
         train, test = encode(X, X_test)
-        for name, model in ours.items():
+        for name, model in OURS.items():
             if how == "native" or name != _PUBLISHED:  # which counts categories alone
                 add(name, how, model, train, test)
         if how == "one-hot":
@@ -187,23 +186,19 @@ def main() -> None:
     """Print a table for each group of sets."""
     parser = command("bench-mixed", __doc__, quick="two sets, one split")
     parser.add_argument("--seeds", type=int, default=2, help="how many splits of each set")
-    parser.add_argument("--only", nargs="+", choices=[*CHOSEN, *OTHERS], help="some sets")
-    parser.add_argument("--most", type=int, default=MOST_ROWS, help="rows of each set at most")
-    parser.add_argument("--learners", nargs="+", choices=OURS, default=[*OURS], help="some of ours")
     args = parser.parse_args()
-    names = args.only or (["Chile", "Mathlevel"] if args.quick else [*CHOSEN, *OTHERS])
-    ours = {name: OURS[name] for name in args.learners}
+    names = ["Chile", "Mathlevel"] if args.quick else [*CHOSEN, *OTHERS]
     print(machine("numpy", "pandas", "scikit-learn"))
     results: dict[str, Scores] = {}
     warnings.simplefilter("ignore")  # of encoders about unknown categories
     for name in names:
-        if (data := read(name, args.data, args.most)) is None:
+        if (data := read(name, args.data)) is None:
             print(f"{name} is not at hand")
             continue
         progress(name)
         results[name] = {}
         for seed in range(1 if args.quick else args.seeds):
-            score(*data, seed, ours, results[name])
+            score(*data, seed, results[name])
     report("Sets used for choosing", CHOSEN, results)
     report("Others", OTHERS, results)
     if "adult" in results:

@@ -17,6 +17,7 @@ from benchmarks.data import load
 from benchmarks.harness import command, machine, progress, table
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM
 
+N_ORDERS = 10
 SETS = ("spambase", "shuttle", "landsat", "pendigits", "page_blocks", "ringnorm")
 LEARNERS = {"ImprovedOnlineGFMM": ImprovedOnlineGFMM(), "OnlineGFMM": OnlineGFMM()}
 
@@ -35,9 +36,7 @@ def fits(model: Any, X: np.ndarray, y: np.ndarray, seeds: range) -> Iterator[tup
 
 def main() -> None:
     """Print a table for each learner."""
-    parser = command("bench-order", __doc__)
-    parser.add_argument("--seeds", type=int, default=10, help="random orders")
-    options = parser.parse_args()
+    options = command("bench-order", __doc__).parse_args()
     print(machine("numpy", "scikit-learn"))
     for name, model in LEARNERS.items():
         rows = []
@@ -47,12 +46,12 @@ def main() -> None:
             X, y = load(title, folder)
             parts = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=0)
             X, X_test, y, y_test = parts
-            for how, models in fits(model, X, y, range(options.seeds)):
+            for how, models in fits(model, X, y, range(N_ORDERS)):
                 scores = [one.score(X_test, y_test) for one in models]
                 sizes = [len(one.hyperboxes_) for one in models]
                 cells = f"{np.mean(scores):.3f}", f"{min(scores):.3f}"
                 rows.append([title, how, *cells, f"{min(sizes):,} to {max(sizes):,}"])
-        print(f"\n{name}, {options.seeds} random orders\n")
+        print(f"\n{name}, {N_ORDERS} random orders\n")
         print(table(["set", "order", "accuracy", "worst", "boxes"], rows))
 
 

@@ -23,6 +23,7 @@ from benchmarks.harness import command, machine, progress, table
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
 LARGE = ("electricity", "ijcnn1", "moving_squares", "shuttle", "skin_segmentation")
+MOST = 1500  # samples of a set
 N_BINS = 10
 LEAST = 0.001  # what a probability counts at least, for all: forests give 0
 
@@ -102,18 +103,13 @@ def print_table(scores: list[Scores]) -> None:
 
 def main() -> None:
     """Print a table for each kind of sets."""
-    parser = command("bench-probabilities", __doc__)
-    parser.add_argument("--most", type=int, default=1500, help="samples of a set")
-    parser.add_argument("--repeats", type=int, default=2, help="of 2-fold validation")
-    options = parser.parse_args()
+    options = command("bench-probabilities", __doc__).parse_args()
     print(machine("numpy", "scikit-learn"))
     kinds: dict[str, list[Scores]] = {}
     for name, (is_of_paper, read) in all_sets(options.data, LARGE).items():
         progress(name)
-        result = cross_validate(*draw(*read(), options.most), options.repeats, answer)
+        result = cross_validate(*draw(*read(), MOST), 2, answer)
         kinds.setdefault("the paper's" if is_of_paper else "others", []).append(result)
-        losses = ", ".join(f"{who} {np.mean(rows, 0)[1]:.3f}" for who, rows in result.items())
-        print(f"{name}, log-loss: {losses}", flush=True)
     for kind, scores in kinds.items():
         print(f"\n{len(scores)} sets, {kind}\n")
         print_table(scores)

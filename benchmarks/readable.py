@@ -9,7 +9,7 @@ fitted for each class in turn, with its part of the rules.
 A fit of the other rule learners or of EBM that takes longer than `--seconds` of processor time is
 given up, and so are larger ones of that contender on that set; the same where it raises an error.
 Then its mean is one over fewer sets, so the last table compares boxes with each contender on the
-sets that it finished. `--keep FILE` keeps scores, so that a run may be stopped and continued.
+sets that it finished. Scores are kept, so that a run may be stopped and continued.
 """
 
 from __future__ import annotations
@@ -41,7 +41,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.data import Samples, in_file_order, load, paper_sets
-from benchmarks.harness import ROOT, Kept, command, digest, in_processes, machine, progress, table
+from benchmarks.harness import (
+    KEPT,
+    ROOT,
+    Kept,
+    command,
+    digest,
+    in_processes,
+    machine,
+    progress,
+    table,
+)
 from benchmarks.probabilities import log_loss
 from hyperboxes import AgglomerativeGFMM, BoostedHyperboxes
 
@@ -200,18 +210,15 @@ def limited(seconds: float) -> Iterator[None]:
 def score(
     X: np.ndarray,
     y: np.ndarray,
-    known: Scores,
     sizes: tuple[int, ...],
-    only: list[str],
     seconds: float,
 ) -> Scores:
     """Return accuracy and log-loss on a set by contender and number of rules."""
-    found = dict(known)
+    found: Scores = {}
     folds = list(StratifiedKFold(2, shuffle=True, random_state=SPLIT).split(X, y))
     for name, size, model in contenders(len(np.unique(y)), sizes):
-        gave_up = any(other == name and value is None for (other, _), value in found.items())
-        if gave_up or (name, size) in known or (only and name not in only):
-            continue
+        if any(other == name and value is None for (other, _), value in found.items()):
+            continue  # it gave up
         limit = seconds if name in (*RULE_LEARNERS, EBM) else 0.0
         try:
             with warnings.catch_warnings():
@@ -309,42 +316,23 @@ def frontier(scores: list[Scores], sizes: tuple[int, ...]) -> Figure:
 def main() -> None:
     """Score all contenders and print the tables."""
     parser = command("bench-readable", __doc__, quick="small sets, 20 and 40 rules")
-    add = parser.add_argument
-    add("--groups", nargs="+", metavar="TITLE", help="of sets (default: all)")
-    add("--sizes", type=int, nargs="+", metavar="N", help="numbers of rules")
-    add("--samples", type=int, default=LIMIT, help="of a set, at most")
-    add("--only", nargs="*", default=[], metavar="NAME", help="contenders")
-    add("--seconds", type=float, default=10.0, help="of processor time, for each fit")
-    add("--picture", type=Path, default=ROOT / "docs" / "readable.png", help="if all is run")
-    add("--jobs", type=int, default=-1, help="processes (default: all cores)")
-    add("--keep", type=Path, metavar="FILE", help="of scores, read and added to")
+    parser.add_argument("--seconds", type=float, default=10.0, help="of processor time, a fit")
     options = parser.parse_args()
-    sizes = tuple(options.sizes or ((20, 40) if options.quick else SIZES))
+    sizes = (20, 40) if options.quick else SIZES
     print(machine("numpy", "scikit-learn"))
-    kept = Kept(options.keep)
-
-    def key(title: str) -> str:
-        return f"{title} {options.samples} {digest()}"
-
-    def known(title: str) -> Scores:
-        rows = kept.get(key(title), [])
-        return {(name, size): value for name, size, value in rows}
-
-    def is_asked(name: str, size: int | None) -> bool:
-        return (size is None or size in sizes) and (not options.only or name in options.only)
-
-    how = sizes, options.only, options.seconds
+    kept = Kept(KEPT / "readable.jsonl")
     everything: list[Scores] = []
     unseen: list[Scores] = []
-    for title, sets in groups(options.data, options.samples).items():
-        if options.groups and title not in options.groups:
-            continue
-        chosen = {n: d for n, d in sets.items() if not options.quick or len(d[1]) <= QUICK_LIMIT}
-        tasks = {name: (*samples, known(name), *how) for name, samples in chosen.items()}
-        scores: list[Scores] = []
-        for name, found in in_processes(score, tasks, options.jobs):
-            kept[key(name)] = [(*which, value) for which, value in found.items()]
-            scores.append({which: value for which, value in found.items() if is_asked(*which)})
+    for title, sets in groups(options.data, LIMIT).items():
+        chosen = {
+            f"{name} {sizes} {options.seconds} {digest()}": (X, y, sizes, options.seconds)
+            for name, (X, y) in sets.items()
+            if not options.quick or len(y) <= QUICK_LIMIT
+        }
+        tasks = {key: task for key, task in chosen.items() if key not in kept}
+        for key, found in in_processes(score, tasks):
+            kept[key] = [(*which, value) for which, value in found.items()]
+        scores = [{(name, size): value for name, size, value in kept[key]} for key in chosen]
         everything += scores
         unseen += scores if title in UNSEEN else []
         print(f"\n{title}: {len(scores)} sets, accuracy/log-loss\n")
@@ -353,9 +341,8 @@ def main() -> None:
     print(mean_table(everything, sizes))
     print(f"\nPoints of accuracy that {OURS} is above, on all sets that a contender finished\n")
     print(difference_table(everything, sizes))
-    is_whole = sizes == SIZES and options.samples == LIMIT and not options.groups
-    if is_whole and not options.quick:
-        frontier(unseen, sizes).savefig(options.picture, dpi=110)
+    if not options.quick:
+        frontier(unseen, sizes).savefig(ROOT / "docs" / "readable.png", dpi=110)
 
 
 if __name__ == "__main__":

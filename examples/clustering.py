@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from hyperboxes import HyperboxClustering
 
-# Told apart with any kind of colour vision; noise is grey.
+# Distinct for any kind of colour vision; noise is grey.
 COLOURS = np.array(["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#BBBBBB"])
 N_SAMPLES = 1000
 

@@ -93,7 +93,7 @@ def cut() -> BoxesDisplay:
 
 TITLES: dict[Callable[[], Any], str] = {
     boxes: "Setosa is far from the others; versicolor and virginica meet",
-    rules: "Ten rules that tell benign from malignant tumours",
+    rules: "Ten rules that separate benign and malignant tumours",
     parallel: "A benign tumour lies in a benign box, in all features shown",
     growth: "Digits: boxes are added as samples arrive",
     memory: "After the drift at sample 1,500, recent boxes get the weight",

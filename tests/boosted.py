@@ -37,12 +37,17 @@ def small_model(max_boxes, **parameters):
     return BoostedHyperboxes(max_boxes, l2=0.3, random_state=0, **parameters)
 
 
-def held(model, X):
-    """Return which boxes of a model hold which samples, as their attributes say."""
+def parts(model, X):
+    """Return which part of its weights each box of a model adds, as their attributes say."""
     boxes = model.hyperboxes_
     X = X[:, np.newaxis]
     inside = (boxes.lower <= X) & (boxes.upper >= X)
-    return np.where(np.isnan(X), boxes.missing, inside).all(axis=2)
+    return np.where(np.isnan(X), boxes.missing_shares, inside).prod(axis=2)
+
+
+def held(model, X):
+    """Return which boxes of a model hold which samples."""
+    return parts(model, X) == 1.0
 
 
 def known_model():
@@ -57,9 +62,10 @@ def known_model():
         labels=np.array([1, 0, 1]),
         counts=np.array([300, 1, 40]),
         weights=np.array([[0.0, 0.456], [1.239, 0.0], [0.0, 2.1]]),
-        missing=np.array([[False, False, True], [True, True, True], [False, True, True]]),
+        missing_shares=np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]]),
         class_counts=np.array([[1, 299], [1, 0], [40, 0]]),
         intercept=np.array([0.0, 0.0123]),
+        missing_scores=np.array([0.0, 0.4]),
         feature_importances=np.array([0.5, 0.2, 0.3]),
     )
     return model

@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def boosted(folder):
-    """Save a model of boosted boxes beside the data, and return it."""
+    """Save a model of boosted boxes next to the data, and return it."""
     model = BoostedHyperboxes(6, random_state=0).fit(TRAIN[FEATURES], TRAIN["species"])
     save(model, "boosted")
     return model

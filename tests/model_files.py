@@ -57,6 +57,8 @@ GOLDEN_JSON = """{
  "parameters": {
   "calibrate": true,
   "categorical_features": "from_dtype",
+  "class_weight": null,
+  "decision": "auto",
   "gamma": [
    1.0,
    2
@@ -76,7 +78,9 @@ GOLDEN_JSON = """{
 
 
 # Numbers of probabilities, which are easily written, and what their part of the header is.
+_TABLES = "losses", "power_losses", "decision_losses"
 GOLDEN_CALIBRATION = {
+    "decision_losses": (np.arange(360.0) / 8).tolist(),
     "log_gaps": -3.0,
     "losses": (np.arange(55.0).reshape(11, 5) / 8).tolist(),
     "n_gaps": 1.5,
@@ -116,7 +120,8 @@ def golden_model():
     frame = pd.DataFrame({"length": [1, 5, 9, 1], "width": [0, 0, nan, 4.0]})
     model = ImprovedOnlineGFMM(np.float64(0.5), gamma=[1.0, 2], selection="all", unlabeled="?")
     model.fit(frame, ["a", "a", "b", "?"])
-    tables = {name: np.array(GOLDEN_CALIBRATION[name]) for name in ("losses", "power_losses")}
+    tables = {name: np.array(GOLDEN_CALIBRATION[name]) for name in _TABLES}
+    tables["decision_losses"] = tables["decision_losses"].reshape(3, 4, 6, 5)
     model._model.calibration = DistanceCalibration(
         log_gaps=-3.0, n_gaps=1.5, next_update=4, **tables
     )
@@ -203,5 +208,4 @@ def assert_same_model(twin, model):
 
 def plain_calibration(calibration):
     """Return all numbers of it, for comparison."""
-    tables = "losses", "power_losses"
-    return vars(calibration) | {name: getattr(calibration, name).tolist() for name in tables}
+    return {name: np.asarray(value).tolist() for name, value in vars(calibration).items()}

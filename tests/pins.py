@@ -55,11 +55,12 @@ DATA = {
     "categories": lambda: (_with_categories(_make_data(3)[0]), _make_data(3)[1]),
     "names": lambda: (_make_data(3)[0], np.array(["it's", "b", "c"])[_make_data(3)[1]]),
 }
+SEEDED = {"random_state": 0, "decision": "nearest"}
 MAIN_ROAD: dict[str, tuple[type, dict[str, Any]]] = {
-    "online": (hb.OnlineGFMM, {"random_state": 0}),
-    "improved": (hb.ImprovedOnlineGFMM, {"random_state": 0, "theta": 0.3}),
-    "agglo-sm": (hb.AgglomerativeGFMM, {}),
-    "agglo2": (hb.AgglomerativeGFMM, {"algorithm": "agglo2", "theta": 0.4}),
+    "online": (hb.OnlineGFMM, SEEDED),
+    "improved": (hb.ImprovedOnlineGFMM, {"theta": 0.3, **SEEDED}),
+    "agglo-sm": (hb.AgglomerativeGFMM, {"decision": "nearest"}),
+    "agglo2": (hb.AgglomerativeGFMM, {"algorithm": "agglo2", "theta": 0.4, "decision": "nearest"}),
     "boosted": (hb.BoostedHyperboxes, {"random_state": 0, "max_boxes": 8}),
     "random": (hb.RandomHyperboxes, {"random_state": 0, "n_estimators": 6}),
     "adaptive": (hb.AdaptiveGFMM, {"max_boxes": 40}),
@@ -89,19 +90,19 @@ def make_models() -> dict[str, Any]:
                 add(f"{name}-{data}", cls, data, params)
     add("improved-paper", hb.ImprovedOnlineGFMM, "five", {"theta": 0.2, **PAPER})
     add("improved-lemma", hb.ImprovedOnlineGFMM, "two", {"selection": "lemma", **PAPER})
-    add("improved-limited", hb.ImprovedOnlineGFMM, "five", {"random_state": 0, "max_boxes": 12})
+    add("improved-limited", hb.ImprovedOnlineGFMM, "five", {**SEEDED, "max_boxes": 12})
     add("boosted-many", hb.BoostedHyperboxes, "five", {"random_state": 0, "max_boxes": 120})
 
     def intervals() -> tuple[Any, Any, Any, Any]:
         X, y = DATA["two"]()
         upper = X + np.random.default_rng(1).random(X.shape).round(1) / 2
-        return hb.ImprovedOnlineGFMM(random_state=0).fit(X, y, X_upper=upper), X, y, upper
+        return hb.ImprovedOnlineGFMM(**SEEDED).fit(X, y, X_upper=upper), X, y, upper
 
     def merged() -> tuple[Any, Any, Any, Any]:
         X, y = DATA["five"]()
         parts = [
             hb.ImprovedOnlineGFMM(
-                random_state=0, theta=0.3, scaling=[X.min().tolist(), X.max().tolist()]
+                theta=0.3, scaling=[X.min().tolist(), X.max().tolist()], **SEEDED
             ).fit(X[k::2], y[k::2])
             for k in range(2)
         ]
@@ -109,11 +110,12 @@ def make_models() -> dict[str, Any]:
 
     def pruned() -> tuple[Any, Any, Any, Any]:
         X, y = DATA["five"]()
-        return hb.prune(hb.AgglomerativeGFMM(theta=0.2).fit(X[::2], y[::2]), X, y), X, y, None
+        model = hb.AgglomerativeGFMM(theta=0.2, decision="nearest").fit(X[::2], y[::2])
+        return hb.prune(model, X, y), X, y, None
 
     def streamed() -> tuple[Any, Any, Any, Any]:
         X, y = DATA["five"]()
-        model = hb.OnlineGFMM(theta=0.3)
+        model = hb.OnlineGFMM(theta=0.3, decision="nearest")
         for rows in np.array_split(np.arange(len(X)), 3):
             model.partial_fit(X.iloc[rows], y[rows], classes=range(5))
         return model, X, y, None

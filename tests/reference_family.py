@@ -105,7 +105,11 @@ def contract(vi: Array, wi: Array, vk: Array, wk: Array, x: Array, cases: Cases)
 
 def cut_by_four(d: int, vi: Array, wi: Array, vk: Array, wk: Array, case: int, x: Array) -> None:
     """Move a face, or two; of equal ways the first, which the paper leaves open."""
-    i_goes_up = wk[d] - vi[d] <= wi[d] - vk[d]
+    part(d, vi, wi, vk, wk, case, wk[d] - vi[d] <= wi[d] - vk[d])
+
+
+def part(d: int, vi: Array, wi: Array, vk: Array, wk: Array, case: int, i_goes_up: bool) -> None:
+    """Move a face, or two, by one of the four cases."""
     if case == 1:
         wi[d] = vk[d] = (wi[d] + vk[d]) / 2
     elif case == 2:
@@ -250,19 +254,8 @@ def contract_every(vi: Array, wi: Array, vk: Array, wk: Array) -> None:
     """Part boxes i and k in every feature (1993): of equal ways the second."""
     found = find_cases(vi, wi, vk, wk, four)
     for d, case in enumerate(found or []):
-        i_goes_up = wk[d] - vi[d] < wi[d] - vk[d]
-        if case == 1:
-            wi[d] = vk[d] = (wi[d] + vk[d]) / 2
-        elif case == 2:
-            wk[d] = vi[d] = (wk[d] + vi[d]) / 2
-        elif case == 3 and i_goes_up:
-            vi[d] = wk[d]
-        elif case == 3:
-            wi[d] = vk[d]
-        elif case == 4 and i_goes_up:
-            wk[d] = vi[d]
-        elif case == 4:
-            vk[d] = wi[d]
+        if case:
+            part(d, vi, wi, vk, wk, case, wk[d] - vi[d] < wi[d] - vk[d])
 
 
 def cluster(

@@ -18,8 +18,18 @@ unit = st.floats(0, 1, allow_subnormal=False)
 thetas = st.sampled_from([0.1, 0.2, 0.3, 0.5, 0.7, 1.0]) | st.floats(0.01, 1.5)
 slopes = st.sampled_from([0.5, 1.0, 2.0, 10.0]) | st.floats(0.1, 20)
 
+# Neighbours in double precision, which are one number in single precision, and others.
+ends = st.one_of(grid, unit, st.integers(-3, 3).map(lambda steps: 0.3 + steps * 2.0**-54))
+
 # For tests that are run for many combinations of parameters: a third of the profile's examples.
 few_examples = settings(max_examples=settings().max_examples // 3)
+
+
+@st.composite
+def intervals(draw, n_features):
+    """Draw an interval: its lower and upper ends."""
+    pairs = draw(st.lists(st.tuples(ends, ends), min_size=n_features, max_size=n_features))
+    return np.sort(np.array(pairs), axis=1).T
 
 
 @dataclass

@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 
 from hyperboxes import BoostedHyperboxes, Explanations, explain
 from hyperboxes._readers import explanation_text
-from tests.boosted import MANY, held, known_model, problems, small_model
+from tests.boosted import MANY, known_model, parts, problems, small_model
 
 X, Y = load_iris(return_X_y=True)
 nan = np.nan
@@ -29,15 +29,20 @@ def test_the_parts_add_up_to_what_the_model_says(problem, max_boxes):
     explanations = explain(model, X)
     assert_array_equal(explanations.predictions, model.predict(X))
     assert_array_equal(explanations.probabilities, model.predict_proba(X))
-    contained = held(model, X)
+    counted = parts(model, X)
+    is_complete = ~np.isnan(X).any(axis=1)
     for row, explanation in enumerate(explanations):
-        total = model.intercept_.copy()
+        total = explanation.baseline.copy()
         for vote in sorted(explanation.boxes, key=lambda vote: vote.index):
             total += vote.contributions
-        assert_array_equal(explanation.scores, total)
-        assert_allclose(explanation.probabilities, softmax(total), rtol=1e-12)
+        assert_allclose(explanation.scores, total, atol=1e-12)
+        if is_complete[row]:
+            assert_array_equal(explanation.baseline, model.intercept_)
+            assert_array_equal(explanation.scores, total)
+        assert_allclose(explanation.probabilities, softmax(total), rtol=1e-10)
         assert explanation.prediction == model.predict(X[[row]])[0]
-        assert {vote.index for vote in explanation.boxes} == set(np.flatnonzero(contained[row]))
+        assert {vote.index for vote in explanation.boxes} == set(np.flatnonzero(counted[row]))
+        assert all(vote.part == counted[row, vote.index] for vote in explanation.boxes)
         largest = [np.abs(vote.contributions).max() for vote in explanation.boxes]
         assert all(a >= b for a, b in pairwise(largest))
 
@@ -45,15 +50,36 @@ def test_the_parts_add_up_to_what_the_model_says(problem, max_boxes):
 def test_the_text_is_a_table_of_votes():
     sample = [[2.0000001, nan, 7.0]]
     assert str(explain(known_model(), sample)[0]) == (
-        "b, probability 0.705: 2 of 3 boxes contain the sample.\n\n"
+        "b, probability 0.704: 2 of 3 boxes contain the sample.\n\n"
         "      b        a\n"
-        "  +0.01           intercept\n"
+        "  -0.01    -0.02  intercept\n"
         "  +2.10           box 2  2 < x0 = 2.0000001 <= 4.25\n"
         "           +1.24  box 1  x1 missing\n"
-        "   2.11     1.24  score\n"
-        "  0.705    0.295  probability\n\n"
-        "It would be a (probability 0.773) with x0 2.0000001 -> 2."
+        "   2.09     1.22  score\n"
+        "  0.704    0.296  probability\n\n"
+        "It would be a (probability 0.770) with x0 2.0000001 -> 2.\n"
+        "Unknown are 1 of the 3 features in conditions: the intercept includes a move of\n"
+        "    the scores towards the classes' shares."
     )
+
+
+def test_boxes_that_count_in_part_say_so():
+    model = BoostedHyperboxes(6, random_state=0).fit(X, Y)
+    sample = [[nan, 3.0, nan, 1.0]]
+    explanation = explain(model, sample)[0]
+    part = [box for box in explanation.boxes if box.part < 1.0]
+    assert part
+    n_inside = len(explanation.boxes) - len(part)
+    assert f" boxes contain the sample, {len(part)} in part." in str(explanation)
+    assert f": {n_inside or 'none'} of 6 boxes" in str(explanation)
+    shares = model.hyperboxes_.missing_shares
+    for box in part:
+        missing = [j for j in (0, 2) if j in box.constrained]
+        assert box.part == np.prod([shares[box.index, j] for j in missing])
+        assert_array_equal(box.contributions, box.part * model.hyperboxes_.weights[box.index])
+        for j in missing:
+            text = f"x{j} missing (counts {shares[box.index, j]:g})"
+            assert text in explanation.conditions(box)
 
 
 def test_other_classes_and_boxes_are_counted():

@@ -38,17 +38,18 @@ def test_votes_add_up_to_the_scores(case):
     assert data["boxes"]["index"] == list(range(len(boxes)))
     assert [sample["row"] for sample in data["samples"]] == list(range(1, len(samples) + 1))
     for sample, explanation in zip(data["samples"], explanations, strict=True):
-        total = np.array(data["intercept"])
+        total = np.array(sample["baseline"])
         for held in sample["held"]:
             for code, vote in data["boxes"]["votes"][held["box"]]:
-                total[code] += vote
+                total[code] += held["part"] * vote
         total += sample["rest"] or 0.0
         assert_allclose(total, sample["scores"], atol=1e-4)
         assert_allclose(sample["scores"], explanation.scores, atol=1e-6)
         assert_allclose(sample["memberships"], explanation.probabilities, atol=1e-6)
         assert sample["nHeld"] == len(explanation.boxes)
-        change = str(explanation).split("\n\n")[-1].replace("\n    ", " ").replace("->", "→")
-        assert sample["change"].replace("\xa0", " ") == change
+        change = str(explanation).split("\n\n")[-1].replace("\n    ", " ")
+        change = change.replace("\n", " ").replace("->", "→")
+        assert f"{sample['change']} {sample['tie']}".replace("\xa0", " ").rstrip() == change
         told = [held["conditions"] for held in sample["held"]]
         assert told == [explanation.conditions(vote) for vote in explanation.boxes[:30]]
 

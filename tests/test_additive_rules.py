@@ -119,7 +119,7 @@ def test_of_many_votes_those_that_weigh_most_are_told():
 @pytest.mark.parametrize("max_boxes", [20, MANY])
 def test_no_condition_is_spare_and_no_two_boxes_are_equal(max_boxes):
     boxes = BoostedHyperboxes(max_boxes, random_state=0).fit(X, Y).hyperboxes_
-    ends = np.hstack([boxes.lower, boxes.upper, boxes.missing])
+    ends = np.hstack([boxes.lower, boxes.upper, boxes.missing_shares])
     assert len(np.unique(ends, axis=0)) == len(boxes)
     for lower, upper, inside in zip(boxes.lower, boxes.upper, boxes.contains(X).T, strict=True):
         for ends, is_open in ((lower, -inf), (upper, inf)):
@@ -160,7 +160,7 @@ def test_the_table_holds_the_very_boxes_and_votes():
     assert_array_equal(frame["support"], boxes.counts)
     assert_array_equal(frame[votes], boxes.weights)
     assert_array_equal(frame[counts], boxes.class_counts)
-    assert_array_equal(frame[missing], boxes.missing)
+    assert_array_equal(frame[missing], boxes.missing_shares)
     assert frame["rule"][2] == "2 < x0 <= 4.25"
     lower, upper = (np.where(np.isinf(ends), np.nan, ends) for ends in (boxes.lower, boxes.upper))
     assert_array_equal(frame[bounds[::2]], lower)

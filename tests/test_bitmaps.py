@@ -13,12 +13,9 @@ from hyperboxes._models.box_store import BoxStore
 from tests import reference
 from tests.compiled import FromPython
 from tests.learners import AgglomerativeGFMM, ImprovedOnlineGFMM
-from tests.strategies import grid, unit
+from tests.strategies import ends, intervals
 
 on_bitmaps = FromPython(bitmaps)
-
-near = st.integers(-3, 3).map(lambda steps: 0.3 + steps * 2.0**-54)
-values = st.one_of(grid, unit, near)
 
 
 def fields(rows):
@@ -27,16 +24,9 @@ def fields(rows):
     return set(np.flatnonzero(np.unpackbits(words, bitorder="little")).tolist())
 
 
-@st.composite
-def intervals(draw, n_features):
-    """Draw an interval."""
-    ends = draw(st.lists(st.tuples(values, values), min_size=n_features, max_size=n_features))
-    return np.sort(np.array(ends), axis=1).T
-
-
 @given(data=st.data(), n_features=st.integers(1, 4))
 def test_no_box_is_left_out(data, n_features):
-    """Boxes grow and get walls; the bitmaps are asked what meets, lies inside and has room."""
+    """Boxes grow and get blocking bounds; bitmaps find what meets, lies inside and may grow."""
     rows = data.draw(st.lists(intervals(n_features), min_size=1, max_size=12))
     labels = np.array(
         data.draw(st.lists(st.integers(0, 2), min_size=len(rows), max_size=len(rows)))
@@ -46,15 +36,15 @@ def test_no_box_is_left_out(data, n_features):
     boxes = BoxStore.of_rows(lower, upper, labels, np.ones(len(rows)), n_classes=3)
     maps = bitmaps.make_bitmaps(lower[:n_marked], upper[:n_marked], len(rows), 3, 0)
     maps.state[bitmaps.ON] = 1
-    walls = np.full((len(rows), n_features, 2), -np.inf)
+    bounds = np.full((len(rows), n_features, 2), -np.inf)
     for box in range(len(rows)):
         on_bitmaps.mark_box(box, boxes.arrays, maps)
         growth = data.draw(intervals(n_features))
         boxes.lower[box], boxes.upper[box] = reference.hull(lower[box], upper[box], *growth)
         on_bitmaps.mark_box(box, boxes.arrays, maps)
         j, end = data.draw(st.integers(0, n_features - 1)), data.draw(st.integers(0, 1))
-        walls[box, j, end] = data.draw(values) - end
-        on_bitmaps.mark_blocking_bound(box, j, end, walls[box, j, end], maps)
+        bounds[box, j, end] = data.draw(ends) - end
+        on_bitmaps.mark_blocking_bound(box, j, end, bounds[box, j, end], maps)
     v, w = data.draw(intervals(n_features))
     label = data.draw(st.integers(0, 2))
     meets = (boxes.lower <= w) & (boxes.upper >= v)
@@ -68,13 +58,13 @@ def test_no_box_is_left_out(data, n_features):
     one_short = np.flatnonzero(((~meets).sum(axis=1) <= 1) & (labels != label))
     assert set(one_short.tolist()) <= fields(maps.all_but_one)
 
-    has_room = ((walls[:, :, 0] <= v) & (walls[:, :, 1] <= -w)).all(axis=1)
+    may_grow = ((bounds[:, :, 0] <= v) & (bounds[:, :, 1] <= -w)).all(axis=1)
     is_inside = ((boxes.lower >= v) & (boxes.upper <= w)).all(axis=1)
     n_rows = on_bitmaps.rows_blocked(v, w, 0, maps)
     n_rows = on_bitmaps.rows_outside(w, v, n_rows, maps)
     on_bitmaps.load_class(0, label, maps)
     on_bitmaps.intersect(0, 0, n_rows, bitmaps.NOT_IN, bitmaps.IN_ALL_ROWS, maps)
-    expected = np.flatnonzero(has_room & is_inside & (labels == label))
+    expected = np.flatnonzero(may_grow & is_inside & (labels == label))
     assert set(expected.tolist()) <= fields(maps.all_rows)
     if n_marked == len(rows):
         on_bitmaps.unmark_box(0, boxes.arrays, maps)

@@ -1,4 +1,4 @@
-"""Boosted boxes: exact beside the slow reference, and what the estimator promises."""
+"""Boosted boxes: equal to the slow reference, and what the estimator promises."""
 
 from dataclasses import replace
 from unittest import mock
@@ -21,7 +21,7 @@ from hyperboxes._kernels import boosting as boosting_kernels
 from hyperboxes._learning import boosting as boosting_learning
 from hyperboxes._learning import cells
 from tests import reference_boosting as reference
-from tests.boosted import MANY, held, problems, small_model
+from tests.boosted import MANY, held, parts, problems, small_model
 from tests.compiled import FromPython
 
 on_boosting = FromPython(boosting_kernels)
@@ -125,15 +125,15 @@ def test_models_equal_the_reference(
     X, y, weights = problem
     n_classes = y.max() + 1
     model = small_model(max_boxes, max_conditions=max_conditions, early_stopping=must_help)
-    how, _ = model._settings(n_classes)
+    how, _ = model._settings(n_classes, len(X))
     how = replace(how, max_boxes=4, max_searches=max_searches)
-    model._settings = lambda _: (how, 1)
+    model._settings = lambda *_: (how, 1)
     random = np.random.RandomState(0)
     with mock.patch.object(boosting_learning, "MAX_SEARCHED", max_searched):
         path = model.fit(X, y, weights)._runs[0].path
-        rows = boosting_learning.draw_rows(len(X), random)
+        rows = boosting_learning.draw_rows(len(X), random, max_searched)
     expected = reference.Booster(X, y, weights, how, n_classes, random, rows).run()
-    stages = [path.indices_at(stage) for stage in range(1, len(path.votes) + 1)]
+    stages = [path.indices_at(stage) for stage in range(1, path.n_stages + 1)]
     boxes = [conditions(box) for box in path.boxes]
     assert [[boxes[place] for place in places] for places in stages] == expected.stages
     for found, value in zip(path.votes, expected.votes, strict=True):
@@ -143,7 +143,7 @@ def test_models_equal_the_reference(
 
 def assert_same_model(model, other):
     """Compare what was learned, bit for bit, but for counts of samples."""
-    for name in ("lower", "upper", "labels", "weights", "missing"):
+    for name in ("lower", "upper", "labels", "weights", "missing_shares"):
         assert_array_equal(getattr(model.hyperboxes_, name), getattr(other.hyperboxes_, name))
     assert_array_equal(model.intercept_, other.intercept_)
 
@@ -189,7 +189,8 @@ def test_scores_are_the_votes_of_the_boxes_that_hold_a_sample(max_boxes, n_class
     X, y = noisy(300, n_classes)
     model = BoostedHyperboxes(max_boxes, random_state=0).fit(X, y)
     boxes = model.hyperboxes_
-    scores = model.intercept_ + held(model, X) @ boxes.weights
+    scores = model.intercept_ + parts(model, X) @ boxes.weights
+    model._record().move_scores(scores, X)
     assert_allclose(model.predict_proba(X), softmax(scores, axis=1))
     assert_array_equal(model.predict(X), scores.argmax(axis=1))
     decision = scores[:, 1] - scores[:, 0] if n_classes == 2 else scores
@@ -213,9 +214,12 @@ def test_stages_are_models_of_fewer_boxes():
     model = BoostedHyperboxes(8, random_state=0).fit(X, y)
     stages = list(model.staged_predict_proba(X))
     assert len(stages) == 8
+    assert_allclose(stages[-1], model.predict_proba(X), atol=1e-12)
+    is_complete = ~np.isnan(X).any(axis=1)
     for n_boxes in (1, 5, 8):
         fewer = clone(model).set_params(max_boxes=n_boxes).fit(X, y)
-        assert_allclose(stages[n_boxes - 1], fewer.predict_proba(X), atol=1e-12)
+        p = fewer.predict_proba(X)
+        assert_allclose(stages[n_boxes - 1][is_complete], p[is_complete], atol=1e-12)
     many = BoostedHyperboxes(MANY, random_state=0).fit(X, y)
     *_, last = many.staged_predict_proba(X)
     assert_allclose(last, many.predict_proba(X), atol=1e-12)
@@ -241,22 +245,58 @@ def test_missing_values_may_be_what_matters():
     model = BoostedHyperboxes(3, random_state=0).fit(X, y)
     assert model.score(X, y) == 1.0
     boxes = model.hyperboxes_
-    assert not boxes.missing[boxes.labels == 0, 1].any()
+    assert not boxes.missing_shares[boxes.labels == 0, 1].any()
 
 
-def test_values_never_missed_in_training_are_in_no_condition_when_missing():
+@pytest.mark.parametrize("max_boxes", [20, MANY])
+def test_values_never_missed_in_training_count_in_part_when_missing(max_boxes):
+    X, y = load_breast_cancer(return_X_y=True)
+    random = np.random.default_rng(0)
+    X[random.random(len(X)) < 0.2, 21] = np.nan
+    weights = random.integers(1, 4, len(X))
+    model = BoostedHyperboxes(max_boxes, random_state=0).fit(X, y, weights)
+    boxes = model.hyperboxes_
+    for box, j in np.argwhere(boxes.constrains):
+        met = (boxes.lower[box, j] <= X[:, j]) & (X[:, j] <= boxes.upper[box, j])
+        share = np.average(met, weights=weights)
+        if j == 21:
+            assert boxes.missing_shares[box, j] in (0.0, 1.0)
+        else:
+            assert boxes.missing_shares[box, j] == round(share, 3)
+    assert (boxes.missing_shares[~boxes.constrains] == 1.0).all()
+    assert 21 in np.flatnonzero(boxes.constrains.any(axis=0))
+
+
+@pytest.mark.parametrize("max_boxes", [20, MANY])
+@pytest.mark.parametrize("has_missing", [False, True])
+def test_a_sample_without_any_value_gets_the_shares_of_the_classes(max_boxes, has_missing):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1000, 6))
+    y = np.digitize(X[:, 0] + X[:, 1] - X[:, 2] + random.normal(size=1000), [1.0, 2.5])
+    if has_missing:
+        X[random.random(X.shape) < 0.3] = np.nan
+    weights = random.integers(1, 3, 1000)
+    model = BoostedHyperboxes(max_boxes, random_state=0).fit(X, y, weights)
+    shares = np.bincount(y, weights) / weights.sum()
+    assert_allclose(model.predict_proba(np.full((1, 6), np.nan))[0], shares, atol=0.02)
+
+
+def test_scores_of_samples_that_lack_values_are_sums_of_parts():
     X, y = load_iris(return_X_y=True)
     model = BoostedHyperboxes(random_state=0).fit(X, y)
-    boxes = model.hyperboxes_
-    assert_array_equal(boxes.missing, ~boxes.constrains)
-    assert_array_equal(model.decision_function(np.full((1, 4), np.nan))[0], model.intercept_)
+    X[np.random.default_rng(0).random(X.shape) < 0.4] = np.nan
+    sums = model.intercept_ + parts(model, X) @ model.hyperboxes_.weights
+    used = np.flatnonzero(model.hyperboxes_.constrains.any(axis=0))
+    weight = np.isnan(X[:, used]).mean(axis=1, keepdims=True) ** 4
+    shares = np.full(3, np.log(1 / 3))
+    assert_allclose(model.decision_function(X), (1 - weight) * sums + weight * shares, atol=1e-9)
 
 
 @pytest.mark.parametrize("max_boxes", [20, MANY])
 def test_no_two_boxes_are_equal_and_none_is_without_conditions_or_votes(max_boxes):
     X, y = load_breast_cancer(return_X_y=True)
     boxes = BoostedHyperboxes(max_boxes, random_state=0).fit(X.round(1), y).hyperboxes_
-    rows = np.hstack([boxes.lower, boxes.upper, boxes.missing])
+    rows = np.hstack([boxes.lower, boxes.upper, boxes.missing_shares])
     assert len(np.unique(rows, axis=0)) == len(boxes)
     assert boxes.constrains.any(axis=1).all()
     assert boxes.weights.any(axis=1).all()
@@ -355,8 +395,8 @@ def test_draws_of_large_data_are_bounded(monkeypatch):
         boosting_kernels, "draw_samples", lambda *a: drawn.append(find(*a)) or drawn[-1]
     )
     model = BoostedHyperboxes(3, random_state=0)
-    how, _ = model._settings(3)
-    model._settings = lambda _: (replace(how, max_drawn=500), 1)
+    how, _ = model._settings(3, 100)
+    model._settings = lambda *_: (replace(how, max_drawn=500), 1)
     assert len(model.fit(X, y).hyperboxes_) == 3
     drawn = [draw for draw in drawn if len(draw.others.rows)]  # the other ones are for the ends
     assert all(200 < len(draw.searched.rows) < 400 for draw in drawn)

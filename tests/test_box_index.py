@@ -132,6 +132,7 @@ class Subject:
         self.check_overlaps(xl, xu, label)
         self.check_nearest(xl, xu, (label, label + 1))
         self.check_nearest(xl, xu, (0, N_CLASSES))
+        self.check_several(xl, xu, label)
         for measure in ("membership", *SIMILARITIES):
             self.check_best(xl, xu, theta, label, measure)
         on_rooms.begin(
@@ -249,6 +250,27 @@ class Subject:
         least = min(expected.values(), default=np.inf)
         assert limit == least + geometry.ROUNDING
         assert {box for box, gap in expected.items() if 1 - gap == 1 - least} <= set(found)
+
+    def check_several(self, xl, xu, label):
+        """Find the distances of several boxes of a class, and all boxes that are as near."""
+        boxes = self.boxes
+        self.ask_about(xl, xu)
+        expected = {}
+        for box in self.alive(label):
+            gaps = np.maximum(xu - boxes.upper[box], boxes.lower[box] - xl)
+            expected[int(box)] = self.membership.distance(gaps)
+        in_order = sorted(expected.values())
+        for n_nearest in (1, 2, 5):
+            ids, gaps, nearest = self.ids(), np.empty(len(boxes) + 1), np.empty(n_nearest)
+            arguments = boxes.arrays, self.membership.metric, self.search, ids, gaps, nearest
+            n_found, _ = on_search.find_several(label, *arguments)
+            found = dict(zip(ids[:n_found].tolist(), gaps[:n_found].tolist(), strict=True))
+            assert len(found) == n_found
+            assert found.items() <= expected.items()
+            distances = [*in_order, *[np.inf] * n_nearest][:n_nearest]
+            assert nearest.tolist() == distances
+            is_near = [1 - gap >= 1 - distances[0] or gap <= distances[-1] for gap in in_order]
+            assert sorted(found.values())[: sum(is_near)] == in_order[: sum(is_near)]
 
 
 @st.composite

@@ -9,7 +9,7 @@ import pytest
 import hyperboxes
 from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, export_text, load
 from hyperboxes._cli import main
-from hyperboxes._cli.fit import ONLINE, learner_name
+from hyperboxes._cli.fit import ONLINE, _suspicion, learner_name
 from hyperboxes._estimators.registry import commands
 from tests.iris_tables import FEATURES, IRIS, TEST, TRAIN
 from tests.learners import same_boxes
@@ -311,6 +311,133 @@ def test_dates_are_refused_with_advice(text, tmp_path, capsys):
     assert main(fit) != 0
     error = " ".join(capsys.readouterr().err.split())
     assert "not numbers: day" in error
-    assert "days since a date, the weekday or the hour" in error
+    advice = (
+        "Make numbers of times first, such as the hour" if text == "10:30" else "(fit --dates day)"
+    )
+    assert advice in error
+    assert "(fit --drop day)" in error
     assert main([*fit, "--drop", "day"]) == 0
     assert main([*fit, "--categorical", "day"]) == 0
+
+
+@pytest.fixture
+def loans(folder):
+    """Write a table with a date, an identifier, a constant and a copy of the target."""
+    table, _ = make_table(200)
+    opened = pd.date_range("2025-01-01", periods=200)
+    is_late = np.where((opened > "2025-05-01") ^ (table["size"] > 8), "late", "paid")
+    table = table.assign(opened=opened.strftime("%d.%m.%Y"), outcome=is_late)
+    odd = {"loan id": np.arange(200) + 7001, "bank": "ours", "is_late": is_late == "late"}
+    table.assign(**odd).to_csv("loans.csv", index=False)
+    table.to_csv("clean.csv", index=False)
+    return table
+
+
+FIT_LOANS = ["fit", "clean.csv", "--target", "outcome", "--learner", "boosted", "--dates", "opened"]
+
+
+def test_columns_of_no_use_are_noted(run, loans):
+    fit = ["fit", "loans.csv", *FIT_LOANS[2:], "-o", "m"]
+    code, _, errors = run(*fit)
+    assert code == 0
+    assert (
+        "Note: loan id looks like an identifier, bank is constant, is_late repeats the target. "
+        "To leave out: --drop 'loan id,bank,is_late'\n" in errors
+    )
+    assert "Note" not in run(*fit, "--drop", "loan id,bank,is_late")[2]
+    assert "Note" not in run(*fit, "--features", "loan id,bank,opened")[2]
+    assert (
+        "looks like an identifier"
+        in run(
+            *["fit", "loans.csv", "--target", "outcome", "--drop", "opened", "-o", "m"],
+            *("--batch-rows", 100),
+        )[2]
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (np.arange(40) * 1000 + 5, ""),  # whole numbers may differ by chance
+        (np.arange(40) * 3 + 5, "looks like an identifier"),
+        (np.arange(40) / 7, ""),
+        ([f"name {i}" for i in range(40)], "looks like an identifier"),
+        ([f"name {i // 2}" for i in range(40)], ""),
+        ([None] * 40, "is constant"),
+        ([1.0, 0.0] * 20, "repeats the target"),
+    ],
+)
+def test_suspicions(values, found):
+    assert _suspicion(pd.Series(values, name="value"), np.array(["b", "a"] * 20)) == found
+    if len(set(values)) == 40 and isinstance(values[0], np.integer):
+        assert _suspicion(pd.Series(values, name="loan_id"), np.arange(40).astype(str)) != ""
+
+
+def test_dates_are_read_by_all_commands(get, run, loans):
+    get(*FIT_LOANS, "-o", "m")
+    model = load("m")
+    assert list(model.feature_names_in_) == ["size", "colour", "sold", "opened"]
+    predicted = get("predict", "m", "clean.csv", "--column", "p").split()[1:]
+    assert predicted == model.predict(loans.drop(columns="outcome")).tolist()
+    loans.assign(opened=pd.to_datetime(loans["opened"], dayfirst=True)).to_parquet("t.parquet")
+    assert get("predict", "m", "t.parquet").split()[1:] == predicted
+    scores = json.loads(get("evaluate", "m", "clean.csv", "--json"))
+    assert scores["accuracy"] == model.score(loans.drop(columns="outcome"), loans["outcome"])
+    assert json.loads(get("evaluate", "m", "clean.csv", "--cv", 3, "--json"))["accuracy"] > 0.9
+    assert "opened_days counts from 2025-01-01" in get("rules", "m")
+    assert "opened_days" in get("explain", "m", "clean.csv", "--row", 150)
+    get("report", "m", "clean.csv", "-o", "page.html")
+    for learner in ("improved", "random"):
+        get(*FIT_LOANS[:4], "--learner", learner, "--dates", "opened", "-o", "other")
+        assert len(get("predict", "other", "clean.csv").split()) == 201
+        get("evaluate", "other", "clean.csv")
+    code, _, errors = run("predict", "other", "clean.csv", "--membership")
+    assert code == 1
+    assert "is a RandomHyperboxes, which has no memberships" in errors
+
+
+def test_thresholds_are_stored_and_applied(get, refuse, run, loans):
+    X = loans.drop(columns="outcome")
+    get(*FIT_LOANS, "-o", "plain")
+    proba = load("plain").predict_proba(X)
+    _, _, notes = run(*FIT_LOANS, "-o", "m", "--threshold", "paid=0.2")
+    assert "Threshold: paid is predicted from a probability of 0.2 on." in notes
+    expected = np.where(proba[:, 1] >= 0.2, "paid", "late").tolist()
+    assert get("predict", "m", "clean.csv").split()[1:] == expected
+    with_proba = get("predict", "m", "clean.csv", "--proba").splitlines()[1:]
+    assert [row.split(",")[0] for row in with_proba] == expected
+    scores = json.loads(get("evaluate", "m", "clean.csv", "--json"))
+    assert scores["accuracy"] == np.mean(expected == loans["outcome"])
+    assert scores["threshold"] == {"class": "paid", "probability": 0.2}
+    assert "threshold          0.2000  (for paid)" in get("evaluate", "m", "clean.csv", "--cv", 2)
+    get("report", "m", "clean.csv", "-o", "page.html")
+    get(*FIT_LOANS, "-o", "m", "--threshold", "late=0.7")
+    expected = np.where(proba[:, 0] >= 0.7, "late", "paid").tolist()
+    assert get("predict", "m", "clean.csv").split()[1:] == expected
+    rarer = loans["outcome"].value_counts().index[-1]
+    for auto in ("auto", f"{rarer}=auto"):
+        notes = run(*FIT_LOANS, "-o", "m", "--threshold", auto)[2]
+        assert f"{rarer} is predicted from a probability of 0." in notes
+    three = ["fit", "train.csv", "--target", "species", "-o", "m", "--threshold", "0.5"]
+    assert "--threshold is for two classes, but species has 3" in refuse(*three, code=2)
+    nearest = [*FIT_LOANS[:4], "--dates", "opened", "-o", "m"]
+    get(*nearest, "--threshold", "auto")
+    assert "explain is unsupported" in refuse("explain", "m", "clean.csv")
+    get(*nearest, "--class-weight", "balanced")
+    assert load("m")[-1].class_weight == "balanced"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--threshold", "1.5"], "not a probability below 1: '1.5'"),
+        (["--threshold", "soon=0.5"], "for one of two classes, not soon of late, paid"),
+        (["--batch-rows", "9", "--learner", "improved"], "--dates needs all rows at once"),
+        (["--dates", "closed"], "closed is not a feature"),
+        (["--class-weight", "odd"], "invalid choice: 'odd'"),
+    ],
+)
+def test_wrong_options_of_dates_and_decisions(run, loans, options, message):
+    code, _, errors = run(*FIT_LOANS, "-o", "m", *options)
+    assert code in (1, 2)
+    assert message in errors

@@ -1,4 +1,4 @@
-"""The search for a change of few features, beside one that tries all."""
+"""The search for a change of few features, compared with one that tries all."""
 
 from itertools import combinations, product
 

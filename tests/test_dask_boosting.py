@@ -47,12 +47,9 @@ def in_parts(X, y):
 def assert_same(model, other):
     """Compare all that was learned."""
     assert vars(model).keys() == vars(other).keys()
-    for name in ("lower", "upper", "missing", "weights", "counts", "class_counts", "labels"):
-        np.testing.assert_array_equal(
-            getattr(model.hyperboxes_, name), getattr(other.hyperboxes_, name)
-        )
-    for name in ("classes_", "intercept_", "feature_importances_"):
-        np.testing.assert_array_equal(getattr(model, name), getattr(other, name))
+    for name, value in vars(model._record()).items():
+        np.testing.assert_array_equal(value, getattr(other._record(), name))
+    np.testing.assert_array_equal(model.classes_, other.classes_)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

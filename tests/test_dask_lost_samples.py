@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hyperboxes import ImprovedOnlineGFMM
-from hyperboxes.dask._fit import refit_lost_samples
+from hyperboxes.dask._fit import Trained, refit_lost
 
 N_SAMPLES = 300
 
@@ -50,10 +50,10 @@ def test_samples_are_lost_that_no_box_of_their_class_holds(
     )
     lower, upper, y = samples(missing, unlabelled, seed=0)
     model.fit(lower, y, X_upper=upper)
-    assert refit_lost_samples(model, lower, y, upper) is None
+    assert refit_lost(Trained(model), 0, lower, y, upper).model is None
     lower, upper, y = samples(missing, unlabelled, seed=1)
     n_lost = sum(is_lost(model, *sample) for sample in zip(lower, upper, y, strict=True))
-    found = refit_lost_samples(model, lower, y, upper)
+    found = refit_lost(Trained(model), 0, lower, y, upper).model
     assert 0 < n_lost < (y >= 0).sum()
     assert found._model.boxes.counts.sum() == n_lost
     assert found._model.boxes.counts.min() == 1

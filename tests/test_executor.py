@@ -177,7 +177,7 @@ def test_additive_boxes(problem, max_boxes):
     for row, explanation in enumerate(explained):
         trace = executor.trace(record, X[row : row + 1], X[row : row + 1])
         assert trace.boxes.tolist() == [box.index for box in explanation.boxes]
-        added = trace.contributions.sum(axis=0) + record.intercept
+        added = trace.contributions.sum(axis=0) + explanation.baseline
         assert_allclose(added, found.scores[row], rtol=0, atol=1e-12)
         assert_array_equal(np.isnan(trace.gaps), np.isnan(X[row]) & np.ones_like(trace.gaps, bool))
 

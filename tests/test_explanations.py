@@ -370,8 +370,9 @@ def test_keys_of_the_dictionary():
                 "count": count,
                 "class_counts": None,
                 "age": None,
+                "part": 1.0,
                 "contributions": contributions,
-                "conditions": [{"name": "x0", "missing": None, **condition}],
+                "conditions": [{"name": "x0", "missing_share": None, **condition}],
             }
             for index, name, count, contributions, condition in [
                 (

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 RULES = re.findall(r"^(\S+?):(?: bench-%:)? (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
-# What the targets run, beside the package; its own imports are the business of `test_layers`.
+# What the targets run, apart from the package; its own imports are the business of `test_layers`.
 RUN_BY = {
     "demo": [],
     "test": ["conftest.py", "tests/*.py", "README.md", "docs/*.md"],

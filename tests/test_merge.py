@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import minmax_scale
 
 from hyperboxes import AgglomerativeGFMM, HyperboxClustering, merge
-from hyperboxes._estimators.merge import _sort_rows, neighbors
+from hyperboxes._estimators.merge import neighbors
 from tests import reference, reference_models
 from tests.learners import (
     ImprovedOnlineGFMM,
@@ -226,12 +226,3 @@ def test_features_must_have_the_same_names():
 
 def test_selection_and_threads_may_differ():
     assert len(merge([fitted(selection="all"), fitted(n_jobs=2)]).hyperboxes_) > 0
-
-
-@pytest.mark.parametrize("n_rows", [0, 1, 2, 50])
-def test_rows_are_sorted_by_all_columns(n_rows):
-    """Also where many are equal in the first ones, or miss a value there."""
-    rng = np.random.default_rng(n_rows)
-    values = rng.choice([0.0, 0.5, np.nan], (5, n_rows))
-    columns = [*rng.integers(0, 2, (2, n_rows)), *values]
-    assert _sort_rows(columns).tolist() == np.lexsort(columns[::-1]).tolist()

@@ -1,4 +1,4 @@
-"""`MixedGFMM` (EIOL-GFMM) beside its slow reference, and what reads it."""
+"""`MixedGFMM` (EIOL-GFMM) compared with its slow reference, and what reads it."""
 
 from __future__ import annotations
 

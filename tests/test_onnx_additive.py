@@ -82,3 +82,9 @@ def test_labels_and_metadata(labels):
 def test_models_must_be_fitted():
     with pytest.raises(NotFittedError):
         to_onnx(BoostedHyperboxes())
+
+
+def test_no_boxes_of_several_classes():
+    model = BoostedHyperboxes(3, random_state=0).fit(np.zeros((9, 2)), np.arange(9) % 3)
+    assert len(model.hyperboxes_) == 0
+    assert_agrees(model, np.array([[0.0, 1.0], [np.nan, 0.0], [np.nan, np.nan]]))

@@ -83,7 +83,7 @@ def test_rules(learner):
 def test_the_report_says_what_was_transformed(name):
     pipeline = fit(StandardScaler(), LEARNERS[name])
     page = export_html(pipeline, X, Y)
-    assert f"<dt>Units</dt><dd>{UNITS}</dd>" in page
+    assert f"<dt>Notes</dt><dd>{UNITS}</dd>" in page
     assert f" rules, {len(X)} rows</h1>" in page
     assert all(f'"name":"{name}"' in page for name in NAMES)
     assert UNITS not in export_html(LEARNERS[name].fit(X, Y), X, Y)

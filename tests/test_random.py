@@ -1,4 +1,4 @@
-"""Random hyperboxes: exact beside the slow reference, and what the estimator promises."""
+"""Random hyperboxes: equal to the slow reference, and what the estimator promises."""
 
 import pickle
 from functools import partial
@@ -385,12 +385,24 @@ def test_votes_as_published():
     assert [boxes.counts.sum() for boxes in model.members_] == [39] * 8  # 13 of 25 each
 
 
-@pytest.mark.parametrize(("n_samples", "n_drawn"), [(2000, 1600), (4000, 2000), (20_000, 4000)])
+@pytest.mark.parametrize(
+    ("n_samples", "n_drawn"), [(2000, 1600), (4000, 2000), (20_000, 8000), (100_000, 20_000)]
+)
 def test_many_samples_are_drawn_in_part_only(n_samples, n_drawn):
     X = np.random.RandomState(0).random_sample((n_samples, 1))
-    model = SMALL(n_estimators=2, weighted_features=False).fit(X, X[:, 0] > 0.5)
+    model = SMALL(n_estimators=2, weighted_features=False, max_features=1).fit(X, X[:, 0] > 0.5)
     for boxes in model.members_:  # each class is rounded
         assert abs(boxes.counts.sum() - n_drawn) <= 1
+
+
+def test_members_of_many_samples_have_small_boxes():
+    X = np.random.RandomState(0).random_sample((5001, 4))
+    y = X.sum(axis=1) > 2
+    model = SMALL(n_estimators=2, max_features=(4, 4)).fit(X, y)
+    small = SMALL(
+        ImprovedOnlineGFMM(theta=0.03), n_estimators=2, max_features=(4, 4), max_samples=0.4
+    ).fit(X, y)
+    assert_array_equal(model.predict_proba(X[:50]), small.predict_proba(X[:50]))
 
 
 @pytest.mark.parametrize("copied", [clone, pickle.dumps])

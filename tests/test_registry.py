@@ -25,7 +25,7 @@ from hyperboxes._estimators.registry import (
     all_learners,
     commands,
     find_by_class,
-    find_by_file_name,
+    find_by_name,
 )
 from hyperboxes._models import executor
 from hyperboxes._models.box_store import BoxStore
@@ -34,7 +34,7 @@ from hyperboxes._readers.fitted import read_fitted
 from tests.iris_tables import FEATURES, TEST, TRAIN
 
 every_entry = pytest.mark.parametrize(
-    "learner", all_learners(), ids=lambda learner: learner.file_name
+    "learner", all_learners(), ids=lambda learner: learner.class_name
 )
 
 
@@ -43,7 +43,7 @@ def test_entries_say_what_their_classes_do(learner):
     estimator = learner.estimator
     package = literature if learner.class_name in literature.__all__ else hyperboxes
     assert getattr(package, learner.class_name) is estimator
-    assert find_by_class(estimator) is find_by_file_name(learner.file_name) is learner
+    assert find_by_class(estimator) is find_by_name(learner.class_name) is learner
     for parameters in learner.commands.values():
         model = estimator(**parameters)
         model._validate_params()
@@ -52,7 +52,7 @@ def test_entries_say_what_their_classes_do(learner):
 
 def test_names_are_unique():
     learners = all_learners()
-    assert len({learner.file_name for learner in learners}) == len(learners)
+    assert len({learner.class_name for learner in learners}) == len(learners)
     assert len(commands()) == sum(len(learner.commands) for learner in learners)
 
 
@@ -60,7 +60,7 @@ def test_a_derived_class_is_found_by_its_base():
     class Derived(ImprovedOnlineGFMM):
         pass
 
-    assert find_by_class(Derived).file_name == "ImprovedOnlineGFMM"
+    assert find_by_class(Derived).class_name == "ImprovedOnlineGFMM"
     assert find_by_class(dict) is None
 
 
@@ -86,7 +86,6 @@ class EachSampleABox(BoxClassifier):
 TOY = EstimatorEntry(
     module=__name__,
     class_name="EachSampleABox",
-    file_name="Toy",
     summary="keeps every sample as a box",
     commands={"toy": {"scaling": None}},
     merge_settings=None,
@@ -102,7 +101,7 @@ def toy(monkeypatch):
 
 def test_a_toy_is_saved_and_loaded(toy, tmp_path):
     save(toy, tmp_path / "toy")
-    assert b'"estimator": "Toy"' in (tmp_path / "toy").read_bytes()
+    assert b'"estimator": "EachSampleABox"' in (tmp_path / "toy").read_bytes()
     twin = load(tmp_path / "toy")
     assert type(twin) is EachSampleABox
     np.testing.assert_array_equal(twin.predict(TEST[FEATURES]), toy.predict(TEST[FEATURES]))

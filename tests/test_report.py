@@ -396,7 +396,7 @@ def test_command(files, tmp_path, capsys):
     assert main([*COMMAND, "-o", "report.html", "--max-samples", "20"]) == 0
     assert re.fullmatch(r"report.html: 75 rows, 0.\d MB\n", capsys.readouterr().err)
     text = (tmp_path / "report.html").read_text("utf-8")
-    title = "iris.hyperboxes on test.csv"
+    title = f"species: {len(files.hyperboxes_)} rules, 75 rows"
     expected = export_html(files, IRIS.data[1::2], SPECIES[1::2], title=title, max_samples=20)
     assert text == expected
     assert f"<h1>{title}</h1>" in text

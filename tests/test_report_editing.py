@@ -130,6 +130,7 @@ def test_explanations_in_the_page_are_those_of_explain(show):
 @pytest.mark.parametrize("n_boxes", [8, MANY])
 def test_votes_add_up_to_those_of_predict(show, n_boxes):
     samples, labels = on_a_grid(5, 200, 4)
+    samples[:, :2] = np.nan_to_num(samples[:, :2], nan=0.5)
     model = BoostedHyperboxes(n_boxes, early_stopping=False, random_state=0).fit(samples, labels)
     window = show(model, samples[:3], labels[:3])
     asked = around(model.hyperboxes_, asked_about(6, samples))
@@ -146,6 +147,8 @@ def test_votes_add_up_to_those_of_predict(show, n_boxes):
             vote.index for vote in explanation.boxes[:30]
         ]
         assert answer["why"] == words.headline(explanation)
+        assert answer["tie"] == " ".join(explanation.notes)
+        assert_allclose(answer["baseline"], explanation.baseline, atol=1e-12)
 
 
 def test_every_kind_of_condition(show):

@@ -12,13 +12,8 @@ from numba import njit
 
 from benchmarks.harness import markdown
 from benchmarks.reproduce import loading, old_argsort, tie_order
-from benchmarks.reproduce.experiments import BASELINES, EXPERIMENTS, PEER
-from benchmarks.reproduce.family_published import (
-    MIXED_NAMES,
-    MIXED_NUMBERS,
-    write_family,
-    write_folds,
-)
+from benchmarks.reproduce.experiments import EXPERIMENTS
+from benchmarks.reproduce.family_published import write_folds
 from benchmarks.reproduce.jobs import Cell, Store, run
 from benchmarks.reproduce.learners import (
     ALGORITHMS,
@@ -46,15 +41,15 @@ def part(value: int) -> Cell:
 
 
 def test_every_published_count_has_a_part():
-    cells = EXPERIMENTS["counts"](SOURCE, datasets().index, ALGORITHMS)
+    cells = EXPERIMENTS["counts"](SOURCE, datasets().index)
     result = {"candidates": dict.fromkeys(("all", "lemma", "index"), 0.0)}
     frame = compare_counts([(cell, result) for cell in cells], [])
     assert frame["published"].notna().sum() == N_COUNTS
 
 
 def test_parts_have_names_of_their_own():
-    names, learners = list(datasets().index), [*ALGORITHMS, *BASELINES, PEER]
-    keys = [cell.key for make in EXPERIMENTS.values() for cell in make(SOURCE, names, learners)]
+    names = list(datasets().index)
+    keys = [cell.key for make in EXPERIMENTS.values() for cell in make(SOURCE, names)]
     assert len(set(keys)) == len(keys)
 
 
@@ -127,11 +122,11 @@ def test_ties_come_as_numpy_left_them():
 
 def test_finished_parts_survive_a_torn_line(tmp_path: Path):
     path = tmp_path / "finished.jsonl"
-    Store(path, "data").add(part(2), {"inverse": 30}, 0.5)
+    Store(path, "data").add(part(2), {"inverse": 30})
     with path.open("a") as file:
         file.write('{"key": "torn')
     store = Store(path, "data")
-    store.add(part(3), {"inverse": 20}, 0.5)
+    store.add(part(3), {"inverse": 20})
     store = Store(path, "data")
     assert store[part(2)] == {"inverse": 30}
     assert store[part(3)] == {"inverse": 20}
@@ -140,7 +135,7 @@ def test_finished_parts_survive_a_torn_line(tmp_path: Path):
 
 def test_run_goes_on_after_a_failure_and_tells_of_it(tmp_path: Path):
     store = Store(tmp_path / "finished.jsonl", "data")
-    failures = run([part(0), part(2), part(3)], store, jobs=1, title="test")
+    failures = run([part(0), part(2), part(3)], store, "test", jobs=1)
     assert len(failures) == 1
     assert "ZeroDivisionError" in failures[0]
     assert store[part(2)] == {"inverse": 30}
@@ -171,22 +166,3 @@ def test_results_by_fold_of_the_family(tmp_path: Path) -> None:
     page = write_folds(tmp_path, tmp_path)
     assert page.count("heart") == 12
     assert "0 of 12 are the same." in page
-
-
-def test_published_numbers_of_mixed_data_need_its_files(tmp_path):
-    """Any table of that form shows that files are read, learned and set beside what is printed."""
-    assert "--peer-data" in write_family(tmp_path, tmp_path)
-    random = np.random.default_rng(0)
-    for name in MIXED_NAMES:
-        table = {
-            column: random.uniform(size=20)
-            if column in MIXED_NUMBERS
-            else random.choice([*"ab"], 20)
-            for column in range(15)
-        }
-        pd.DataFrame(table | {15: np.arange(20) % 2}).to_csv(
-            tmp_path / name, header=False, index=False
-        )
-    page = write_family(tmp_path, tmp_path)
-    assert "EIOL, each" in page
-    assert "159" in page

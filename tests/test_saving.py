@@ -232,7 +232,13 @@ class Derived(hyperboxes.ImprovedOnlineGFMM):
 
 @pytest.mark.parametrize(
     "other",
-    [make_pipeline(StandardScaler(), OnlineGFMM()), Derived(), hyperboxes.OnlineGFMM, None, 5],
+    [
+        make_pipeline(StandardScaler(), OnlineGFMM()).fit(X, Y),
+        Derived(),
+        hyperboxes.OnlineGFMM,
+        None,
+        5,
+    ],
 )
 def test_other_objects_are_refused(other):
     with pytest.raises(TypeError, match=r"takes a fitted .*AgglomerativeGFMM, .*pipeline\[-1\]"):

@@ -91,9 +91,10 @@ ARRAYS = {
     "labels": np.array([1, 0]),
     "counts": np.array([7, 3]),
     "weights": np.array([[0.0, 1.5], [0.5, 0.0]]),
-    "missing": np.array([[False, True], [True, False]]),
+    "missing_shares": np.array([[0.25, 1.0], [1.0, 0.0]]),
     "class_counts": np.array([[2, 5], [3, 0]]),
     "intercept": np.array([0.0, 0.25]),
+    "missing_scores": np.array([4.0, 0.0]),
     "importances": np.array([0.75, 0.25]),
 }
 HEADER = {
@@ -121,8 +122,8 @@ def test_the_format_stays_what_it_is():
     model = load(io.BytesIO(file_of()))
     assert model.get_params() == BoostedHyperboxes(2, class_weight={"a": 1.0, "b": 2}).get_params()
     samples = [[1.0, 0.0], [nan, 0.0], [0.5, nan], [0.4, nan]]
-    assert model.predict(samples).tolist() == ["b", "a", "b", "b"]
-    assert model.decision_function(samples).tolist() == [1.25, -0.25, 1.75, 0.25]
+    assert model.predict(samples).tolist() == ["b", "a", "b", "a"]
+    assert model.decision_function(samples).tolist() == [1.25, -0.1328125, 1.390625, -0.015625]
     with zipfile.ZipFile(io.BytesIO(saved(model))) as archive:
         names = {name.removesuffix(".npy") for name in archive.namelist()}
         assert names == {*ARRAYS, "model.json", "SHA256SUMS"}
@@ -163,14 +164,17 @@ def parameter(**value):
         ({"weights": [[0.0, 1.5]]}, "weights.npy has the type float64 and shape (1, 2)"),
         ({"weights": [[0.0], [0.5]]}, "weights.npy has"),
         ({"weights": np.ones((2, 2), "<f4")}, "weights.npy has"),
-        ({"missing": np.zeros((2, 2))}, "missing.npy has"),
-        ({"missing": np.zeros((2, 1), bool)}, "missing.npy has"),
+        ({"missing_shares": np.zeros((2, 2), bool)}, "missing_shares.npy has"),
+        ({"missing_shares": np.zeros((2, 1))}, "missing_shares.npy has"),
+        ({"missing_shares": [[0.5, 1.5], [0, 0]]}, "less than 0 or more than 1"),
+        ({"missing_shares": [[nan, 1], [0, 0]]}, "less than 0 or more than 1"),
+        ({"missing_scores": [0.0, inf]}, "votes and intercepts are not finite"),
         ({"class_counts": [3, 0]}, "class_counts.npy has"),
         ({"intercept": [0.0]}, "intercept.npy has"),
         ({"importances": [0.0]}, "importances.npy has"),
         ({"upper": [[inf, inf]]}, "upper.npy has"),
         ({"lower": np.zeros((2, 0))}, "lower.npy is not an array of a kind that is stored"),
-        ({"missing": None}, "arrays are missing"),
+        ({"missing_shares": None}, "arrays are missing"),
         ({"classes": None}, "arrays are missing"),
         ({"gamma": [1.0, 1.0]}, "do not belong there"),
         ({"header": {"n_candidates": 3}}, "header"),

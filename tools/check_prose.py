@@ -1,7 +1,7 @@
 """Check prose against the glossary: `python tools/check_prose.py`.
 
-Docstrings and comments of the package, README.md, CONTRIBUTING.md and the pages in `docs/` must not
-contain the phrases that `tools/glossary.toml` replaces.
+Strings and comments of the package and the examples, README.md, CONTRIBUTING.md and the pages in
+`docs/` must not contain the phrases that `tools/glossary.toml` replaces.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def main() -> int:
     """Print the lines with replaced phrases; return the exit code."""
     phrases = tomllib.loads((ROOT / "tools/glossary.toml").read_text(encoding="utf-8"))["phrase"]
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
-    files = [*(ROOT / "src").rglob("*.py"), *pages]
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "examples").rglob("*.py"), *pages]
     problems = [
         f"{file.relative_to(ROOT)}:{problem}"
         for file in sorted(files)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import dask
 import dask.array
 import numpy as np
-from distributed import Client, LocalCluster, WorkerPlugin, get_task_stream
+from distributed import Client, LocalCluster, WorkerPlugin
 from sklearn.base import clone
 
 import hyperboxes.dask
@@ -84,29 +83,24 @@ def _read(folder: Path, number: int) -> Samples:
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of a fit.
-
-    `spent` is what tasks of each kind took, in processor seconds, `fetching` the seconds that
-    workers waited for results of others; of one process there are none.
-    """
+    """What came of a fit; `spent` are the processor seconds of all tasks on workers."""
 
     seconds: float
     accuracy: float
     n_boxes: int
     client_mb: float
     worker_mb: float | None = None
-    spent: Counter[str] = field(default_factory=Counter)
-    fetching: float = 0.0
+    spent: float | None = None
 
 
 class ProcessorTimes(WorkerPlugin):
-    """Notes the processor seconds that tasks of each kind take, on a worker of one thread."""
+    """Adds up the processor seconds that tasks take, on a worker of one thread."""
 
     name = "processor-times"
 
     def setup(self, worker: Any) -> None:
         """Find the executor, whose thread is there when the first task runs."""
-        self.spent: Counter[str] = Counter()
+        self.spent = 0.0
         self._executor = worker.executors["default"]
         self._started: dict[Any, float] = {}
 
@@ -115,8 +109,7 @@ class ProcessorTimes(WorkerPlugin):
         if finish == "executing":
             self._started[key] = self._clock()
         elif start == "executing" and key in self._started:
-            kind = str(key).split("-")[1] if str(key).startswith("hyperboxes-") else "read"
-            self.spent[kind] += self._clock() - self._started.pop(key)
+            self.spent += self._clock() - self._started.pop(key)
 
     def _clock(self) -> float:
         for thread in self._executor._threads:
@@ -159,20 +152,17 @@ def _fit_on_workers(data: Partitioned, model: Any, n_workers: int) -> Measured:
         parts = [make(number) for number in range(data.n_parts)]
         samples, labels = ([part[place] for part in parts] for place in range(2))
         client.register_plugin(ProcessorTimes())
-        with get_task_stream(client, plot=False) as stream:
-            start = time.perf_counter()
-            model = hyperboxes.dask.fit(clone(model), samples, labels, client=client)
-            seconds = time.perf_counter() - start
+        start = time.perf_counter()
+        model = hyperboxes.dask.fit(clone(model), samples, labels, client=client)
+        seconds = time.perf_counter() - start
         most = peak()
         accuracy = model.score(*data.test())
         workers = max(client.run(peak).values())
-        spent = sum(client.run(_spent).values(), Counter())
-        steps = [step for record in stream.data for step in record["startstops"]]
-        fetching = sum(s["stop"] - s["start"] for s in steps if s["action"] == "transfer")
-    return Measured(seconds, accuracy, len(model.hyperboxes_), most, workers, spent, fetching)
+        spent = sum(client.run(_spent).values())
+    return Measured(seconds, accuracy, len(model.hyperboxes_), most, workers, spent)
 
 
-def _spent(dask_worker: Any) -> Counter[str]:
+def _spent(dask_worker: Any) -> float:
     return dask_worker.plugins[ProcessorTimes.name].spent
 
 

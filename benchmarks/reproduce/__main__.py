@@ -7,32 +7,25 @@ where it was. When the package's code has changed, all of it is measured again.
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.data import generated_for_training
-from benchmarks.harness import ROOT, command, machine, progress
-from benchmarks.reproduce.experiments import BASELINES, EXPERIMENTS, PEER
-from benchmarks.reproduce.family_published import write_family, write_folds
-from benchmarks.reproduce.jobs import Cell, Store, duration, run
-from benchmarks.reproduce.learners import ALGORITHMS, AS_PUBLISHED, SELECTIONS, datasets
+from benchmarks.harness import KEPT, ROOT, command, machine, progress
+from benchmarks.reproduce.experiments import EXPERIMENTS
+from benchmarks.reproduce.family_published import write_folds
+from benchmarks.reproduce.jobs import Cell, Store, run
+from benchmarks.reproduce.learners import AS_PUBLISHED, SELECTIONS, datasets
 from benchmarks.reproduce.loading import NoDataError, Source
 from benchmarks.reproduce.reports import write_reports
 
-KEPT = ROOT / "benchmarks" / ".reproduce"
-LEARNERS = (*ALGORITHMS, *BASELINES, PEER)
 QUICK_LIMIT = 300  # samples
 
 
 def main() -> None:
     """Run the experiments from the command line."""
     options = parse()
-    needs_peer = PEER in options.learners and (not options.only or "accuracy" in options.only)
-    if needs_peer and find_spec("hbbrain") is None:
-        sys.exit("This benchmark needs hyperbox-brain: pip install 'hyperboxes[bench]'")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         failures = reproduce(options)
@@ -52,25 +45,8 @@ def parse() -> argparse.Namespace:
     add = parser.add_argument
     names = list(datasets().index)
     several = {"nargs": "+", "metavar": "NAME"}
-    of_learners = f"some of {', '.join(LEARNERS)}"
     add("--sets", choices=names, default=names, help="some data sets", **several)
-    add("--learners", choices=LEARNERS, default=LEARNERS, help=of_learners, **several)
     add("--only", action="append", choices=EXPERIMENTS, help="repeat for several")
-    add("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
-    add(
-        "--results",
-        type=Path,
-        metavar="DIR",
-        help="folder of the tables (default: benchmarks/results, its pictures in docs; of a run "
-        "that is limited in any way: benchmarks/.reproduce/results)",
-    )
-    add(
-        "--peer-data",
-        type=Path,
-        metavar="DIR",
-        help="folder `dataset` of hyperbox-brain's repository, for the FMNN family's published "
-        "numbers",
-    )
     add(
         "--fold-data",
         type=Path,
@@ -79,9 +55,7 @@ def parse() -> argparse.Namespace:
         "for the FMNN family's published results by fold",
     )
     options = parser.parse_args()
-    options.is_whole = not (
-        options.quick or options.only or options.sets != names or options.learners != LEARNERS
-    )
+    options.is_whole = not (options.quick or options.only or options.sets != names)
     if options.quick:
         samples = datasets()["samples"]
         options.sets = [name for name in options.sets if samples[name] <= QUICK_LIMIT]
@@ -96,19 +70,15 @@ def reproduce(options: argparse.Namespace) -> list[str]:
     progress(f"data: {source}")
     check_data(source, options.sets)
     names = [name for name in EXPERIMENTS if not options.only or name in options.only]
-    cells = [
-        cell for name in names for cell in EXPERIMENTS[name](source, options.sets, options.learners)
-    ]
+    cells = [cell for name in names for cell in EXPERIMENTS[name](source, options.sets)]
     store = Store(KEPT / "finished.jsonl", str(source))
-    failures = compute(cells, store, options.jobs)
-    finished = [cell for cell in cells if cell in store]
-    folder = pictures = options.results or KEPT / "results"
-    if options.is_whole and not options.results:  # what is committed is of whole runs only
+    failures = compute(cells, store)
+    folder = pictures = KEPT / "results"
+    if options.is_whole:  # what is committed is of whole runs only
         folder, pictures = ROOT / "benchmarks" / "results", ROOT / "docs"
-    facts = describe(source, sum(map(store.seconds, finished)))
-    write_reports([(cell, store[cell]) for cell in finished], folder, pictures, facts)
+    finished = [(cell, store[cell]) for cell in cells if cell in store]
+    write_reports(finished, folder, pictures, describe(source))
     progress(f"tables are in {folder}, pictures in {pictures}")
-    print(write_family(options.peer_data, folder))
     print(write_folds(options.fold_data, folder))
     return failures
 
@@ -123,7 +93,7 @@ def check_data(source: Source, names: list[str]) -> None:
             progress(f"{name}: {found[0]} x {found[1]}, published as {size[0]} x {size[1]}")
 
 
-def compute(cells: list[Cell], store: Store, jobs: int) -> list[str]:
+def compute(cells: list[Cell], store: Store) -> list[str]:
     """Compute what is not kept; what is timed comes last, alone."""
     missing = [cell for cell in cells if cell not in store]
     if not missing:
@@ -136,18 +106,16 @@ def compute(cells: list[Cell], store: Store, jobs: int) -> list[str]:
             model = learner.make(0.1, selection=selection)
             model.fit(data.X_train, data.y_train).predict(data.X_test)
     together = [cell for cell in missing if not cell.is_timed]
-    failures = run(together, store, jobs, "counts and accuracy")
-    return failures + run([cell for cell in missing if cell.is_timed], store, 1, "times")
+    failures = run(together, store, "counts and accuracy")
+    return failures + run([cell for cell in missing if cell.is_timed], store, "times", 1)
 
 
-def describe(source: Source, seconds: float) -> str:
+def describe(source: Source) -> str:
     """Return the facts of a run: command, machine, versions, data."""
-    peer = ["hyperbox-brain"] if find_spec("hbbrain") else []
     facts = (
         f"`{' '.join(['python -m benchmarks.reproduce', *sys.argv[1:]])}`",
-        *machine("numpy", "numba", "scikit-learn", *peer).splitlines(),
+        *machine("numpy", "numba", "scikit-learn", "hyperbox-brain").splitlines(),
         f"Data: {source}",
-        f"Computing took {duration(seconds)} in all",
     )
     return "\n".join(f"- {fact}" for fact in facts)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from benchmarks.harness import medians
 from benchmarks.reproduce import tie_order
 from benchmarks.reproduce.jobs import Cell, Result
 from benchmarks.reproduce.learners import (
+    AS_PUBLISHED,
     IOL,
     ONLN,
     SELECTIONS,
@@ -29,7 +31,6 @@ from benchmarks.reproduce.learners import (
     count_boxes,
     datasets,
     halves,
-    published_runs,
 )
 from benchmarks.reproduce.loading import MISPARSED, RIGHTLY_PARSED, Source
 
@@ -42,7 +43,6 @@ BASELINES: dict[str, Callable[[], Any]] = {
     "decision-tree": partial(DecisionTreeClassifier, random_state=0),
     "random-forest": partial(RandomForestClassifier, random_state=0),
 }
-PEER = "hyperbox-brain"
 PEER_NAME = "hyperbox-brain's IOL-GFMM"
 # Seconds: where the ten fits and predictions of hyperbox-brain would take longer, it is left out.
 BUDGET = 1200.0
@@ -52,15 +52,13 @@ CALL = "call"  # the name of training on a single sample
 
 
 def published_cells(
-    experiment: str, source: Source, names: Iterable[str], algorithms: Iterable[str], **how: Any
+    experiment: str,
+    compute: Callable[..., Result],
+    source: Source,
+    names: Iterable[str],
+    **how: Any,
 ) -> list[Cell]:
     """Return a part for each run of the paper."""
-    compute = {
-        "counts": count,
-        "published_order": count_in_published_order,
-        "times": time_fits,
-        "folds": fit_folds,
-    }
     names = [*names]
     if experiment == "counts" and MISPARSED in names:
         names.append(RIGHTLY_PARSED)
@@ -69,12 +67,13 @@ def published_cells(
             experiment,
             dataset,
             learner.name,
-            compute[experiment],
+            compute,
             (source, dataset, learner),
             guess(dataset),
             **how,
         )
-        for dataset, learner in published_runs(names, algorithms)
+        for dataset in names
+        for learner in AS_PUBLISHED
     ]
 
 
@@ -84,35 +83,24 @@ def guess(dataset: str) -> float:
     return 0.1 + 1e-7 * float(datasets().loc[name, "samples"]) ** 2
 
 
-def accuracy_cells(source: Source, names: Iterable[str], learners: Iterable[str]) -> list[Cell]:
+def accuracy_cells(source: Source, names: Iterable[str]) -> list[Cell]:
     """Return a part for each set, learner and theta."""
+    contenders: list[tuple[str, Callable[[], Any], float | None]] = [
+        (learner.name, partial(learner.make, theta), theta)
+        for learner in LEARNERS
+        for theta in THETAS
+    ]
+    peer = partial(Peer, "iol_gfmm", "ImprovedOnlineGFMM")
+    contenders += [(PEER_NAME, partial(peer, theta=theta), theta) for theta in THETAS]
+    contenders += [(name, make, None) for name, make in BASELINES.items()]
     found = []
-    for dataset in names:
-        for learner in LEARNERS:
-            for theta in THETAS if learner.algorithm in learners else ():
-                arguments = source, dataset, partial(learner.make, theta)
-                cell = partial(Cell, "accuracy", dataset, learner.name, evaluate, arguments)
-                found.append(cell(guess(dataset), theta))
-        for theta in THETAS if PEER in learners else ():
-            make = partial(Peer, "iol_gfmm", "ImprovedOnlineGFMM", theta=theta)
-            arguments = source, dataset, make, BUDGET
-            cell = partial(Cell, "accuracy", dataset, PEER_NAME, evaluate, arguments)
-            found.append(cell(10 * guess(dataset), theta, is_ours=False))
-        for name, make_baseline in BASELINES.items():
-            if name in learners:
-                arguments = source, dataset, make_baseline
-                cell = partial(Cell, "accuracy", dataset, name, evaluate, arguments)
-                found.append(cell(guess(dataset), is_ours=False))
+    for dataset, (name, make, theta) in product(names, contenders):
+        budget = (BUDGET,) if name == PEER_NAME else ()
+        arguments = source, dataset, make, *budget
+        seconds = guess(dataset) * (10 if budget else 1)
+        is_ours = name != PEER_NAME and name not in BASELINES
+        found.append(Cell("accuracy", dataset, name, evaluate, arguments, seconds, theta, is_ours))
     return found
-
-
-EXPERIMENTS: dict[str, Callable[[Source, Iterable[str], Iterable[str]], list[Cell]]] = {
-    "counts": partial(published_cells, "counts"),
-    "published_order": partial(published_cells, "published_order", is_ours=False),
-    "accuracy": accuracy_cells,
-    "times": partial(published_cells, "times", is_timed=True),
-    "folds": partial(published_cells, "folds", is_timed=True),
-}
 
 
 def count(source: Source, dataset: str, learner: Learner) -> Result:
@@ -227,3 +215,14 @@ def evaluate(
         "boxes": float(np.mean(n_boxes)),
         "boxes_per_sample": float(np.mean(shares)),
     }
+
+
+EXPERIMENTS: dict[str, Callable[[Source, Iterable[str]], list[Cell]]] = {
+    "counts": partial(published_cells, "counts", count),
+    "published_order": partial(
+        published_cells, "published_order", count_in_published_order, is_ours=False
+    ),
+    "accuracy": accuracy_cells,
+    "times": partial(published_cells, "times", time_fits, is_timed=True),
+    "folds": partial(published_cells, "folds", fit_folds, is_timed=True),
+}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +16,6 @@ Result = dict[str, Any]
 
 # Modules of `reproduce` that results depend on.
 _MEASURE = ("experiments", "learners", "loading", "tie_order", "old_argsort")
-
-PAUSE = 10.0  # seconds between two lines that show how far a run is
 
 
 @dataclass(frozen=True)
@@ -70,57 +66,39 @@ class Store:
         return self._key(cell) in self._kept
 
     def __getitem__(self, cell: Cell) -> Result:
-        result: Result = self._kept[self._key(cell)][0]
+        result: Result = self._kept[self._key(cell)]
         return result
 
-    def seconds(self, cell: Cell) -> float:
-        """Return how long a part took."""
-        return float(self._kept[self._key(cell)][1])
-
-    def add(self, cell: Cell, result: Result, seconds: float) -> None:
+    def add(self, cell: Cell, result: Result) -> None:
         """Keep a result."""
-        self._kept[self._key(cell)] = result, seconds
+        self._kept[self._key(cell)] = result
 
     def _key(self, cell: Cell) -> str:
         sources = digest(*(f"reproduce/{name}" for name in _MEASURE))
         return f"{cell.key}: {sources}{digest() if cell.is_ours else ''}: {self._data}"
 
 
-def run(cells: Iterable[Cell], store: Store, jobs: int, title: str) -> list[str]:
+def run(cells: Iterable[Cell], store: Store, title: str, jobs: int = -1) -> list[str]:
     """Compute what the store does not contain yet, the longest first; return what failed, and why.
 
     Each process has one thread.
     """
     missing = sorted((cell for cell in cells if cell not in store), key=lambda cell: -cell.seconds)
     tasks = (delayed(_try)(cell) for cell in missing)
-    guess = sum(cell.seconds for cell in missing)
-    left, work = len(missing), guess
-    failures, latest = [], time.time()
-    for cell, result, seconds in Parallel(jobs, return_as="generator_unordered", batch_size=1)(
-        tasks
-    ):
+    failures = []
+    results = Parallel(jobs, return_as="generator_unordered", batch_size=1)(tasks)
+    for number, (cell, result) in enumerate(results, 1):
         if isinstance(result, str):
             failures.append(f"{cell.key}: {result}")
         else:
-            store.add(cell, result, seconds)
-        left, work = left - 1, max(work - cell.seconds, 0.0)
-        if time.time() - latest >= PAUSE or not left:
-            latest = time.time()
-            n_done = len(missing) - left
-            progress(f"{title}: {n_done} of {len(missing)}, {work / guess:.0%} of work left")
+            store.add(cell, result)
+        progress(f"{title}: {number} of {len(missing)}, {cell.key}")
     return failures
 
 
-def duration(seconds: float) -> str:
-    """Print hours, minutes and seconds."""
-    return str(timedelta(seconds=round(seconds)))
-
-
-def _try(cell: Cell) -> tuple[Cell, Result | str, float]:
-    """Return the result of a part, or the error that it raised, and the seconds that it took."""
-    start = time.perf_counter()
+def _try(cell: Cell) -> tuple[Cell, Result | str]:
+    """Return the result of a part, or the error that it raised."""
     try:
-        result: Result | str = cell()
+        return cell, cell()
     except Exception as error:
-        result = repr(error)
-    return cell, result, time.perf_counter() - start
+        return cell, repr(error)

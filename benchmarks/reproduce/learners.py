@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache, partial
@@ -87,14 +86,6 @@ def agglomerative(overlap: str) -> list[Learner]:
 
 # As the paper ran them; Onln-GFMM has no choice of the overlap test.
 AS_PUBLISHED = [Learner(ONLN), Learner(IOL, overlap="paper"), *agglomerative("paper")]
-
-
-def published_runs(
-    names: Iterable[str], algorithms: Iterable[str]
-) -> Iterator[tuple[str, Learner]]:
-    """Yield the paper's runs with some algorithms: a data set and a learner."""
-    chosen = [learner for learner in AS_PUBLISHED if learner.algorithm in algorithms]
-    return ((dataset, learner) for dataset in names for learner in chosen)
 
 
 def halves(y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -1,4 +1,4 @@
-"""The pages of a run: counts, times and accuracies, ours and published."""
+"""The pages of a run: counts, times, accuracies, ours and published; CSV files list all runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.harness import factor, markdown, number, seconds, write, write_csv
+from benchmarks.harness import factor, markdown, number, write, write_csv
 from benchmarks.reproduce.experiments import BASELINES, BUDGET, CALL, PEER_NAME, THETAS
 from benchmarks.reproduce.figures import draw_accuracy, draw_times
 from benchmarks.reproduce.jobs import Result, Results
@@ -39,13 +39,12 @@ def write_reports(results: Results, folder: Path, pictures: Path, facts: str) ->
         frame = compare_counts(counts, of("published_order"))
         write_csv(folder / "counts.csv", frame)
         summary = summarise_counts(frame) + unchanged_by_selection(counts)
-        tables = [COUNT_NOTES, *by_algorithm(frame[is_published(frame)], count_table)]
-        write(folder / "counts.md", "# Candidate counts", facts, *summary, DETAILS, *tables)
+        write(folder / "counts.md", "# Candidate counts", facts, *summary)
     if times := of("times"):
         frame = compare_times(times)
         write_csv(folder / "times.csv", frame)
         draw_times(pictures, frame)
-        write(folder / "times.md", "# Training time", facts, *time_sections(frame))
+        write(folder / "times.md", "# Training time", facts, *summarise_times(frame))
     if folds := of("folds"):
         frame = compare_folds(folds)
         write_csv(folder / "folds.csv", frame)
@@ -55,17 +54,7 @@ def write_reports(results: Results, folder: Path, pictures: Path, facts: str) ->
         write_csv(folder / "accuracy.csv", frame)
         draw_accuracy(pictures, over_theta(frame), frame)
         title = "# Accuracy and number of boxes"
-        write(folder / "accuracy.md", title, facts, *accuracy_sections(frame))
-
-
-# What follows is every single run.
-DETAILS = "## Every run"
-
-
-def by_algorithm(frame: pd.DataFrame, table: Callable[[pd.DataFrame, str], str]) -> list[str]:
-    """Return a table for each algorithm."""
-    algorithms = [name for name in ALGORITHMS if name in set(frame["algorithm"])]
-    return [table(frame[frame["algorithm"] == name], TITLES[name]) for name in algorithms]
+        write(folder / "accuracy.md", title, facts, *summarise_accuracies(frame))
 
 
 def run_of(cell: Any) -> tuple[str, str, str]:
@@ -93,6 +82,12 @@ def frame_table(frame: pd.DataFrame, columns: dict[str, tuple[str, Any]], *, lef
     return markdown(columns, rows, left=left)
 
 
+ALGORITHM_COLUMNS: dict[str, tuple[str, Any]] = {
+    "algorithm": ("algorithm", TITLES.__getitem__),
+    "similarity": ("similarity", or_dash),
+}
+
+
 # --- Counts ---------------------------------------------------------------------------------------
 
 # The selections that the paper counts.
@@ -101,13 +96,6 @@ COUNT = [*RUN, "selection"]
 
 # The agglomerative tables print larger means as whole numbers, rounded half up.
 MILLION = 1_000_000
-
-COUNT_NOTES = """\
-Per count: published, ours, and "exact" or the difference. Ours are those of `overlap="paper"`,
-theta 0.1, gamma 1, the mean of the two halves of one unshuffled stratified split. "All" is the
-original algorithm, "lemma" the paper's rule; "index" is what the package tries by default,
-which the paper does not have. "In the published order" is counted by the benchmark's own
-`tie_order.py`, which takes ties as the published runs did."""
 
 
 def compare_counts(results: Results, in_published_order: Results) -> pd.DataFrame:
@@ -154,29 +142,6 @@ def is_published(frame: pd.DataFrame) -> pd.Series:
     return frame["dataset"] != RIGHTLY_PARSED
 
 
-def count_table(frame: pd.DataFrame, title: str) -> str:
-    """Tabulate the counts of an algorithm, all and lemma side by side."""
-    header = [title, "similarity"]
-    for selection in COUNTED:
-        header += [f"{selection}, published", "ours", "difference", "in the published order"]
-    rows = []
-    for (dataset, similarity), counts in frame.groupby(["dataset", "similarity"], sort=False):
-        cells = [dataset, or_dash(similarity)]
-        for _, row in counts.iterrows():
-            cells += [number(row["published"]), number(row["ours"]), difference(row)]
-            cells.append(number(row["in_published_order"]))
-        rows.append([*cells, number(row["tried_by_index"])])
-    return markdown([*header, "index"], rows, left=2)
-
-
-def difference(row: pd.Series) -> str:
-    """Print "exact", or how far a count is off."""
-    if row["difference"] == 0:
-        return "exact"
-    sign = "-" if row["difference"] < 0 else "+"
-    return f"{sign}{number(abs(row['difference']))} ({percent(row['deviation'])})"
-
-
 def nearness(frame: pd.DataFrame) -> tuple[int, int, int, int]:
     """Return how many counts are exact, within 1 % and 5 % (these included), and further off."""
     off = frame["deviation"].abs()
@@ -202,8 +167,7 @@ def summarise_counts(frame: pd.DataFrame) -> list[str]:
     far = far.assign(why=[reason(row) for _, row in far.iterrows()])
     columns = {
         "data set": ("dataset", str),
-        "algorithm": ("algorithm", TITLES.__getitem__),
-        "similarity": ("similarity", or_dash),
+        **ALGORITHM_COLUMNS,
         "selection": ("selection", str),
         "why": ("why", str),
         "published": ("published", number),
@@ -233,8 +197,7 @@ def summarise_counts(frame: pd.DataFrame) -> list[str]:
     ]
     if not rightly.empty:
         wide = rightly.pivot(index=RUN[1:], columns="selection", values="ours").reset_index()
-        columns = {name: columns[name] for name in ("algorithm", "similarity")}
-        columns |= {name: (name, number) for name in COUNTED}
+        columns = ALGORITHM_COLUMNS | {name: (name, number) for name in COUNTED}
         sections += [
             "The paper's runs read a mis-parsed `leaves_texture` (one class, the label among the "
             "features), and so do ours above. Read rightly, its 100 classes give:",
@@ -301,13 +264,6 @@ RATIOS = {
     "index over all": "index_over_all",
 }
 
-TIME_NOTES = """\
-Seconds are those of training on one half, medians of turns in one run with nothing else
-running; published ones are from another machine. A speed-up divides the seconds of the slower
-by those of the faster: "lemma over all" is the paper's speed-up, "index over all" that of the
-package's default over the original algorithm. "Call" is training on a single sample: what a fit
-costs before it learns. leaves_texture is the paper's mis-parsed file."""
-
 
 def compare_times(results: Results) -> pd.DataFrame:
     """Return a row for each run of the paper: seconds of a half, ours and published, and ratios."""
@@ -323,32 +279,11 @@ def compare_times(results: Results) -> pd.DataFrame:
     return frame.join(datasets()[["samples", "features"]], "dataset")
 
 
-def time_table(frame: pd.DataFrame, title: str) -> str:
-    """Tabulate the seconds and speed-ups of an algorithm."""
-    columns = {
-        title: ("dataset", str),
-        "similarity": ("similarity", or_dash),
-        "published: all": ("seconds_all_published", seconds),
-        "lemma": ("seconds_lemma_published", seconds),
-        "ours: all": ("seconds_all", seconds),
-        "lemma ": ("seconds_lemma", seconds),
-        "index": ("seconds_index", seconds),
-        "call": ("seconds_call", seconds),
-    }
-    ratios = {title: (column, factor) for title, column in RATIOS.items()}
-    return frame_table(frame, columns | ratios, left=2)
-
-
 def averages(frame: pd.DataFrame, columns: dict[str, str], form: Callable[[float], str]) -> str:
     """Tabulate means over the data sets by algorithm and similarity."""
     means = frame.groupby(RUN[1:], sort=False)[[*columns.values()]].mean().reset_index()
-    head = {
-        "algorithm": ("algorithm", TITLES.__getitem__),
-        "similarity": ("similarity", or_dash),
-    }
-    return frame_table(
-        means, {**head, **{title: (column, form) for title, column in columns.items()}}, left=2
-    )
+    numbers = {title: (column, form) for title, column in columns.items()}
+    return frame_table(means, ALGORITHM_COLUMNS | numbers, left=2)
 
 
 # The paper's speed-up, theirs and ours.
@@ -369,25 +304,13 @@ def speedup_sections(frame: pd.DataFrame) -> list[str]:
     ]
 
 
-def time_sections(frame: pd.DataFrame) -> list[str]:
-    """Return all sections on times."""
-    tables = by_algorithm(frame, time_table)
-    return [*summarise_times(frame), DETAILS, TIME_NOTES, *tables]
-
-
 def summarise_times(frame: pd.DataFrame) -> list[str]:
     """Return paragraphs: mean speed-ups, and where the lemma gains less than in the paper."""
-    logs = np.log(frame[[*RATIOS.values()]]).join(frame[RUN[1:]])
-    means = np.exp(logs.groupby(RUN[1:], sort=False).mean()).reset_index()
-    columns = {
-        "algorithm": ("algorithm", TITLES.__getitem__),
-        "similarity": ("similarity", or_dash),
-        **{title: (column, factor) for title, column in RATIOS.items()},
-    }
+    logs = frame.assign(**np.log(frame[[*RATIOS.values()]]))
     return [
         *speedup_sections(frame),
         "Geometric means:",
-        frame_table(means, columns, left=2),
+        averages(logs, RATIOS, lambda mean: factor(np.exp(mean))),
         smaller_speedups(frame),
     ]
 
@@ -450,25 +373,7 @@ def fold_sections(frame: pd.DataFrame) -> list[str]:
         *speedup_sections(frame),
         "Candidates with the lemma over those without:",
         averages(frame, {"published": "ratio_published", "ours": "ratio"}, "{:.4f}".format),
-        DETAILS,
-        *by_algorithm(frame, fold_table),
     ]
-
-
-def fold_table(frame: pd.DataFrame, title: str) -> str:
-    """Tabulate the candidates and speed-ups of an algorithm."""
-    columns = {
-        title: ("dataset", str),
-        "similarity": ("similarity", or_dash),
-        "all, published": ("candidates_all_published", number),
-        "ours": ("candidates_all", number),
-        "lemma, published": ("candidates_lemma_published", number),
-        "ours ": ("candidates_lemma", number),
-        "index": ("candidates_index", number),
-        "speed-up, published": ("lemma_over_all_published", factor),
-        "ours  ": ("lemma_over_all", factor),
-    }
-    return frame_table(frame, columns, left=2)
 
 
 # --- Accuracies -----------------------------------------------------------------------------------
@@ -570,29 +475,9 @@ def theta_tables(frame: pd.DataFrame, means: pd.DataFrame) -> list[str]:
     return [*tables, left_out and f"{PEER_NAME} was left out {left_out}"]
 
 
-def dataset_table(frame: pd.DataFrame, means: pd.DataFrame) -> str:
-    """Tabulate the accuracy of each learner at its best theta, a row for each set."""
-    values = frame.set_index(["dataset", "learner", "theta"])["accuracy"]
-    header, columns = ["data set"], []
-    for row in at_best_theta(frame, means).itertuples():
-        columns.append((row.learner, row.theta))
-        header.append(row.learner + ("" if pd.isna(row.theta) else f" ({row.theta})"))
-    rows = (
-        (dataset, *(mean_text(values[dataset, learner, theta]) for learner, theta in columns))
-        for dataset in frame["dataset"].unique()
-    )
-    return markdown(header, rows)
-
-
-def accuracy_sections(frame: pd.DataFrame) -> list[str]:
-    """Return all sections on accuracies."""
-    means = over_theta(frame)
-    title = "Per data set, each learner at the theta that is best for it on average:"
-    return [*summarise_accuracies(frame, means), DETAILS, title, dataset_table(frame, means)]
-
-
-def summarise_accuracies(frame: pd.DataFrame, means: pd.DataFrame) -> list[str]:
+def summarise_accuracies(frame: pd.DataFrame) -> list[str]:
     """Return paragraphs: means by theta, and at the best theta of each learner."""
+    means = over_theta(frame)
     columns = {
         "learner": ("learner", str),
         "theta": ("theta", lambda theta: "-" if pd.isna(theta) else str(theta)),

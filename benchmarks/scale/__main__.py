@@ -25,7 +25,7 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
     "growth": fitting.bench_growth,
     "predict": predicting.bench_predict,
     "onnx": predicting.bench_onnx,
-    "beside": predicting.bench_beside,
+    "classifiers": predicting.bench_classifiers,
     "stream": streaming.bench_stream,
     "memory": streaming.bench_memory,
     "overhead": streaming.bench_overhead,
@@ -38,13 +38,13 @@ def main() -> None:
     add = parser.add_argument
     add("--only", action="append", choices=SECTIONS, help="repeat for several")
     add("--plot", type=Path, metavar="PATH", help="of a picture (default: in docs)")
-    add("--keep", type=Path, metavar="DIR", help="of `beside`, keep what was measured")
+    add("--keep", type=Path, metavar="DIR", help="of `classifiers`, keep what was measured")
     add(
         "--most",
         type=int,
         default=sys.maxsize,
         metavar="N",
-        help="of `overlap-growth`, `predict` and `beside`, sizes up to this only",
+        help="of `overlap-growth`, `predict` and `classifiers`, sizes up to this only",
     )
     add(
         "--membership",

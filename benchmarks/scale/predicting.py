@@ -156,10 +156,10 @@ def time_batches(run: Run, model: Any, session: Any, n_samples: int) -> tuple[st
     return f"{n_samples:,}", *us, yes_no(is_same)
 
 
-def bench_beside(run: Run) -> None:
+def bench_classifiers(run: Run) -> None:
     """Time fit and predict of other classifiers at growing sizes, with defaults."""
     jobs = [(name, size) for size in SIZES if size <= run.most for name in CONTENDERS]
-    kept = Kept(run.keep and run.keep / "beside.jsonl")
+    kept = Kept(run.keep and run.keep / "classifiers.jsonl")
     found = []
     for name, size in [*jobs, (BRAIN, BRAIN_LIMIT)]:
         key = f"{name} {run.size(size)}"
@@ -180,7 +180,7 @@ def bench_beside(run: Run) -> None:
         "one pass. hyperbox-brain: theta 0.5,\n"
         f"one pass, {run.size(BRAIN_LIMIT):,} samples: it is slow on more.\n"
     )
-    path = run.picture("beside.png")
+    path = run.picture("classifiers.png")
     if path and run.most >= max(SIZES):
         draw_contenders(found, path)
 

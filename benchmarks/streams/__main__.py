@@ -1,17 +1,15 @@
 """Test-then-train on streams that drift, with river's learners for comparison.
 
-`make bench-streams` prints accuracy, kappa, samples per second and memory of each learner, sample
-by sample, first on streams that nothing was chosen by. Slow learners stop after `--limit` seconds a
-stream, and ours is then compared on as many samples. With `--keep FILE` runs are kept there, and
-those that are there already are not repeated. `--labels` prints what late and rare labels cost
-`AdaptiveGFMM`, and what its parameters do, `--budgets` what a limit of boxes does to the other
+`make bench-streams` prints accuracy and samples per second of each learner, sample by
+sample, first on streams that nothing was chosen by. Slow learners stop after `--limit` seconds a
+stream, and ours is then compared on as many samples. Runs are kept and not repeated. `--labels`
+prints what late labels cost `AdaptiveGFMM`, `--budgets` what a limit of boxes does to the other
 online learners; `--picture FILE` draws accuracy around drifts.
 """
 
 from __future__ import annotations
 
 import argparse
-import pickle
 import time
 from collections import deque
 from collections.abc import Callable
@@ -23,9 +21,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 from river import ensemble, forest, neighbors, preprocessing, tree
-from sklearn.metrics import cohen_kappa_score
 
-from benchmarks.harness import Kept, command, machine, progress, table
+from benchmarks.harness import KEPT, Kept, command, digest, machine, progress, table
 from benchmarks.streams.data import STREAMS, Stream
 from hyperboxes import AdaptiveGFMM, ImprovedOnlineGFMM, OnlineGFMM
 
@@ -33,13 +30,6 @@ OURS, HAT, ARF = "AdaptiveGFMM", "HoeffdingAdaptiveTree", "ARF"
 NO_CHANGE = "repeat the last label"
 WHOLE = (NO_CHANGE, OURS, "HoeffdingTree", HAT)  # learn whole streams, however long it takes
 
-PARAMETERS: dict[str, dict[str, Any]] = {
-    "boxes of a point each (theta=1e-9)": {"theta": 1e-9},
-    "theta=0.2": {"theta": 0.2},
-    "max_boxes=250": {"max_boxes": 250},
-    "max_boxes=500": {"max_boxes": 500},
-    "max_boxes=2000": {"max_boxes": 2000},
-}
 BUDGETS = (None, 1000, 300, 100, 30)
 
 WINDOW = 200  # samples, of the picture
@@ -73,17 +63,10 @@ class Run:
     predicted: np.ndarray
     y: np.ndarray
     seconds: float
-    memory: int
 
     def accuracy(self, n_samples: int | None = None) -> float:
         """Return the share of right predictions, of all or of the first samples, in percent."""
         return 100 * float((self.predicted == self.y)[:n_samples].mean())
-
-    @property
-    def kappa(self) -> float:
-        """Cohen's kappa, in percent."""
-        with np.errstate(invalid="ignore"):
-            return 100 * float(cohen_kappa_score(self.y, self.predicted))
 
     @property
     def speed(self) -> float:
@@ -115,12 +98,10 @@ def first_ranges(X: np.ndarray) -> list[np.ndarray]:
     return [np.nanmin(X[:1000], axis=0), np.nanmax(X[:1000], axis=0)]
 
 
-def prequential(
-    model: Any, X: np.ndarray, y: np.ndarray, *, limit: float, late: int = 0, every: int = 1
-) -> Run:
+def prequential(model: Any, X: np.ndarray, y: np.ndarray, *, limit: float, late: int = 0) -> Run:
     """Predict each sample, then learn it or the one `late` samples before; stop after a while.
 
-    Of the labels only every so-manyth comes at all. Times are those of the processor.
+    Times are those of the processor.
     """
     predicted = np.full(len(y), -1)
     waiting: deque[tuple[dict[int, float], int]] = deque()
@@ -130,15 +111,14 @@ def prequential(
         x = dict(enumerate(row))
         answer = model.predict_one(x)
         predicted[done] = -1 if answer is None else answer
-        if done % every == 0:
-            waiting.append((x, label))
+        waiting.append((x, label))
         if len(waiting) > late:
             model.learn_one(*waiting.popleft())
         done += 1
         if done % 100 == 0 and time.process_time() - start > limit:
             break
     seconds = time.process_time() - start
-    return Run(predicted[:done], y[:done], seconds, len(pickle.dumps(model)))
+    return Run(predicted[:done], y[:done], seconds)
 
 
 def in_batches(model: Any, X: np.ndarray, y: np.ndarray, size: int) -> Run:
@@ -151,23 +131,15 @@ def in_batches(model: Any, X: np.ndarray, y: np.ndarray, size: int) -> Run:
             predicted[rows] = model.predict(X[rows])
         model.partial_fit(X[rows], y[rows])
     seconds = time.process_time() - start
-    return Run(predicted, y, seconds, len(pickle.dumps(model)))
+    return Run(predicted, y, seconds)
 
 
 def accuracies(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """Return the accuracy with other parameters, with late and rare labels."""
+    """Return the accuracy with late labels."""
     found = {}
-
-    def add(name: str, model: Any, **how: int) -> None:
-        found[name] = prequential(model, X, y, limit=60, **how).accuracy()
-
-    add("labels at once", AdaptiveGFMM())
-    for name, parameters in PARAMETERS.items():
-        add(name, AdaptiveGFMM(**parameters))
-    for late in (1, 10, 50, 500):
-        add(f"labels {late} samples late", AdaptiveGFMM(), late=late)
-    for every in (2, 5, 20):
-        add(f"one label in {every}", AdaptiveGFMM(), every=every)
+    for late in (0, 50, 500):
+        run = prequential(AdaptiveGFMM(), X, y, limit=60, late=late)
+        found[f"labels {late} samples late"] = run.accuracy()
     return found
 
 
@@ -210,13 +182,13 @@ def compare(streams: list[Stream], options: argparse.Namespace, kept: Kept) -> N
     batches = {}
 
     def run(stream: Stream, name: str, compute: Callable[[], Run]) -> Run:
-        key = f"{stream.name}, {name}, {options.samples}, {options.limit}"
+        key = f"{stream.name}, {name}, {options.samples}, {options.limit}, {digest()}"
         if key not in kept:
             progress(f"{stream.name}: {name}")
             found = compute()
-            kept[key] = found.predicted.tolist(), found.y.tolist(), found.seconds, found.memory
-        predicted, y, *rest = kept[key]
-        return Run(np.array(predicted), np.array(y), *rest)
+            kept[key] = found.predicted.tolist(), found.y.tolist(), found.seconds
+        predicted, y, seconds = kept[key]
+        return Run(np.array(predicted), np.array(y), seconds)
 
     for stream in streams:
         samples = stream.read(options.samples, options.data)
@@ -225,20 +197,16 @@ def compare(streams: list[Stream], options: argparse.Namespace, kept: Kept) -> N
             continue
         runs[stream.name] = {}
         for name, make in contenders(samples[0]).items():
-            if name not in options.without:
-                limit = np.inf if name in WHOLE else options.limit
-                compute = partial(prequential, make(), *samples, limit=limit)
-                runs[stream.name][name] = run(stream, name, compute)
+            limit = np.inf if name in WHOLE else options.limit
+            compute = partial(prequential, make(), *samples, limit=limit)
+            runs[stream.name][name] = run(stream, name, compute)
         compute = partial(in_batches, AdaptiveGFMM(), *samples, 1_000)
         batches[stream.name] = run(stream, "batches", compute)
     tables = accuracy_table(runs), prefix_table(runs), speed_table(runs, batches)
     print(*tables, sep="\n\n", end="\n\n")
     for other in (HAT, ARF, NO_CHANGE):
-        if other not in options.without:
-            print(against(runs, other))
-    if HAT not in options.without:
-        print(f"in batches of 1,000 against {HAT}: {times_as_fast(batches, runs, HAT)}")
-    print(flush=True)
+        print(against(runs, other))
+    print(f"in batches of 1,000 against {HAT}: {times_as_fast(batches, runs, HAT)}\n", flush=True)
 
 
 def mean(values: list[float]) -> str:
@@ -248,13 +216,11 @@ def mean(values: list[float]) -> str:
 
 def accuracy_table(runs: Runs) -> str:
     """Return accuracies of the learners that learn whole streams."""
-    names = [name for name in WHOLE if name in next(iter(runs.values()))]
     rows = [
-        [stream, *(f"{of[name].accuracy():.1f}" for name in names)] for stream, of in runs.items()
+        [stream, *(f"{of[name].accuracy():.1f}" for name in WHOLE)] for stream, of in runs.items()
     ]
-    rows.append(["mean", *(mean([of[n].accuracy() for of in runs.values()]) for n in names)])
-    rows.append(["mean kappa", *(mean([of[n].kappa for of in runs.values()]) for n in names)])
-    return table(["accuracy, %", *names], rows)
+    rows.append(["mean", *(mean([of[n].accuracy() for of in runs.values()]) for n in WHOLE)])
+    return table(["accuracy, %", *WHOLE], rows)
 
 
 def prefix_table(runs: Runs) -> str:
@@ -273,15 +239,13 @@ def prefix_table(runs: Runs) -> str:
 
 
 def speed_table(runs: Runs, batches: dict[str, Run]) -> str:
-    """Return samples per second and the size of the pickled model, medians over streams."""
-    rows = []
-    for name in next(iter(runs.values())):
-        of_all = [of[name] for of in runs.values()]
-        size = np.median([run.memory for run in of_all]) / 1000
-        rows.append([name, f"{np.median([run.speed for run in of_all]):,.0f}", f"{size:,.0f} kB"])
-    speed = np.median([batches[stream].speed for stream in runs])
-    rows.append([f"{OURS}, batches of 1,000", f"{speed:,.0f}", ""])
-    return table(["medians over the streams", "samples a second", "model"], rows)
+    """Return samples per second, medians over streams."""
+    by_name = {name: [of[name] for of in runs.values()] for name in next(iter(runs.values()))}
+    by_name[f"{OURS}, batches of 1,000"] = [batches[stream] for stream in runs]
+    rows = [
+        [name, f"{np.median([run.speed for run in found]):,.0f}"] for name, found in by_name.items()
+    ]
+    return table(["medians over the streams", "samples a second"], rows)
 
 
 def against(runs: Runs, other: str) -> str:
@@ -335,9 +299,7 @@ def main() -> None:
     add("--samples", type=int, default=20_000, help="at most, of each stream")
     add("--limit", type=float, default=5.0, help="seconds a stream, slow learners")
     add("--only", default="", help="streams whose name contains this")
-    add("--without", nargs="*", default=[], help="learners to leave out")
-    add("--keep", type=Path, metavar="FILE", help="of runs, not to be repeated")
-    add("--labels", action="store_true", help="print what late labels and parameters do")
+    add("--labels", action="store_true", help="print what late labels do")
     add("--budgets", action="store_true", help="print what max_boxes does")
     add("--picture", type=Path, metavar="FILE", help="draw accuracy over time")
     options = parser.parse_args()
@@ -355,7 +317,7 @@ def main() -> None:
     elif options.budgets:
         print_means(streams, options, budget_accuracies)
     else:
-        kept = Kept(options.keep)
+        kept = Kept(KEPT / "streams.jsonl")
         for chosen_by in (False, True):
             compare([s for s in streams if s.chosen_by == chosen_by], options, kept)
 

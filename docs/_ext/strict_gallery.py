@@ -20,6 +20,7 @@ from tests.figures import assert_legible
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
 ORDER = [
     "first_model",
+    "first_hour",
     "rules",
     "explaining",
     "probabilities",

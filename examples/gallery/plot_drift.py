@@ -2,7 +2,7 @@
 Concept drift
 =============
 
-Digits arrive in batches; halfway, the images are turned upside down.
+Digits arrive in batches; halfway, the images are flipped vertically.
 """
 
 # %%

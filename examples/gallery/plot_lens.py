@@ -28,7 +28,7 @@ X, y = data.data, data.target_names[data.target]
 
 
 def split(seed):
-    """Return samples to train the forest, to ask it about, and to test."""
+    """Return samples to train the forest, to fit the surrogate, and to test."""
     X_forest, X_rest, y_forest, y_rest = train_test_split(X, y, test_size=0.6, random_state=seed)
     return X_forest, y_forest, *train_test_split(X_rest, y_rest, test_size=0.5, random_state=seed)
 

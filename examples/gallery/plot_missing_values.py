@@ -63,4 +63,4 @@ plt.show()
 rng = np.random.default_rng(0)
 boxes = model.fit(np.where(rng.random(X.shape) < 0.6, np.nan, X), y).hyperboxes_
 known = np.isfinite(boxes.lower).sum(axis=1)
-print(f"{len(boxes)} boxes; they know {known.min()} to {known.max()} of {X.shape[1]} features")
+print(f"{len(boxes)} boxes with bounds in {known.min()} to {known.max()} of {X.shape[1]} features")

@@ -62,6 +62,6 @@ shown = {"memberships, normalised": normalised[:, 1]}
 shown["ImprovedOnlineGFMM"] = models["ImprovedOnlineGFMM"].predict_proba(X_test)[:, 1]
 for (name, p), colour in zip(shown.items(), ("#999999", "#0072B2"), strict=True):
     right.hist(p, np.linspace(0, 1, 41), color=colour, alpha=0.7, label=name)
-right.set(xlabel="probability of class 1", ylabel="test samples", title="What is said")
+right.set(xlabel="probability of class 1", ylabel="test samples", title="Predicted probabilities")
 right.legend(frameon=False, loc="upper left")
 plt.show()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
     from hyperboxes._estimators.boosted import BoostedHyperboxes
     from hyperboxes._estimators.clustering import HyperboxClustering
+    from hyperboxes._estimators.dates import DateFeatures
     from hyperboxes._estimators.merge import merge
     from hyperboxes._estimators.online import ImprovedOnlineGFMM, OnlineGFMM
     from hyperboxes._estimators.prune import Pruning, prune
@@ -23,15 +24,12 @@ if TYPE_CHECKING:
     from hyperboxes._files.onnx import to_onnx
     from hyperboxes._files.saving import load, save
     from hyperboxes._models.hyperboxes import Hyperboxes, WeightedHyperboxes
-    from hyperboxes._plots import (
-        BoxesDisplay,
-        ContributionsDisplay,
-        GrowthDisplay,
-        MemoryDisplay,
-        ParallelCoordinatesDisplay,
-        RulesDisplay,
-        ThetaDisplay,
-    )
+    from hyperboxes._plots.boxes import BoxesDisplay
+    from hyperboxes._plots.contributions import ContributionsDisplay
+    from hyperboxes._plots.curves import GrowthDisplay, ThetaDisplay
+    from hyperboxes._plots.memory import MemoryDisplay
+    from hyperboxes._plots.parallel import ParallelCoordinatesDisplay
+    from hyperboxes._plots.rules import RulesDisplay
     from hyperboxes._readers.explain import Explanations, explain
     from hyperboxes._readers.explanation import Counterfactual, ExplainedBox, Explanation
     from hyperboxes._readers.rules import export_frame, export_text
@@ -45,24 +43,25 @@ _MODULES = {
     "AdaptiveGFMM": "_estimators.adaptive",
     "AgglomerativeGFMM": "_estimators.agglomerative",
     "BoostedHyperboxes": "_estimators.boosted",
-    "BoxesDisplay": "_plots",
-    "ContributionsDisplay": "_plots",
+    "BoxesDisplay": "_plots.boxes",
+    "ContributionsDisplay": "_plots.contributions",
     "Counterfactual": "_readers.explanation",
     "ExplainedBox": "_readers.explanation",
+    "DateFeatures": "_estimators.dates",
     "Explanation": "_readers.explanation",
     "Explanations": "_readers.explain",
-    "GrowthDisplay": "_plots",
+    "GrowthDisplay": "_plots.curves",
     "HyperboxClustering": "_estimators.clustering",
     "Hyperboxes": "_models.hyperboxes",
     "ImprovedOnlineGFMM": "_estimators.online",
-    "MemoryDisplay": "_plots",
+    "MemoryDisplay": "_plots.memory",
     "ModelFileError": "_files.archive",
     "OnlineGFMM": "_estimators.online",
-    "ParallelCoordinatesDisplay": "_plots",
+    "ParallelCoordinatesDisplay": "_plots.parallel",
     "Pruning": "_estimators.prune",
     "RandomHyperboxes": "_estimators.random",
-    "RulesDisplay": "_plots",
-    "ThetaDisplay": "_plots",
+    "RulesDisplay": "_plots.rules",
+    "ThetaDisplay": "_plots.curves",
     "WeightedHyperboxes": "_models.hyperboxes",
     "explain": "_readers.explain",
     "export_frame": "_readers.rules",
@@ -83,6 +82,7 @@ __all__ = [
     "BoxesDisplay",
     "ContributionsDisplay",
     "Counterfactual",
+    "DateFeatures",
     "ExplainedBox",
     "Explanation",
     "Explanations",

@@ -24,7 +24,9 @@ except ImportError:  # before scikit-learn 1.9
 
 
 array_api_compat: Any = None
-with suppress(ImportError):  # before scikit-learn 1.7
+with suppress(ImportError):  # the package, for scikit-learn before 1.7
+    array_api_compat = import_module("array_api_compat")
+with suppress(ImportError):
     array_api_compat = import_module("sklearn.externals.array_api_compat")
 
 __all__ = ["CallbackSupportMixin", "array_api_compat"]

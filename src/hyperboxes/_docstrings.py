@@ -40,7 +40,7 @@ Parameters
     "theta": """
 theta : float, default={default_theta}
     The maximum side of a box, as a fraction of each feature's range. A small value gives many boxes
-    that follow the data closely. Larger values give fewer boxes, until boxes get in the way of
+    that follow the data closely. Larger values give fewer boxes, until boxes block those of
     other classes: then there may be more again, and the accuracy falls. :class:`ThetaDisplay` shows
     the effect on your data.
 """,
@@ -92,6 +92,18 @@ calibrate : bool, default=True
     Whether `fit` also calibrates probabilities for `predict_proba`. With few samples this takes
     most of its time. False: only the algorithm, for example to measure its time.
 """,
+    "decision": """
+decision : {"auto", "nearest"}, default="auto"
+    Which boxes decide. ``"auto"``: of each class the nearest one, or the 2, 5 or 10 nearest
+    together, whichever has the lower log-loss in calibration: `n_neighbors_`. ``"nearest"``: the
+    nearest one, as in the paper and with ``calibrate=False``. One box is then the reason for each
+    prediction, and SQL and ONNX have the shortest form.
+""",
+    "neighbors": """
+n_neighbors_ : int
+    The number of boxes of each class that decide together: 1, 2, 5 or 10. `partial_fit` may change
+    it.
+""",
     "categorical": """
 categorical_features : "from_dtype", list or None, default="from_dtype"
     The columns of categories: values that are equal or not, but not smaller or larger.
@@ -110,6 +122,13 @@ unlabeled : object, default=None
     The value of `y` that marks a sample without a label, such as -1. Such a sample can join a box
     of any class or none. A box without a label gets that of the first labelled sample that joins
     it. None: every value is a label.
+""",
+    "class_weight": """
+class_weight : dict or "balanced", default=None
+    How much each class counts, by its label: probabilities are multiplied with it, and `predict`
+    returns the largest product. ``"balanced"``: in inverse proportion to the samples of the
+    classes. It changes no box, and `set_params` changes it in a fitted model. None: the nearest box
+    decides.
 """,
     "similarity": """
 similarity : {"longest", "shortest", "mid-max", "mid-min"}, default="longest"

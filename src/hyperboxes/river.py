@@ -6,10 +6,9 @@ Features may come and go, and classes appear at any time, as river's models take
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +27,8 @@ __all__ = ["AdaptiveGFMM", "ImprovedOnlineGFMM", "OnlineGFMM"]
 
 class _BoxClassifier(base.Classifier):
     """What the classifiers share: features by name, which may come and go."""
+
+    _estimator: ClassVar[type]
 
     def __init__(self) -> None:
         self._names: dict[Hashable, int] = {}
@@ -50,9 +51,14 @@ class _BoxClassifier(base.Classifier):
         """The names of the model's features, in their order."""
         return list(self._names)
 
-    @abstractmethod
     def _make_model(self) -> Any:
-        """Return an estimator that has learned nothing."""
+        """Return an estimator that has learned nothing, which has the parameters of the same name.
+
+        Only `warm_up` is not one of them.
+        """
+        parameters = self._get_params()
+        parameters.pop("warm_up", None)
+        return self._estimator(**parameters)
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:
         """Return the most likely label, None before any was learned."""
@@ -81,10 +87,8 @@ class AdaptiveGFMM(_BoxClassifier, base.MiniBatchClassifier):
 
     Parameters
     ----------
-    theta
-        Maximum side of a box, as a fraction of each feature's recent range.
-    max_boxes
-        How many boxes are remembered.
+    theta, max_boxes
+        As there.
 
     Examples
     --------
@@ -94,13 +98,12 @@ class AdaptiveGFMM(_BoxClassifier, base.MiniBatchClassifier):
     Accuracy: 89.75%
     """
 
+    _estimator = adaptive.AdaptiveGFMM
+
     def __init__(self, theta: float = 0.05, max_boxes: int = 1000) -> None:
         super().__init__()
         self.theta = theta
         self.max_boxes = max_boxes
-
-    def _make_model(self) -> adaptive.AdaptiveGFMM:
-        return adaptive.AdaptiveGFMM(self.theta, max_boxes=self.max_boxes)
 
     def learn_one(self, x: Mapping[Hashable, Any], y: Any) -> None:
         """Learn a sample."""
@@ -168,17 +171,17 @@ class _WarmedUp(_BoxClassifier):
 
     def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
         """Return the probabilities of all labels so far."""
-        if self._model is not None or not self._first:
+        if self._model is not None:
             return super().predict_proba_one(x)
         counts = Counter(y for _, y in self._first)
         return {label: count / len(self._first) for label, count in counts.items()}
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:
         """Return the most likely label, None before any was learned."""
-        if self._model is not None or not self._first:
+        if self._model is not None:
             return super().predict_one(x)
         shares = self.predict_proba_one(x)
-        return max(shares, key=shares.__getitem__)
+        return max(shares, key=shares.__getitem__, default=None)
 
 
 class ImprovedOnlineGFMM(_WarmedUp):
@@ -189,15 +192,8 @@ class ImprovedOnlineGFMM(_WarmedUp):
 
     Parameters
     ----------
-    theta
-        Maximum side of a box, as a fraction of each feature's range.
-    membership_function
-        "mean" or "min".
-    overlap
-        "closed", "paper" or "printed".
-    max_boxes
-        How many boxes there may be: beyond it the one confirmed longest ago is evicted. None: no
-        limit.
+    theta, membership_function, overlap, max_boxes
+        As there.
     warm_up
         How many samples to collect before learning begins: the features' ranges are theirs.
 
@@ -209,6 +205,8 @@ class ImprovedOnlineGFMM(_WarmedUp):
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     Accuracy: 86.63%
     """
+
+    _estimator = online.ImprovedOnlineGFMM
 
     def __init__(
         self,
@@ -224,14 +222,6 @@ class ImprovedOnlineGFMM(_WarmedUp):
         self.overlap = overlap
         self.max_boxes = max_boxes
 
-    def _make_model(self) -> online.ImprovedOnlineGFMM:
-        return online.ImprovedOnlineGFMM(
-            self.theta,
-            membership_function=self.membership_function,
-            overlap=self.overlap,
-            max_boxes=self.max_boxes,
-        )
-
 
 class OnlineGFMM(_WarmedUp):
     """Original online learning of a general fuzzy min-max network.
@@ -241,13 +231,8 @@ class OnlineGFMM(_WarmedUp):
 
     Parameters
     ----------
-    theta
-        Maximum side of a box, as a fraction of each feature's range.
-    membership_function
-        "mean" or "min".
-    max_boxes
-        How many boxes there may be: beyond it the one confirmed longest ago is evicted. None: no
-        limit.
+    theta, membership_function, max_boxes
+        As there.
     warm_up
         How many samples to collect before learning begins: the features' ranges are theirs.
 
@@ -258,6 +243,8 @@ class OnlineGFMM(_WarmedUp):
     >>> evaluate.progressive_val_score(datasets.Phishing(), OnlineGFMM(), metrics.Accuracy())
     Accuracy: 86.63%
     """
+
+    _estimator = online.OnlineGFMM
 
     def __init__(
         self,
@@ -270,8 +257,3 @@ class OnlineGFMM(_WarmedUp):
         self.theta = theta
         self.membership_function = membership_function
         self.max_boxes = max_boxes
-
-    def _make_model(self) -> online.OnlineGFMM:
-        return online.OnlineGFMM(
-            self.theta, membership_function=self.membership_function, max_boxes=self.max_boxes
-        )

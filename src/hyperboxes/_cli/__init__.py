@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -159,6 +160,6 @@ def _error_message(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "out of memory: the online learners read large files in batches: fit --batch-rows"
     text = " ".join(str(error).split())
-    if isinstance(error, _EXPECTED):
+    if isinstance(error, _EXPECTED) or re.match(r"\w+ (is unsupported|cannot write)", text):
         return text
     return f"{type(error).__name__}: {text} (--debug shows where)"

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperboxes._cli.common import UsageError, add_columns, arrow, listing, note
+from hyperboxes._cli.common import UsageError, add_columns, arrow, listing, note, split_model
 from hyperboxes._cli.tables import Chunk, Table, open_table
 from hyperboxes._extras import need
 from hyperboxes._models.categories import are_categories, looks_like_a_date
@@ -38,6 +38,7 @@ class Columns:
     target: str
     unlabeled: str | None = None
     categories: Categories = field(default_factory=dict)
+    dates: Sequence[str] = ()
 
     @property
     def all(self) -> list[str]:
@@ -47,7 +48,7 @@ class Columns:
     def read(self, chunk: Chunk) -> tuple[Any, np.ndarray]:
         """Return the samples as a data frame, and their labels."""
         labels = check_labels(chunk, self.target, self.unlabeled)
-        return read_frame(chunk, self.features, self.categories), labels
+        return read_frame(chunk, self.features, self.categories, self.dates), labels
 
 
 def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
@@ -64,7 +65,7 @@ def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
         row, text = _first_text(chunk, wrong[0])
         raise ValueError(
             f"{chunk.file}: not numbers: {listing(wrong)} (row {row} of {wrong[0]} is {text!r}). "
-            f"{_advice(text, chunk.decimal)}"
+            f"{_advice(wrong[0], text, chunk.decimal)}"
         )
     if np.isinf(numbers).any():
         i, j = np.argwhere(np.isinf(numbers))[0]
@@ -75,10 +76,12 @@ def read_numbers(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
     return numbers
 
 
-def read_frame(chunk: Chunk, columns: Sequence[str], categories: Categories) -> Any:
-    """Return the columns as a data frame: categories, None where missing, and numbers."""
+def read_frame(
+    chunk: Chunk, columns: Sequence[str], categories: Categories, dates: Sequence[str] = ()
+) -> Any:
+    """Return the columns as a data frame: categories and dates, None where missing, and numbers."""
     pandas = need("pandas", "cli", "The command line")
-    numeric = [column for column in columns if column not in categories]
+    numeric = [column for column in columns if column not in (*categories, *dates)]
     frame = pandas.DataFrame(read_numbers(chunk, numeric), columns=numeric)
     for column, known in categories.items():
         texts = ((text, text.lower()) for text in read_labels(chunk, column).tolist())
@@ -86,6 +89,11 @@ def read_frame(chunk: Chunk, columns: Sequence[str], categories: Categories) -> 
             None if lower in MISSING else known.get(lower if known is BOOLEANS else text, text)
             for text, lower in texts
         ]
+        frame[column] = pandas.Series(cells, dtype=object)
+    for column in dates:
+        values = _plain(chunk.table[column]).to_pylist()
+        is_missing = (isinstance(v, str) and v.strip().lower() in MISSING for v in values)
+        cells = [None if no_date else v for v, no_date in zip(values, is_missing, strict=True)]
         frame[column] = pandas.Series(cells, dtype=object)
     return frame[list(columns)]
 
@@ -115,12 +123,17 @@ def _distinct(texts: Any) -> set[str]:
     return set(lower.to_pylist()) - {None, *MISSING}
 
 
-def _advice(text: str, decimal: str) -> str:
+def _advice(column: str, text: str, decimal: str) -> str:
     """Return what to do about a cell that is not a number."""
     if looks_like_a_date(text):
+        from hyperboxes._estimators.dates import find_formats
+
         return (
-            "Make numbers of dates and times first, such as the days since a date, the weekday or "
-            "the hour, or train without such columns (fit --drop)"
+            f"Train with its year, month, weekday and day (fit --dates {column}), or without the "
+            f"column (fit --drop {column})"
+            if find_formats([text])
+            else f"Make numbers of times first, such as the hour, or train without the column (fit "
+            f"--drop {column})"
         )
     other = "," if decimal == "." else "."
     if re.fullmatch(rf"[+-]?\d*{re.escape(other)}\d+", text.strip()):
@@ -231,14 +244,16 @@ class FeatureReader:
         """Return rows under the names of the model's features, with its values of categories."""
         names = [str(name) for name in self.model.feature_names_in_]
         columns = dict(zip(names, self.columns, strict=True))
+        steps, estimator, _ = split_model(self.model)
+        dates = [columns[name] for step in steps for name in step.dates_]
         known = {
             name: BOOLEANS
             if all(isinstance(value, bool) for value in values)
             else {str(value): value for value in values}
-            for name, values in getattr(self.model, "categories_", {}).items()
+            for name, values in getattr(estimator, "categories_", {}).items()
         }
         categories = {columns[name]: values for name, values in known.items()}
-        frame = read_frame(chunk, self.columns, categories)
+        frame = read_frame(chunk, self.columns, categories, dates)
         frame.columns = names
         for name, values in known.items():
             is_unknown = frame[name].map(lambda c, v=values: isinstance(c, str) and c not in v)
@@ -267,15 +282,24 @@ def load_model(path: str) -> Any:
     return load(path)
 
 
+def find_membership(model: Any, X: Any) -> Any:
+    """Return the memberships of samples in the classes, if the model has any."""
+    steps, estimator, _ = split_model(model)
+    for step in steps:
+        X = step.transform(X)
+    return estimator.membership(X) if hasattr(estimator, "membership") else None
+
+
 def check_classifier(model: Any, path: str) -> None:
     """Raise an error if a model has no classes."""
-    if not hasattr(model, "classes_"):
-        raise ValueError(f"{path} is not a classifier but a {type(model).__name__} without classes")
+    if not hasattr(estimator := split_model(model).estimator, "classes_"):
+        kind = type(estimator).__name__
+        raise ValueError(f"{path} is not a classifier but a {kind} without classes")
 
 
 def choose_target(args: argparse.Namespace, model: Any) -> None:
     """Take the target of the training if none is given."""
-    args.target = args.target or getattr(model, "target_name_", None)
+    args.target = args.target or getattr(split_model(model).estimator, "target_name_", None)
     if args.target is None:
         raise UsageError(f"{args.model} does not name its target: add --target COLUMN")
 
@@ -310,7 +334,7 @@ def read_target(
     """
     unlabeled = args.unlabeled
     if unlabeled is None:
-        unlabeled = getattr(model, "unlabeled", None)
+        unlabeled = getattr(split_model(model).estimator, "unlabeled", None)
     labels = check_labels(chunk, args.target, unlabeled)
     if unlabeled is None:
         return labels, np.ones(len(labels), bool)

@@ -15,15 +15,18 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hyperboxes._extras import need
 from hyperboxes._files.archive import replacing
 
+if TYPE_CHECKING:
+    from hyperboxes._estimators.pipelines import ModelParts
+
 STDIO = "-"
 
 # The options that take names of columns.
-COLUMN_OPTIONS = ("--features", "--drop", "--categorical", "--numeric")
+COLUMN_OPTIONS = ("--features", "--drop", "--categorical", "--numeric", "--dates")
 
 # Help on the target of commands that read the labels of other rows.
 TARGET_HELP = "the column of labels; default: the target that the model was trained with"
@@ -208,8 +211,16 @@ def listing(names: Iterable[str], most: int = 20) -> str:
     return ", ".join(names[:most]) + more
 
 
+def split_model(model: Any) -> ModelParts:
+    """Take a model apart: steps for dates, the estimator and a threshold."""
+    from hyperboxes._estimators import pipelines  # imports scikit-learn
+
+    return pipelines.split_model(model)
+
+
 def n_boxes(model: Any) -> int:
     """Return the number of boxes of a model, of all members if it is an ensemble."""
+    model = split_model(model).estimator
     return int(model.n_boxes_) if hasattr(model, "n_boxes_") else len(model.hyperboxes_)
 
 

@@ -459,7 +459,10 @@ def _draw_growth(figure: Any) -> None:
         axes.label_outer()
         n_before = n
     axes.legend(loc="upper left")
-    figure.suptitle("Online learning: a sample joins, extends or starts a box", fontsize=14)
+    figure.suptitle(
+        "Online learning: a sample joins, extends or starts a box (tint: predicted class)",
+        fontsize=13,
+    )
 
 
 def _draw_candidates(axes: Any, tried: dict[str, list[int]]) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from hyperboxes._cli.columns import (
     check_classifier,
     choose_target,
     find_features,
+    find_membership,
     load_model,
     match_spelling,
     read_target,
@@ -36,11 +37,11 @@ from hyperboxes._cli.common import (
     add_model,
     add_number,
     add_target,
-    listing,
     n_boxes,
     note,
     print_json,
     progress,
+    split_model,
     with_progress,
 )
 from hyperboxes._cli.tables import Table, find_files, open_table
@@ -98,7 +99,7 @@ def _evaluate(args: argparse.Namespace, table: Table, reader: FeatureReader) -> 
         predictions.add(model, reader.read(chunk), labels, has_label)
     if len(predictions) == 0:
         raise ValueError(f"{table.name} has no rows with a label")
-    return _find_scores(predictions, n_boxes(model))
+    return _find_scores(predictions, model, n_boxes(model))
 
 
 def _cross_validate(
@@ -125,7 +126,7 @@ def _cross_validate(
             accuracies.append(float(np.mean(predicted == labels[fold])))
             sizes.append(n_boxes(model))
             update(len(accuracies), f"{len(accuracies)} of {args.cv} folds")
-    return _find_scores(predictions, round(np.mean(sizes)), accuracies)
+    return _find_scores(predictions, reader.model, round(np.mean(sizes)), accuracies)
 
 
 def _read_all(
@@ -145,15 +146,20 @@ def _fit_without(fold: np.ndarray, like: Any, X: Any, labels: np.ndarray) -> Any
     """Train a model like another on the rows that are not in a fold."""
     from sklearn.base import clone
 
+    from hyperboxes._estimators.pipelines import ModelParts, join_model
+
     rows = np.setdiff1d(np.arange(len(labels)), fold)
-    model, has_label = clone(like), labels[rows] != _NO_LABEL
-    if "unlabeled" in model.get_params(deep=False):
-        model.set_params(unlabeled=None if has_label.all() else _NO_LABEL)
+    has_label, (steps, estimator, threshold) = labels[rows] != _NO_LABEL, split_model(like)
+    estimator = clone(estimator)
+    if "unlabeled" in estimator.get_params(deep=False):
+        estimator.set_params(unlabeled=None if has_label.all() else _NO_LABEL)
     else:
         rows = rows[has_label]
-    if getattr(model, "random_state", 0) is None:
-        model.set_params(random_state=0)  # the same scores each time
-    return model.fit(_take(X, rows), labels[rows])
+    if getattr(estimator, "random_state", 0) is None:
+        estimator.set_params(random_state=0)  # the same scores each time
+    model = join_model(ModelParts([clone(step) for step in steps], estimator, None))
+    fitted = split_model(model.fit(_take(X, rows), labels[rows]))
+    return join_model(fitted._replace(threshold=threshold))
 
 
 def _make_folds(labels: np.ndarray, n_folds: int) -> list[np.ndarray]:
@@ -197,8 +203,8 @@ class Predictions:
                 has_label
             ]
             self._proba.append(proba)
-        if hasattr(model, "membership"):
-            self._is_contained.append(model.membership(X).max(axis=1) == 1)
+        if (membership := find_membership(model, X)) is not None:
+            self._is_contained.append(membership.max(axis=1) == 1)
         return predicted
 
     def _encode(self, texts: Iterable[str]) -> list[int]:
@@ -210,34 +216,13 @@ class Predictions:
         return float(np.concatenate(self._is_contained).mean()) if self._is_contained else None
 
     def probability_scores(self) -> dict[str, Any]:
-        """Return the area under the ROC curve, log-loss and calibration, of known classes.
+        """Return the scores of the probabilities, if the model has any."""
+        from hyperboxes._readers.quality import probability_scores
 
-        The area is the mean of those of each class against the others.
-        """
-        from sklearn.metrics import roc_auc_score
-
-        true, predicted = np.array(self._true), np.array(self._predicted)
-        is_known = true < len(self._classes)
-        if not self._proba or not is_known.any():
+        if not self._proba:
             return {}
-        true, proba = true[is_known], np.concatenate(self._proba)[is_known]
-        rows, classes = np.arange(len(true)), np.unique(true).tolist()
-        areas = [roc_auc_score(true == i, proba[:, i]) for i in classes if len(classes) > 1]
-        of_true = np.maximum(proba[rows, true], np.finfo(float).eps)
-        of_predicted, is_right = proba[rows, predicted[is_known]], true == predicted[is_known]
-        tenths = np.minimum((10 * of_predicted).astype(int), 9)
-        calibration = [
-            {
-                "from": tenth / 10,
-                "to": (tenth + 1) / 10,
-                "n_samples": int((tenths == tenth).sum()),
-                "mean_probability": float(of_predicted[tenths == tenth].mean()),
-                "accuracy": float(is_right[tenths == tenth].mean()),
-            }
-            for tenth in np.unique(tenths).tolist()
-        ]
-        auc = {"auc": float(np.mean(areas))} if areas else {}
-        return auc | {"log_loss": float(-np.log(of_true).mean()), "calibration": calibration}
+        true, predicted = np.array(self._true), np.array(self._predicted)
+        return probability_scores(true, predicted, np.concatenate(self._proba))
 
     def table(self) -> tuple[list[str], np.ndarray]:
         """Return the classes, and the counts with the true class in rows."""
@@ -249,7 +234,7 @@ class Predictions:
 
 
 def _find_scores(
-    predictions: Predictions, n_boxes: int, fold_accuracies: Sequence[float] = ()
+    predictions: Predictions, model: Any, n_boxes: int, fold_accuracies: Sequence[float] = ()
 ) -> dict[str, Any]:
     """Return the scores for JSON; a score of 0 / 0 is None.
 
@@ -262,9 +247,12 @@ def _find_scores(
     accuracy, balanced_accuracy = overall_scores(matrix)
     support = matrix.sum(axis=1)
     held = predictions.contained_share()
+    threshold = split_model(model).threshold
+    decided = {} if threshold is None else {"class": threshold.label, "probability": threshold[0]}
     return {
         "n_samples": int(matrix.sum()),
         "n_boxes": n_boxes,
+        **({"threshold": decided} if decided else {}),
         "accuracy": accuracy,
         "majority_class": names[support.argmax()],
         "majority_accuracy": float(support.max() / matrix.sum()),
@@ -283,6 +271,8 @@ def _print_scores(scores: dict[str, Any]) -> None:
     spread = f"({min(folds):.4f} to {max(folds):.4f} in {len(folds)} folds)" if folds else ""
     print(f"samples            {scores['n_samples']:,}")
     print(f"boxes              {scores['n_boxes']:,}{' on average' if folds else ''}")
+    if threshold := scores.get("threshold"):
+        print(f"threshold          {threshold['probability']:.4f}  (for {threshold['class']})")
     for title, key, remark in (
         ("accuracy", "accuracy", spread),
         ("majority", "majority_accuracy", f"(always predicting {scores['majority_class']})"),
@@ -313,21 +303,10 @@ def _print_scores(scores: dict[str, Any]) -> None:
             shares = _number(tenth["mean_probability"]), _number(tenth["accuracy"])
             lines.append((ends, f"{tenth['n_samples']:,}", *shares))
         _print_table(lines)
-    for warning in _warnings(scores):
+    from hyperboxes._readers.quality import warn_of_scores
+
+    for warning in warn_of_scores(names, np.array(matrix)):
         print(f"\n{warning}")
-
-
-def _warnings(scores: dict[str, Any]) -> Iterator[str]:
-    """Return what makes a model useless, whatever its other scores."""
-    names, matrix = scores["confusion_matrix"].values()
-    support, predicted = np.sum(matrix, axis=1), np.sum(matrix, axis=0)
-    if scores["accuracy"] <= scores["majority_accuracy"] < 1:
-        yield (
-            "The model does not beat the majority: always predicting "
-            f"{scores['majority_class']} is right at least as often."
-        )
-    if never := [names[i] for i in np.flatnonzero((support > 0) & (predicted == 0))]:
-        yield f"Never predicted: {listing(never)}."
 
 
 def _number(value: Any) -> str:

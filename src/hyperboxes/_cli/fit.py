@@ -7,7 +7,8 @@ order of the file, so shuffle a file that is sorted. A whole file is learned in 
 boxes are others.
 
 Features are numbers, or categories where a column holds text; empty cells, NA and ? are missing
-values. Labels are text.
+values. --dates makes numbers of dates: year, month, weekday, days since the first, and hour. Labels
+are text.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from __future__ import annotations
 import argparse
 import math
 import re
+import shlex
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -43,6 +46,7 @@ from hyperboxes._cli.common import (
     note,
     print_json,
     progress,
+    split_model,
     with_progress,
 )
 from hyperboxes._cli.tables import Table, find_files, open_table
@@ -56,6 +60,7 @@ EXAMPLES = """\
   hyperboxes fit iris.csv --target species -o iris.hyperboxes --learner agglo-sm --theta 0.3
   hyperboxes fit iris.csv --target species -o iris.hyperboxes --learner boosted --max-boxes 20
   hyperboxes fit part-*.parquet --target fraud --drop id -o fraud.hyperboxes
+  hyperboxes fit loans.csv --target outcome --dates opened --threshold default=0.3
   hyperboxes fit big.parquet --target fraud -o fraud.hyperboxes --batch-rows 100000
   hyperboxes fit few.csv --target label --unlabeled "" -o few.hyperboxes  # empty cells: no label
 """
@@ -68,6 +73,13 @@ ONLINE = (
 
 # The paper's names of learners, without hyphens, where they are others.
 _PAPER_NAMES = {"iolgfmm": "improved", "onlngfmm": "online"}
+
+# What `_fit` returns: a model, and how many rows have each label.
+_Fitted = tuple[Any, Counter[str]]
+
+# Names of columns that identify rows, and the fewest rows by which others are found.
+_IDENTIFIER = re.compile(r"(?i:(?:^|[_\W])(?:id|key|uuid|number|no|nr)$)|I[dD]$")
+_FEWEST_ROWS = 20
 
 # A column with more labels is not a class but a measurement or an identifier.
 _MAX_CLASSES = 10_000
@@ -99,6 +111,7 @@ def _add_categories(parser: argparse.ArgumentParser) -> None:
         "false, and of text of which at most half are numbers",
     )
     add_columns(group, "--numeric", "columns of numbers, so that other text in them is an error")
+    add_columns(group, "--dates", "columns of dates, such as 2026-11-19, of which numbers are made")
 
 
 def _add_learner(parser: argparse.ArgumentParser) -> None:
@@ -138,6 +151,18 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         "adaptive, improved and online: beyond it the box that was matched longest ago is evicted. "
         "Default: 20 (boosted), 1000 (adaptive), no limit (improved, online)",
     )
+    group.add_argument(
+        "--class-weight",
+        choices=("balanced",),
+        help="balanced: rows count in inverse proportion to the rows of their class",
+    )
+    group.add_argument(
+        "--threshold",
+        type=_threshold,
+        metavar="[CLASS=]P",
+        help="predict this one of two classes, or else the rarer, from a probability of P on; "
+        "auto: the P with the best balanced accuracy in cross-validation",
+    )
 
 
 def learner_name(text: str) -> str:
@@ -166,8 +191,13 @@ def run(args: argparse.Namespace) -> None:
     began, compiled = time.monotonic(), compiling.seconds
     if args.output is not None:
         check_model_output(args.output, "Predictions are made with hyperboxes predict")
-    if args.batch_rows is not None and args.learner not in ONLINE:
-        raise UsageError(f"--learner {args.learner} needs all rows at once: leave out --batch-rows")
+    for option, needs_all in (
+        (f"--learner {args.learner}", args.learner not in ONLINE),
+        ("--dates", args.dates),
+        ("--threshold auto", args.threshold and args.threshold[1] is None),
+    ):
+        if args.batch_rows is not None and needs_all:
+            raise UsageError(f"{option} needs all rows at once: leave out --batch-rows")
     files = find_files(args.data)
     choose_output(args, *files)
     learner = commands()[args.learner]
@@ -175,15 +205,19 @@ def run(args: argparse.Namespace) -> None:
     columns = _find_categorical(args, learner, table, choose_columns(args, table))
     model = _make_model(args, learner, columns)
     with _warnings_as_notes(args):
-        n_samples = (_fit_batches if args.batch_rows else _fit)(args, model, table, columns)
-    model.target_name_ = columns.target
+        fit = _fit_batches if args.batch_rows else _fit
+        model, counts = fit(args, model, table, columns)
+    n_samples = counts.total()
+    if args.threshold:
+        model = _set_threshold(args, model, counts)
+    split_model(model).estimator.target_name_ = columns.target
     save(model, args.output)
     compiled = compiling.seconds - compiled
     _print_summary(args, model, n_samples, time.monotonic() - began - compiled, compiled)
 
 
-def _fit(args: argparse.Namespace, model: Any, table: Table, columns: Columns) -> int:
-    """Fit a model to all rows; return how many there are."""
+def _fit(args: argparse.Namespace, model: Any, table: Table, columns: Columns) -> _Fitted:
+    """Fit a model to all rows; return it and how many rows have each label."""
     with progress(args, "Learning"):
         samples = [columns.read(chunk) for chunk in table.chunks(columns.all, CHUNK_SIZE)]
         if not samples:
@@ -192,53 +226,113 @@ def _fit(args: argparse.Namespace, model: Any, table: Table, columns: Columns) -
         X = need("pandas", "cli", "The command line").concat(frames, ignore_index=True)
         y = np.concatenate(labels)
         del samples, frames, labels
-        _check_classes(table, columns, set(y.tolist()) - {columns.unlabeled})
-        model.fit(X, y)
-    return len(y)
+        counts = Counter(y.tolist())
+        _check_classes(args, table, columns, set(counts) - {columns.unlabeled})
+        _warn_of_columns(args, X, y)
+        if args.threshold and args.threshold[1] is None:
+            from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
+
+            folds = StratifiedKFold(5, shuffle=True, random_state=0)
+            model = TunedThresholdClassifierCV(model, cv=folds)
+        return model.fit(X, y), counts
 
 
-def _fit_batches(args: argparse.Namespace, model: Any, table: Table, columns: Columns) -> int:
-    """Fit a model to a batch of rows after the other; return how many rows there are."""
-    n_rows, classes, ranges = _find_classes_and_ranges(args, table, columns)
+def _fit_batches(args: argparse.Namespace, model: Any, table: Table, columns: Columns) -> _Fitted:
+    """Fit a model to a batch of rows after the other; return the same as `_fit`."""
+    counts, ranges = _find_classes_and_ranges(args, table, columns)
+    classes = sorted(set(counts) - {columns.unlabeled})
     if hasattr(model, "scaling"):
         model.set_params(scaling=ranges.tolist())
     chunks = table.chunks(columns.all, args.batch_rows)
-    for chunk in with_progress(args, "Learning", chunks, n_rows):
+    for chunk in with_progress(args, "Learning", chunks, counts.total()):
         model.partial_fit(*columns.read(chunk), classes=classes)
-    return n_rows
+    return model, counts
 
 
 def _find_classes_and_ranges(
     args: argparse.Namespace, table: Table, columns: Columns
-) -> tuple[int, list[str], np.ndarray]:
-    """Return the number of rows, all classes, and the lowest and highest value of each feature.
+) -> tuple[Counter[str], np.ndarray]:
+    """Return how many rows have each label, and the lowest and highest value of each feature.
 
     Categories have no range: their positions lie between 0 and 1.
     """
-    n_rows, classes, ranges = 0, set[str](), []
+    counts, ranges = Counter[str](), []
     chunks = table.chunks(columns.all, args.batch_rows)
     for chunk in with_progress(args, "Finding classes and ranges", chunks):
         X, labels = columns.read(chunk)
         ranges += [X.min(numeric_only=True), X.max(numeric_only=True)]
-        classes.update(set(labels.tolist()) - {columns.unlabeled})
-        _check_classes(table, columns, classes)
-        n_rows += len(labels)
-    if n_rows == 0:
+        if not counts:
+            _warn_of_columns(args, X, labels)
+        counts.update(labels.tolist())
+        _check_classes(args, table, columns, set(counts) - {columns.unlabeled})
+    if not counts:
         raise ValueError(f"{table.name} has no rows")
-    if not classes:
+    if set(counts) == {columns.unlabeled}:
         raise ValueError(
             f"{table.name}: no row has a label, every {columns.target} is {columns.unlabeled!r}"
         )
     frame = need("pandas", "cli", "The command line").DataFrame(ranges, columns=X.columns)
-    return n_rows, sorted(classes), np.array([frame.min(), frame.max()], np.float64)
+    return counts, np.array([frame.min(), frame.max()], np.float64)
 
 
-def _check_classes(table: Table, columns: Columns, classes: set[str]) -> None:
+def _check_classes(
+    args: argparse.Namespace, table: Table, columns: Columns, classes: set[str]
+) -> None:
+    if args.threshold and len(classes) != 2 and not args.batch_rows:
+        raise UsageError(f"--threshold is for two classes, but {columns.target} has {len(classes)}")
     if len(classes) > _MAX_CLASSES:
         raise ValueError(
             f"{table.name}: {columns.target} has more than {_MAX_CLASSES} different values, so it "
             "is not a class; choose another --target"
         )
+
+
+def _set_threshold(args: argparse.Namespace, model: Any, counts: Counter[str]) -> Any:
+    """Return a model with the threshold of the options, or of cross-validation."""
+    from hyperboxes._estimators.pipelines import Threshold, join_model
+
+    parts, (label, value) = split_model(model), args.threshold
+    classes = parts.estimator.classes_.tolist()
+    if len(classes) != 2 or label not in (None, *classes):
+        raise UsageError(
+            f"--threshold is for one of two classes, not {label} of {listing(classes)}"
+        )
+    label = label or min(classes, key=counts.__getitem__)
+    if parts.threshold is not None:
+        found, of_label = parts.threshold
+        value = found if of_label == label else 1.0 - found
+    parts = parts._replace(threshold=Threshold(value, label))
+    note(args, f"Threshold: {parts.threshold}")
+    return join_model(parts)
+
+
+def _warn_of_columns(args: argparse.Namespace, X: Any, y: np.ndarray) -> None:
+    """Warn of features that are of no use on other rows, if they were not chosen."""
+    columns = [name for name in X.columns if name not in args.dates]
+    found = {name: reason for name in columns if (reason := _suspicion(X[name], y))}
+    if found and args.features is None:
+        reasons = ", ".join(f"{name} {reason}" for name, reason in found.items())
+        names = ",".join(f'"{name}"' if "," in name else name for name in found)
+        warnings.warn(f"{reasons}. To leave out: --drop {shlex.quote(names)}", stacklevel=1)
+
+
+def _suspicion(column: Any, y: np.ndarray) -> str:
+    """Return why a column is hardly a feature, "" if it may be one."""
+    n_rows, n_values = len(column), column.nunique(dropna=False)
+    if n_values == 1:
+        return "is constant"
+    pairs = set(zip(column, y.tolist(), strict=True))
+    if len(pairs) == n_values == len(set(y.tolist())):
+        return "repeats the target"
+    if n_rows < _FEWEST_ROWS or n_values < n_rows:
+        return ""
+    # Measurements that are whole numbers differ in all rows by chance only if they are far apart.
+    if column.dtype.kind in "iuf":
+        by_chance = n_rows**2 < 6 * (column.max() - column.min())
+        is_named = _IDENTIFIER.search(column.name) is not None
+        if (by_chance and not is_named) or not (column % 1 == 0).all():
+            return ""
+    return "looks like an identifier"
 
 
 @contextmanager
@@ -272,9 +366,10 @@ def _find_categorical(
     args: argparse.Namespace, learner: EstimatorEntry, table: Table, columns: Columns
 ) -> Columns:
     """Find the columns of categories: those that are named, and others by their first rows."""
-    named = [*args.categorical, *args.numeric]
+    named = [*args.categorical, *args.numeric, *args.dates]
     if unknown := [name for name in named if name not in columns.features]:
-        raise ValueError(f"{unknown[0]} is not a feature, so it has neither categories nor numbers")
+        raise ValueError(f"{unknown[0]} is not a feature, so its kind is of no use")
+    columns = replace(columns, dates=args.dates)
     if "categorical_features" not in learner.estimator().get_params(deep=False):
         if args.categorical:
             raise UsageError(f"--learner {args.learner} takes no categories")
@@ -298,7 +393,7 @@ def _find_categorical(
 def _make_model(args: argparse.Namespace, learner: EstimatorEntry, columns: Columns) -> Any:
     """Return the estimator with the parameters that are given."""
     gamma = args.gamma
-    if gamma is not None and len(gamma) not in (1, len(columns.features)):
+    if gamma is not None and len(gamma) not in (1, len(columns.features)) and not columns.dates:
         raise UsageError(
             f"--gamma has {len(gamma)} numbers, but there are {len(columns.features)} features"
         )
@@ -308,13 +403,20 @@ def _make_model(args: argparse.Namespace, learner: EstimatorEntry, columns: Colu
         "membership_function": args.membership_function,
         "max_boxes": args.max_boxes,
         "unlabeled": columns.unlabeled,
+        "class_weight": args.class_weight,
         "categorical_features": list(columns.categories) or None,
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
     known = learner.estimator().get_params(deep=False)
     if unknown := [name for name in chosen if name not in known]:
         raise UsageError(f"--learner {args.learner} has no --{unknown[0].replace('_', '-')}")
-    return learner.estimator(**learner.commands[args.learner], **chosen)
+    model = learner.estimator(**learner.commands[args.learner], **chosen)
+    if not columns.dates:
+        return model
+    from hyperboxes._estimators.dates import DateFeatures
+    from hyperboxes._estimators.pipelines import ModelParts, join_model
+
+    return join_model(ModelParts([DateFeatures(list(columns.dates))], model, None))
 
 
 def _print_summary(
@@ -360,6 +462,15 @@ def positive_number(text: str) -> float:
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError(f"not a positive number: {text!r}")
     return number
+
+
+def _threshold(text: str) -> tuple[str | None, float | None]:
+    """Parse a class, if one is named, and a probability, None for that of cross-validation."""
+    label, _, number = text.rpartition("=")
+    value = None if number == "auto" else positive_number(number)
+    if value is not None and value >= 1:
+        raise argparse.ArgumentTypeError(f"not a probability below 1: {number!r}")
+    return label or None, value
 
 
 def _positive_numbers(text: str) -> list[float]:

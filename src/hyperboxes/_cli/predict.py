@@ -15,6 +15,7 @@ from hyperboxes._cli.columns import (
     add_matching,
     check_classifier,
     find_features,
+    find_membership,
     load_model,
 )
 from hyperboxes._cli.common import (
@@ -28,6 +29,7 @@ from hyperboxes._cli.common import (
     check_output,
     is_parquet,
     open_writer,
+    split_model,
     with_progress,
 )
 from hyperboxes._cli.tables import Chunk, find_files, open_table
@@ -76,13 +78,14 @@ def run(args: argparse.Namespace) -> None:
     model = load_model(args.model)
     if args.proba or args.membership:
         check_classifier(model, args.model)
-    if args.membership and not hasattr(model, "membership"):
-        kind = type(model).__name__
+    estimator = split_model(model).estimator
+    if args.membership and not hasattr(estimator, "membership"):
+        kind = type(estimator).__name__
         raise ValueError(
             f"{args.model} is a {kind}, which has no memberships; --proba gives probabilities"
         )
-    if hasattr(model, "n_jobs"):
-        model.set_params(n_jobs=args.jobs)
+    if hasattr(estimator, "n_jobs"):
+        estimator.set_params(n_jobs=args.jobs)
     table = open_table(*files, sep=args.sep, decimal=args.decimal)
     reader = find_features(args, model, table)
     kept = table.columns if args.keep else []
@@ -112,13 +115,13 @@ def _results(
         yield args.column, _most_probable(reader.model, X, proba)
         yield from zip(_by_class("proba", reader.model), proba.T, strict=True)
     if args.membership:
-        membership = reader.model.membership(X)
+        membership = find_membership(reader.model, X)
         yield from zip(_by_class("membership", reader.model), membership.T, strict=True)
 
 
 def _most_probable(model: Any, X: Any, proba: Any) -> Any:
-    """Return the classes of `predict`: of the largest score, where probabilities may be tied."""
-    if hasattr(model, "decision_function"):
+    """Return the classes of `predict`: by a threshold, or the largest of scores that differ."""
+    if hasattr(model, "threshold") or hasattr(model, "decision_function"):
         return model.predict(X)
     return model.classes_[proba.argmax(axis=1)]
 

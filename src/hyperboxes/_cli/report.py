@@ -8,7 +8,6 @@ the model has not learned. Row 1 is the first below the names of the columns.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from hyperboxes._cli.columns import (
     add_matching,
@@ -28,6 +27,7 @@ from hyperboxes._cli.common import (
     note,
     positive_integer,
 )
+from hyperboxes._extras import need
 
 HELP = "write a report as an HTML page"
 EXAMPLES = """\
@@ -70,17 +70,12 @@ def run(args: argparse.Namespace) -> None:
     check_classifier(model, args.model)
     choose_target(args, model)
     X, y = read_samples(args, model)
+    y = need("pandas", "cli", "The command line").Series(y, name=args.target)
     limits = {"max_samples": args.max_samples, "max_rules": args.max_rules}
-    page = export_html(model, X, y, title=args.title or _title(args), **limits)
+    page = export_html(model, X, y, title=args.title, **limits)
     if args.output == STDIO:
         print(page)
         return
     content = page.encode()
     replace_file(args.output, content)
     note(args, f"{args.output}: {len(y):,} rows, {len(content) / 1e6:.1f} MB")
-
-
-def _title(args: argparse.Namespace) -> str:
-    """Name the files that the report is about."""
-    data = "standard input" if args.data == STDIO else Path(args.data).name
-    return f"{Path(args.model).name} on {data}"

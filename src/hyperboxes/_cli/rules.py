@@ -22,6 +22,7 @@ from hyperboxes._cli.common import (
     note,
     positive_integer,
     print_json,
+    split_model,
 )
 
 HELP = "print the boxes of a model as rules"
@@ -116,7 +117,7 @@ def _print_sql(args: argparse.Namespace, model: Any) -> None:
     from hyperboxes import export_sql
 
     print(export_sql(model, table=args.table, nearest=not args.crisp))
-    if args.crisp and hasattr(model, "membership"):
+    if args.crisp and hasattr(split_model(model).estimator, "membership"):
         note(args, "Rows in no box get NULL; without --crisp the class of the nearest box")
 
 

@@ -14,8 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.access import access_of, changes, reads
+from hyperboxes._estimators.class_weight import (
+    DECIDED_BY_WEIGHTS,
+    check_class_weight,
+    weight_probabilities,
+)
 from hyperboxes._estimators.streaming import StreamClasses, label_array, learn_sample, make_row
 from hyperboxes._estimators.validation import (
+    CLASS_WEIGHT,
     COUNT,
     NUMBERS,
     check_not_huge,
@@ -62,6 +68,9 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
     max_boxes : int, default=1000
         The maximum number of boxes. More boxes take more time and, without concept drift, predict
         slightly better.
+    class_weight : dict or "balanced", default=None
+        How much each class counts, by its label: its share of the votes is multiplied with it.
+        "balanced": in inverse proportion to the samples of the classes in the boxes.
 
     Attributes
     ----------
@@ -111,14 +120,18 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "theta": [Interval(Real, 0, None, closed="neither")],
         "max_boxes": COUNT,
+        "class_weight": CLASS_WEIGHT,
     }
 
     n_features_in_: int
     _model: AdaptiveModel
 
-    def __init__(self, theta: float = 0.05, *, max_boxes: int = 1000) -> None:
+    def __init__(
+        self, theta: float = 0.05, *, max_boxes: int = 1000, class_weight: Any = None
+    ) -> None:
         self.theta = theta
         self.max_boxes = max_boxes
+        self.class_weight = class_weight
 
     @changes
     @_fit_context(prefer_skip_nested_validation=True)
@@ -164,6 +177,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
             check_not_huge(self, X, upper)
             labels = StreamClasses.none() if is_first else self._model.labels
             labels = labels.with_labels(y, classes)
+            check_class_weight(self.class_weight, labels.classes)
         self._set_model(AdaptiveState(X.shape[1]) if is_first else self._model.state, labels)
         learn_adaptively(X, upper, labels.encode(y), self._model.state, self._settings())
         return self
@@ -194,9 +208,13 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
             state, labels = self._model
             shares = predict_row_shares(make_row(self, x), state, self.theta, self.max_boxes)
         codes = labels.codes
-        return {
+        proba = {
             label: shares[codes[label]] if label in codes else 0.0 for label in labels.sorted_labels
         }
+        if self.class_weight is None:
+            return proba
+        weighted = self._weight(np.array([list(proba.values())]))
+        return dict(zip(proba, weighted[0].tolist(), strict=True))
 
     def _learn_row(self, row: np.ndarray, label: Any) -> None:
         is_first = not hasattr(self, "_model")
@@ -248,7 +266,17 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         shares = np.zeros((len(X), len(self.classes_)))
         state, labels = self._model
         shares[:, labels.positions] = predict_shares(X, upper, state, self._settings())
-        return shares
+        return self._weight(shares)
+
+    def _weight(self, shares: np.ndarray) -> np.ndarray:
+        """Return shares times the weights of the classes."""
+        if self.class_weight is None:
+            return shares
+        return weight_probabilities(shares, self.class_weight, self.classes_, self.hyperboxes_)
+
+    @property
+    def _decided_otherwise(self) -> str:
+        return "" if self.class_weight is None else DECIDED_BY_WEIGHTS
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, X_upper: Any = None) -> float:
         """Return the accuracy of `predict` on the given samples.

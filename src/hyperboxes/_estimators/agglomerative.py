@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.base import BoxClassifier
+from hyperboxes._estimators.base import DECISION, BoxClassifier
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_samples
 from hyperboxes._learning.growth_parameters import SIMILARITIES
 from hyperboxes._learning.steps import FitCallbacks
@@ -36,11 +36,14 @@ class AgglomerativeGFMM(BoxClassifier):
         merged box stands, and so in the order of visits: see Notes.
     {similarity}
     {calibrate}
+    {decision}
     {categorical}
     {unlabeled}
+    {class_weight}
     {overlap}
 
     {attributes}
+    {neighbors}
     {classes}
     {categories}
 
@@ -79,8 +82,11 @@ class AgglomerativeGFMM(BoxClassifier):
     array([0, 0, 0])
     """
 
+    _takes_devices = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoxClassifier._parameter_constraints,
+        **DECISION,
         "algorithm": [StrOptions(set(ALGORITHMS))],
         "similarity": [StrOptions(set(SIMILARITIES))],
         "min_similarity": [Interval(Real, 0, 1, closed="both")],
@@ -100,8 +106,10 @@ class AgglomerativeGFMM(BoxClassifier):
         overlap: str = "closed",
         scaling: Any = "minmax",
         calibrate: bool = True,
+        decision: str = "auto",
         categorical_features: Any = "from_dtype",
         unlabeled: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
@@ -114,8 +122,10 @@ class AgglomerativeGFMM(BoxClassifier):
         self.overlap = overlap
         self.scaling = scaling
         self.calibrate = calibrate
+        self.decision = decision
         self.categorical_features = categorical_features
         self.unlabeled = unlabeled
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def _growth_options(self) -> dict[str, Any]:

@@ -23,7 +23,14 @@ from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.access import changes, reads
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
+from hyperboxes._estimators.class_weight import (
+    DECIDED_BY_WEIGHTS,
+    check_class_weight,
+    weight_probabilities,
+)
+from hyperboxes._estimators.devices import is_on_device, return_like, validate_on_device
 from hyperboxes._estimators.validation import (
+    CLASS_WEIGHT,
     N_JOBS,
     NUMBERS,
     check_counts,
@@ -45,8 +52,8 @@ from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
 from hyperboxes._learning.calibration import cross_fit
 from hyperboxes._learning.growth_parameters import SELECTIONS, make_growth_parameters
 from hyperboxes._learning.steps import FitCallbacks, Threads
+from hyperboxes._models.array_api import block_size, to_numpy
 from hyperboxes._models.box_store import BoxStore
-from hyperboxes._models.calibration import nearest_probabilities, predicted_classes
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership
 from hyperboxes._models.records import NearestBoxes
@@ -58,6 +65,8 @@ _ROWS_WORTH_A_THREAD = 1000
 # What is computed from the model on demand, and outdated when learning goes on.
 _DERIVED = ("_hyperboxes", "_clusters", "labels_")
 
+# The constraint of a parameter that the main estimators share.
+DECISION = {"decision": [StrOptions({"auto", "nearest"})]}
 
 # Lower and upper ends and labels of training samples.
 _Training = tuple[np.ndarray, np.ndarray, Any]
@@ -96,11 +105,13 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     membership_function: str = "min"
     max_boxes: int | None = None
     calibrate: bool = False
+    decision: str = "nearest"
     shuffle: bool = False
     unlabeled: Any = None
+    class_weight: Any = None
 
-    # What decides in `predict` where it is not the nearest box alone, as a clause.
-    _decided_otherwise: str = ""
+    # Whether `predict` and its like take arrays of other libraries than NumPy.
+    _takes_devices: bool = False
 
     n_features_in_: int
     classes_: np.ndarray
@@ -178,6 +189,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
             (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
             if y is not None:
                 self.classes_ = find_classes(y, self.unlabeled) if classes is None else classes
+                check_class_weight(self.class_weight, self.classes_)
             model = self._new_model(lower, upper, 0 if y is None else len(self.classes_))
         samples = self._samples(lower, upper, y, model.scale, shuffle=self.shuffle)
         uncounted = None
@@ -212,7 +224,10 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     def _calibrate(self, model: BoxModel, samples: Samples) -> None:
         """Fit the calibration of probabilities, by cross-fitting, if there is to be one."""
         if self.calibrate:
-            model.calibration = cross_fit(samples, model, self._learn)
+            learns_decision = self.decision == "auto"
+            model.calibration = cross_fit(
+                samples, model, self._learn, learns_decision=learns_decision
+            )
 
     def _clear_derived(self) -> None:
         for name in _DERIVED:
@@ -276,11 +291,17 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _map_slices(
         self, function: Callable[[Intervals], np.ndarray], X: Any, X_upper: Any, n_values: int
-    ) -> np.ndarray:
+    ) -> Any:
         """Return what a function returns for slices of samples, concatenated.
 
-        `n_values` is how many numbers it needs for each sample, which bounds the slices.
+        `n_values` is how many numbers it needs for each sample, which bounds the slices. Results
+        for samples on a device are there, too.
         """
+        if self._takes_devices and is_on_device(X):
+            on_device = validate_on_device(self, X, X_upper, self._model.scale)
+            blocks = slices(on_device.lower.shape[0], block_size(len(self._model.boxes)))
+            found = [function(on_device.part(rows)) for rows in blocks]
+            return return_like(X, np.concatenate(found))
         intervals = self._intervals(X, X_upper)
         n_rows = len(intervals.lower)
         n_jobs = effective_n_jobs(self.n_jobs) if n_rows > _ROWS_WORTH_A_THREAD else 1
@@ -320,6 +341,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         "calibrate": ["boolean"],
         "categorical_features": CATEGORICAL_FEATURES,
         "unlabeled": "no_validation",
+        "class_weight": CLASS_WEIGHT,
     }
 
     overlap: str
@@ -360,6 +382,12 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         self._model.resume_calibration()
 
     @property
+    def n_neighbors_(self) -> int:
+        """How many boxes of each class decide together."""
+        check_is_fitted(self)
+        return self._model.n_neighbors
+
+    @property
     def categories_(self) -> dict[Any, list[Any]]:
         """The values of each categorical feature, by its name or index."""
         check_is_fitted(self)
@@ -367,7 +395,10 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
     @reads
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
-        """Return the class of the box with the largest membership for each sample.
+        """Return the predicted class of each sample: that of the box with the largest membership.
+
+        Where several boxes of each class decide (``n_neighbors_ > 1``), it is the first class with
+        the largest probability instead.
 
         Where boxes of several classes tie: a box that contains the sample and has absorbed a single
         training sample wins, else the class whose tied boxes have absorbed the most samples, then
@@ -379,35 +410,35 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         model = self._model
 
         def classify(part: Intervals) -> np.ndarray:
-            return model.classify(*part.scaled())
+            if self.class_weight is None:
+                return self.classes_[model.classify(*part.scaled())]
+            return self.classes_[_weighted_probabilities(self, part).argmax(axis=1)]
 
-        return self.classes_[self._map_slices(classify, X, X_upper, len(self.classes_))]
+        return self._map_slices(classify, X, X_upper, len(self.classes_))
 
     @reads
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return how probable each class is, by how right memberships were on unseen samples.
 
-        A probability falls with a power of the distance from the class's nearest box; a part of it
-        is the class's share of the training samples. Power, part and the unit of distance are three
-        numbers that `fit` learns by cross-validation on up to 3,000 samples, and `partial_fit` from
-        samples before it learns them. The largest entry is that of `predict`.
+        A probability falls with a power of the distance from the class's nearest box, or of a soft
+        minimum of the distances from its `n_neighbors_` nearest; a part of it is the class's share
+        of the training samples. Power, part, the unit of distance and `n_neighbors_` are numbers
+        that `fit` learns by cross-validation on up to 3,000 samples, and `partial_fit` from samples
+        before it learns them. The largest entry is that of `predict`.
 
         With ``calibrate=False`` there are no such numbers: probabilities are memberships,
-        normalised.
+        normalised. `class_weight` multiplies them.
 
         {predict_proba}
         """
         self._check_can_predict()
-        model, boxes = self._model, self._model.boxes
+        model = self._model
 
-        def probabilities(part: Intervals) -> np.ndarray:
-            nearest = model.find_nearest(*part.scaled())
-            winners = predicted_classes(nearest, len(boxes))
-            return nearest_probabilities(
-                nearest, winners, boxes.labels, boxes.counts, model.calibration
-            )
+        def weighted(part: Intervals) -> np.ndarray:
+            return _weighted_probabilities(self, part)
 
-        return self._map_slices(probabilities, X, X_upper, len(self.classes_))
+        function = model.probabilities if self.class_weight is None else weighted
+        return self._map_slices(function, X, X_upper, len(self.classes_))
 
     @reads
     def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
@@ -430,6 +461,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
             degrees = np.maximum(model.find_nearest(xl, xu).scores, 0.0)
             if not unlabeled:
                 return degrees
+            xl, xu = to_numpy(xl), to_numpy(xu)
             return np.column_stack([model.unlabeled_membership(xl, xu), degrees])
 
         n_values = len(self.classes_)
@@ -440,7 +472,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
     @reads
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
-        """Return the box that decides the class of each sample.
+        """Return the nearest box of the predicted class for each sample.
 
         It is the one of the predicted class with the largest membership; of equals the one that has
         absorbed the most training samples, then the oldest. Where boxes of several classes hold the
@@ -457,7 +489,8 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         used = np.zeros(len(self._model.boxes), np.bool_)
 
         def decide(part: Intervals) -> np.ndarray:
-            return self._model.deciding_boxes(*part.scaled(), used)[0]
+            xl, xu = map(to_numpy, part.scaled())
+            return self._model.deciding_boxes(xl, xu, used)[0]
 
         return self._map_slices(decide, X, X_upper, len(self.classes_))
 
@@ -470,6 +503,11 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         """
         return float(accuracy_score(y, self.predict(X, X_upper), sample_weight=sample_weight))
 
+    @property
+    def _decided_otherwise(self) -> str:
+        """What decides in `predict` where it is not the nearest box alone, as a clause."""
+        return "" if self.class_weight is None else DECIDED_BY_WEIGHTS
+
     def _check_can_predict(self) -> None:
         check_fitted(self)
         if not self._model.boxes.has_labels:
@@ -480,3 +518,9 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
     def _label_boxes(self) -> np.ndarray:
         return self._model.boxes.labels.copy()
+
+
+def _weighted_probabilities(classifier: BoxClassifier, part: Intervals) -> np.ndarray:
+    model, classes = classifier._model, classifier.classes_
+    found = model.probabilities(part)
+    return weight_probabilities(found, classifier.class_weight, classes, model.boxes)

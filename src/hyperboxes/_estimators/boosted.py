@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -18,7 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
+from hyperboxes._estimators.devices import is_on_device, return_like, validate_on_device
 from hyperboxes._estimators.validation import (
+    CLASS_WEIGHT,
     COUNT,
     N_JOBS,
     check_weights,
@@ -26,9 +28,16 @@ from hyperboxes._estimators.validation import (
     validate_samples,
 )
 from hyperboxes._kernels import additive
-from hyperboxes._learning.boosting import BoostingRun, Settings, Training, fit_boosted
-from hyperboxes._learning.cells import in_batches
+from hyperboxes._learning.boosting import (
+    BoostingRun,
+    Settings,
+    Training,
+    fit_boosted,
+    total_of,
+)
+from hyperboxes._learning.cells import find_bins, in_batches, new_block
 from hyperboxes._learning.steps import Threads
+from hyperboxes._models.array_api import additive_scores
 from hyperboxes._models.hyperboxes import WeightedHyperboxes, list_conditions
 from hyperboxes._models.records import AdditiveBoxes
 
@@ -39,9 +48,14 @@ _LEAST_WEIGHT = 1e-200
 
 # Predicting fewer samples takes less time than starting a thread.
 _ROWS_WORTH_A_THREAD = 1000
+_ROWS_WORTH_BINS = 200
 
 # Up to so many boxes they are found one by one and all votes are corrected after each.
 _MOST_TO_READ = 100
+
+# Beyond, many boxes at a time are found in so many samples or more.
+_MANY_SAMPLES = 2500
+_SAMPLES_PER_BOX = 2
 
 
 @shared_docs
@@ -88,7 +102,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         The labels.
     hyperboxes_ : WeightedHyperboxes
         The boxes in the order found: ``lower`` and ``upper`` are infinite where a box does not
-        constrain a feature, ``missing`` marks where it contains samples without a value,
+        constrain a feature, ``missing_shares`` are how far samples without a value meet it,
         ``weights`` are its votes, ``counts`` and ``class_counts`` the training samples that it
         holds. Of two classes, a box votes for one.
     intercept_ : ndarray of shape (n_classes,)
@@ -113,7 +127,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     on 200,000 drawn at random, and votes are fitted to all. Of thousands of features, or hundreds
     and several classes, each draw of samples looks at some, which bounds the time of a fit: half of
     them those that looked best before, half at random. Where a condition was learned without
-    missing values, samples that lack the feature do not meet it.
+    missing values, a sample that lacks the feature meets it in part: by the share of the training
+    samples that do. The less is known of a sample, the nearer its probabilities are to the classes'
+    shares.
 
     Examples
     --------
@@ -128,13 +144,13 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "max_boxes": COUNT,
-        "max_conditions": [Interval(Integral, 1, 60, closed="both")],
+        "max_boxes": [*COUNT, StrOptions({"auto"})],
+        "max_conditions": [Interval(Integral, 1, 60, closed="both"), StrOptions({"auto"})],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "subsample": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"})],
         "l2": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "early_stopping": ["boolean"],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "class_weight": CLASS_WEIGHT,
         "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
         "n_jobs": N_JOBS,
@@ -147,9 +163,9 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        max_boxes: int = 20,
+        max_boxes: Any = 20,
         *,
-        max_conditions: int = 4,
+        max_conditions: Any = "auto",
         learning_rate: Any = "auto",
         subsample: Any = "auto",
         l2: Any = "auto",
@@ -191,7 +207,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             X, _, y = self._validate_samples(X, y, None, sample_weight=sample_weight)
             classes, training = self._weigh(X, y, sample_weight)
-            settings, n_bags = self._settings(len(classes))
+            settings, n_bags = self._settings(len(classes), training.total)
             random = check_random_state(self.random_state)
             n_jobs = effective_n_jobs(self.n_jobs)
             model, runs = fit_boosted(training, settings, n_bags, random, n_jobs)
@@ -216,6 +232,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         counts = weights > 0
         if not counts.all():
             X, y, weights = X[counts], y[counts], weights[counts]
+        total = total_of(weights) if len(weights) else 0.0
         if self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, y)
         with np.errstate(over="ignore"):
@@ -227,13 +244,17 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
                 f"{weights.max()}. Correct class_weight, or multiply sample_weight."
             )
         classes, labels = np.unique(y, return_inverse=True)
-        return classes, Training(X, labels.astype(np.int32), weights, len(classes))
+        return classes, Training(X, labels.astype(np.int32), weights, len(classes), total)
 
-    def _settings(self, n_classes: int) -> tuple[Settings, int]:
-        """Return how to boost, and how often: what "auto" stands for."""
-        to_read = self.max_boxes <= _MOST_TO_READ
-        n_bags = 1 if to_read else min(max(round(self.max_boxes / 250), 2), 8)
-        size = -(-self.max_boxes // n_bags)
+    def _settings(self, n_classes: int, n_samples: float) -> tuple[Settings, int]:
+        """Return how to boost so many samples, and how often: what "auto" stands for."""
+        max_boxes = self.max_boxes
+        if max_boxes == "auto":
+            max_boxes = int(min(max(n_samples / _SAMPLES_PER_BOX, 1000), 10_000))
+        to_read = max_boxes <= _MOST_TO_READ
+        max_conditions = 4 if self.max_conditions == "auto" else self.max_conditions
+        n_bags = 1 if to_read else min(max(round(max_boxes / 250), 2), 8)
+        size = -(-max_boxes // n_bags)
 
         def chosen(value: Any, reading: float, accurate: float) -> float:
             return (reading if to_read else accurate) if value == "auto" else float(value)
@@ -242,7 +263,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         l2 = chosen(self.l2, *((40.0, 20.0) if n_classes == 2 else (10.0, 5.0)))
         settings = Settings(
             max_boxes=size,
-            max_conditions=self.max_conditions,
+            max_conditions=max_conditions,
             learning_rate=chosen(self.learning_rate, 1.0, min(max(60 / size, 0.4), 1.0)),
             subsample=chosen(self.subsample, 0.6, 0.3),
             l2=l2,
@@ -256,7 +277,23 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             max_drawn=20_000 if to_read else 50_000,
             must_help=self.early_stopping,
         )
-        return settings, n_bags
+        if to_read or n_samples < _MANY_SAMPLES:
+            return settings, n_bags
+        n_leaves = min(max_boxes // 20, n_samples / 200, 64)
+        settings = replace(
+            settings,
+            max_boxes=max_boxes,
+            max_conditions=8 if self.max_conditions == "auto" else max_conditions,
+            learning_rate=chosen(
+                self.learning_rate, 0.0, min(max((500 / max_boxes) ** 0.5, 0.2), 0.5)
+            ),
+            subsample=chosen(self.subsample, 0.0, 0.5),
+            l2=chosen(self.l2, 0.0, 5.0),
+            column_share=1.0,
+            max_failures=6,
+            n_leaves=max(int(n_leaves), 8),
+        )
+        return settings, 1
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the largest score for each sample.
@@ -272,7 +309,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             Predicted labels.
         """
         scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)]
+        return return_like(X, self.classes_[scores.argmax(axis=1)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of `predict` on the given samples.
@@ -295,7 +332,7 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         p : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        return softmax(self._scores(X), axis=1)
+        return return_like(X, softmax(self._scores(X) - self._model.shift, axis=1))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of the classes: intercept and votes, added up.
@@ -312,12 +349,15 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             score, which is positive for the second.
         """
         scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        if len(self.classes_) == 2:
+            scores = scores[:, 1] - scores[:, 0]
+        return return_like(X, scores)
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Return the probabilities after each box: those of a model with so many boxes.
 
         Where boosting was done in several bags (large `max_boxes`), a stage adds a box to each.
+        Unknown values move the scores of all stages towards the classes' shares as in the model.
         Models that were saved and loaded have no stages.
 
         Parameters
@@ -335,29 +375,41 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
             raise ValueError("A loaded model has no stages: fit it again to see them.")
         X = validate_samples(self, X, reset=False, **_NUMBERS)
         contained = [_are_contained(X, run) for run in self._runs]
-        for stage in range(1, 1 + max(len(run.path.votes) for run in self._runs)):
+        for stage in range(1, 1 + max(run.path.n_stages for run in self._runs)):
             scores = np.zeros((len(X), len(self.classes_)))
             for (_, path), inside in zip(self._runs, contained, strict=True):
-                at = min(stage, len(path.votes))
+                at = min(stage, path.n_stages)
                 scores += path.intercepts[at] + inside[:, path.indices_at(at)] @ path.votes_at(at)
-            yield softmax(scores / len(self._runs), axis=1)
+            scores /= len(self._runs)
+            self._model.move_scores(scores, X)
+            yield softmax(scores, axis=1)
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Return the intercepts plus the weights of the boxes that contain each sample."""
+        """Return the intercepts plus the weights of boxes, moved by what samples lack."""
         check_is_fitted(self)
+        if is_on_device(X):
+            return additive_scores(self._model, validate_on_device(self, X).lower)
         X = validate_samples(self, X, reset=False, **_NUMBERS)
         boxes = self._model
-        conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing)
+        conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing_shares)
         scores = np.tile(boxes.intercept, (len(X), 1))
         n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
+        bins = find_bins(conditions, X.shape[1]) if len(X) >= _ROWS_WORTH_BINS else None
+
+        def add(start: int, stop: int) -> None:
+            rows, sums = X[start:stop], scores[start:stop]
+            known = np.zeros(len(rows), bool) if bins is None else ~np.isnan(rows).any(axis=1)
+            if bins is not None:  # the same sums, many samples at a time
+                codes, some = bins[0].encode(rows[known], Threads(1)), sums[known]
+                additive.add_votes_in_bins(codes, bins[1], boxes.weights, *new_block(), some)
+                sums[known] = some
+            some = sums[~known]
+            additive.add_votes(rows[~known], conditions, boxes.weights, 0, len(some), some)
+            sums[~known] = some
+            boxes.move_scores(sums, rows)
+
         with Threads(n_jobs) as threads:
-            in_batches(
-                lambda start, stop: additive.add_votes(
-                    X, conditions, boxes.weights, start, stop, scores
-                ),
-                len(X),
-                threads,
-            )
+            in_batches(add, len(X), threads)
         return scores
 
     @property

@@ -48,7 +48,7 @@ SUPPORTED: Mapping[str, frozenset[Operation]] = {
     "additive": frozenset(Operation)
     - {Operation.PARALLEL_COORDINATES, Operation.MEMORY, Operation.MERGE, Operation.PRUNE},
     "neighbors": frozenset({*_READ, Operation.BOXES, Operation.MEMORY}),
-    "ensemble": frozenset(_READ),
+    "ensemble": frozenset({*_READ, Operation.ONNX}),
     "undecided": frozenset({*_LIST, Operation.BOXES}),
 }
 
@@ -80,7 +80,7 @@ def check_labels(record: NearestBoxes) -> None:
         raise ValueError("No box has a label yet, so there is no class to predict.")
 
 
-def require(model: Any, operation: Operation) -> None:
+def require(model: Any, operation: Operation, *, has_threshold: bool = False) -> None:
     """Raise a TypeError if an operation does not take the models of an estimator."""
     name, entry = type(model).__name__, find_by_class(type(model))
     if entry is None:
@@ -94,8 +94,16 @@ def require(model: Any, operation: Operation) -> None:
         reason = "" if entry.merge_settings else "its boxes are neither merged nor pruned"
     elif operation in SUPPORTED["undecided"]:
         reason = ""
+    elif has_threshold and entry.kind != "additive":
+        reason = "a threshold moves its decisions away from the boxes (estimator_ has none)"
     else:
         reason = getattr(model, "_decided_otherwise", "")
+        if getattr(model, "n_neighbors_", 1) > 1:
+            several = f"the {model.n_neighbors_} nearest boxes of each class decide together"
+            raise TypeError(
+                f"{operation} is unsupported for this {name}: {several}. Fit it with "
+                'decision="nearest".'
+            )
     if reason:
         instead = _advise(model, entry.kind, operation)
         raise TypeError(f"{operation} is unsupported for {name}: {reason}. {instead}")

@@ -235,31 +235,9 @@ def _collect(parts: list[BoxStore]) -> BoxStore:
     lower, upper, labels, counts = rows
     confirmed = np.concatenate([boxes.confirmed - boxes.n_seen for boxes in parts]) + n_seen
     labelled_first = np.where(labels == NO_LABEL, np.iinfo(np.int64).max, labels)
-    order = _sort_rows([-counts, labelled_first, *lower.T, *upper.T, confirmed])
+    order = np.lexsort([confirmed, *upper.T[::-1], *lower.T[::-1], labelled_first, -counts])
     rows = [array[order] for array in (*rows, confirmed)]
     return BoxStore.of_rows(*rows, n_classes=parts[0].n_classes, n_seen=n_seen)
-
-
-def _sort_rows(columns: list[np.ndarray]) -> np.ndarray:
-    """Return the order of rows by columns, as `np.lexsort` does, but the first column is the first.
-
-    Few rows are equal in the first three, so only these are compared in the others.
-    """
-    first, others = columns[:3], columns[3:]
-    order = np.lexsort(first[::-1])
-    ties = np.zeros(len(order), bool)  # with the row before
-    ties[1:] = np.logical_and.reduce([_equals_next(column[order]) for column in first])
-    groups = np.cumsum(~ties)
-    ties[:-1] |= ties[1:]
-    tied = order[ties]
-    order[ties] = tied[np.lexsort([*(column[tied] for column in others[::-1]), groups[ties]])]
-    return order
-
-
-def _equals_next(values: np.ndarray) -> np.ndarray:
-    """Whether each value but the last equals the next one, or both are missing."""
-    is_missing = values != values
-    return (values[:-1] == values[1:]) | (is_missing[:-1] & is_missing[1:])
 
 
 def _cut_overlaps(boxes: BoxStore, growth: GrowthParameters) -> None:

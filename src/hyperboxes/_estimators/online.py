@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.access import access_of, changes, reads
-from hyperboxes._estimators.base import BoxClassifier, repeat_by_weight
+from hyperboxes._estimators.base import DECISION, BoxClassifier, repeat_by_weight
+from hyperboxes._estimators.class_weight import check_class_weight
 from hyperboxes._estimators.streaming import (
     SortedLabelsCheck,
     label_array,
@@ -41,7 +42,7 @@ ONLINE_CONSTRAINTS: dict[str, Any] = {
     "shuffle": ["boolean"],
     "random_state": ["random_state"],
 }
-_MAX_BOXES = {"max_boxes": [*COUNT, None]}
+_MORE_CONSTRAINTS = {"max_boxes": [*COUNT, None], **DECISION}
 
 _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
 
@@ -96,6 +97,7 @@ class OnlineMixin(_Base):
             (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
             _check_partial_fit_first_call(self, classes)
             check_known_classes(y, self.classes_, self.unlabeled, name="y", advice=_NAME_ALL)
+            check_class_weight(self.class_weight, self.classes_)
             if is_first:
                 self._model = self._new_stream(lower, upper, len(self.classes_))
         samples = self._samples(lower, upper, y, self._model.scale)
@@ -123,6 +125,9 @@ class OnlineMixin(_Base):
         """
         if not self._has_labels():
             return None
+        if self.class_weight is not None:
+            shares = self.predict_proba_one(x)
+            return max(shares, key=shares.__getitem__)
         with access_of(self).turn:
             row = make_row(self, x)
             scaled = Intervals(row, row, self._model.scale).scaled()
@@ -159,7 +164,9 @@ class OnlineMixin(_Base):
     def _new_stream(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> BoxModel:
         """Return a model without boxes, which has the ranges of the first samples of a stream."""
         model = self._new_model(lower, upper, n_classes)
-        model.calibration = DistanceCalibration.start(0) if self.calibrate else None
+        if self.calibrate:
+            learns_decision = self.decision == "auto"
+            model.calibration = DistanceCalibration.start(0, learns_decision=learns_decision)
         warn_if_ranges_unknown(self, lower, upper)
         return model
 
@@ -230,11 +237,14 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
     {max_boxes}
     {order}
     {calibrate}
+    {decision}
     {categorical}
     {unlabeled}
+    {class_weight}
     {overlap}
 
     {attributes}
+    {neighbors}
     {seen}
     {classes}
     {categories}
@@ -267,9 +277,11 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
     array([0, 0, 0])
     """
 
+    _takes_devices = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ONLINE_CONSTRAINTS,
-        **_MAX_BOXES,
+        **_MORE_CONSTRAINTS,
         "overlap": [StrOptions({"closed", "paper", "printed"})],
     }
 
@@ -286,8 +298,10 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
         shuffle: bool = True,
         random_state: Any = None,
         calibrate: bool = True,
+        decision: str = "auto",
         categorical_features: Any = "from_dtype",
         unlabeled: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
@@ -300,8 +314,10 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
         self.calibrate = calibrate
+        self.decision = decision
         self.categorical_features = categorical_features
         self.unlabeled = unlabeled
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def _growth_options(self) -> dict[str, Any]:
@@ -328,14 +344,17 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
     {max_boxes}
     {order}
     {calibrate}
+    {decision}
     {categorical}
     {unlabeled}
+    {class_weight}
     overlap : {"paper", "printed"}, default="paper"
         When boxes of two classes overlap and are parted. ``"paper"``: by the test behind the
         paper's published runs. ``"printed"``: by the paper's four cases as printed, in which boxes
         with an equal end in any feature do not overlap.
 
     {attributes}
+    {neighbors}
     {seen}
     {classes}
     {categories}
@@ -367,9 +386,11 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
     True
     """
 
+    _takes_devices = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ONLINE_CONSTRAINTS,
-        **_MAX_BOXES,
+        **_MORE_CONSTRAINTS,
         "overlap": [StrOptions({"paper", "printed"})],
     }
 
@@ -386,8 +407,10 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
         shuffle: bool = True,
         random_state: Any = None,
         calibrate: bool = True,
+        decision: str = "auto",
         categorical_features: Any = "from_dtype",
         unlabeled: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.theta = theta
@@ -400,8 +423,10 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
         self.calibrate = calibrate
+        self.decision = decision
         self.categorical_features = categorical_features
         self.unlabeled = unlabeled
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def _growth_options(self) -> dict[str, Any]:

@@ -21,9 +21,11 @@ from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.agglomerative import AgglomerativeGFMM
 from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
+from hyperboxes._estimators.class_weight import share_samples
 from hyperboxes._estimators.online import ImprovedOnlineGFMM
 from hyperboxes._estimators.registry import find_by_class
 from hyperboxes._estimators.validation import (
+    CLASS_WEIGHT,
     COUNT,
     N_JOBS,
     NUMBERS,
@@ -57,10 +59,12 @@ from hyperboxes._models.records import BoxEnsemble
 from hyperboxes._models.samples import slices
 
 
-def find_learners(estimator: Any, share: float) -> list[MemberLearner]:
+def find_learners(estimator: Any, share: float, *, has_many: bool = False) -> list[MemberLearner]:
     """Return the learners of members, which take turns and draw a share of the samples."""
     learners = estimator
-    if learners is None:
+    if learners is None and has_many:
+        learners = [ImprovedOnlineGFMM(theta=0.03)]
+    elif learners is None:
         learners = [
             ImprovedOnlineGFMM(theta=0.1),
             AgglomerativeGFMM(theta=0.7, algorithm="agglo2"),
@@ -114,11 +118,12 @@ _USUAL_SUM = 600
 _LARGEST_SUM = 2**16 - 1
 _FEWEST_LEVELS = 16
 
-# "auto" draws so large a share of the samples, and no more than so many; of many, so many times the
-# root of how many times as many there are.
+# "auto" draws so large a share of the samples, and no more than so many; of many, in proportion to
+# their number, and of very many to its root. Members of many samples have smaller boxes.
 _SHARE = 0.8
 _MOST_SAMPLES = 2000
 _MANY_SAMPLES = 5000
+_VERY_MANY_SAMPLES = 25_000
 
 # Weights that sum up to less are hardly meant to count samples.
 _FEW_SAMPLES = 10
@@ -141,7 +146,8 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
     estimator : estimator or list of estimators, default=None
         What members are: learners whose boxes cover samples, such as `ImprovedOnlineGFMM`, used in
         turn if there are several. None: ``ImprovedOnlineGFMM(theta=0.1)`` and
-        ``AgglomerativeGFMM(theta=0.7, algorithm="agglo2")``. Their boxes are learned as these learn
+        ``AgglomerativeGFMM(theta=0.7, algorithm="agglo2")``, or with more than 5,000 samples
+        ``ImprovedOnlineGFMM(theta=0.03)``. Their boxes are learned as these learn
         them, in a random order of the samples drawn, of which equal ones are one to learners that
         merge samples; what columns hold, how they are scaled, and what probabilities are, is up to
         the ensemble.
@@ -149,12 +155,14 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         How many members there are.
     max_samples : int, float or "auto", default="auto"
         How many samples a member draws, without replacement: a share of each class, rounded, but at
-        least one sample. "auto": 0.8, but some 2,000 samples in all where there are more, and of
-        more than 5,000 in proportion to the square root: 4,000 of 20,000.
+        least one sample. "auto": 0.8, but some 2,000 samples in all where there are more; 0.4 of
+        more than 5,000, and of more than 25,000 in proportion to the square root: 20,000 of
+        100,000.
     max_features : int, float, (int, int), "auto", "sqrt" or None, default="auto"
         How many features a member draws: a number, a share, the square root, all (None); or a
-        number that is drawn between two. "auto": between the square root and twice that, or
-        below the square root, whichever does better in a trial on at most 1,250 samples.
+        number that is drawn between two. "auto": between the square root and twice that, below
+        the square root, or with more than 5,000 samples two to three times the square root,
+        whichever does best in a trial on at most 1,250 samples.
     weighted_features : bool, default=True
         Whether features that help are drawn more often, by what they are worth to the members of
         that trial, which are not kept. False: all are as likely, as published.
@@ -169,6 +177,9 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         published, or shares it with those that tie.
     calibrate : bool, default=True
         Whether to learn what probabilities votes stand for. False: they are the votes.
+    class_weight : dict or "balanced", default=None
+        How much each class counts, by its label, as shares of the largest number: members draw that
+        share of its samples. "balanced": in inverse proportion to the samples of the classes.
     {categorical}
     random_state : int, RandomState instance or None, default=None
         For all draws. The same number gives the same model.
@@ -260,6 +271,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         "scaling": [StrOptions(set(SCALINGS))],
         "temperature": [Interval(Real, 0, None, closed="left")],
         "calibrate": ["boolean"],
+        "class_weight": CLASS_WEIGHT,
         "categorical_features": CATEGORICAL_FEATURES,
         "random_state": ["random_state"],
         "n_jobs": N_JOBS,
@@ -281,6 +293,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         scaling: str = "blend",
         temperature: float = 0.1,
         calibrate: bool = True,
+        class_weight: Any = None,
         categorical_features: Any = "from_dtype",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -293,6 +306,7 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         self.scaling = scaling
         self.temperature = temperature
         self.calibrate = calibrate
+        self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -321,9 +335,9 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             lower, upper, y, given = self._validate(X, y, X_upper, sample_weight)
             weights = bounded(given)
-            share = self._share(weights)
-            learners = find_learners(self.estimator, share)
-            samplings = self._samplings(lower.shape[1])
+            share, has_many = self._share(weights), bool(weights.sum() > _MANY_SAMPLES)
+            learners = find_learners(self.estimator, share, has_many=has_many)
+            samplings = self._samplings(lower.shape[1], has_many)
             n_bins = _find_levels(max(sampling.most for sampling in samplings))
             codes = Codes.learn(lower, upper, self.scaling, n_bins, weights)
             check_finite_range(self, codes.low, codes.high)
@@ -355,7 +369,8 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         lower, y = validate_samples(self, X, y, reset=True, sample_weight=sample_weight, **NUMBERS)
         upper = check_upper(self, lower, X_upper)
         check_classification_targets(y)
-        return lower, upper, y, check_weights(sample_weight, lower)
+        weights = check_weights(sample_weight, lower)
+        return lower, upper, y, share_samples(weights, self.class_weight, y)
 
     def _share(self, weights: np.ndarray) -> float:
         """Return which share of the samples members draw."""
@@ -369,17 +384,18 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
                 stacklevel=4,
             )
         if self.max_samples == "auto":
-            most = _MOST_SAMPLES * max(1.0, n_samples / _MANY_SAMPLES) ** 0.5
+            most = _MOST_SAMPLES * max(1.0, min(n_samples, _VERY_MANY_SAMPLES) / _MANY_SAMPLES)
+            most *= max(1.0, n_samples / _VERY_MANY_SAMPLES) ** 0.5
             return float(min(_SHARE, most / n_samples))
         if isinstance(self.max_samples, Integral):
             return min(1.0, int(self.max_samples) / n_samples)
         return float(self.max_samples)
 
-    def _samplings(self, n_features: int) -> list[FeatureSampling]:
+    def _samplings(self, n_features: int, has_many: bool) -> list[FeatureSampling]:
         """Return how many features members draw, or what is tried for that, the usual first."""
         even = np.full(n_features, 1.0 / n_features)
         samplings = []
-        for fewest, most in self._feature_numbers(n_features):
+        for fewest, most in self._feature_numbers(n_features, has_many):
             if most * _FEWEST_LEVELS > _LARGEST_SUM:
                 raise ValueError(
                     f"Members may have up to {_LARGEST_SUM // _FEWEST_LEVELS} features, but "
@@ -388,8 +404,11 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
             samplings.append(FeatureSampling(even, fewest, most))
         return samplings
 
-    def _feature_numbers(self, n_features: int) -> list[tuple[int, int]]:
-        """Return between which numbers of features members draw one, or what is tried for that."""
+    def _feature_numbers(self, n_features: int, has_many: bool) -> list[tuple[int, int]]:
+        """Return between which numbers of features members draw one, or what is tried for that.
+
+        With few samples, members of many features would have too few boxes.
+        """
         wanted: Any = self.max_features
         root = n_features**0.5
         if wanted is None:
@@ -397,6 +416,8 @@ class RandomHyperboxes(ClassifierMixin, BaseEstimator):
         if wanted == "auto":
             some = int(np.ceil(root))
             tried = [(some, min(int(2 * root), n_features)), (1, max(1, some - 1))]
+            if has_many:
+                tried.append((min(int(2 * root), n_features), min(int(3 * root), n_features)))
             return list(dict.fromkeys(tried))
         if wanted == "sqrt":
             wanted = int(root)

@@ -38,9 +38,8 @@ class EstimatorEntry:
     Attributes
     ----------
     module, class_name : str
-        Where its class is.
-    file_name : str
-        What saved models call it. It must never change, or files can no longer be loaded.
+        Where its class is. Saved models name the class: it must never be renamed, or they can no
+        longer be loaded.
     summary : str
         The sentence of reports about it: how it learns, in a few words.
     kind : str
@@ -49,7 +48,7 @@ class EstimatorEntry:
     files : str or None
         The class that reads and writes its files; None: that of all models of its kind.
     notes : str or None
-        The class of what listings add to its rules, None for nothing.
+        The function that returns what listings add to its rules, None for nothing.
     commands : mapping of str to mapping
         Its names in ``hyperboxes fit --learner``, each with the parameters that it stands for.
     default_theta : float, tuple of float or None
@@ -60,7 +59,6 @@ class EstimatorEntry:
 
     module: str
     class_name: str
-    file_name: str
     summary: str
     kind: Literal["nearest", "clusters", "additive", "neighbors", "ensemble"] = "nearest"
     files: str | None = None
@@ -88,7 +86,6 @@ _LEARNERS = [
     EstimatorEntry(
         module="hyperboxes._estimators.online",
         class_name="ImprovedOnlineGFMM",
-        file_name="ImprovedOnlineGFMM",
         summary="learns sample by sample; a box grows where it meets no other class",
         commands={"improved": _REPEATABLE},
         default_theta=0.5,
@@ -96,7 +93,6 @@ _LEARNERS = [
     EstimatorEntry(
         module="hyperboxes._estimators.online",
         class_name="OnlineGFMM",
-        file_name="OnlineGFMM",
         summary="learns sample by sample; boxes grow, and shrink where classes meet",
         commands={"online": _REPEATABLE},
         default_theta=0.2,
@@ -104,7 +100,6 @@ _LEARNERS = [
     EstimatorEntry(
         module="hyperboxes.literature.fuzzy_min_max",
         class_name="FuzzyMinMax",
-        file_name="FuzzyMinMax",
         files="hyperboxes.literature.files:TieSchema",
         summary="learns sample by sample, as Simpson's networks do; boxes grow, and are cut apart",
         commands={
@@ -117,7 +112,6 @@ _LEARNERS = [
     EstimatorEntry(
         module="hyperboxes._estimators.agglomerative",
         class_name="AgglomerativeGFMM",
-        file_name="AgglomerativeGFMM",
         summary="starts with a box for every sample and merges the most similar",
         commands={"agglo-sm": {"algorithm": "agglo-sm"}, "agglo2": {"algorithm": "agglo2"}},
         default_theta=0.7,
@@ -125,7 +119,6 @@ _LEARNERS = [
     EstimatorEntry(
         module="hyperboxes._estimators.adaptive",
         class_name="AdaptiveGFMM",
-        file_name="AdaptiveGFMM",
         summary="keeps recent boxes; the nearest of several horizons vote",
         kind="neighbors",
         commands={"adaptive": {}},
@@ -134,10 +127,9 @@ _LEARNERS = [
     EstimatorEntry(
         module="hyperboxes.literature.granular",
         class_name="MultiGranularGFMM",
-        file_name="MultiGranularGFMM",
         summary="joins small boxes to larger ones, level by level",
         files="hyperboxes.literature.files:LevelSchema",
-        notes="hyperboxes.literature.listing:LevelNotes",
+        notes="hyperboxes.literature.listing:level_notes",
         commands={"multi-granular": _REPEATABLE},
         default_theta=(0.1, 0.2, 0.3),
         merge_settings=None,
@@ -145,10 +137,9 @@ _LEARNERS = [
     EstimatorEntry(
         module="hyperboxes.literature.overlapping",
         class_name="OverlappingFuzzyMinMax",
-        file_name="OverlappingFuzzyMinMax",
         summary="learns sample by sample; boxes may overlap those of other classes",
         files="hyperboxes.literature.files:OverlapSchema",
-        notes="hyperboxes.literature.listing:OverlapNotes",
+        notes="hyperboxes.literature.listing:overlap_notes",
         commands={
             name: {"resolution": name, **_REPEATABLE}
             for name in ("exclude", "compensate", "core", "levels")
@@ -159,10 +150,9 @@ _LEARNERS = [
     EstimatorEntry(
         module="hyperboxes.literature.mixed",
         class_name="MixedGFMM",
-        file_name="MixedGFMM",
         summary="learns sample by sample; boxes grow in numbers, and count categories",
         files="hyperboxes.literature.files:CountSchema",
-        notes="hyperboxes.literature.listing:CountNotes",
+        notes="hyperboxes.literature.listing:count_notes",
         commands={"mixed": _REPEATABLE},
         default_theta=0.5,
         merge_settings=None,
@@ -170,10 +160,9 @@ _LEARNERS = [
     EstimatorEntry(
         module="hyperboxes.literature.frequency",
         class_name="FrequencyGFMM",
-        file_name="FrequencyGFMM",
         summary="learns sample by sample; categories have distances, and boxes two of them each",
         files="hyperboxes.literature.files:EndSchema",
-        notes="hyperboxes.literature.listing:EndNotes",
+        notes="hyperboxes.literature.listing:end_notes",
         commands={"frequency": _REPEATABLE},
         default_theta=0.5,
         merge_settings=None,
@@ -181,14 +170,12 @@ _LEARNERS = [
     EstimatorEntry(
         module="hyperboxes._estimators.clustering",
         class_name="HyperboxClustering",
-        file_name="HyperboxClustering",
         summary="learns boxes without labels; boxes near each other make a cluster",
         kind="clusters",
     ),
     EstimatorEntry(
         module="hyperboxes.literature.fuzzy_min_max",
         class_name="FuzzyMinMaxClustering",
-        file_name="FuzzyMinMaxClustering",
         summary="learns boxes without labels until none changes; each is a cluster",
         kind="clusters",
         merge_settings=None,
@@ -196,7 +183,6 @@ _LEARNERS = [
     EstimatorEntry(
         module="hyperboxes._estimators.boosted",
         class_name="BoostedHyperboxes",
-        file_name="BoostedHyperboxes",
         summary="fits short rules one after the other; their weights add up",
         kind="additive",
         commands={"boosted": _REPEATABLE},
@@ -204,7 +190,6 @@ _LEARNERS = [
     EstimatorEntry(
         module="hyperboxes._estimators.random",
         class_name="RandomHyperboxes",
-        file_name="RandomHyperboxes",
         summary="fits many models on random samples and features, which vote",
         kind="ensemble",
         commands={"random": _REPEATABLE},
@@ -222,9 +207,9 @@ def commands() -> dict[str, EstimatorEntry]:
     return {name: learner for learner in _LEARNERS for name in learner.commands}
 
 
-def find_by_file_name(name: str) -> EstimatorEntry | None:
-    """Return the learner that saved models call so, None if there is none."""
-    return next((learner for learner in _LEARNERS if learner.file_name == name), None)
+def find_by_name(name: str) -> EstimatorEntry | None:
+    """Return the entry of a class by its name, None if there is none."""
+    return next((learner for learner in _LEARNERS if learner.class_name == name), None)
 
 
 def find_by_class(cls: type) -> EstimatorEntry | None:

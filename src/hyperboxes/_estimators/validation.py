@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -30,6 +30,7 @@ from hyperboxes._estimators.categorical import (
     look_up,
     with_columns,
 )
+from hyperboxes._estimators.devices import reject_device
 from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._models.categories import looks_like_a_date
 
@@ -68,14 +69,14 @@ def _list_columns(X: Any) -> Iterator[tuple[str, Any]]:
     """Yield the columns that may hold dates, with what errors call them."""
     if is_frame(X):
         for name, values in list_columns(X):
-            if not _holds_numbers(values.dtype):
+            if not holds_numbers(values.dtype):
                 yield name, values
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OmM":
         for j in range(X.shape[1]):
             yield f"column {j}", X[:, j]
 
 
-def _holds_numbers(kind: Any) -> bool:
+def holds_numbers(kind: Any) -> bool:
     """Whether a column holds numbers, Booleans or categories, by its type in pandas or polars."""
     names = ("int", "uint", "float", "bool", "categor", "enum", "decimal")
     return str(kind).lower().startswith(names)
@@ -98,6 +99,8 @@ NUMBERS = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 # What limits and numbers of threads may be: kernels take no larger ones, nor do systems.
 COUNT = [Interval(Integral, 1, 2**31, closed="both")]
 N_JOBS = [Interval(Integral, None, 1000, closed="right"), None]
+
+CLASS_WEIGHT = [dict, StrOptions({"balanced"}), None]
 
 # Larger values have no place in a running variance.
 HUGE = 1e150
@@ -151,6 +154,7 @@ def validate_samples(
     """
     if type(X) is ValidatedArray:
         return X.view(np.ndarray)
+    reject_device(estimator, X)
     if is_frame(X):
         # The error for a wrong number of columns comes first.
         validate_data(estimator, X, reset=reset, skip_check_array=True)

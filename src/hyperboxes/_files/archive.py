@@ -33,8 +33,8 @@ def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file so that at any moment there is the old one or the new one, on disk too.
 
-    It is written beside its place and then moved there. It gets the permissions of the file that it
-    replaces, or those of any new file. A symbolic link stays; what it points to is replaced.
+    It is written next to its place and then moved there. It gets the permissions of the file that
+    it replaces, or those of any new file. A symbolic link stays; what it points to is replaced.
     """
     target = Path(os.path.realpath(os.fspath(path)))
     if not target.parent.exists():

@@ -12,11 +12,11 @@ import hyperboxes
 from hyperboxes._estimators.capabilities import Operation, check_labels, read_record, require
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._extras import need
-from hyperboxes._files import onnx_additive
+from hyperboxes._files import onnx_additive, onnx_ensemble
 from hyperboxes._files.onnx_additive import list_lengths, write_chunks
 from hyperboxes._files.onnx_nearest import COLUMNS, Gaps, write_deciding
 from hyperboxes._models.categories import Categories
-from hyperboxes._models.records import AdditiveBoxes, NearestBoxes
+from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble, NearestBoxes
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -104,7 +104,7 @@ def to_onnx(model: Any) -> ModelProto:
 
     Parameters
     ----------
-    model : ImprovedOnlineGFMM, OnlineGFMM, AgglomerativeGFMM or BoostedHyperboxes
+    model : ImprovedOnlineGFMM, OnlineGFMM, AgglomerativeGFMM, BoostedHyperboxes or RandomHyperboxes
         The fitted model.
 
     Returns
@@ -122,6 +122,9 @@ def to_onnx(model: Any) -> ModelProto:
         Of `BoostedHyperboxes` it gives ``label``, ``probability``, float64 of shape (n_samples,
         n_classes), and ``score``, as `decision_function` returns it. Labels and scores are the same
         bit for bit, probabilities but for the last digits: runtimes differ in how they take powers.
+
+        Of `RandomHyperboxes` it gives ``label`` and ``probability``. Votes are equal but for the
+        last digits, so labels may differ where two probabilities are equal but for these.
 
     See Also
     --------
@@ -152,6 +155,8 @@ def to_onnx(model: Any) -> ModelProto:
     match record:
         case AdditiveBoxes():
             text, constants = onnx_additive.write_graph(record, _label_type(labels))
+        case BoxEnsemble():
+            text, constants = onnx_ensemble.write_graph(record, _label_type(labels))
         case NearestBoxes():
             text, constants = _write_nearest_graph(record, _label_type(labels))
         case _:

@@ -82,36 +82,47 @@ hyperboxes (double[n_samples, {n_features}] X)
 }}
 """
 
-# A loop over the conditions, the first of each box, the second and so on, finds the boxes that
-# contain a sample; comparisons are false for NaN. The others add -0.0, which changes no sum.
+# A loop over the conditions, the first of each box, the second and so on, finds which part of their
+# weights boxes add: 1, 0 or, where values are missing, less. Comparisons are false for NaN.
 # `CumSum` adds in order, which `ReduceSum` need not do, and in a single step, unlike a loop.
 _BODY = """columns = Transpose <perm = [1, 0]> (chunk)
     chunk_shape = Shape (chunk)
     n_rows = Slice (chunk_shape, start, next)
     pairs = Concat <axis = 0> (n_boxes, n_rows)
-    all = ConstantOfShape <value = bool[1] {{1}}> (pairs)
-    contained = Scan <num_scan_inputs = 4, body = meet (
-        bool[{n_boxes}, n_rows] old_contained, int64[{n_boxes}] feature,
-        double[{n_boxes}, 1] low, double[{n_boxes}, 1] high, bool[{n_boxes}, 1] missing
-    ) => (bool[{n_boxes}, n_rows] new_contained) {{
+    all = ConstantOfShape <value = double[1] {{1.0}}> (pairs)
+    part = Scan <num_scan_inputs = 4, body = meet (
+        double[{n_boxes}, n_rows] old_part, int64[{n_boxes}] feature,
+        double[{n_boxes}, 1] low, double[{n_boxes}, 1] high, double[{n_boxes}, 1] share
+    ) => (double[{n_boxes}, n_rows] new_part) {{
         x = Gather <axis = 0> (columns, feature)
         is_above = GreaterOrEqual (x, low)
         is_below = LessOrEqual (x, high)
         is_inside = And (is_above, is_below)
         is_missing = IsNaN (x)
-        may_be_missing = And (is_missing, missing)
-        is_met = Or (is_inside, may_be_missing)
-        new_contained = And (old_contained, is_met)
-    }}> (all, features, lower, upper, missings)
+        inside = Cast <to = 11> (is_inside)
+        met = Where (is_missing, share, inside)
+        new_part = Mul (old_part, met)
+    }}> (all, features, lower, upper, missing_shares)
 
-    is_contained = Unsqueeze (contained, next)
-    added = Where (is_contained, weights, no_weight)
+    parts = Unsqueeze (part, next)
+    added = Mul (parts, weights)
     cells = Concat <axis = 0> (next, n_classes, n_rows)
     intercepts = Expand (intercept, cells)
     summands = Concat <axis = 0> (intercepts, added)
     sums = CumSum (summands, by_box)
     last_sums = Gather <axis = 0> (sums, last_box)
-    chunk_scores = Transpose <perm = [1, 0]> (last_sums)"""
+    sums_of_rows = Transpose <perm = [1, 0]> (last_sums)
+
+    is_unknown = IsNaN (chunk)
+    unknown = Cast <to = 11> (is_unknown)
+    of_used = Mul (unknown, is_used)
+    n_unknown = ReduceSum (of_used, next)
+    unknown_part = Div (n_unknown, n_used)
+    squared = Mul (unknown_part, unknown_part)
+    moved_by = Mul (squared, squared)
+    differences = Sub (missing_scores, sums_of_rows)
+    moves = Mul (moved_by, differences)
+    chunk_scores = Add (sums_of_rows, moves)"""
 
 # What `decision_function` gives.
 _SCORE = "score = Identity (scores)"
@@ -124,7 +135,7 @@ def write_graph(record: AdditiveBoxes, label_type: str) -> tuple[str, dict[str, 
     """Return the graph of additive boxes, and the constants that it refers to by name."""
     n_features, n_classes = record.lower.shape[1], len(record.intercept)
     weights = record.weights if len(record.labels) else np.zeros((1, n_classes))
-    n_boxes = len(weights)
+    n_boxes, is_used = len(weights), np.isin(np.arange(n_features), record.used).astype(float)
     answers = {"scores": f"double[n_rows, {n_classes}]"}
     text = _GRAPH.format(
         label_type=label_type,
@@ -141,7 +152,9 @@ def write_graph(record: AdditiveBoxes, label_type: str) -> tuple[str, dict[str, 
         **_conditions(record),
         "weights": weights[:, :, None].copy(),
         "intercept": record.intercept[None, :, None].copy(),
-        "no_weight": np.array(-0.0),
+        "missing_scores": record.missing_scores,
+        "is_used": is_used,
+        "n_used": np.array(max(is_used.sum(), 1.0)),
         "n_boxes": np.array([n_boxes]),
         "n_classes": np.array([n_classes]),
         "by_box": np.array(0),
@@ -161,12 +174,12 @@ def _conditions(boxes: AdditiveBoxes) -> dict[str, np.ndarray]:
     shape = most, max(len(boxes.labels), 1)
     features = np.zeros(shape, np.int64)
     lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
-    missings = np.ones(shape, bool)
+    missing_shares = np.ones(shape)
     of_box, feature = np.nonzero(constrains)
     row = np.arange(len(of_box)) - np.searchsorted(of_box, of_box)
     features[row, of_box] = feature
     lower[row, of_box] = boxes.lower[of_box, feature]
     upper[row, of_box] = boxes.upper[of_box, feature]
-    missings[row, of_box] = boxes.missing[of_box, feature]
-    bounds = {"lower": lower, "upper": upper, "missings": missings}
+    missing_shares[row, of_box] = boxes.missing_shares[of_box, feature]
+    bounds = {"lower": lower, "upper": upper, "missing_shares": missing_shares}
     return {"features": features, **{name: array[:, :, None] for name, array in bounds.items()}}

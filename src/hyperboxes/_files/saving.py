@@ -22,11 +22,13 @@ from sklearn.utils.validation import check_is_fitted
 import hyperboxes
 from hyperboxes._estimators.access import access_of
 from hyperboxes._estimators.categorical import known_categories
+from hyperboxes._estimators.dates import DateFeatures
+from hyperboxes._estimators.pipelines import ModelParts, Threshold, join_model, split_model
 from hyperboxes._estimators.registry import (
     EstimatorEntry,
     all_learners,
     find_by_class,
-    find_by_file_name,
+    find_by_name,
     resolve,
 )
 from hyperboxes._files.archive import (
@@ -47,6 +49,8 @@ from hyperboxes._files.schema import (
     NeighborSchema,
     categories_from_json,
     categories_to_json,
+    dates_from_json,
+    dates_to_json,
 )
 
 _FORMAT = "hyperboxes"
@@ -72,7 +76,12 @@ _HEADER: dict[str, tuple[type, ...]] = {
 }
 
 # Keys that only some models have.
-_OPTIONAL: dict[str, tuple[type, ...]] = {"categories": (dict,), "target_name": (str,)}
+_OPTIONAL: dict[str, tuple[type, ...]] = {
+    "categories": (dict,),
+    "target_name": (str,),
+    "dates": (dict,),
+    "threshold": (list,),
+}
 
 _PLAIN = (NoneType, bool, int, float, str)
 _NOT_FINITE = ("nan", "inf", "-inf")
@@ -82,15 +91,17 @@ _MOST_DIMENSIONS = 2
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     """Save a fitted model to a file that `load` reads, without pickle.
 
-    The loaded model predicts, and goes on learning, bit for bit like the saved one. The same model
+    The loaded model predicts and continues training bit for bit like the saved one. The same model
     gives the same file. An existing file is replaced in one step: if anything goes wrong it is left
     as it was.
 
     Parameters
     ----------
     model : estimator
-        A fitted model of this package. Callbacks and metadata requests set on it are not saved,
-        nor its results for training samples: ``labels_`` of `HyperboxClustering`, ``pruning_``, and
+        A fitted model of this package, also in a Pipeline after `DateFeatures`, and in
+        scikit-learn's ``FixedThresholdClassifier`` or ``TunedThresholdClassifierCV``, which is
+        loaded as the former. Callbacks and metadata requests set on it are not saved, nor its
+        results for training samples: ``labels_`` of `HyperboxClustering`, ``pruning_``, and
         ``oob_decision_function_``; nor the stages of `BoostedHyperboxes`.
     path : path-like or binary file
         Where to save; ``.hyperboxes`` is the usual suffix. An open file is written to from where it
@@ -135,7 +146,8 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     Returns
     -------
     model : estimator
-        The fitted model.
+        The fitted model, as it was saved: a Pipeline if it takes dates, in a
+        ``FixedThresholdClassifier`` if it has a threshold.
 
     Raises
     ------
@@ -166,18 +178,34 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
 
 
 def _to_bytes(model: Any) -> bytes:
+    given, (steps, model, threshold) = model, split_model(model)
+    steps = [step for step in steps if getattr(step, "dates_", None) != {}]
     learner = find_by_class(type(model))
-    if learner is None or learner.estimator is not type(model):  # a derived class is another one
+    # A derived class is another one.
+    is_known = learner is not None and learner.estimator is type(model)
+    if (
+        learner is None
+        or not is_known
+        or [type(step) for step in steps] not in ([], [DateFeatures])
+    ):
         raise TypeError(
-            f"save takes a fitted {_known_names()}, not {type(model).__name__}. Of a pipeline or a "
-            "search save the model in it, such as pipeline[-1], or save the whole with skops."
+            f"save takes a fitted {_known_names()}, alone or after DateFeatures, not "
+            f"{type(given).__name__}. Of a pipeline or a search save the model in it, such as "
+            "pipeline[-1], or save the whole with skops."
         )
     check_is_fitted(model)
     model._validate_params()
     with access_of(model).reading():
         try:
             kind = _find_kind(learner)
-            header = _header(model, learner.file_name) | kind.read_header(model._model)
+            header = _header(model, learner.class_name) | kind.read_header(model._model)
+            if steps:
+                header["dates"] = dates_to_json(steps[0])
+            if threshold is not None:
+                header["threshold"] = [
+                    threshold.value,
+                    model.classes_.tolist().index(threshold.label),
+                ]
             arrays = _arrays(model, kind)
             _check_values(kind, header, arrays)
         except ModelFileError as error:
@@ -193,17 +221,17 @@ def _find_kind(learner: EstimatorEntry) -> ModelSchema:
 
 def _known_names() -> str:
     """List what can be saved and loaded."""
-    return ", ".join(sorted(learner.file_name for learner in all_learners()))
+    return ", ".join(sorted(learner.class_name for learner in all_learners()))
 
 
-def _header(model: Any, file_name: str) -> dict[str, Any]:
+def _header(model: Any, class_name: str) -> dict[str, Any]:
     names = getattr(model, "feature_names_in_", None)
     target = {"target_name": model.target_name_} if hasattr(model, "target_name_") else {}
     return {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
         "hyperboxes_version": hyperboxes.__version__,
-        "estimator": file_name,
+        "estimator": class_name,
         "parameters": {
             name: to_json(name, value) for name, value in model.get_params(deep=False).items()
         },
@@ -247,7 +275,20 @@ def _from_file(file: Any) -> Any:
     model = _new_estimator(header, learner)
     _check_members(arrays, kind, is_classifier(model))
     _check_values(kind, header, arrays)
-    return _restore(model, kind, header, arrays)
+    model = _restore(model, kind, header, arrays)
+    has_dates = "dates" in header
+    steps = [dates_from_json(header["dates"], header["feature_names"])] if has_dates else []
+    return join_model(ModelParts(steps, model, _read_threshold(header, model)))
+
+
+def _read_threshold(header: dict[str, Any], model: Any) -> Threshold | None:
+    match header.get("threshold"):
+        case None:
+            return None
+        case [float(value), int(code)] if len(model.classes_) == 2 and code in (0, 1):
+            if 0.0 <= value <= 1.0:
+                return Threshold(value, model.classes_.tolist()[code])
+    raise ModelFileError("its threshold is not a probability of one of two classes")
 
 
 def _check_version(header: dict[str, Any]) -> None:
@@ -266,7 +307,7 @@ def _find_learner(header: dict[str, Any]) -> EstimatorEntry:
     name = header.get("estimator")
     if type(name) is not str:
         raise ModelFileError("its header is not that of a model")
-    learner = find_by_file_name(name)
+    learner = find_by_name(name)
     if learner is None:
         raise ModelFileError(f"it holds a {name[:40]!r}, but only {_known_names()} are known")
     return learner
@@ -403,7 +444,7 @@ def _learner_to_json(learner: Any) -> dict[str, Any]:
         raise TypeError("it is no learner of this package")
     parameters = learner.get_params(deep=False)
     return {
-        "learner": entry.file_name,
+        "learner": entry.class_name,
         "parameters": {
             name: _to_json(value, _MOST_DIMENSIONS) for name, value in parameters.items()
         },
@@ -412,8 +453,8 @@ def _learner_to_json(learner: Any) -> dict[str, Any]:
 
 def _learner_from_json(value: Any) -> Any:
     match value:
-        case {"learner": str(file_name), "parameters": dict(parameters)} if len(value) == 2:
-            entry = find_by_file_name(file_name)
+        case {"learner": str(class_name), "parameters": dict(parameters)} if len(value) == 2:
+            entry = find_by_name(class_name)
             if entry is not None and parameters.keys() <= entry.estimator().get_params().keys():
                 return entry.estimator(
                     **{

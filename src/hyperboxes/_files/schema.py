@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Set
+from datetime import date
 from types import NoneType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from hyperboxes._estimators.adaptive import AdaptiveModel
+from hyperboxes._estimators.dates import FORMATS, PARTS, DateColumn, DateFeatures
 from hyperboxes._estimators.streaming import StreamClasses
 from hyperboxes._estimators.validation import HUGE
 from hyperboxes._files.archive import ModelFileError
@@ -18,10 +20,13 @@ from hyperboxes._kernels.adaptive import N_BINS, Memory
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, AdaptiveState
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import (
+    DOUBLE_SLOPES,
+    N_NEIGHBORS,
     NEVER,
     POWERS,
     PRIOR_WEIGHTS,
     SLOPES,
+    WIDTHS,
     DistanceCalibration,
     VoteCalibration,
 )
@@ -105,6 +110,15 @@ def reject(problems: Mapping[str, Any]) -> None:
             raise ModelFileError(problem)
 
 
+def bound_problems(what: str, lower: np.ndarray, upper: np.ndarray) -> dict[str, np.ndarray]:
+    """Return where bounds are infinite, known on one side only, or in the wrong order."""
+    return {
+        f"{what} has an infinite bound": np.isinf(lower) | np.isinf(upper),
+        f"{what} has one bound only": np.isnan(lower) != np.isnan(upper),
+        f"{what} has a lower bound above the upper": lower > upper,
+    }
+
+
 _PLAIN = (str, bool, int, float)
 
 
@@ -167,6 +181,40 @@ def _is_pair(pair: Any) -> bool:
         case [label, float(score)]:
             return type(label) in _PLAIN and bool(np.isfinite(score))
     return False
+
+
+def dates_to_json(step: DateFeatures) -> dict[str, Any]:
+    """Return what the header has of dates: the columns before them, and what was learned."""
+    return {
+        "columns": [str(name) for name in step.feature_names_in_],
+        "dates": {
+            name: [column.origin.isoformat(), column.format, *column.parts]
+            for name, column in step.dates_.items()
+        },
+    }
+
+
+def dates_from_json(value: Mapping[str, Any], features: Any) -> DateFeatures:
+    """Restore the transformer that makes some features, if it can be."""
+    step = DateFeatures()
+    try:
+        names, dates = value["columns"], value["dates"]
+        step.dates_ = {
+            name: DateColumn(date.fromisoformat(origin), order, tuple(parts))
+            for name, (origin, order, *parts) in dates.items()
+        }
+        is_possible = {type(name) for name in names} == {str} and step.dates_.keys() <= set(names)
+        for column in step.dates_.values():
+            is_possible &= column.format in FORMATS and "days" in column.parts
+            is_possible &= column.parts == tuple(part for part in PARTS if part in column.parts)
+        step.columns, step.n_features_in_ = list(dates), len(names)
+        step.feature_names_in_ = np.array(names, object)
+        is_possible &= step.get_feature_names_out().tolist() == features
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ModelFileError("its dates are not complete") from error
+    if not is_possible:
+        raise ModelFileError("its dates do not make its features")
+    return step
 
 
 _ROWS = tuple(ARRAYS_OF_ALL)
@@ -251,9 +299,7 @@ def _check_boxes(arrays: Arrays, n_classes: int) -> None:
     reject(
         {
             "there is no box": len(labels) == 0,
-            "a box has an infinite bound": np.isinf(lower) | np.isinf(upper),
-            "a box has one bound only": np.isnan(lower) != np.isnan(upper),
-            "a box has a lower bound above the upper": lower > upper,
+            **bound_problems("a box", lower, upper),
             "a box has a label that is no class": (labels < -1) | (labels >= n_classes),
             "a box holds no sample": counts < 1,
             "there are too many samples": counts.sum(dtype=np.float64) >= TOO_MANY,
@@ -273,13 +319,16 @@ def _check_times(n_learned: int, arrays: Arrays) -> None:
 
 
 _N_LOSSES = [len(POWERS)] + [len(PRIOR_WEIGHTS)] * len(SLOPES)
+_DECISIONS = len(WIDTHS), len(N_NEIGHBORS), len(DOUBLE_SLOPES), len(PRIOR_WEIGHTS)
 
 
 def _calibration_to_json(calibration: DistanceCalibration | None) -> dict[str, Any] | None:
     if calibration is None:
         return None
+    decision_losses = calibration.decision_losses
     return {
         "losses": calibration.losses.tolist(),
+        "decision_losses": None if decision_losses is None else decision_losses.ravel().tolist(),
         "log_gaps": calibration.log_gaps,
         "n_gaps": calibration.n_gaps,
         "next_update": calibration.next_update,
@@ -294,22 +343,28 @@ def _calibration_from_json(value: dict[str, Any] | None) -> DistanceCalibration 
             return None
         case {
             "losses": list(losses),
+            "decision_losses": list(decisions) | (None as decisions),
             "log_gaps": float(log_gaps),
             "n_gaps": float(n_gaps),
             "next_update": int(question),
             "power_losses": list(powers),
         } if (
-            len(value) == 5 and _are_losses([powers, *losses], _N_LOSSES) and type(question) is int
+            len(value) == 6
+            and _are_losses([powers, *losses], _N_LOSSES)
+            and (decisions is None or _are_losses([decisions], [math.prod(_DECISIONS)]))
+            and type(question) is int
         ):
             pass
         case _:
             raise ModelFileError("its probabilities are not known")
-    tables = np.array(losses), np.array(powers)
-    is_finite = all(np.isfinite(table).all() for table in tables)
+    table, of_powers = np.array(losses), np.array(powers)
+    of_decisions = None if decisions is None else np.reshape(decisions, _DECISIONS)
+    tables = [table, of_powers, *([] if of_decisions is None else [of_decisions])]
+    is_finite = all(np.isfinite(values).all() for values in tables)
     is_possible = n_gaps > 0.0 and abs(log_gaps) < _MOST * n_gaps and is_finite
     if not (is_possible and NEVER <= question < TOO_MANY):
         raise ModelFileError("its probabilities cannot be")
-    return DistanceCalibration(tables[0], log_gaps, n_gaps, question, tables[1])
+    return DistanceCalibration(table, log_gaps, n_gaps, question, of_powers, of_decisions)
 
 
 def _are_losses(rows: list[Any], n_columns: list[int]) -> bool:
@@ -383,9 +438,7 @@ class NeighborSchema(ModelSchema):
         reject(
             {
                 "there is no box": len(labels) == 0,
-                "a box has an infinite bound": np.isinf(lower) | np.isinf(upper),
-                "a box has one bound only": np.isnan(lower) != np.isnan(upper),
-                "a box has a lower bound above the upper": lower > upper,
+                **bound_problems("a box", lower, upper),
                 "a box holds no sample": arrays["counts"] < 1,
                 "the number of samples cannot be": not 0 < n_learned < TOO_MANY,
                 "a box was confirmed before it was born": (born < 0) | (confirmed < born),
@@ -620,9 +673,10 @@ class AdditiveSchema(ModelSchema):
     arrays: ClassVar[Mapping[str, Layout]] = {
         **ARRAYS_OF_ALL,
         "weights": ("<f8", ("boxes", "classes")),
-        "missing": ("|b1", ("boxes", "features")),
+        "missing_shares": ("<f8", ("boxes", "features")),
         "class_counts": ("<i8", ("boxes", "classes")),
         "intercept": ("<f8", ("classes",)),
+        "missing_scores": ("<f8", ("classes",)),
         "importances": ("<f8", ("features",)),
     }
 
@@ -634,13 +688,16 @@ class AdditiveSchema(ModelSchema):
 
     def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
         lower, upper, labels = (arrays[name] for name in ("lower", "upper", "labels"))
-        importances = arrays["importances"]
+        importances, missing_shares = arrays["importances"], arrays["missing_shares"]
         reject(
             {
                 "a box has a bound that is not known": np.isnan(lower) | np.isnan(upper),
                 "a box has a bound that no value meets": np.isposinf(lower) | np.isneginf(upper),
                 "a box has a lower bound above the upper": lower > upper,
                 "its votes and intercepts are not finite": not _adds_up(arrays),
+                "missing values count for less than 0 or more than 1": (
+                    ~((missing_shares >= 0) & (missing_shares <= 1))
+                ),
                 "its importances are not shares": ~((importances >= 0) & (importances <= 1)),
             }
         )
@@ -662,7 +719,7 @@ def _adds_up(arrays: Arrays) -> bool:
     """Whether every score is finite, whichever boxes contain a sample."""
     with np.errstate(over="ignore"):
         largest = np.abs(arrays["intercept"]) + np.abs(arrays["weights"]).sum(axis=0)
-    return bool(np.isfinite(largest).all())
+        return bool(np.isfinite(largest + np.abs(arrays["missing_scores"])).all())
 
 
 def _check_counts(counts: np.ndarray, class_counts: np.ndarray) -> None:

@@ -28,7 +28,7 @@ UNIT_BITS = 62 - ONE_BITS
 # Sums of g and of h over drawn samples share 64 bits, with some to spare for rounding.
 _SUM_BITS = 30
 
-_FEW_COPIES = 8.0  # which a draw takes together or not at all
+FEW_COPIES = 8.0  # which a draw takes together or not at all
 
 # Training samples. `codes`: bins by feature and sample; `weights`: whole numbers; `counts`: how
 # many samples each stands for; `keys`: hashes of bins and label, where samples are drawn.
@@ -92,7 +92,7 @@ def _view(samples, cells, rows, shares, scale):
 def _draw(samples, unit, seed, share, other_share, rows, shares):
     """Write rows and shares of the samples drawn and of others; return their numbers and weight."""
     n_searched = n_others = total = 0
-    few = _FEW_COPIES * unit
+    few = FEW_COPIES * unit
     for row in range(samples.labels.size):
         key = mixed(samples.keys[row] ^ seed)
         if samples.weights[row] < few:

@@ -5,12 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from hyperboxes._kernels.geometry import closeness, copy_row, is_known, larger, smaller
-from hyperboxes._kernels.jit import inlined, internal, kernel, pass_by_pointer
-from hyperboxes._kernels.search import TREES_PER_SEARCH, find_nearest, is_contained, precedes
+from hyperboxes._kernels.jit import forceinline, inlined, internal, kernel, pass_by_pointer
+from hyperboxes._kernels.search import (
+    TREES_PER_SEARCH,
+    find_nearest,
+    find_several,
+    is_contained,
+    precedes,
+)
 from hyperboxes._kernels.structs import WORK
 
 # Larger distances, and that of a class without a box, are the same.
 _FAR = 1e300
+
+# So many probabilities are multiplied before the logarithm is taken.
+_PER_LOGARITHM = 16
 
 
 @kernel
@@ -29,6 +38,7 @@ def nearest_per_class(
     best,
     tie_counts,
     single,
+    nearest,
 ):
     """Find for each sample, from a row on, and class the boxes nearest to the sample.
 
@@ -37,8 +47,10 @@ def nearest_per_class(
     number of boxes). Only boxes and samples count here that have values in all features
     that are `compared`. With `winners_only` a class may be left out for a sample if
     another is strictly closer, which saves most of the work, and trees may be of several classes.
-    Returns the row where `work` comparisons of a block in one dimension ended, or the end. `ids`
-    and `gaps` are working space for all boxes.
+    Otherwise `nearest`, if it is not None, receives the distances of as many boxes of each class as
+    it has room for, in order, and infinity where a class has fewer. Returns the row where `work`
+    comparisons of a block in one dimension ended, or the end. `ids` and `gaps` are working space
+    for all boxes.
     """
     boxes, metric, search = pass_by_pointer(boxes), pass_by_pointer(metric), pass_by_pointer(search)
     labels, counts = boxes.labels, boxes.counts
@@ -59,9 +71,14 @@ def nearest_per_class(
             if not winners_only:
                 limit = np.inf
             stop = smaller(first + together, n_trees)
-            n_found, limit, n_blocks = find_nearest(
-                first, stop, limit, boxes, metric, search, ids, gaps
-            )
+            if nearest is None:
+                n_found, limit, n_blocks = find_nearest(
+                    first, stop, limit, boxes, metric, search, ids, gaps
+                )
+            else:
+                n_found, n_blocks = find_several(
+                    first, boxes, metric, search, ids, gaps, nearest[i, first]
+                )
             for f in range(n_found):
                 box, gap, c = ids[f], gaps[f], labels[ids[f]]
                 _update_class_best(box, gap, c, counts, i, best, tie_counts, single)
@@ -218,7 +235,8 @@ def calibrated(
     `prior_weight`, is given to the classes in proportion to their `shares` of the training samples.
     Of samples that lack a part of the features, `unknown`, classes that tie for the first place
     share their probability by counts, and the part given to the shares grows with a `power` of the
-    part unknown. `scores` is working space for a row.
+    part unknown. `scores` is working space for a row. The largest may be that of any class where
+    the winner is -1.
     """
     for i in range(best.shape[0]):
         _score(best[i], offset, scores)
@@ -227,7 +245,8 @@ def calibrated(
             _divide_ties(best[i], tie_counts[i], out[i])
         part = _prior_part(unknown[i], prior_weight, power)
         _add_prior(winner[i], shares, part, total, out[i])
-        _put_first(winner[i], out[i])
+        if winner[i] >= 0:
+            _put_first(winner[i], out[i])
 
 
 @kernel
@@ -242,6 +261,84 @@ def weigh(best, winner, y, shares, offset, slopes, prior_weights, scores, likely
                     row[c] = likely[c]
                 _add_prior(winner[i], shares, prior_weights[d], total, row)
                 losses[s, d] -= np.log(row[y[i]])
+
+
+@kernel
+def soften(distances, n_neighbors, width, out):
+    """Compute how close the nearest boxes of each class are together.
+
+    `distances` has those of the nearest boxes in order, infinity where a class has fewer.
+    """
+    for i in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            total = 0.0
+            for n in range(n_neighbors):
+                total += _nearness(distances[i, c], n, width)
+            out[i, c] = closeness(_soft_distance(distances[i, c], total, n_neighbors, width))
+
+
+@kernel
+def weigh_decisions(
+    distances,
+    y,
+    shares,
+    offset,
+    widths,
+    numbers,
+    slopes,
+    prior_weights,
+    scores,
+    likely,
+    products,
+    losses,
+):
+    """Add up minus the logarithm of what the true classes are given by many ways to decide.
+
+    Losses are in the order of the `widths`, of these the `numbers` of nearest boxes, which ascend,
+    of these the `slopes`, each twice the one before, and of these the prior weights. `scores`,
+    `likely` and `products`, all of them 1, are working space.
+    """
+    n_samples, n_classes = distances.shape[:2]
+    for i in range(n_samples):
+        share, at = shares[y[i]], 0
+        for w in range(widths.shape[0]):
+            for c in range(n_classes):
+                total, n = 0.0, 0
+                for k in range(numbers.shape[0]):
+                    while n < numbers[k]:
+                        total += _nearness(distances[i, c], n, widths[w])
+                        n += 1
+                    gap = _soft_distance(distances[i, c], total, n, widths[w])
+                    scores[k, c] = -np.log(smaller(gap, _FAR) + offset)
+            for k in range(numbers.shape[0]):
+                total = _compare(scores[k], slopes[0], likely)
+                for _ in range(slopes.shape[0]):
+                    for d in range(prior_weights.shape[0]):
+                        part = prior_weights[d]
+                        products[at] *= (1.0 - part) * likely[y[i]] / total + part * share
+                        at += 1
+                    total = 0.0
+                    for c in range(n_classes):
+                        likely[c] *= likely[c]
+                        total += likely[c]
+        if (i + 1) % _PER_LOGARITHM == 0 or i + 1 == n_samples:
+            for j in range(at):
+                losses[j] -= np.log(products[j])
+                products[j] = 1.0
+
+
+@forceinline
+def _nearness(distances, n, width):
+    """Return how near a box is in comparison with the nearest one of its class: from 0 to 1."""
+    if distances[0] == np.inf:
+        return 1.0
+    return np.exp((distances[0] - distances[n]) / width)
+
+
+@forceinline
+def _soft_distance(distances, total, n_neighbors, width):
+    """Return the soft minimum of the distances of boxes, of whose nearness `total` is the sum."""
+    return distances[0] - width * np.log(total / n_neighbors)
 
 
 @kernel
@@ -324,11 +421,14 @@ def _add_prior(winner, shares, part, total, out):
     """Turn odds of a `total` into probabilities, mixed with shares, none above the winner's.
 
     What others have more than the winner is divided among it and them so that all have the same:
-    its level rises, step by step, to where it contains all that is above.
+    its level rises, step by step, to where it contains all that is above. There is no winner if
+    that is -1.
     """
     n_classes = out.shape[0]
     for c in range(n_classes):
         out[c] = (1.0 - part) * out[c] / total + part * shares[c]
+    if winner < 0:
+        return
     level, before = out[winner], -1.0
     while level > before:
         before = level

@@ -26,6 +26,7 @@ from hyperboxes._kernels.simd import (
     LANES,
     LEVEL,
     first_lane,
+    keep_smallest,
     near_lanes,
     nearest_lane,
     taken_lanes,
@@ -54,9 +55,9 @@ def make_search(n_features: int, n_trees: int) -> Search:
     """Return working arrays for searches."""
     size = 2 * (STACK + n_trees)  # a search may search for conflicts on its way
     stack, least = np.empty(size, np.int64), np.empty(size, np.float32)
-    gaps = np.empty(LANES, np.float32)
+    gaps, smallest = np.empty((2, LANES), np.float32)
     singles = np.empty((11, n_features), np.float32)  # all but the interval itself
-    return Search._make((*np.empty((2, n_features)), stack, least, gaps, *singles))
+    return Search._make((*np.empty((2, n_features)), stack, least, gaps, smallest, *singles))
 
 
 @forceinline
@@ -289,6 +290,74 @@ def find_nearest(first, stop, limit, boxes, metric, search, ids, distances):
     return n_found, limit, n_blocks
 
 
+@internal
+def find_several(label, boxes, metric, search, ids, distances, nearest):
+    """Find the distances of the boxes of a class nearest to the interval, as many as there is room.
+
+    `nearest` receives them in order, and infinity if there are fewer boxes. Boxes that are as near
+    are listed, and those that may round to the membership of the nearest. Returns how many, and how
+    many blocks were looked at.
+    """
+    stack, least, gaps, links = search.stack, search.least, search.gaps, boxes.index.links
+    n_features, last, smallest = search.low.shape[0], nearest.shape[0] - 1, search.smallest
+    slack = set_interval(search.low, search.high, metric, search)
+    n_found = n_blocks = 0
+    for is_bounded in (True, False):
+        for lane in range(LANES):
+            smallest[lane] = np.inf
+        limit, bound, n_listed = np.inf, np.float32(np.inf), 0
+        top = _push_root(boxes.index.roots[label], search, 0)
+        while top > 0:
+            top -= 1
+            if least[top] > bound:
+                continue
+            block = stack[top]
+            n_blocks += 1
+            if links[block, LEVEL] > 0:
+                top = push_all(block, block, False, ALL_LANES, bound, boxes, metric, search, top)
+                continue
+            mask = near_lanes_of(block, False, bound, boxes, metric, search)
+            mask &= taken_lanes(links, block)
+            if mask and is_bounded:
+                keep_smallest(smallest, gaps, mask)
+                # So far are they at most; the rows are compared later.
+                limit = beyond_singles(smallest[last], slack, n_features, metric)
+                bound = in_singles(limit, slack, n_features, metric)
+            while mask:
+                lane = first_lane(mask)
+                mask &= mask - 1
+                ids[n_listed] = links[block, lane]
+                distances[n_listed] = gaps[lane]
+                n_listed += 1
+        for n in range(nearest.shape[0]):
+            nearest[n] = np.inf
+        n_found = 0
+        for f in range(n_listed):
+            if distances[f] <= bound:
+                gap = distance(
+                    boxes.lower, boxes.upper, ids[f], search.low, search.high, metric, limit
+                )
+                if gap <= limit:
+                    ids[n_found], distances[n_found] = ids[f], gap
+                    n_found += 1
+                    if gap < nearest[last]:
+                        _insert(gap, nearest)
+        # Distances beyond the reach of single precision may be larger than they seemed.
+        if nearest[last] < np.inf or limit == np.inf:
+            break
+    return n_found, n_blocks
+
+
+@forceinline
+def _insert(distance, nearest):
+    """Put a distance into a list of the smallest, in order, in place of the largest."""
+    position = nearest.shape[0] - 1
+    while position > 0 and nearest[position - 1] > distance:
+        nearest[position] = nearest[position - 1]
+        position -= 1
+    nearest[position] = distance
+
+
 @inlined
 def _compare_rows(n_listed, limit, bound, boxes, metric, search, ids, distances):
     """Keep the boxes of a list that are within a limit; return how many, and the limit then.
@@ -364,6 +433,13 @@ def in_singles(limit, slack, n_features, metric):
     """Return what distances up to a limit are not beyond in single precision."""
     error = _SINGLE + n_features * _ADDITION if metric.mean else _SINGLE
     return np.float32(limit + limit * error + slack)
+
+
+@forceinline
+def beyond_singles(gap, slack, n_features, metric):
+    """Return what a distance in single precision is not beyond, with room for the rounding."""
+    error = _SINGLE + n_features * _ADDITION if metric.mean else _SINGLE
+    return gap + gap * error + slack + ROUNDING
 
 
 @internal

@@ -291,6 +291,7 @@ _POSITIONS = ir.VectorType(ir.IntType(32), LANES)
 # Each lane takes what the one before has; the first one takes the first of another vector.
 _ONE_ON = ir.Constant(_POSITIONS, [LANES, *range(LANES - 1)])
 _LEAST = ir.Constant(_GAPS, [-math.inf] * LANES)
+_LOWEST = ir.Constant(_FLOATS, [-math.inf] * LANES)
 
 
 @intrinsic
@@ -347,33 +348,62 @@ def put_in_order(typing: Any, positions: Any, gaps: Any, values: Any, start: Any
             _load_gaps(builder, pointers[0], _POSITIONS),
             _load_gaps(builder, pointers[1], _GAPS),
         ]
-        outside, loop, end = (
-            builder.block,
-            *(builder.append_basic_block(name) for name in ("insert", "inserted")),
-        )
-        builder.branch(loop)
-        builder.position_at_end(loop)
-        lanes = builder.phi(args[4].type)
-        before = [builder.phi(list_.type) for list_ in lists]
-        lane = builder.cttz(lanes, ir.Constant(ir.IntType(1), True))
-        position = builder.add(args[3], lane)
-        gap = builder.load(builder.gep(pointers[2], [position], inbounds=True))
-        position = builder.trunc(position, ir.IntType(32))
-        after = _insert(builder, before[0], before[1], position, gap)
-        rest = builder.and_(lanes, builder.sub(lanes, ir.Constant(lanes.type, 1)))
-        for phi, first, next_ in zip(
-            (lanes, *before), (args[4], *lists), (rest, *after), strict=True
-        ):
-            phi.add_incoming(first, outside)
-            phi.add_incoming(next_, loop)
-        is_done = builder.icmp_unsigned("==", rest, ir.Constant(rest.type, 0))
-        builder.cbranch(is_done, end, loop)
-        builder.position_at_end(end)
+
+        def insert(lane: Any, before: list[Any]) -> tuple[Any, Any]:
+            position = builder.add(args[3], lane)
+            gap = builder.load(builder.gep(pointers[2], [position], inbounds=True))
+            position = builder.trunc(position, ir.IntType(32))
+            return _insert(builder, before[0], before[1], position, gap)
+
+        after = _for_lanes(builder, args[4], lists, insert)
         for pointer, list_ in zip(pointers[:2], after, strict=True):
             builder.store(list_, builder.bitcast(pointer, list_.type.as_pointer()), align=4)
         return context.get_dummy_value()
 
     return types.void(positions, gaps, values, types.int64, types.int64), generate
+
+
+@intrinsic
+def keep_smallest(typing: Any, smallest: Any, values: Any, mask: Any) -> Any:
+    """Put the sixteen values of a mask's lanes into an ordered list of the sixteen smallest.
+
+    The mask must not be empty.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = _lanes_at(builder, pointer_to(context, builder, signature.args[0], args[0]))
+        numbers = pointer_to(context, builder, signature.args[1], args[1])
+
+        def insert(lane: Any, before: list[Any]) -> tuple[Any]:
+            value = builder.load(builder.gep(numbers, [lane], inbounds=True))
+            return (_insert_value(builder, before[0], splat(builder, value), _LOWEST),)
+
+        [after] = _for_lanes(builder, args[2], [builder.load(address, align=4)], insert)
+        builder.store(after, address, align=4)
+        return context.get_dummy_value()
+
+    return types.void(smallest, values, types.int64), generate
+
+
+def _for_lanes(builder: Any, mask: Any, before: list[Any], step: Any) -> Any:
+    """Return some values after a step for each lane of a mask, the lowest first."""
+    outside, loop, end = (
+        builder.block,
+        *(builder.append_basic_block(name) for name in ("insert", "inserted")),
+    )
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    lanes = builder.phi(mask.type)
+    values = [builder.phi(value.type) for value in before]
+    after = step(builder.cttz(lanes, ir.Constant(ir.IntType(1), True)), values)
+    rest = builder.and_(lanes, builder.sub(lanes, ir.Constant(lanes.type, 1)))
+    for phi, first, next_ in zip((lanes, *values), (mask, *before), (rest, *after), strict=True):
+        phi.add_incoming(first, outside)
+        phi.add_incoming(next_, loop)
+    is_done = builder.icmp_unsigned("==", rest, ir.Constant(rest.type, 0))
+    builder.cbranch(is_done, end, loop)
+    builder.position_at_end(end)
+    return after
 
 
 def _insert(builder: Any, positions: Any, gaps: Any, position: Any, gap: Any) -> tuple[Any, Any]:
@@ -385,12 +415,20 @@ def _insert(builder: Any, positions: Any, gaps: Any, position: Any, gap: Any) ->
     is_behind = builder.fcmp_ordered("<", new, moved)
     old_positions = builder.shuffle_vector(positions, positions, _ONE_ON)
     new_positions = builder.select(is_behind, old_positions, splat(builder, position, _POSITIONS))
-    # The same for the gaps: the larger of the one before and the smaller of old and new.
-    nearer = builder.select(builder.fcmp_ordered("<", gaps, new), gaps, new)
     return (
         builder.select(moves_on, new_positions, positions),
-        builder.select(builder.fcmp_ordered(">", moved, nearer), moved, nearer),
+        _insert_value(builder, gaps, new, _LEAST),
     )
+
+
+def _insert_value(builder: Any, values: Any, new: Any, lowest: Any) -> Any:
+    """Return an ordered list with one value more, without its last.
+
+    Each lane takes the larger of the one before and the smaller of old and new.
+    """
+    moved = builder.shuffle_vector(values, lowest, _ONE_ON)
+    nearer = builder.select(builder.fcmp_ordered("<", values, new), values, new)
+    return builder.select(builder.fcmp_ordered(">", moved, nearer), moved, nearer)
 
 
 def _load_gaps(builder: Any, pointer: Any, kind: Any) -> Any:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hyperboxes._kernels import additive, boosting, quantize
+from hyperboxes._kernels import additive, boosting, partition, quantize
+from hyperboxes._kernels.quantize import MISSING
 from hyperboxes._kernels.structs import Conditions
 from hyperboxes._learning.cells import Bins, LocalSamples, SampleStore, in_batches
 from hyperboxes._learning.steps import Threads
@@ -25,6 +26,8 @@ from hyperboxes._models.records import AdditiveBoxes
 _MOST_FOR_ENDS = 100_000  # samples to fit the ends of a box
 _FEWEST_COLUMNS = 4
 _MOST_ROUNDS_PER_BOX = 4
+_SHARE_DECIMALS = 3  # of samples that meet a condition
+_SHARES_WEIGHT = 20  # of the classes' shares, in training samples that lack all features
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Settings:
     must_help: bool = True  # on samples that were not drawn
     max_classes: int = 16  # to look for boxes of one
     max_searches: int = 4096  # of a feature for a group, to start a box with on a draw
+    n_leaves: int = 0  # boxes that are grown together; 0: one is found at a time
 
 
 Group = tuple[int, ...]  # classes that a box is to vote for
@@ -90,17 +94,21 @@ class BoostingHistory:
     votes: list[np.ndarray]
     intercepts: list[np.ndarray]
 
+    @property
+    def n_stages(self) -> int:
+        """The number of stages but the first."""
+        return len(self.intercepts) - 1
+
     def indices_at(self, stage: int) -> list[int]:
         """Return the indices of the boxes that voted at a stage."""
-        if self.corrected and stage:
-            return self.indices[stage - 1]
-        return list(range(stage))
+        return self.indices[stage - 1] if stage else []
 
     def votes_at(self, stage: int) -> np.ndarray:
         """Return what each of these boxes voted for each class."""
         if self.corrected and stage:
             return self.votes[stage - 1]
-        return np.array(self.votes[:stage]).reshape(stage, len(self.intercepts[0]))
+        n_boxes = len(self.indices_at(stage))
+        return np.array(self.votes[:n_boxes]).reshape(n_boxes, len(self.intercepts[0]))
 
 
 class TrainingSets(NamedTuple):
@@ -176,6 +184,24 @@ def merge_equal(
 def in_units(weights: np.ndarray, unit: float) -> np.ndarray:
     """Return weights as whole numbers."""
     return np.rint(weights * unit).astype(np.int64)
+
+
+def draw_columns(
+    n_wanted: int, most: int, scores: np.ndarray, random: np.random.RandomState
+) -> np.ndarray:
+    """Draw features to look at; where there are too many, half of them those with the best scores.
+
+    At least four are drawn, if there are as many.
+    """
+    n_columns = max(min(n_wanted, most), _FEWEST_COLUMNS)
+    if n_columns >= len(scores):
+        return np.arange(len(scores))
+    order = random.permutation(len(scores))
+    if n_columns < n_wanted:
+        best = np.argsort(-scores, kind="stable")[: n_columns // 2]
+        best = best[scores[best] > 0.0]
+        order = np.concatenate([best, order[~np.isin(order, best)]])
+    return np.sort(order[:n_columns])
 
 
 class Booster:
@@ -277,18 +303,9 @@ class Booster:
         Where there are too many, half of the draw are those that were worth most when they were
         looked at last.
         """
-        n_features = len(self.searched.codes)
-        n_wanted = round(self.settings.column_share * n_features)
-        n_columns = min(n_wanted, self.settings.max_searches // self._n_groups)
-        n_columns = max(n_columns, _FEWEST_COLUMNS)
-        if n_columns >= n_features:
-            return np.arange(n_features)
-        order = self._random.permutation(n_features)
-        if n_columns < n_wanted:
-            best = np.argsort(-self._scores, kind="stable")[: n_columns // 2]
-            best = best[self._scores[best] > 0.0]
-            order = np.concatenate([best, order[~np.isin(order, best)]])
-        return np.sort(order[:n_columns])
+        n_wanted = round(self.settings.column_share * len(self._scores))
+        most = self.settings.max_searches // self._n_groups
+        return draw_columns(n_wanted, most, self._scores, self._random)
 
     def _remember(self, columns: list[np.ndarray], found: list[FoundBox]) -> None:
         """Keep what single conditions were worth; `columns` are those of each search."""
@@ -384,6 +401,7 @@ class Booster:
             self.path.votes.append(self._vote_for_group(best))
         else:
             self.path.votes.append(self._vote_for_all(self._cells.split(best.box)))
+            self.path.indices.append(list(range(len(self.path.votes))))
         self._end_round()
 
     def _change_previous(self) -> None:
@@ -462,18 +480,159 @@ class Booster:
         self._searched_cells = self._cells.of_searched
 
 
+class PartitionBooster:
+    """One run of boosting that divides the samples into many boxes at a time.
+
+    The boxes of a partition are grown on a draw of the samples for half of the classes. All samples
+    weight them for all classes. Those that do not help on samples not drawn are left out.
+    """
+
+    def __init__(
+        self,
+        population: TrainingSets,
+        n_classes: int,
+        settings: Settings,
+        random: np.random.RandomState,
+        threads: Threads,
+    ) -> None:
+        samples, everyone, self._unit = population
+        self._samples, self._settings = samples, settings
+        self._random, self._threads = random, threads
+        n_features, n_samples = samples.codes.shape
+        masses = everyone.new_cells(n_classes).table.masses[0]
+        self._scale = math.ldexp(1.0, 26 - math.frexp(float(masses.sum()))[1])
+        self._probabilities = np.tile(masses / masses.sum(), (n_samples, 1))
+        self._intercepts = np.log(self._probabilities[0])
+        self.path = BoostingHistory(False, [], [], [], [self._intercepts])
+        self._has_missing = (samples.codes == MISSING).any(axis=1)
+        self._scores = np.zeros(n_features)  # of features, when last looked at
+        self._boxes = np.empty(n_samples, np.int32)
+        self._drawn = partition.Drawn(
+            np.empty(n_samples, np.uint32),
+            np.empty(n_samples, np.int64),
+            np.empty(n_samples, np.uint8),
+            np.empty(n_samples, np.uint32),
+            np.empty(n_samples, np.int64),
+        )
+        n_nodes, n_columns = 2 * settings.n_leaves, -(-len(self._columns()) // 4) * 4
+        size = min(settings.max_conditions, n_features)
+        of_nodes = [np.zeros(n_nodes, np.int64) for _ in range(7)]
+        conditions = [np.zeros((n_nodes, size), np.int64) for _ in range(3)]
+        self._nodes = partition.Nodes(
+            starts=of_nodes[0],
+            stops=of_nodes[1],
+            sums=of_nodes[2],
+            gains=np.zeros(n_nodes),
+            features=of_nodes[3],
+            ends=of_nodes[4],
+            takes_missing=np.zeros(n_nodes, np.bool_),
+            parts=of_nodes[5],
+            leaves=of_nodes[6],
+            feature=conditions[0],
+            first=conditions[1],
+            last=conditions[2],
+            missing=np.zeros((n_nodes, size), np.bool_),
+            histograms=np.empty((n_nodes, n_columns, 256), np.int64),
+        )
+
+    def run(self) -> BoostingHistory:
+        """Add partitions until there are enough boxes or no more help."""
+        settings, n_failures = self._settings, 0
+        for _ in range(_MOST_ROUNDS_PER_BOX * -(-settings.max_boxes // settings.n_leaves)):
+            n_leaves = min(settings.n_leaves, settings.max_boxes - len(self.path.boxes))
+            if n_leaves < 2 or n_failures == settings.max_failures:
+                break
+            n_failures += not self._add_boxes(self._grow(n_leaves))
+        return self.path
+
+    def _columns(self) -> np.ndarray:
+        n_wanted = round(self._settings.column_share * len(self._scores))
+        most = self._settings.max_searches // self._settings.max_classes
+        return draw_columns(n_wanted, most, self._scores, self._random)
+
+    def _grow(self, n_leaves: int) -> int:
+        """Divide a draw of the samples into boxes of half of the classes; return their number."""
+        n_classes, share = len(self._intercepts), self._settings.subsample
+        belongs = np.zeros(n_classes)
+        belongs[self._random.permutation(n_classes)[: (n_classes + 1) // 2]] = 1.0
+        seed = np.uint64(self._random.randint(1 << 62, dtype=np.int64))
+        columns = self._columns()
+        padded = np.resize(columns, self._nodes.histograms.shape[1])
+        scores = np.zeros((2, len(padded)))
+        samples, drawn = self._samples, self._drawn
+        n_drawn = partition.draw(
+            samples, self._unit, seed, share, self._scale, self._probabilities, belongs, drawn
+        )
+        l2 = self._settings.l2 * self._unit * boosting.SHARES * self._scale
+        n_boxes = partition.grow(
+            samples, self._has_missing, drawn, n_drawn, padded, l2, n_leaves, self._nodes, scores
+        )
+        self._scores[columns] = scores[0, : len(columns)]
+        return int(n_boxes)
+
+    def _add_boxes(self, n_boxes: int) -> bool:
+        """Weight the boxes of a partition and add those that help; return whether any does."""
+        settings, n_classes = self._settings, len(self._intercepts)
+
+        def add_up(start: int, stop: int) -> np.ndarray:
+            sums = np.zeros((2, n_boxes, 2, n_classes), np.int64)
+            partition.sum_boxes(
+                self._samples,
+                self._nodes,
+                self._drawn.shares,
+                self._probabilities,
+                start,
+                stop,
+                self._boxes,
+                *sums,
+            )
+            return sums
+
+        one, n_samples = self._unit * boosting.ONE, len(self._boxes)
+        g, h = np.sum(in_batches(add_up, n_samples, self._threads), axis=0) / one
+        found = g[:, 0] / (h[:, 0] + settings.l2)
+        gains = (found * g[:, 1] - 0.5 * found**2 * h[:, 1]).sum(axis=1)
+        rate = settings.learning_rate * (1.0 - 1.0 / n_classes)
+        weights = np.clip(rate * g.sum(axis=1) / (h.sum(axis=1) + settings.l2), -1.0, 1.0)
+        helps = (gains > 0.0) | (not settings.must_help)
+        weights[~helps] = 0.0
+        if n_boxes < 2 or not weights.any():
+            return False
+        factors = np.exp(weights)
+        in_batches(
+            lambda start, stop: partition.update(
+                self._boxes, factors, start, stop, self._probabilities
+            ),
+            n_samples,
+            self._threads,
+        )
+        for box, node in enumerate(np.flatnonzero(self._nodes.parts[: 2 * n_boxes - 1] == 0)):
+            if weights[box].any():
+                parts = self._nodes[-5:-1]
+                self.path.boxes.append(boosting.Box(*(part[node].copy() for part in parts)))
+                self.path.votes.append(weights[box])
+        self.path.indices.append(list(range(len(self.path.boxes))))
+        self.path.intercepts.append(self._intercepts)
+        return True
+
+
 # Thresholds and boxes are found on as many samples; more would not move them visibly. Votes are
 # fitted to all.
 MAX_SEARCHED = 200_000
+MAX_DIVIDED = 500_000  # samples to divide into boxes, which are weighted by these alone
 
 
 class Training(NamedTuple):
-    """What to learn from: labels are indices of classes, weights are positive."""
+    """What to learn from: labels are indices of classes, weights are positive.
+
+    `total` is the number of samples by their weights, without those of classes.
+    """
 
     X: np.ndarray
     labels: np.ndarray
     weights: np.ndarray
     n_classes: int
+    total: float
 
 
 class BoostingRun(NamedTuple):
@@ -492,8 +651,8 @@ def fit_boosted(
 ) -> BoostedModel:
     """Boost boxes `n_bags` times and average the scores."""
     with Threads(n_jobs) as threads:
-        X, labels, weights, n_classes = training
-        rows = draw_rows(len(X), random)
+        X, labels, weights, n_classes, _ = training
+        rows = draw_rows(len(X), random, most_searched(settings))
         unequal = None if (weights == weights[0]).all() else weights
         bins = Bins.learn(X, unequal, slice(None) if rows is None else rows, threads)
         population = gather(bins.encode(X, threads), bins, labels, weights, rows, threads)
@@ -511,28 +670,51 @@ def boost(
     n_samples: int,
 ) -> BoostedModel:
     """Boost boxes of samples that are in bins; `n_samples` is how many there are."""
-    paths = [Booster(population, n_classes, settings, random, threads).run() for _ in range(n_bags)]
+    if settings.n_leaves:
+        paths = [PartitionBooster(population, n_classes, settings, random, threads).run()]
+    else:
+        paths = [
+            Booster(population, n_classes, settings, random, threads).run() for _ in range(n_bags)
+        ]
     boxes, table = join(paths)
     weights = signed(table)
     class_counts = population.everyone.count_classes(boxes, n_classes)
-    lower, upper, missing = in_data_units(boxes, bins)
+    searched = population.searched
+    lower, upper, missing_shares = in_data_units(boxes, bins, searched)
+    constrains: np.ndarray = is_closed(lower, upper, missing_shares)
     counts = class_counts.sum(axis=1)
     model = AdditiveBoxes(
         lower=lower,
         upper=upper,
-        missing=missing,
+        missing_shares=missing_shares,
         weights=weights,
         intercept=signed(np.mean([path.intercepts[-1] for path in paths], axis=0)),
+        missing_scores=signed(
+            _missing_scores(population, np.exp(paths[0].intercepts[0]), constrains.any(axis=0))
+        ),
         labels=weights.argmax(axis=1),
         counts=counts,
         class_counts=class_counts,
-        feature_importances=_importances(
-            weights, is_closed(lower, upper, missing), counts / n_samples
-        ),
+        feature_importances=_importances(weights, constrains, counts / n_samples),
     )
     return model, [
-        BoostingRun(list_conditions(*in_data_units(path.boxes, bins)), path) for path in paths
+        BoostingRun(list_conditions(*in_data_units(path.boxes, bins, searched)), path)
+        for path in paths
     ]
+
+
+def _missing_scores(population: TrainingSets, shares: np.ndarray, used: Any) -> np.ndarray:
+    """Return the scores of samples that lack all features used, for the classes' shares.
+
+    Training samples of that kind count as well, because what is missing may depend on the class.
+    """
+    samples, unit = population.searched, population.unit
+    lacking = (samples.codes[used] == MISSING).all(axis=0)
+    masses = np.bincount(samples.labels[lacking], samples.weights[lacking], len(shares))
+    # A class may have less than a unit, of which there are many in the weight of a sample.
+    wanted = masses + _SHARES_WEIGHT * unit * shares + 1.0
+    scores: np.ndarray = np.log(wanted / wanted.sum())
+    return scores
 
 
 def _importances(weights: np.ndarray, constrains: np.ndarray, share: np.ndarray) -> np.ndarray:
@@ -546,12 +728,17 @@ def _importances(weights: np.ndarray, constrains: np.ndarray, share: np.ndarray)
     return total / total.sum() if total.any() else total
 
 
-def draw_rows(n_samples: int, random: np.random.RandomState) -> np.ndarray | None:
+def most_searched(settings: Settings) -> int:
+    """Return on how many samples thresholds and boxes are found."""
+    return MAX_DIVIDED if settings.n_leaves else MAX_SEARCHED
+
+
+def draw_rows(n_samples: int, random: np.random.RandomState, most: int) -> np.ndarray | None:
     """Return samples to find thresholds and boxes on, None for all."""
     seed = random.randint(1 << 31)
-    if n_samples <= MAX_SEARCHED:
+    if n_samples <= most:
         return None
-    rows = np.random.default_rng(seed).choice(n_samples, MAX_SEARCHED, replace=False)
+    rows = np.random.default_rng(seed).choice(n_samples, most, replace=False)
     return np.sort(rows)
 
 
@@ -560,7 +747,7 @@ def join(paths: list[BoostingHistory]) -> tuple[list[boosting.Box], np.ndarray]:
     boxes: dict[frozenset[tuple], boosting.Box] = {}
     table: dict[frozenset[tuple], np.ndarray] = {}
     for path in paths:
-        last = len(path.votes)
+        last = path.n_stages
         for index, row in zip(path.indices_at(last), path.votes_at(last), strict=True):
             if row.any():
                 key = conditions_of(path.boxes[index])
@@ -582,16 +769,28 @@ def signed(scores: np.ndarray) -> np.ndarray:
 
 
 def in_data_units(
-    boxes: list[boosting.Box], bins: Bins
+    boxes: list[boosting.Box], bins: Bins, samples: boosting.Samples
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return lower and upper ends, and whether NaN is let in, of each box and feature."""
-    shape = len(boxes), len(bins.n_thresholds)
-    lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
-    missing = np.ones(shape, np.bool_)
-    for index, box in enumerate(boxes):
-        used = box.feature >= 0
-        feature = box.feature[used]
-        lower[index, feature] = bins.lower(feature, box.first[used])
-        upper[index, feature] = bins.upper(feature, box.last[used])
-        missing[index, feature] = box.missing[used]
-    return lower, upper, missing
+    """Return lower and upper ends, and how far NaN is let in, of each box and feature.
+
+    If no sample lacks a feature, NaN is let in by the share of the samples that are.
+    """
+    n_features = len(bins.n_thresholds)
+    shape = len(boxes), n_features
+    lower, upper, missing_shares = np.full(shape, -np.inf), np.full(shape, np.inf), np.ones(shape)
+    if not boxes:
+        return lower, upper, missing_shares
+    features, *others = (np.array(parts) for parts in zip(*boxes, strict=True))
+    at = np.nonzero(features >= 0)
+    feature = features[at]
+    first, last, missing = (parts[at] for parts in others)
+    masses = samples.weights.astype(np.float64)
+    below = np.zeros((n_features, MISSING + 2))  # the mass of the samples in the bins below each
+    for j in np.unique(feature):
+        below[j, 1:] = np.bincount(samples.codes[j], masses, MISSING + 1).cumsum()
+    shares = (below[feature, last + 1] - below[feature, first]) / masses.sum()
+    is_complete = below[feature, MISSING] == below[feature, MISSING + 1]
+    where = at[0], feature
+    lower[where], upper[where] = bins.lower(feature, first), bins.upper(feature, last)
+    missing_shares[where] = np.where(is_complete, np.round(shares, _SHARE_DECIMALS), missing)
+    return lower, upper, missing_shares

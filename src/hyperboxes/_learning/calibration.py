@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.calibration import (
     FADING,
+    N_NEIGHBORS,
     NEVER,
     ClassScores,
     DistanceCalibration,
@@ -27,6 +29,9 @@ from hyperboxes._models.samples import Samples, frozen, known_features
 # More samples do not change the calibration visibly.
 MAX_CALIBRATION_SAMPLES = 3000
 _N_FOLDS = 3
+
+# Of each third, ways to decide are compared on so many: finding several boxes takes longer.
+_MAX_DECISION_SAMPLES = 300
 
 # In streams, a copy without some values is compared after every so many samples: it takes longer.
 _COPY_PERIOD = 32
@@ -45,42 +50,72 @@ def update_calibration(
     if boxes.has_labels and boxes.n_classes > 1:
         y = np.array([label])
         shares = class_shares(boxes.labels, boxes.counts, boxes.n_classes)
-        calibration = calibration.updated(*_compare(model, xl, xu), y, shares, FADING)
+        nearest = model.find_nearest(xl, xu)
+        winners = predicted_classes(nearest, len(boxes))
+        calibration = calibration.updated(nearest, winners, y, shares, FADING)
+        if calibration.decision_losses is not None:
+            _, distances = model.find_neighbors(xl, xu, N_NEIGHBORS[-1])
+            calibration = calibration.updated_by_neighbors(distances, y, shares, FADING)
         if n_samples % _COPY_PERIOD == 0:
-            copies = _compare(model, *_without_values(model, xl, xu, n_samples))
+            model.calibration = calibration
+            copies = model.find_scores(*_without_values(model, xl, xu, n_samples))
             calibration = calibration.updated_by_copies(*copies, y, shares, FADING)
     model.calibration = calibration.scheduled(n_samples)
 
 
 def cross_fit(
-    samples: Samples, model: BoxModel, learn: Callable[[Samples, BoxModel, FitCallbacks], None]
+    samples: Samples,
+    model: BoxModel,
+    learn: Callable[[Samples, BoxModel, FitCallbacks], None],
+    *,
+    learns_decision: bool = False,
 ) -> DistanceCalibration:
     """Compare each third of some samples with boxes that are fitted to the others."""
-    calibration = DistanceCalibration.start(NEVER)
+    calibration = DistanceCalibration.start(NEVER, learns_decision=learns_decision)
     n_classes = model.boxes.n_classes
-    compared, copies, labels = [], [], []
+    trials = []
     if n_classes > 1:
         for number, (part, xl, xu, y) in enumerate(_folds(samples)):
             boxes = type(model.boxes)(xl.shape[1], n_classes)
-            trial = replace(model, boxes=boxes, calibration=None)
-            learn(part, trial, FitCallbacks.none(part))
-            if trial.boxes.has_labels:
-                trial.calibration = calibration
-                compared.append(_compare(trial, xl, xu))
-                copies.append(_compare(trial, *_without_values(trial, xl, xu, number)))
-                labels.append(y)
-    if not compared:
+            fitted = replace(model, boxes=boxes, calibration=None)
+            learn(part, fitted, FitCallbacks.none(part))
+            if fitted.boxes.has_labels:
+                fitted.calibration = calibration
+                trials.append(_Trial(number, fitted, xl, xu, y))
+    if not trials:
         return calibration
-    y = np.concatenate(labels)
+    y = np.concatenate([trial.y for trial in trials])
     shares = class_shares(y, np.ones(len(y)), n_classes)
+    compared = [trial.model.find_scores(trial.xl, trial.xu) for trial in trials]
     calibration = calibration.updated(*_joined(compared), y, shares)
+    if learns_decision:
+        some = [trial.thinned() for trial in trials]
+        distances = [t.model.find_neighbors(t.xl, t.xu, N_NEIGHBORS[-1])[1] for t in some]
+        y = np.concatenate([trial.y for trial in some])
+        calibration = calibration.updated_by_neighbors(np.concatenate(distances), y, shares)
+        trials = trials if calibration.n_neighbors == 1 else some
+    copies = []
+    for number, fitted, xl, xu, _ in trials:
+        fitted.calibration = calibration
+        copies.append(fitted.find_scores(*_without_values(fitted, xl, xu, number)))
+    y = np.concatenate([trial.y for trial in trials])
     return calibration.updated_by_copies(*_joined(copies), y, shares)
 
 
-def _compare(model: BoxModel, xl: np.ndarray, xu: np.ndarray) -> tuple[ClassScores, np.ndarray]:
-    """Return the scores of samples, and the classes predicted for them."""
-    nearest = model.find_nearest(xl, xu)
-    return nearest, predicted_classes(nearest, len(model.boxes))
+class _Trial(NamedTuple):
+    """A model that is fitted to a part of the samples, and others."""
+
+    number: int
+    model: BoxModel
+    xl: np.ndarray
+    xu: np.ndarray
+    y: np.ndarray
+
+    def thinned(self) -> _Trial:
+        """Return the trial with as many samples as ways to decide are compared on."""
+        n_samples = min(len(self.y), _MAX_DECISION_SAMPLES)
+        rows = np.linspace(0, len(self.y) - 1, n_samples).astype(np.int64)
+        return _Trial(self.number, self.model, *(array[rows] for array in self[2:]))
 
 
 def _without_values(

@@ -15,9 +15,12 @@ import numpy as np
 
 from hyperboxes._kernels import additive, boosting, quantize
 from hyperboxes._kernels.quantize import MAX_BINS
+from hyperboxes._kernels.structs import Conditions
 from hyperboxes._learning.steps import Threads
 
 _ROWS_AT_ONCE = 16_384
+_BOXES_AT_ONCE = 256
+_BLOCK = 2048  # samples that stay in the processor's cache
 
 
 class Cells(ABC):
@@ -112,12 +115,13 @@ class LocalSamples(NamedTuple):
 
     def count_classes(self, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
         """Return how many samples of each class each box contains."""
-        table = np.zeros((len(boxes), n_classes), np.int64)
-        for box, counts in zip(boxes, table, strict=True):
-            contained = find_contained(self.samples, box, self.threads)
-            counts += np.bincount(
-                self.samples.labels[contained], self.samples.counts[contained], n_classes
-            ).astype(np.int64)
+        table, conditions = np.zeros((len(boxes), n_classes), np.int64), in_bins(boxes)
+
+        def count(start: int) -> None:
+            stop, block = min(start + _BOXES_AT_ONCE, len(boxes)), new_block()
+            additive.count_contained(self.samples, conditions, start, stop, *block, table)
+
+        list(self.threads.map(count, range(0, len(boxes), _BOXES_AT_ONCE)))
         return table
 
 
@@ -184,6 +188,53 @@ def find_contained(samples: boosting.Samples, box: boosting.Box, threads: Thread
     return contained
 
 
+def new_block() -> tuple[np.ndarray, np.ndarray]:
+    """Return a byte for each of a block of samples, and the same eight at a time."""
+    contained = np.empty(_BLOCK, np.uint8)
+    return contained, contained.view(np.uint64)
+
+
+def in_bins(boxes: list[boosting.Box]) -> additive.BinConditions:
+    """Return the conditions of boxes one after the other."""
+    used = [box.feature >= 0 for box in boxes]
+    starts = np.cumsum([0, *(np.count_nonzero(some) for some in used)])
+    mask = np.concatenate([np.empty(0, np.bool_), *used])
+    feature, first, last, missing = (
+        np.concatenate([np.empty(0, kind), *(box[k] for box in boxes)])[mask]
+        for k, kind in enumerate((np.int64, np.uint8, np.uint8, np.bool_))
+    )
+    return additive.BinConditions(
+        starts, feature, first.astype(np.uint8), last.astype(np.uint8), missing
+    )
+
+
+def find_bins(
+    conditions: Conditions, n_features: int
+) -> tuple[Bins, additive.BinConditions] | None:
+    """Return bins that end where conditions do, and the conditions on them; None if too many.
+
+    Samples with missing values do not meet these.
+    """
+    thresholds = np.full((n_features, MAX_BINS), np.inf)
+    n_thresholds = np.zeros(n_features, np.int64)
+    below, upper = np.nextafter(conditions.lower, -np.inf), conditions.upper
+    first, last = np.zeros(len(upper), np.uint8), np.full(len(upper), MAX_BINS - 1, np.uint8)
+    for feature in np.unique(conditions.feature):
+        some = np.flatnonzero(conditions.feature == feature)
+        ends = np.unique([below[some], upper[some]])
+        ends = ends[np.isfinite(ends)]
+        if len(ends) >= MAX_BINS:
+            return None
+        thresholds[feature, : len(ends)], n_thresholds[feature] = ends, len(ends)
+        closed = some[np.isfinite(below[some])]
+        first[closed] = np.searchsorted(ends, below[closed]) + 1
+        closed = some[np.isfinite(upper[some])]
+        last[closed] = np.searchsorted(ends, upper[closed])
+    missing = np.zeros(len(upper), np.bool_)
+    encoded = additive.BinConditions(conditions.starts, conditions.feature, first, last, missing)
+    return Bins(thresholds, n_thresholds), encoded
+
+
 @dataclass(frozen=True, eq=False)
 class Bins:
     """The thresholds of all features: bin i ends at threshold i, the last one is open.
@@ -233,10 +284,10 @@ class Bins:
         return np.where(is_open, np.inf, self.thresholds[feature, last])
 
 
-def in_batches(work: Callable[[int, int], None], n_rows: int, threads: Threads) -> None:
-    """Call `work(start, stop)` for all rows, some at a time."""
+def in_batches(work: Callable[[int, int], Any], n_rows: int, threads: Threads) -> list[Any]:
+    """Call `work(start, stop)` for all rows, some at a time, and return the results."""
     starts = range(0, n_rows, _ROWS_AT_ONCE)
-    list(threads.map(lambda start: work(start, min(start + _ROWS_AT_ONCE, n_rows)), starts))
+    return list(threads.map(lambda start: work(start, min(start + _ROWS_AT_ONCE, n_rows)), starts))
 
 
 def find_thresholds(column: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

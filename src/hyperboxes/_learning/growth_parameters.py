@@ -46,7 +46,7 @@ RESOLUTIONS = {
     "contract": CONTRACT,
     "contract every": CONTRACT_EVERY,
 }
-# What candidates come by, beside membership and similarities.
+# How candidates are sorted: by membership, by the distance of centres, or by a similarity.
 _MEASURES = {"membership": MEMBERSHIP, "centre": CENTRE, **SIMILARITIES}
 SELECTIONS = ("all", "lemma", "index")
 

@@ -143,6 +143,17 @@ class OnlinePass:
         return is_singleton
 
 
+def learn_boxes(
+    xl: np.ndarray, xu: np.ndarray, y: np.ndarray, n_classes: int, growth: GrowthParameters
+) -> tuple[BoxStore, np.ndarray]:
+    """Return the boxes of samples, and what became of each sample, as the kernel writes it."""
+    boxes = BoxStore(xl.shape[1], n_classes)
+    joined = np.empty(len(y), np.int64)
+    while boxes.n_learned < len(y):
+        run_kernel(boxes, growth, xl, xu, y, joined)
+    return boxes, joined
+
+
 def run_kernel(
     boxes: BoxStore,
     growth: GrowthParameters,

@@ -19,6 +19,13 @@ from hyperboxes._kernels import nearest as nearest_kernels
 SLOPES = np.array([0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0, 16.0])
 PRIOR_WEIGHTS = np.array([0.01, 0.1, 0.3, 0.6, 0.9])
 
+# The ways to decide that are compared: how many boxes of a class, over which width, in units of the
+# typical distance, and with which exponents. More than one box must lower the log-loss by a margin.
+N_NEIGHBORS = np.array([1, 2, 5, 10])
+WIDTHS = np.array([0.2, 0.8, 3.2])
+DOUBLE_SLOPES = 0.5 * 2.0 ** np.arange(6)
+_MARGIN = 1.0
+
 # The powers that are compared of the part of the features that samples lack.
 POWERS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0])
 
@@ -41,7 +48,7 @@ NEVER = -1
 _NEIGHBOR_POWER = 4
 
 # The offset of votes, so that their logarithms are finite.
-_SMALLEST_VOTE = 0.001
+SMALLEST_VOTE = 0.001
 
 # Votes (samples times classes) to fit a calibration to, and the fewest samples: more do not change
 # it visibly.
@@ -65,9 +72,10 @@ class ClassScores(NamedTuple):
     Attributes
     ----------
     scores : ndarray
-        The closeness of the class's nearest boxes, minus infinity for a class without a box.
+        The closeness of the class's nearest box, or of several together; minus infinity for a class
+        without a box.
     tie_counts : ndarray of int
-        How many training samples these boxes have absorbed.
+        How many training samples the nearest box, and others at its distance, have absorbed.
     oldest_singleton : ndarray of int
         The oldest of these boxes that has absorbed a single sample, or the number of boxes. With a
         calibration, it counts only if it and the sample have values in all features.
@@ -98,6 +106,9 @@ class DistanceCalibration:
         How many samples are learned before the next one is compared, or `NEVER`.
     power_losses : ndarray of shape (n_powers,)
         The log-loss with each of `POWERS`, added up over copies of samples that lack values.
+    decision_losses : ndarray of shape (n_widths, n_numbers, n_slopes, n_prior_weights) or None
+        The log-loss with each of `WIDTHS`, `N_NEIGHBORS`, `DOUBLE_SLOPES` and `PRIOR_WEIGHTS`,
+        added up over some samples; None if always the nearest box of each class decides.
     """
 
     losses: np.ndarray
@@ -105,25 +116,34 @@ class DistanceCalibration:
     n_gaps: float
     next_update: int
     power_losses: np.ndarray
+    decision_losses: np.ndarray | None = None
 
     @classmethod
-    def start(cls, next_update: int) -> Self:
+    def start(cls, next_update: int, *, learns_decision: bool = False) -> Self:
         """Return the calibration before any sample."""
         penalties = 0.5 * np.log(SLOPES / _FIRST_SLOPE) ** 2
         losses = np.repeat(penalties[:, np.newaxis], len(PRIOR_WEIGHTS), axis=1)
         power_losses = 0.5 * np.log(POWERS / _FIRST_POWER) ** 2
-        return cls(losses, math.log(_FIRST_GAP), 1.0, next_update, power_losses)
+        decision_losses = None
+        if learns_decision:
+            shape = len(WIDTHS), len(N_NEIGHBORS), len(DOUBLE_SLOPES), len(PRIOR_WEIGHTS)
+            penalties = 0.5 * np.log(DOUBLE_SLOPES / _FIRST_SLOPE) ** 2
+            decision_losses = np.broadcast_to(penalties[:, np.newaxis], shape).copy()
+        gaps = math.log(_FIRST_GAP), 1.0
+        return cls(losses, *gaps, next_update, power_losses, decision_losses)
 
     @classmethod
     def joined(cls, parts: Sequence[Self], next_update: int) -> Self:
         """Add up several calibrations; their order does not matter."""
-        start = cls.start(next_update)
+        tables = [part.decision_losses for part in parts if part.decision_losses is not None]
+        start = cls.start(next_update, learns_decision=len(tables) == len(parts))
         return cls(
             _joined([part.losses for part in parts], start.losses),
             math.fsum([start.log_gaps, *(part.log_gaps - start.log_gaps for part in parts)]),
             math.fsum([start.n_gaps, *(part.n_gaps - start.n_gaps for part in parts)]),
             next_update,
             _joined([part.power_losses for part in parts], start.power_losses),
+            None if start.decision_losses is None else _joined(tables, start.decision_losses),
         )
 
     @property
@@ -132,19 +152,63 @@ class DistanceCalibration:
         return _RESOLUTION * math.exp(self.log_gaps / self.n_gaps)
 
     @property
+    def n_neighbors(self) -> int:
+        """How many boxes of each class decide."""
+        return int(N_NEIGHBORS[self._decision[1]])
+
+    @property
+    def width(self) -> float:
+        """How much farther than the nearest box another counts e times less, if several decide."""
+        return float(self._widths[self._decision[0]])
+
+    @property
     def slope(self) -> float:
-        """The power of the distance: the geometric mean of `SLOPES`, weighted by likelihood."""
-        return math.exp(float(_weights(self.losses).sum(axis=1) @ np.log(SLOPES)))
+        """The power of the distance: the geometric mean of those tried, weighted by likelihood."""
+        losses, slopes = self._decided
+        return math.exp(float(_weights(losses).sum(axis=1) @ np.log(slopes)))
 
     @property
     def prior_weight(self) -> float:
         """The weight of the classes' shares: the mean of `PRIOR_WEIGHTS`, weighted likewise."""
-        return float(_weights(self.losses).sum(axis=0) @ PRIOR_WEIGHTS)
+        return float(_weights(self._decided[0]).sum(axis=0) @ PRIOR_WEIGHTS)
 
     @property
     def power(self) -> float:
         """How the weight of the shares grows with the part unknown: the mean as of `slope`."""
         return math.exp(float(_weights(self.power_losses) @ np.log(POWERS)))
+
+    def prior_part(self, unknown: float) -> float:
+        """Return the weight of the classes' shares where a part of the features is unknown."""
+        return self.prior_weight + (1.0 - self.prior_weight) * unknown**self.power
+
+    @property
+    def _widths(self) -> np.ndarray:
+        """`WIDTHS` in the unit of distances."""
+        return WIDTHS * (self.offset / _RESOLUTION)
+
+    @property
+    def _decision(self) -> tuple[int, int]:
+        """The positions of the width and the number of boxes with the least log-loss."""
+        if self.decision_losses is None:
+            return 0, 0
+        least = self.decision_losses.min(axis=(2, 3))
+        width, number = np.unravel_index(least.argmin(), least.shape)
+        is_clear = least[width, number] < least[0, 0] - _MARGIN
+        return (int(width), int(number)) if is_clear else (0, 0)
+
+    @property
+    def _decided(self) -> tuple[np.ndarray, np.ndarray]:
+        """The log-losses with the slopes and prior weights tried, and these slopes."""
+        width, number = self._decision
+        if number == 0 or self.decision_losses is None:
+            return self.losses, SLOPES
+        return self.decision_losses[width, number], DOUBLE_SLOPES
+
+    def soften(self, nearest: ClassScores, distances: np.ndarray) -> ClassScores:
+        """Return scores by several boxes of each class, whose distances are given in order."""
+        scores = np.empty(distances.shape[:2])
+        nearest_kernels.soften(distances, self.n_neighbors, self.width, scores)
+        return nearest._replace(scores=scores)
 
     def updated(
         self,
@@ -169,6 +233,19 @@ class DistanceCalibration:
         rows = np.empty((3, scores.shape[1]))
         nearest_kernels.weigh(scores, winners, y, shares, *tried, *rows, new.losses)
         return new
+
+    def updated_by_neighbors(
+        self, distances: np.ndarray, y: np.ndarray, shares: np.ndarray, fading: float = 1.0
+    ) -> Self:
+        """Compare ways to decide by the distances of the boxes nearest to samples, in order."""
+        assert self.decision_losses is not None
+        losses = fading * self.decision_losses
+        tried = self._widths, N_NEIGHBORS, DOUBLE_SLOPES, PRIOR_WEIGHTS
+        likely = np.empty(len(shares))
+        rows = np.empty((len(N_NEIGHBORS), len(shares))), likely, np.ones(losses.size)
+        of_samples = distances, y, shares, self.offset
+        nearest_kernels.weigh_decisions(*of_samples, *tried, *rows, losses.reshape(-1))
+        return replace(self, decision_losses=losses)
 
     def updated_by_copies(
         self,
@@ -208,7 +285,7 @@ def _joined(tables: Sequence[np.ndarray], start: np.ndarray) -> np.ndarray:
 
 
 def predicted_classes(nearest: ClassScores, n_boxes: int) -> np.ndarray:
-    """Return the class that is predicted for each sample."""
+    """Return the class of the nearest box for each sample."""
     winners = np.empty(len(nearest.scores), np.int64)
     nearest_kernels.winners(*nearest[:3], n_boxes, winners)
     return winners
@@ -230,6 +307,7 @@ def nearest_probabilities(
 ) -> np.ndarray:
     """Return the probabilities of the classes, of which the winner's is the largest.
 
+    That may be the one of any class where the winner is -1.
     `labels` and `counts` are those of the boxes. Without a calibration, memberships are normalised.
     """
     scores, tie_counts, _, unknown = nearest
@@ -311,7 +389,7 @@ def vote_probabilities(
 
 def log_votes(votes: np.ndarray) -> np.ndarray:
     """Return the logarithms of votes, of which each row sums to 1."""
-    return np.log(votes + _SMALLEST_VOTE)
+    return np.log(votes + SMALLEST_VOTE)
 
 
 def fit_vote_calibration(

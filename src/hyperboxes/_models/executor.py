@@ -14,6 +14,8 @@ from scipy.special import softmax
 from hyperboxes._models.adaptive_state import SMALLEST_GAP, expert_weights
 from hyperboxes._models.calibration import (
     ClassScores,
+    DistanceCalibration,
+    class_shares,
     nearest_probabilities,
     neighbor_probabilities,
     vote_probabilities,
@@ -50,16 +52,19 @@ class Trace(NamedTuple):
     Attributes
     ----------
     boxes : ndarray of int, shape (n_traced,) or (n_traced, 2)
-        The boxes that contribute, the most important first; of ensembles (member, box). Of nearest
-        boxes these are the box that decides, then the nearest box of each other class.
+        The boxes that contribute, the most important first; of ensembles (member, box). Where the
+        nearest box of each class decides, these are that of the winner, then those of the others.
     distances : ndarray of shape (n_traced,)
-        How far the sample is from each box; of ensembles, as a part of the largest distance.
+        How far the sample is from each box; of ensembles, as a part of the largest distance; of
+        additive boxes, the part of the weights that unknown values take away.
     gaps : ndarray of shape (n_traced, n_features)
         How far the sample is outside of each box, as a part of the feature's range; 0 inside, NaN
         where the value or the bound is unknown.
     contributions : ndarray of shape (n_traced, n_classes)
-        What each box adds to the scores. They add up to the scores of the evaluation, less the
-        intercept of additive boxes, and but for classes without a box.
+        What each box adds to the scores. They add up to the scores of the evaluation, but for
+        classes without a box, and for additive boxes less the intercept and before they move. Where
+        several boxes of each class decide, they add up to the probabilities, less the part of the
+        classes' shares.
     feature_contributions : ndarray of shape (n_features,) or None
         Of ensembles: how much nearer the winner is in each feature than the class with the most
         votes among the others, in the mean of the members.
@@ -94,12 +99,13 @@ def class_scores(record: Record, lower: np.ndarray, upper: np.ndarray) -> ClassS
         case NearestBoxes():
             return _nearest_scores(record, lower, upper)
         case AdditiveBoxes():
-            contains = record.contains(lower)
             n_boxes = len(record.labels)
             scores = np.tile(record.intercept, (len(lower), 1))
-            for row, boxes in zip(scores, contains, strict=True):
-                added = np.vstack([row, record.weights[boxes]])
+            for row, parts in zip(scores, record.parts(lower), strict=True):
+                boxes = np.flatnonzero(parts)
+                added = np.vstack([row, parts[boxes, None] * record.weights[boxes]])
                 row[:] = np.add.accumulate(added, axis=0)[-1]
+            record.move_scores(scores, lower)
         case NeighborBoxes():
             n_boxes = len(record.labels)
             scores = np.zeros((len(lower), record.n_classes))
@@ -132,10 +138,14 @@ def winners(record: Record, scores: ClassScores) -> np.ndarray:
 
     The classes with the best score tie. Where boxes with a membership of 1 tie that have absorbed a
     single training sample, the oldest of them decides; else the class whose tied boxes have
-    absorbed the most samples, then the first. Ensembles and neighbors compare probabilities.
+    absorbed the most samples, then the first. Ensembles, neighbors and several boxes of each class
+    compare probabilities.
     """
-    if isinstance(record, (BoxEnsemble, NeighborBoxes)):
-        return probabilities(record, scores, np.empty(0, int)).argmax(axis=1)
+    compares_scores = isinstance(record, AdditiveBoxes) or (
+        isinstance(record, NearestBoxes) and record.n_neighbors == 1
+    )
+    if isinstance(record, (BoxEnsemble, NeighborBoxes)) or not compares_scores:
+        return probabilities(record, scores, np.full(len(scores.scores), -1)).argmax(axis=1)
     found = np.empty(len(scores.scores), np.int64)
     for row, (of_row, tie_counts, singletons) in enumerate(zip(*scores[:3], strict=True)):
         tied = np.flatnonzero(of_row == of_row.max())
@@ -154,7 +164,7 @@ def probabilities(record: Record, scores: ClassScores, winners: np.ndarray) -> n
             of_boxes = record.labels, record.counts, record.calibration
             return nearest_probabilities(scores, winners, *of_boxes)
         case AdditiveBoxes():
-            return softmax(scores.scores, axis=1)
+            return softmax(scores.scores - record.shift, axis=1)
         case NeighborBoxes():
             class_counts = np.bincount(record.labels, record.counts, record.n_classes)
             return neighbor_probabilities(scores.scores, class_counts, scores.unknown)
@@ -170,12 +180,12 @@ def trace(record: Record, lower: np.ndarray, upper: np.ndarray) -> Trace:
         case NearestBoxes():
             return _trace_nearest(record, lower, upper, evaluation)
         case AdditiveBoxes():
-            boxes = np.flatnonzero(record.contains(lower)[0])
-            largest = np.abs(record.weights[boxes]).max(axis=1, initial=0.0)
-            boxes = boxes[np.argsort(-largest, kind="stable")]
+            parts = record.parts(lower)[0]
+            added = parts[:, None] * record.weights
+            boxes = np.argsort(-np.abs(added).max(axis=1, initial=0.0), kind="stable")
+            boxes = boxes[parts[boxes] > 0.0]
             gaps = np.where(np.isnan(lower), np.nan, np.zeros((len(boxes), 1)))
-            distances = np.zeros(len(boxes))
-            return Trace(boxes, distances, gaps, record.weights[boxes], None, evaluation)
+            return Trace(boxes, 1.0 - parts[boxes], gaps, added[boxes], None, evaluation)
         case NeighborBoxes():
             return _trace_neighbors(record, lower[0], upper[0], evaluation)
         case BoxEnsemble():
@@ -192,9 +202,15 @@ def _nearest_scores(record: NearestBoxes, lower: np.ndarray, upper: np.ndarray) 
     tie_counts = np.zeros(scores.shape, np.int64)
     singletons = np.full(scores.shape, n_boxes)
     boxes = np.flatnonzero(labels >= 0)
+    of_class = [boxes[labels[boxes] == c] for c in range(record.n_classes)]
+    neighbors = np.full((*scores.shape, record.n_neighbors), np.inf)
     compared, may_settle = record.compared, record.may_settle
     for row, ends in enumerate(zip(lower, upper, strict=True)):
-        ranks = closeness(record.distance(scaled_gaps(record, *ends)))
+        distances = record.distance(scaled_gaps(record, *ends))
+        for c, members in enumerate(of_class):
+            nearest = np.sort(distances[members])[: record.n_neighbors]
+            neighbors[row, c, : len(nearest)] = nearest
+        ranks = closeness(distances)
         np.maximum.at(scores[row], labels[boxes], ranks[boxes])
         nearest = boxes[ranks[boxes] == scores[row, labels[boxes]]]
         np.add.at(tie_counts[row], labels[nearest], record.counts[nearest])
@@ -202,7 +218,10 @@ def _nearest_scores(record: NearestBoxes, lower: np.ndarray, upper: np.ndarray) 
             is_complete = not np.isnan(ends[0][compared]).any()
             single = nearest[may_settle[nearest] & is_complete]
             np.minimum.at(singletons[row], labels[single], single)
-    return ClassScores(scores, tie_counts, singletons, unknown_part(lower, compared))
+    found = ClassScores(scores, tie_counts, singletons, unknown_part(lower, compared))
+    if record.calibration is None or record.n_neighbors == 1:
+        return found
+    return record.calibration.soften(found, neighbors)
 
 
 def _class_labels(record: NearestBoxes) -> np.ndarray:
@@ -221,7 +240,6 @@ def _trace_nearest(
     record: NearestBoxes, lower: np.ndarray, upper: np.ndarray, evaluation: Evaluation
 ) -> Trace:
     scores = class_scores(record, lower, upper)
-    winner = int(winners(record, scores)[0])
     labels, of_row = _class_labels(record), scores.scores[0]
     gaps = scaled_gaps(record, lower[0], upper[0])
     distances = record.distance(gaps)
@@ -229,6 +247,9 @@ def _trace_nearest(
     # The nearest first; of equals, the one that has absorbed the most samples, then the oldest.
     order = np.lexsort((-record.counts, -ranks))
     order = order[labels[order] >= 0]
+    if record.calibration is not None and record.n_neighbors > 1:
+        return _trace_several(record, record.calibration, order, gaps, scores, evaluation)
+    winner = int(winners(record, scores)[0])
     order = order[np.sort(np.unique(labels[order], return_index=True)[1])]
     is_own = labels[order] == winner
     boxes = np.concatenate([order[is_own], order[~is_own]])
@@ -237,8 +258,42 @@ def _trace_nearest(
         boxes[0] = oldest
     contributions = np.zeros((len(boxes), len(of_row)))
     contributions[np.arange(len(boxes)), labels[boxes]] = ranks[boxes]
-    gaps = np.where(np.isnan(gaps[boxes]) | (record.slopes(gaps[boxes]) > 0), gaps[boxes], 0.0)
-    return Trace(boxes, distances[boxes], gaps, contributions, None, evaluation)
+    return Trace(
+        boxes, distances[boxes], _felt(record, gaps[boxes]), contributions, None, evaluation
+    )
+
+
+def _trace_several(
+    record: NearestBoxes,
+    calibration: DistanceCalibration,
+    order: np.ndarray,
+    gaps: np.ndarray,
+    scores: ClassScores,
+    evaluation: Evaluation,
+) -> Trace:
+    """Divide the probability of each class among its nearest boxes; `order` has the nearest first.
+
+    What the classes have by their shares alone is not divided.
+    """
+    assert evaluation.probabilities is not None
+    shares = class_shares(record.labels, record.counts, record.n_classes)
+    by_distance = evaluation.probabilities[0] - calibration.prior_part(scores.unknown[0]) * shares
+    distances = record.distance(gaps)
+    contributions = np.zeros((len(record.labels), record.n_classes))
+    for label in range(record.n_classes):
+        nearest = order[record.labels[order] == label][: record.n_neighbors]
+        if len(nearest):
+            of_class = softmax(-distances[nearest] / calibration.width)
+            contributions[nearest, label] = by_distance[label] * of_class
+    boxes = np.flatnonzero(contributions.any(axis=1))
+    boxes = boxes[np.argsort(-contributions[boxes].sum(axis=1), kind="stable")]
+    felt = _felt(record, gaps[boxes])
+    return Trace(boxes, distances[boxes], felt, contributions[boxes], None, evaluation)
+
+
+def _felt(record: NearestBoxes, gaps: np.ndarray) -> np.ndarray:
+    """Return gaps without those that take nothing from the membership."""
+    return np.where(np.isnan(gaps) | (record.slopes(gaps) > 0), gaps, 0.0)
 
 
 # Neighbors.

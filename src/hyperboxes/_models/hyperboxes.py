@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Self
 
 import numpy as np
@@ -10,8 +10,22 @@ import numpy as np
 from hyperboxes._kernels.structs import Conditions
 
 
+class ReadOnlyArrays:
+    """Base of dataclasses of arrays that are read-only, in copies and unpickled ones as well."""
+
+    def __post_init__(self) -> None:
+        for array in self._arrays():
+            array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[type[Self], tuple[np.ndarray, ...]]:
+        return type(self), self._arrays()
+
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False)
-class Hyperboxes:
+class Hyperboxes(ReadOnlyArrays):
     """The labelled boxes of a fitted model, oldest first.
 
     The arrays are read-only copies: changing a model means training it.
@@ -44,14 +58,6 @@ class Hyperboxes:
     labels: np.ndarray
     counts: np.ndarray
 
-    def __post_init__(self) -> None:
-        for array in (self.lower, self.upper, self.labels, self.counts):
-            array.flags.writeable = False
-
-    def __reduce__(self) -> tuple[type[Self], tuple[np.ndarray, ...]]:
-        """Make copies and unpickled ones read-only, too."""
-        return type(self), (self.lower, self.upper, self.labels, self.counts)
-
     def __len__(self) -> int:
         return len(self.labels)
 
@@ -77,8 +83,9 @@ class WeightedHyperboxes(Hyperboxes):
         How many training samples each box contains; a sample may be in many boxes or in none.
     weights : ndarray of shape (n_boxes, n_classes)
         What each box adds to the score of each class for the samples that it holds.
-    missing : ndarray of bool, shape (n_boxes, n_features)
-        Whether each box contains samples that lack a feature, if it holds their other values.
+    missing_shares : ndarray of shape (n_boxes, n_features)
+        How far samples that lack a feature meet each box's condition on it: 1 or 0 where training
+        samples lacked it, else the share of them that meet it. 1 where there is no condition.
     class_counts : ndarray of int, shape (n_boxes, n_classes)
         The training samples that each box contains, by class.
 
@@ -97,17 +104,8 @@ class WeightedHyperboxes(Hyperboxes):
     """
 
     weights: np.ndarray
-    missing: np.ndarray
+    missing_shares: np.ndarray
     class_counts: np.ndarray
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for array in (self.weights, self.missing, self.class_counts):
-            array.flags.writeable = False
-
-    def __reduce__(self) -> tuple[type[Self], tuple[np.ndarray, ...]]:
-        kind, arrays = super().__reduce__()
-        return kind, (*arrays, self.weights, self.missing, self.class_counts)
 
     def __repr__(self) -> str:
         n_boxes, n_features = self.lower.shape
@@ -120,7 +118,7 @@ class WeightedHyperboxes(Hyperboxes):
     @property
     def constrains(self) -> np.ndarray:
         """Whether each box has a condition on each feature."""
-        return is_closed(self.lower, self.upper, self.missing)
+        return is_closed(self.lower, self.upper, self.missing_shares)
 
     def contains(self, X: np.ndarray) -> np.ndarray:
         """Return which samples each box contains.
@@ -133,33 +131,36 @@ class WeightedHyperboxes(Hyperboxes):
         Returns
         -------
         held : ndarray of bool, shape (n_samples, n_boxes)
-            Whether a sample meets all conditions of a box.
+            Whether a sample meets all conditions of a box. An unknown value meets those with a
+            `missing_shares` of 1.
         """
         held = np.ones((len(X), len(self.lower)), bool)
         for box, feature in np.argwhere(self.constrains):
             low, high = self.lower[box, feature], self.upper[box, feature]
             values = X[:, feature]
             inside = (low <= values) & (values <= high)
-            held[:, box] &= np.where(np.isnan(values), self.missing[box, feature], inside)
+            held[:, box] &= np.where(
+                np.isnan(values), self.missing_shares[box, feature] == 1.0, inside
+            )
         return held
 
 
-def is_closed(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> np.ndarray:
+def is_closed(lower: np.ndarray, upper: np.ndarray, missing_shares: np.ndarray) -> np.ndarray:
     """Return where boxes keep anything out."""
-    return ~(np.isneginf(lower) & np.isposinf(upper) & missing)
+    return ~(np.isneginf(lower) & np.isposinf(upper) & (missing_shares == 1.0))
 
 
-def list_conditions(lower: np.ndarray, upper: np.ndarray, missing: np.ndarray) -> Conditions:
+def list_conditions(lower: np.ndarray, upper: np.ndarray, missing_shares: np.ndarray) -> Conditions:
     """Return the conditions of boxes alone, for kernels; all arrays are contiguous.
 
     Kernels are compiled for each layout of their arrays, and of two Numba 0.60 has been seen to
     take the wrong one in a thread.
     """
-    boxes, features = map(np.ascontiguousarray, np.nonzero(is_closed(lower, upper, missing)))
+    boxes, features = map(np.ascontiguousarray, np.nonzero(is_closed(lower, upper, missing_shares)))
     return Conditions(
         starts=np.searchsorted(boxes, np.arange(len(lower) + 1)),
         feature=features,
         lower=lower[boxes, features],
         upper=upper[boxes, features],
-        missing=missing[boxes, features],
+        missing_shares=missing_shares[boxes, features],
     )

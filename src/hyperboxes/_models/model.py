@@ -9,11 +9,17 @@ import numpy as np
 
 from hyperboxes._kernels import nearest as nearest_kernels
 from hyperboxes._kernels.structs import NO_LABEL, Metric
+from hyperboxes._models.array_api import nearest_scores
 from hyperboxes._models.box_store import WORK_PER_CALL, AllClassTree, BoxStore, Workspace
-from hyperboxes._models.calibration import ClassScores, DistanceCalibration, predicted_classes
+from hyperboxes._models.calibration import (
+    ClassScores,
+    DistanceCalibration,
+    nearest_probabilities,
+    predicted_classes,
+)
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import MembershipFunction, NearestBoxes, closeness
-from hyperboxes._models.samples import MinMaxScale, Samples, known_features, unknown_part
+from hyperboxes._models.samples import Intervals, MinMaxScale, Samples, known_features, unknown_part
 
 # What the gaps of the features are combined to.
 FUNCTIONS = ("min", "mean")
@@ -88,7 +94,24 @@ class BoxModel:
         self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
     ) -> ClassScores:
         """Return the nearest boxes of each class, as the kernel `nearest_per_class` finds them."""
+        return self._search(xl, xu, winners_only, None)
+
+    def find_neighbors(
+        self, xl: np.ndarray, xu: np.ndarray, n_neighbors: int
+    ) -> tuple[ClassScores, np.ndarray]:
+        """Return the nearest boxes of each class, and the distances of several, in order.
+
+        They are of shape (n_samples, n_classes, n_neighbors), infinity where a class has fewer.
+        """
+        distances = np.empty((xl.shape[0], self.boxes.n_classes, n_neighbors))
+        return self._search(xl, xu, False, distances), distances
+
+    def _search(
+        self, xl: np.ndarray, xu: np.ndarray, winners_only: bool, distances: np.ndarray | None
+    ) -> ClassScores:
         boxes = self.boxes
+        if not isinstance(xl, np.ndarray):
+            return ClassScores(*nearest_scores(self.record(boxes.labels), xl, xu, distances))
         shape = len(xl), boxes.n_classes
         compared = known_features(boxes.lower, boxes.labels) & (self.calibration is not None)
         nearest = ClassScores(
@@ -104,13 +127,39 @@ class BoxModel:
         while row < len(xl):
             options = winners_only, compared, WORK_PER_CALL
             row = nearest_kernels.nearest_per_class(
-                xl, xu, row, *search, *options, *workspace.lists, *nearest[:3]
+                xl, xu, row, *search, *options, *workspace.lists, *nearest[:3], distances
             )
         workspace.release(boxes)
         return nearest
 
+    @property
+    def n_neighbors(self) -> int:
+        """How many boxes of each class decide."""
+        return 1 if self.calibration is None else self.calibration.n_neighbors
+
+    def find_scores(self, xl: np.ndarray, xu: np.ndarray) -> tuple[ClassScores, np.ndarray]:
+        """Return what probabilities are computed from, and the classes of which they are largest.
+
+        These are -1 where several boxes of each class decide.
+        """
+        if self.calibration is None or self.n_neighbors == 1:
+            nearest = self.find_nearest(xl, xu)
+            return nearest, predicted_classes(nearest, len(self.boxes))
+        found = self.find_neighbors(xl, xu, self.n_neighbors)
+        return self.calibration.soften(*found), np.full(xl.shape[0], -1)
+
+    def probabilities(self, samples: Intervals) -> np.ndarray:
+        """Return the probabilities of the classes for each sample."""
+        return self._probabilities(*self.find_scores(*samples.scaled()))
+
+    def _probabilities(self, scores: ClassScores, winners: np.ndarray) -> np.ndarray:
+        boxes = self.boxes
+        return nearest_probabilities(scores, winners, boxes.labels, boxes.counts, self.calibration)
+
     def classify(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
         """Return the predicted class of each sample."""
+        if self.n_neighbors > 1:
+            return self._probabilities(*self.find_scores(xl, xu)).argmax(axis=1)
         return predicted_classes(self.find_nearest(xl, xu, winners_only=True), len(self.boxes))
 
     def find_boxes(
@@ -135,12 +184,19 @@ class BoxModel:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the box that decides for each sample, its closeness, and whether others tie.
 
-        All boxes that are equally near are marked as `used`.
+        All boxes that are equally near are marked as `used`. If several boxes of each class decide,
+        it is the nearest of the predicted class.
         """
+        rows = np.arange(len(xl))
+        if self.n_neighbors > 1:
+            best, tie_counts, *_ = self.find_nearest(xl, xu)
+            classes = self.classify(xl, xu)
+            boxes = self.find_boxes(xl, xu, classes, used)
+            is_tied = tie_counts[rows, classes] > self.boxes.counts[boxes]
+            return boxes, best[rows, classes], is_tied
         best, tie_counts, single, _ = nearest = self.find_nearest(xl, xu, winners_only=True)
         classes = predicted_classes(nearest, len(self.boxes))
         boxes = self.find_boxes(xl, xu, classes, used)
-        rows = np.arange(len(classes))
         closest, single = best[rows, classes], single[rows, classes]
         several = (best == closest[:, None]).sum(axis=1) > 1
         is_single = several & (closest == 1.0) & (single < len(self.boxes))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
+from hyperboxes._models.hyperboxes import is_closed
 from hyperboxes._models.samples import MinMaxScale, frozen, known_features
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _frozen(value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class NearestBoxes(_Record, MembershipFunction):
-    """Boxes of which the nearest one of each class decides; without classes, the nearest of all.
+    """Boxes of which the nearest of each class decide; without classes, the nearest of all.
 
     Attributes
     ----------
@@ -125,7 +126,8 @@ class NearestBoxes(_Record, MembershipFunction):
     combine : {"max", "mean"}
         How the gaps of the features become one distance.
     calibration : DistanceCalibration or None
-        How distances become probabilities; None: memberships are normalised.
+        How many boxes of each class decide, and how distances become probabilities; None: the
+        nearest one, and memberships are normalised.
     """
 
     kind: ClassVar[str] = "nearest"
@@ -146,6 +148,11 @@ class NearestBoxes(_Record, MembershipFunction):
     def is_mean(self) -> bool:
         """Whether the membership is the mean over the features and not the least."""
         return self.combine == "mean"
+
+    @property
+    def n_neighbors(self) -> int:
+        """How many boxes of each class decide."""
+        return 1 if self.calibration is None else self.calibration.n_neighbors
 
     @property
     def compared(self) -> np.ndarray:
@@ -170,12 +177,16 @@ class AdditiveBoxes(_Record):
     ----------
     lower, upper : ndarray of shape (n_boxes, n_features)
         Ends of each box in data units, which belong to it; infinite where it is open.
-    missing : ndarray of bool, shape (n_boxes, n_features)
-        Whether a box contains samples that lack the feature.
+    missing_shares : ndarray of shape (n_boxes, n_features)
+        How far samples that lack the feature meet the condition of a box on it: 1 or 0 if that was
+        learned, else the share of the training samples that meet it.
     weights : ndarray of shape (n_boxes, n_classes)
         What each box adds to the score of each class, in the order of the boxes.
     intercept : ndarray of shape (n_classes,)
         The scores before any box adds to them.
+    missing_scores : ndarray of shape (n_classes,)
+        The scores of a sample that lacks all features that boxes constrain: the logarithms of the
+        classes' shares, but for a constant.
     labels : ndarray of int, shape (n_boxes,)
         The class with the largest weight in each box.
     counts : ndarray of int, shape (n_boxes,)
@@ -184,31 +195,55 @@ class AdditiveBoxes(_Record):
         The same by class.
     feature_importances : ndarray of shape (n_features,)
         The share of each feature in the spread of the scores.
+    shift : ndarray of shape (n_classes,) or 0.0
+        The part of the intercept that is a threshold, which changes no probability.
     """
 
     kind: ClassVar[str] = "additive"
 
     lower: np.ndarray
     upper: np.ndarray
-    missing: np.ndarray
+    missing_shares: np.ndarray
     weights: np.ndarray
     intercept: np.ndarray
+    missing_scores: np.ndarray
     labels: np.ndarray
     counts: np.ndarray
     class_counts: np.ndarray
     feature_importances: np.ndarray
+    shift: Any = 0.0
 
     @property
     def constrains(self) -> np.ndarray:
         """Whether each box has a condition on each feature, of shape (n_boxes, n_features)."""
-        constrains: np.ndarray = np.isfinite(self.lower) | np.isfinite(self.upper) | ~self.missing
-        return constrains
+        return is_closed(self.lower, self.upper, self.missing_shares)
 
-    def contains(self, X: np.ndarray) -> np.ndarray:
-        """Return which boxes contain which samples, of shape (n_samples, n_boxes)."""
+    @property
+    def used(self) -> np.ndarray:
+        """The features that boxes constrain."""
+        return np.flatnonzero(self.constrains.any(axis=0))
+
+    def parts(self, X: np.ndarray) -> np.ndarray:
+        """Return which part of its weights each box adds, of shape (n_samples, n_boxes).
+
+        It is 1 if the box contains the sample and 0 if not. An unknown value counts with its share.
+        """
         X = X[:, np.newaxis]
         inside: np.ndarray = (self.lower <= X) & (self.upper >= X)
-        return np.logical_and.reduce(np.where(np.isnan(X), self.missing, inside), axis=2)
+        parts: np.ndarray = np.where(np.isnan(X), self.missing_shares, inside).prod(axis=2)
+        return parts
+
+    def unknown_weights(self, X: np.ndarray) -> np.ndarray:
+        """Return how far scores move: the fourth power of the part of `used` that is unknown."""
+        used = self.used
+        part = np.isnan(X[:, used]).sum(axis=1) / max(len(used), 1)
+        return (part * part) * (part * part)
+
+    def move_scores(self, scores: np.ndarray, X: np.ndarray) -> None:
+        """Move sums of weights towards `missing_scores`, in place, the more a sample lacks."""
+        weights = self.unknown_weights(X)
+        rows = np.flatnonzero(weights)
+        scores[rows] += weights[rows, None] * (self.missing_scores - scores[rows])
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,22 +11,20 @@ from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._extras import need
 from hyperboxes._models.executor import neighbor_distances, scaled_gaps
 from hyperboxes._models.records import AdditiveBoxes, NearestBoxes, NeighborBoxes, closeness
-from hyperboxes._plots.categories import (
-    axis_categories,
-    draw_categories,
-    from_axes,
-    to_axes,
-    widen_to_slots,
-)
 from hyperboxes._plots.common import (
     Display,
+    axis_categories,
     axis_names,
+    draw_categories,
     find_boxes,
     find_columns,
     find_limits,
+    from_axes,
     main_boxes,
     read_data,
     read_others,
+    to_axes,
+    widen_to_slots,
 )
 from hyperboxes._plots.styles import (
     COLOURS,
@@ -113,12 +111,7 @@ class BoxesDisplay(Display):
         The names of the categories on an axis (0 or 1) and their numbers, for each axis with
         categories. They stand side by side, in the order of their encoded positions.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    {attributes}
 
     See Also
     --------
@@ -213,18 +206,11 @@ class BoxesDisplay(Display):
             Without effect if `boxes` are given.
         max_samples : int, default=2000
             If there are more samples, a random choice of so many is drawn, always the same.
-        ax : matplotlib Axes, default=None
-            The axes to draw on. None: new axes in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right. For a legend elsewhere, pass False and call
-            ``display.ax_.legend(...)``.
+        {axes}
         box_kwargs, scatter_kwargs : dict, default=None
             Further options of Matplotlib's `PolyCollection` and `scatter`.
 
-        Returns
-        -------
-        display : BoxesDisplay
-            The display, drawn.
+        {display}
         """
         need("matplotlib", "plot", cls.__name__)
         fitted = read_fitted(model, Operation.BOXES)
@@ -275,17 +261,11 @@ class BoxesDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            The axes to draw on. None: new axes in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {axes}
         box_kwargs, scatter_kwargs : dict, default=None
             Further options of Matplotlib's `PolyCollection` and `scatter`.
 
-        Returns
-        -------
-        self : BoxesDisplay
-            The display.
+        {self}
         """
         found = [self.labels] if self.sample_labels is None else [self.labels, self.sample_labels]
         labels = labels_present(np.concatenate(found))
@@ -346,25 +326,36 @@ class BoxesDisplay(Display):
     def _plot_intervals(
         self, ax: Axes, labels: list[int], box: dict[str, Any], scatter: dict[str, Any]
     ) -> None:
+        """Draw the intervals of each class, and its samples below."""
+        from matplotlib.collections import PolyCollection
+
         ax.set_yticks(range(len(labels)), [self._names[label] for label in labels])
         ax.set_ylim(len(labels) - 0.5, -0.5)
         if self.regions is not None:
             _draw_regions(ax, self.regions, self.limits, np.array([-0.5, len(labels) - 0.5]))
+        bottom = _BOTTOM if self.samples is None else 0.15
         for row, label in enumerate(labels):
             rows = self.drawn[self.labels[self.drawn] == label]
-            lower, upper = self._drawn_bounds(rows)
-            colours = self._colours(rows)
-            look = {
-                "edgecolors": colours,
-                "facecolors": colours * [1, 1, 1, 0.3],
-                "linewidths": self._line_width,
-                "zorder": 2,
-                **box,
-            }
-            samples = None
+            if len(rows):  # in as many lanes as they need
+                (lower,), (upper,) = (ends.T for ends in self._drawn_bounds(rows))
+                lane = _lanes(lower, upper)
+                height = (bottom - _TOP) / (lane.max() + 1)
+                top = row + _TOP + lane * height
+                corners = _rectangles((lower, top), (upper, top + 0.85 * height))
+                colours = self._colours(rows)
+                look = {
+                    "edgecolors": colours,
+                    "facecolors": colours * [1, 1, 1, 0.3],
+                    "linewidths": self._line_width,
+                    "zorder": 2,
+                    **box,
+                }
+                ax.add_collection(PolyCollection(list(corners), **look), autolim=False)
             if self.samples is not None:
                 samples = self.samples[self.sample_labels == label, 0]
-            _draw_row(ax, row, label, (lower[:, 0], upper[:, 0]), look, samples, scatter)
+                colour = style_of(label).colour
+                options = {"marker": "|", "s": 30, "lw": 0.8, "c": colour, **scatter}
+                ax.scatter(samples, np.full(len(samples), row + 0.28), zorder=3, **options)
 
     @property
     def _names(self) -> list[str]:
@@ -453,14 +444,15 @@ class BoxesDisplay(Display):
 def _nearness(fitted: FittedModel, others: np.ndarray, columns: list[int]) -> np.ndarray:
     """Return how near boxes are to a sample in the features not shown, from 0 to 1.
 
-    It is 1 for boosted boxes that contain the sample there, and 0 for others.
+    For boosted boxes it is the part of their weights that they add there.
     """
     match fitted.record:
         case AdditiveBoxes() as boxes:
-            outside = (others < boxes.lower) | (others > boxes.upper)
-            keeps_out = np.where(np.isnan(others), ~boxes.missing, outside)
-            keeps_out[:, columns] = False
-            return np.where(keeps_out.any(axis=1), 0.0, 1.0)
+            inside = (boxes.lower <= others) & (others <= boxes.upper)
+            met = np.where(np.isnan(others), boxes.missing_shares, inside)
+            met[:, columns] = 1.0
+            parts: np.ndarray = met.prod(axis=1)
+            return parts
         case NearestBoxes() as record:
             distances = record.distance(scaled_gaps(record, others, others))
             return np.maximum(closeness(distances), 0.0)
@@ -576,32 +568,6 @@ def _label_regions(
             zorder=5,
             path_effects=[outline],
         )
-
-
-def _draw_row(
-    ax: Axes,
-    row: int,
-    label: int,
-    bounds: tuple[np.ndarray, np.ndarray],
-    look: dict[str, Any],
-    samples: np.ndarray | None,
-    scatter: dict[str, Any],
-) -> None:
-    """Draw the intervals of a class in as many lanes as they need, and its samples below."""
-    from matplotlib.collections import PolyCollection
-
-    style = style_of(label)
-    bottom = _BOTTOM if samples is None else 0.15
-    if len(bounds[0]):
-        lane = _lanes(*bounds)
-        height = (bottom - _TOP) / (lane.max() + 1)
-        upper = row + _TOP + lane * height
-        corners = _rectangles((bounds[0], upper), (bounds[1], upper + 0.85 * height))
-        ax.add_collection(PolyCollection(list(corners), **look), autolim=False)
-    if samples is not None:
-        heights = np.full(len(samples), row + 0.28)
-        options = {"marker": "|", "s": 30, "lw": 0.8, "c": style.colour, **scatter}
-        ax.scatter(samples, heights, zorder=3, **options)
 
 
 def _lanes(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

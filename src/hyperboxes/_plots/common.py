@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
 from hyperboxes._docstrings import fill_docstrings
 from hyperboxes._extras import need
+from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import AdditiveBoxes, NeighborBoxes
-from hyperboxes._plots.categories import category_limits, spread_on_axes
-from hyperboxes._readers.fitted import FittedModel, ignoring_missing_names
+from hyperboxes._models.samples import slices
+from hyperboxes._plots.styles import escape_math, shorten
+from hyperboxes._readers.fitted import FittedModel, check_integer, ignoring_missing_names
 
 # The order of features compares so many boxes at most, with one another.
 _MOST_COMPARED = 200
@@ -43,15 +47,30 @@ Parameters
 
 {self}
 """,
+    "bars": """
+max_boxes : int, default=10
+    If there are more boxes, those with the largest contributions have a row each, and the others
+    share one. None: all.
+max_classes : int, default=4
+    If there are more classes, those with the largest scores are drawn.
+{axes}
+bar_kwargs : dict, default=None
+    Further options of Matplotlib's `barh`.
+""",
     "axes": """
 ax : matplotlib Axes, default=None
     The axes to draw on. None: new axes in a new figure.
+{legend}
 """,
     "panels": """
 ax : matplotlib Axes, default=None
     The axes to draw on, which become the first panel. None: new axes in a new figure.
+{legend}
+""",
+    "legend": """
 legend : bool, default=True
-    Whether to draw a legend, on the right.
+    Whether to draw a legend, on the right. For a legend elsewhere, pass False and call
+    ``display.ax_.legend(...)``.
 """,
     "display": """
 Returns
@@ -117,7 +136,7 @@ class PanelsDisplay(Display):
 
 def axis_names(fitted: FittedModel) -> list[str]:
     """Return the names of features for axes, marked if a Pipeline transforms the values."""
-    ending = ", transformed" if fitted.units else ""
+    ending = ", transformed" if fitted.is_transformed else ""
     return [f"{name}{ending}" for name in fitted.feature_names]
 
 
@@ -223,6 +242,15 @@ def read_data(
     }
 
 
+def batches_of(X: Any, y: Any, batch_size: int) -> Iterator[tuple[Any, np.ndarray]]:
+    """Yield samples and their labels in batches, in their order."""
+    check_integer("batch_size", batch_size, 1, optional=False)
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    for batch in slices(len(y), int(batch_size)):
+        yield _safe_indexing(X, batch), y[batch]
+
+
 def read_others(fitted: FittedModel, at: Any, columns: list[int]) -> np.ndarray:
     """Return the values of the features that are not drawn, NaN where they do not matter."""
     if at is None:
@@ -258,3 +286,118 @@ def _limits_of(parts: list[np.ndarray], margin: float) -> tuple[float, float]:
     low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
     pad = margin * (high - low) if high > low else max(0.5, margin * abs(high))
     return float(low - pad), float(high + pad)
+
+
+# Categories on axes stand side by side at 0, 1, 2 and so on, with their names, in the order of
+# their encoded positions. Categories that share a position, because they are rare, share a slot.
+# The outline of a box spans the slots of all categories that it contains.
+
+# As a part of an axis.
+_LEAST_BETWEEN_NAMES = 0.06
+_LONGEST_NAME = 16
+
+# Half of what is drawn in a slot, whose width is 1. Boxes with the same categories end at
+# different distances from the middle, between the first and the second of these.
+_HALF = 0.42
+_ENDS = 0.24, _HALF
+
+# Bounds of boxes may be off by less. Encoded positions are farther apart.
+_ROUNDING = 1e-11
+
+# The fractional parts of multiples of these fill a square evenly.
+_STEPS = 0.7548776662466927, 0.5698402909980532
+
+
+def axis_categories(
+    known: Mapping[int, Categories], columns: Sequence[int]
+) -> dict[int, dict[str, float]]:
+    """Return the names of categories and their slots, for each axis with categories."""
+    return {
+        axis: {_name(known[columns[axis]], value): float(k) for k, value in enumerate(positions)}
+        for axis, positions in _category_axes(known, columns).items()
+    }
+
+
+def _name(categories: Categories, position: float) -> str:
+    """Return the name of the category at a position, and how many others share it."""
+    first, *others = map(str, categories.values_between(position, position))
+    if not others:
+        return first
+    return f"{first} or {others[0] if len(others) == 1 else f'{len(others)} more'}"
+
+
+def draw_categories(axis: Any, slots: dict[str, float]) -> None:
+    """Write the names of categories on an axis, as far as they fit."""
+    shown: dict[str, float] = {}
+    least = _LEAST_BETWEEN_NAMES * len(slots)
+    for name, slot in slots.items():
+        if not shown or slot - max(shown.values()) >= least:
+            shown[name] = slot
+    names = [escape_math(shorten(name, _LONGEST_NAME)) for name in shown]
+    axis.set_ticks(list(shown.values()), names, size="small")
+
+
+def _category_axes(
+    known: Mapping[int, Categories], columns: Sequence[int]
+) -> dict[int, np.ndarray]:
+    """Return the encoded positions, ascending, for each axis with categories."""
+    return {axis: np.unique(known[j].positions) for axis, j in enumerate(columns) if j in known}
+
+
+def category_limits(
+    known: Mapping[int, Categories], columns: Sequence[int]
+) -> dict[int, tuple[float, float]]:
+    """Return the limits of the axes with categories."""
+    axes = _category_axes(known, columns)
+    return {axis: (-0.5, max(len(positions), 1) - 0.5) for axis, positions in axes.items()}
+
+
+def to_axes(
+    known: Mapping[int, Categories], columns: Sequence[int], lower: np.ndarray, upper: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the slots of the first and the last category of boxes, on axes with categories.
+
+    Bounds on other axes, and bounds that are infinite or missing, remain as they are.
+    """
+    first, last = np.array(lower, float), np.array(upper, float)
+    for axis, positions in _category_axes(known, columns).items():
+        low, high = first[:, axis], last[:, axis]
+        begin = np.searchsorted(positions, low - _ROUNDING)
+        end = np.searchsorted(positions, high + _ROUNDING, side="right") - 1
+        first[:, axis] = np.where(np.isfinite(low), begin, low)
+        last[:, axis] = np.where(np.isfinite(high), end, high)
+    return first, last
+
+
+def spread_on_axes(
+    known: Mapping[int, Categories], columns: Sequence[int], values: np.ndarray
+) -> np.ndarray:
+    """Return where samples are drawn, spread over the slots of their categories."""
+    drawn = to_axes(known, columns, values, values)[0]
+    for axis in _category_axes(known, columns):
+        drawn[:, axis] += _HALF * (2.0 * (np.arange(len(drawn)) * _STEPS[axis] % 1.0) - 1.0)
+    return drawn
+
+
+def from_axes(
+    known: Mapping[int, Categories], columns: Sequence[int], drawn: np.ndarray
+) -> np.ndarray:
+    """Return the model's values for points of a picture. Between categories, it is the nearest."""
+    values = np.array(drawn, float)
+    for axis, positions in _category_axes(known, columns).items():
+        nearest = np.clip(np.rint(values[:, axis]), 0, len(positions) - 1).astype(int)
+        values[:, axis] = positions[nearest] if len(positions) else np.nan
+    return values
+
+
+def widen_to_slots(
+    boxes: np.ndarray, lower: np.ndarray, upper: np.ndarray, axes: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bounds that span the slots of categories. Those of different boxes end apart."""
+    lower, upper = lower.copy(), upper.copy()
+    for axis in axes:
+        narrow, wide = _ENDS
+        half = narrow + (wide - narrow) * (boxes * _STEPS[axis] % 1.0)
+        lower[:, axis] -= half
+        upper[:, axis] += half
+    return lower, upper

@@ -31,7 +31,7 @@ _GAP = 0.8  # between rows, in lines
 
 
 class _Row(NamedTuple):
-    """A row of bars, and the lines of text beside it."""
+    """A row of bars, and the lines of text next to it."""
 
     lines: list[str]
     contributions: np.ndarray
@@ -109,16 +109,7 @@ class ContributionsDisplay(Display):
             the Pipeline, and conditions are on transformed values.
         X : array-like of shape (1, n_features) or (n_features,)
             The sample.
-        max_boxes : int, default=10
-            If there are more boxes, those with the largest contributions have a row each, and the
-            others share one. None: all.
-        max_classes : int, default=4
-            If there are more classes, those with the largest scores are drawn.
-        {axes}
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
-        bar_kwargs : dict, default=None
-            Further options of Matplotlib's `barh`.
+        {bars}
 
         {display}
         """
@@ -162,16 +153,7 @@ class ContributionsDisplay(Display):
 
         Parameters
         ----------
-        {axes}
-        max_boxes : int, default=10
-            If there are more boxes, those with the largest contributions have a row each, and the
-            others share one. None: all.
-        max_classes : int, default=4
-            If there are more classes, those with the largest scores are drawn.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
-        bar_kwargs : dict, default=None
-            Further options of Matplotlib's `barh`.
+        {bars}
 
         {self}
         """

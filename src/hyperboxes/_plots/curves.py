@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
+from sklearn.utils import column_or_1d
 
 from hyperboxes._estimators.validation import find_labels
 from hyperboxes._extras import need
-from hyperboxes._models.samples import slices
-from hyperboxes._plots.common import PanelsDisplay
+from hyperboxes._plots.common import PanelsDisplay, batches_of
 from hyperboxes._plots.styles import (
     add_class_entries,
     display_names,
@@ -22,7 +21,6 @@ from hyperboxes._plots.styles import (
     style_of,
     text_colour,
 )
-from hyperboxes._readers.fitted import check_integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,13 +153,9 @@ class GrowthDisplay(PanelsDisplay):
         display : GrowthDisplay
             The display, drawn. Its `model` is fitted to all samples.
         """
-        check_integer("batch_size", batch_size, 1, optional=False)
-        labels = column_or_1d(y)
-        check_consistent_length(X, labels)
-        rows = slices(len(labels), int(batch_size))
-        batches = ((_safe_indexing(X, batch), labels[batch]) for batch in rows)
-        _, known = find_labels(labels, getattr(model, "unlabeled", None))
-        return cls.from_stream(model, batches, classes=np.unique(known), ax=ax, legend=legend)
+        _, known = find_labels(column_or_1d(y), getattr(model, "unlabeled", None))
+        batches, classes = batches_of(X, y, batch_size), np.unique(known)
+        return cls.from_stream(model, batches, classes=classes, ax=ax, legend=legend)
 
     @classmethod
     def from_stream(
@@ -239,9 +233,8 @@ class GrowthDisplay(PanelsDisplay):
             "all batches so far": {"c": text_colour(), "lw": 1.5},
             "single batch": {"c": style_of(-1).colour, "ls": "", "marker": "."},
         }
-        for (name, look), values in zip(
-            looks.items(), (self.accuracy, self.batch_accuracy), strict=True
-        ):
+        both = self.accuracy, self.batch_accuracy
+        for (name, look), values in zip(looks.items(), both, strict=True):
             ax.plot(self.n_samples, values, label=name, **look)
         ax.set_ylabel("accuracy\non new samples")
 

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._estimators.adaptive import AdaptiveGFMM
 from hyperboxes._estimators.capabilities import Operation, require
+from hyperboxes._estimators.pipelines import split_model
 from hyperboxes._extras import need
 from hyperboxes._models.adaptive_state import HORIZONS, NEIGHBORS, expert_weights
-from hyperboxes._models.samples import slices
-from hyperboxes._plots.common import PanelsDisplay
+from hyperboxes._plots.common import PanelsDisplay, batches_of
 from hyperboxes._plots.styles import (
     add_bar_entries,
     bar_look,
@@ -25,7 +24,7 @@ from hyperboxes._plots.styles import (
     size_in_points,
     text_colour,
 )
-from hyperboxes._readers.fitted import check_integer, split_pipeline, transform
+from hyperboxes._readers.fitted import transform
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,7 +137,7 @@ class MemoryDisplay(PanelsDisplay):
             The display, drawn. Its `model` is fitted to the stream, if there is one.
         """
         need("matplotlib", "plot", cls.__name__)
-        steps, model = split_pipeline(model)
+        steps, model, _ = split_model(model)
         require(model, Operation.MEMORY)
         if (X is None) != (y is None):
             raise ValueError("A stream is X and y: pass both or neither.")
@@ -254,14 +253,10 @@ class MemoryDisplay(PanelsDisplay):
 
 def _run_stream(model: AdaptiveGFMM, X: Any, y: Any, batch_size: int) -> dict[str, Any]:
     """Predict each batch and update the model. Return the numbers of each batch to draw."""
-    check_integer("batch_size", batch_size, 1, optional=False)
-    y = column_or_1d(y)
-    check_consistent_length(X, y)
     n_samples: list[int] = []
     scores: list[np.ndarray] = []
     accuracy: list[float] = []
-    for batch in slices(len(y), int(batch_size)):
-        samples, labels = _safe_indexing(X, batch), y[batch]
+    for samples, labels in batches_of(X, y, batch_size):
         accuracy.append(model.score(samples, labels) if n_samples else np.nan)
         model.partial_fit(samples, labels)
         n_samples.append(model.n_samples_seen_)

@@ -11,8 +11,14 @@ from hyperboxes._estimators.capabilities import Operation, check_labels
 from hyperboxes._extras import need
 from hyperboxes._models.executor import trace
 from hyperboxes._models.records import NearestBoxes, closeness
-from hyperboxes._plots.categories import axis_categories, category_limits, to_axes
-from hyperboxes._plots.common import Display, axis_names, check_samples
+from hyperboxes._plots.common import (
+    Display,
+    axis_categories,
+    axis_names,
+    category_limits,
+    check_samples,
+    to_axes,
+)
 from hyperboxes._plots.styles import (
     display_names,
     draw_legend,
@@ -134,7 +140,8 @@ class ParallelCoordinatesDisplay(Display):
             The number of features to draw at most. If the model has more, the features are drawn in
             which a sample is farthest outside one of the boxes, the farthest on top, and then those
             in which the box that decides is narrowest. None: all, in their order.
-        {axes}
+        ax : matplotlib Axes, default=None
+            The axes to draw on. None: new axes in a new figure.
         legend : bool, default=True
             Whether to draw a legend, below.
 
@@ -184,7 +191,8 @@ class ParallelCoordinatesDisplay(Display):
 
         Parameters
         ----------
-        {axes}
+        ax : matplotlib Axes, default=None
+            The axes to draw on. None: new axes in a new figure.
         legend : bool, default=True
             Whether to draw a legend, below.
 
@@ -197,21 +205,14 @@ class ParallelCoordinatesDisplay(Display):
         for i, sample in enumerate(self._rescale(self.samples)):
             name = "sample" if len(self.samples) == 1 else f"sample {i}"
             # Samples differ by their markers, because colours stand for classes.
-            marker = style_of(i).marker
-            ax.plot(
-                sample,
-                range(n_rows),
-                c=text_colour(),
-                lw=1.5,
-                ms=5,
-                marker=marker,
-                zorder=4,
-                label=name,
-            )
+            look: dict[str, Any] = {"lw": 1.5, "ms": 5, "marker": style_of(i).marker, "zorder": 4}
+            ax.plot(sample, range(n_rows), c=text_colour(), label=name, **look)
         for box in range(len(self.labels)):
             self._draw_band(ax, box)
-        if legend:
-            self._draw_legend(ax)
+        if legend:  # below the rows, which need the width
+            is_part = n_rows < self.n_features
+            title = f"{n_rows} of {self.n_features} features" if is_part else ""
+            draw_legend(ax, below=True, title=title)
         return self
 
     def _draw_axes(self, ax: Axes) -> None:
@@ -253,13 +254,8 @@ class ParallelCoordinatesDisplay(Display):
         if row >= 0 and len(self.samples) == 1:
             value = self._rescale(self.samples)[0, row]
             near = left[row] if value < left[row] else right[row]
-            look: dict[str, Any] = {
-                "lw": 4,
-                "solid_capstyle": "butt",
-                "zorder": z + 0.5,
-                "alpha": 0.8,
-            }
-            ax.plot([value, near], [row, row], c=style.colour, **look)
+            look: dict[str, Any] = {"lw": 4, "zorder": z + 0.5, "alpha": 0.8}
+            ax.plot([value, near], [row, row], c=style.colour, solid_capstyle="butt", **look)
         rows = np.arange(len(left))
         if len(left) == 1:
             rows, left, right = np.array([-_HALF_BAND, _HALF_BAND]), left.repeat(2), right.repeat(2)
@@ -270,7 +266,7 @@ class ParallelCoordinatesDisplay(Display):
         ax.plot(right, rows, c=style.colour, **line)
 
     def _name_values(self, ax: Axes, size: float) -> None:
-        """Write the categories of the sample beside it, except those at an end of the row."""
+        """Write the categories of the sample next to it, except those at an end of the row."""
         if len(self.samples) > 1:
             return
         for row, slots in self.categories.items():
@@ -288,12 +284,6 @@ class ParallelCoordinatesDisplay(Display):
         name = display_names(self.classes)[self.labels[box]]
         samples = "1 sample" if self.counts[box] == 1 else f"{self.counts[box]} samples"
         return f"{name}: membership {self.memberships[box]:.2f} in a box of {samples}"
-
-    def _draw_legend(self, ax: Axes) -> None:
-        """Draw the legend below the rows, which need the width."""
-        n_rows = len(self.feature_names)
-        title = f"{n_rows} of {self.n_features} features" if n_rows < self.n_features else ""
-        draw_legend(ax, below=True, title=title)
 
     def _rescale(self, values: np.ndarray) -> np.ndarray:
         """Return values as shares of their axes, 0.5 on an axis without length."""

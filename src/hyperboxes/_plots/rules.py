@@ -10,8 +10,15 @@ import numpy as np
 from hyperboxes._estimators.capabilities import Operation
 from hyperboxes._extras import need
 from hyperboxes._models.records import AdditiveBoxes
-from hyperboxes._plots.categories import axis_categories, to_axes
-from hyperboxes._plots.common import Display, axis_names, feature_order, find_limits, main_boxes
+from hyperboxes._plots.common import (
+    Display,
+    axis_categories,
+    axis_names,
+    feature_order,
+    find_limits,
+    main_boxes,
+    to_axes,
+)
 from hyperboxes._plots.styles import (
     add_bar_entries,
     bar_look,
@@ -42,7 +49,7 @@ class RulesDisplay(Display):
     labels : ndarray of int, shape (n_rules,)
         Classes of the rules as indices into `classes`; -1 for none.
     rule_names, feature_names : list of str
-        What is written beside the rows and below the columns.
+        What is written next to the rows and below the columns.
     classes : ndarray of shape (n_classes,)
         The class labels.
     title : str, default=""
@@ -50,12 +57,7 @@ class RulesDisplay(Display):
     no_label : str, default="no label"
         The name of the label -1 in the legend.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    {attributes}
 
     See Also
     --------
@@ -101,15 +103,9 @@ class RulesDisplay(Display):
             largest weights. Rules of a single sample are left out unless there are no others.
         max_features : int, default=6
             The number of features to draw at most: those that matter most.
-        ax : matplotlib Axes, default=None
-            The axes to draw on. None: new axes in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {axes}
 
-        Returns
-        -------
-        display : RulesDisplay
-            The display, drawn.
+        {display}
         """
         need("matplotlib", "plot", cls.__name__)
         check_integer("max_rules", max_rules, 1, optional=False)
@@ -123,6 +119,7 @@ class RulesDisplay(Display):
         lower, upper = to_axes(fitted.categories, columns, *ends)
         margin = 0.0 if weights is None else 0.1  # thresholds lie inside of the range
         low, high = find_limits(fitted, columns, [lower, upper], margin).T
+        bounds = find_limits(fitted, columns, [lower, upper], 0.0)
         slots = axis_categories(fitted.categories, columns)
         is_open = ~(np.isfinite(lower) | np.isfinite(upper))
         for axis in slots:
@@ -130,7 +127,7 @@ class RulesDisplay(Display):
         starts, ends = (np.clip((end - low) / (high - low), 0, 1) for end in (lower, upper))
         names = []
         for axis, j in enumerate(columns):
-            ticks = _slots(list(slots[axis])) if axis in slots else _range(low[axis], high[axis])
+            ticks = _slots(list(slots[axis])) if axis in slots else _range(*bounds[axis])
             names.append(f"{shorten(axis_names(fitted)[j], 22)}\n{ticks}")
         more = [f", {weights[box]:+.2f}" if weights is not None else "" for box in rows]
         display = cls(
@@ -144,7 +141,7 @@ class RulesDisplay(Display):
             feature_names=names,
             classes=fitted.labels,
             title=f"{len(rows)} of {len(boxes)} rules, {len(columns)} of {fitted.n_features} "
-            "features\nbars: the values that a rule allows",
+            "features\nbars: the values that a rule allows\nbelow: the outermost bounds",
             no_label=fitted.no_label,
         )
         return display.plot(ax, legend=legend)
@@ -154,15 +151,9 @@ class RulesDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            The axes to draw on. None: new axes in a new figure.
-        legend : bool, default=True
-            Whether to draw a legend, on the right.
+        {axes}
 
-        Returns
-        -------
-        self : RulesDisplay
-            The display.
+        {self}
         """
         n_rules, n_features = self.lower.shape
         ax = self._make_axes(ax, (3.2 + 0.8 * n_features, 1.6 + 0.26 * n_rules))
@@ -185,7 +176,7 @@ class RulesDisplay(Display):
 
 
 def _range(low: float, high: float) -> str:
-    """Write the range of a feature."""
+    """Write the outermost bounds of a feature."""
     return " to ".join(number_text(float(f"{end:.3g}")) for end in (low, high))
 
 

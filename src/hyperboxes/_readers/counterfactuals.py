@@ -13,7 +13,7 @@ import numpy as np
 
 from hyperboxes._models import executor
 from hyperboxes._models.categories import Categories
-from hyperboxes._models.hyperboxes import Hyperboxes, is_closed
+from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import AdditiveBoxes, NearestBoxes, closeness
 from hyperboxes._readers.rounding import Rounding
 
@@ -235,8 +235,7 @@ def change_additive(
 
     Features that are `fixed` stay; others become whole numbers where `is_whole`.
     """
-    used = np.flatnonzero(is_closed(record.lower, record.upper, record.missing).any(axis=0))
-    used = np.setdiff1d(used, fixed)
+    used = np.setdiff1d(record.used, fixed)
     options = [
         np.unique(categories[j].positions)
         if j in categories

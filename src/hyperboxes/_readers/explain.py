@@ -190,13 +190,21 @@ def _explain_sample(
     scores = trace.evaluation.scores[0]
     n_classes = len(fitted.class_names)
     code = int(np.searchsorted(fitted.labels, prediction))
-    boxes, baseline, notes = list(range(len(trace.boxes))), np.zeros(n_classes), []
+    boxes, baseline = list(range(len(trace.boxes))), np.zeros(n_classes)
+    notes: list[str] = []
     match record:
         case NearestBoxes():
             scores = np.maximum(scores, 0.0)
             boxes = boxes[:2]
         case AdditiveBoxes():
             baseline = record.intercept
+            if record.unknown_weights(lower)[0]:
+                baseline = scores - trace.contributions.sum(axis=0)
+                n_unknown = np.isnan(lower[0, record.used]).sum()
+                notes = [
+                    f"Unknown are {n_unknown} of the {len(record.used)} features in conditions: "
+                    "the intercept includes a move of the scores towards the classes' shares."
+                ]
         case NeighborBoxes():
             notes = [_describe_experts(record)]
         case BoxEnsemble():
@@ -214,7 +222,7 @@ def _explain_sample(
         [_explain_box(model, trace, i, lower[0], upper[0]) for i in boxes],
         baseline,
         trace.feature_contributions,
-        [*notes, *filter(None, [fitted.units])],
+        [*notes, *filter(None, [fitted.remarks])],
         fitted.feature_names,
         lower[0],
         upper[0],
@@ -259,7 +267,8 @@ def _explain_box(
         contributions,
         low,
         high,
-        None if additive is None else additive.missing[box],
+        None if additive is None else additive.missing_shares[box],
+        1.0 if additive is None else float(additive.missing_shares[box, np.isnan(lower)].prod()),
         distance,
         fraction,
     )

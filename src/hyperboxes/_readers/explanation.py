@@ -56,8 +56,11 @@ class ExplainedBox:
         What it adds to the score of each class: its membership, weights or share of the votes.
     lower, upper : ndarray of shape (n_features,)
         Its bounds, infinite where it is open, NaN where all its samples lack the feature.
-    missing : ndarray of bool, shape (n_features,), or None
-        Whether it contains samples that lack a feature, for additive models.
+    missing_shares : ndarray of shape (n_features,), or None
+        How far samples that lack a feature meet its condition, from 0 to 1, for additive models.
+    part : float
+        Which part of its weights it adds: less than 1 in additive models if it has conditions on
+        values that the sample lacks, and otherwise 1.
     distance : ndarray of shape (n_features,)
         How far outside of the bounds the sample lies, in the units of the data; below 0: how far
         inside, from the nearest bound. NaN where the value or the bound is unknown.
@@ -76,7 +79,8 @@ class ExplainedBox:
     contributions: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    missing: np.ndarray | None
+    missing_shares: np.ndarray | None
+    part: float
     distance: np.ndarray
     fraction: np.ndarray
 
@@ -94,7 +98,9 @@ class ExplainedBox:
     def constrained(self) -> np.ndarray:
         """The features in which a value or a missing one can lie outside of the box."""
         is_bounded = np.isfinite(self.lower) | np.isfinite(self.upper)
-        return np.flatnonzero(is_bounded if self.missing is None else is_bounded | ~self.missing)
+        if self.missing_shares is not None:
+            is_bounded |= self.missing_shares < 1.0
+        return np.flatnonzero(is_bounded)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +228,8 @@ class Explanation:
         single sample decides, that one. In a sum, all boxes that contribute, those with the largest
         contributions first.
     baseline : ndarray of shape (n_classes,)
-        What the scores start with: the intercept of additive models, 0 for others.
+        What the scores start with: the intercept of additive models, 0 for others. Where values are
+        unknown, it includes what moves the scores to the classes' shares.
     feature_contributions : ndarray of shape (n_features,) or None
         Of ensembles: how much nearer the predicted class is in each feature than the one with the
         most votes among the others, in the mean of the members, as a share of the largest distance.
@@ -523,10 +530,10 @@ class Explanation:
             - ``features``: for each feature ``name``, ``value``, ``value_upper`` (the same unless
               samples are intervals) and ``contribution`` (None but for ensembles),
             - ``boxes``: for each of `boxes` ``member``, ``box``, ``label``, ``class_name``,
-              ``count``, ``class_counts``, ``age``, ``contributions`` (one for each class) and
-              ``conditions``: for each feature that the box constrains ``name``, ``lower``,
-              ``upper``, ``missing``, ``distance``, ``fraction``, and of a categorical feature the
-              ``values`` that the box contains,
+              ``count``, ``class_counts``, ``age``, ``part``, ``contributions`` (one for each
+              class) and ``conditions``: for each feature that the box constrains ``name``,
+              ``lower``, ``upper``, ``missing_share``, ``distance``, ``fraction``, and of a
+              categorical feature the ``values`` that the box contains,
             - ``deciding_feature`` and ``worst_feature``: names, or None,
             - ``notes``,
             - ``counterfactual`` (or None): ``features``, for each that changes ``name``, ``value``,
@@ -581,6 +588,7 @@ class Explanation:
             "count": box.count,
             "class_counts": None if box.class_counts is None else box.class_counts.tolist(),
             "age": box.age,
+            "part": box.part,
             "contributions": box.contributions.tolist(),
             "conditions": [self._condition(box, j) for j in box.constrained.tolist()],
         }
@@ -588,7 +596,7 @@ class Explanation:
     def _condition(self, box: ExplainedBox, j: int) -> dict[str, Any]:
         condition: dict[str, Any] = {
             "name": self.feature_names[j],
-            "missing": None if box.missing is None else bool(box.missing[j]),
+            "missing_share": _part(box.missing_shares, j),
         }
         for name in ("lower", "upper", "distance", "fraction"):
             condition[name] = _part(getattr(box, name), j)

@@ -76,13 +76,15 @@ def wrapped(texts: list[str]) -> list[str]:
 def headline(explanation: Explanation) -> str:
     """Return what is predicted, and by which boxes."""
     if explanation.layout == "sum":
-        n_boxes = len(explanation.boxes)
+        n_boxes = sum(box.part == 1.0 for box in explanation.boxes)
+        n_partly = len(explanation.boxes) - n_boxes
+        partly = f", {n_partly} in part" if n_partly else ""
         verb = "contain{} the sample" if explanation._is_additive else "vote{}"
         return (
             f"{explanation.class_name}, probability "
             f"{format_membership(explanation.probabilities[explanation._code])}: "
             f"{n_boxes or 'none'} of {count_boxes(explanation.n_boxes)} "
-            f"{verb.format('s' if n_boxes == 1 else '')}."
+            f"{verb.format('s' if n_boxes == 1 else '')}{partly}."
         )
     box = explanation.boxes[0]
     place = PLACES[
@@ -179,8 +181,9 @@ def condition(explanation: Explanation, box: ExplainedBox, j: int) -> str:
     if not explanation._is_additive:
         return f"{name} {bounds(explanation, box, j)}"
     value, categories = explanation.lower[j], explanation._categories.get(j)
-    if np.isnan(value):
-        return f"{name} missing"
+    if np.isnan(value) and box.missing_shares is not None:
+        share = box.missing_shares[j]
+        return f"{name} missing" if share == 1.0 else f"{name} missing (counts {share:g})"
     if categories is not None:
         return f"{name} = {category_condition(categories, value, low, high)}"
     if explanation._is_whole[j] and (np.isfinite(low) or np.isfinite(high)):

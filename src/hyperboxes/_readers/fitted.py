@@ -6,17 +6,18 @@ What exports, explanations, displays and reports take from an estimator comes th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from hyperboxes._estimators.capabilities import Operation, read_record, require
 from hyperboxes._estimators.categorical import known_categories
+from hyperboxes._estimators.dates import DateFeatures
+from hyperboxes._estimators.pipelines import Threshold, shift_scores, split_model
 from hyperboxes._estimators.validation import NUMBERS, check_upper, mark_validated, validate_samples
 from hyperboxes._extras import need
 from hyperboxes._models.categories import Categories
@@ -45,6 +46,8 @@ class FittedModel:
         The values of the features that have categories; samples have their positions.
     steps : tuple
         The steps of a Pipeline that transform samples before the estimator takes them.
+    threshold : Threshold or None
+        What decides between two classes, as a part of the intercept.
     """
 
     estimator: Any
@@ -55,6 +58,7 @@ class FittedModel:
     has_names: bool
     categories: Mapping[int, Categories]
     steps: tuple[Any, ...] = ()
+    threshold: Threshold | None = None
 
     @property
     def name(self) -> str:
@@ -77,10 +81,20 @@ class FittedModel:
         return "noise" if self.classes is None else "no label"
 
     @property
-    def units(self) -> str:
-        """A note on the units of values, "" if they are those of the samples."""
-        steps = ", then ".join(type(step).__name__ for step in self.steps)
-        return f"Values are as transformed by {steps}." if steps else ""
+    def is_transformed(self) -> bool:
+        """Whether values have other units than those of the samples."""
+        return any(not isinstance(step, DateFeatures) for step in self.steps)
+
+    @property
+    def remarks(self) -> str:
+        """What values and scores mean where they are not those of the data; "" if they are."""
+        names = [type(step).__name__ for step in self.steps if not isinstance(step, DateFeatures)]
+        remarks = [step.describe() for step in self.steps if isinstance(step, DateFeatures)]
+        if names:
+            remarks.append(f"Values are as transformed by {', then '.join(names)}.")
+        if self.threshold is not None:
+            remarks.append(f"{self.threshold} The intercept includes this threshold.")
+        return " ".join(remarks)
 
     @property
     def hyperboxes(self) -> Hyperboxes:
@@ -196,8 +210,12 @@ def read_fitted(
     estimator: Any, operation: Operation, *, feature_names: Any = None, class_names: Any = None
 ) -> FittedModel:
     """Return what an operation reads of a fitted estimator, or of a Pipeline that ends in one."""
-    steps, estimator = split_pipeline(estimator)
-    require(estimator, operation)
+    steps, estimator, threshold = split_model(estimator)
+    require(estimator, operation, has_threshold=threshold is not None)
+    if not isinstance(read_record(estimator), AdditiveBoxes):
+        threshold = None  # boxes are listed as they are
+    elif threshold is not None:
+        estimator = shift_scores(estimator, threshold)
     record = read_record(estimator)
     names = feature_names
     if names is None:
@@ -214,6 +232,7 @@ def read_fitted(
         names is not None,
         known_categories(estimator),
         tuple(steps),
+        threshold,
     )
 
 
@@ -265,30 +284,6 @@ def check_integer(name: str, value: Any, least: int, *, optional: bool = True) -
 
 
 # Values stay those that the last step learned from. Readers name the steps that made them.
-
-_NOTHING = ("passthrough", None)
-
-
-def split_pipeline(model: Any) -> tuple[list[Any], Any]:
-    """Return the steps of a fitted Pipeline that transform, also of those within it, and the last.
-
-    Steps that do nothing are left out. Any other model has no steps before it.
-    """
-    if not isinstance(model, Pipeline):
-        return [], model
-    check_is_fitted(model)
-    *steps, last = _flatten(step for _, step in model.steps)
-    if last in _NOTHING:
-        raise TypeError("A Pipeline is read by its last step, and that of this one does nothing.")
-    return [step for step in steps if step not in _NOTHING], last
-
-
-def _flatten(steps: Iterable[Any]) -> list[Any]:
-    flat = []
-    for step in steps:
-        within = [inner for _, inner in step.steps] if isinstance(step, Pipeline) else None
-        flat += [step] if within is None else _flatten(within)
-    return flat
 
 
 def transform(steps: Sequence[Any], X: Any) -> Any:

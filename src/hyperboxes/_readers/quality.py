@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
 from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble
 from hyperboxes._readers.fitted import FittedModel
@@ -180,6 +181,50 @@ def class_scores(matrix: np.ndarray) -> list[dict[str, Any]]:
         }
         for i in range(len(matrix))
     ]
+
+
+def probability_scores(
+    true: np.ndarray, predicted: np.ndarray, proba: np.ndarray
+) -> dict[str, Any]:
+    """Return the area under the ROC curve, log-loss and calibration, of known classes.
+
+    The area is the mean of those of each class against the others. Labels are columns of `proba`,
+    or numbers beyond them and below 0, which are left out.
+    """
+    is_known = (true >= 0) & (true < proba.shape[1])
+    if not is_known.any():
+        return {}
+    true, predicted, proba = true[is_known], predicted[is_known], proba[is_known]
+    rows, classes = np.arange(len(true)), np.unique(true).tolist()
+    areas = [roc_auc_score(true == i, proba[:, i]) for i in classes if len(classes) > 1]
+    of_true = np.maximum(proba[rows, true], np.finfo(float).eps)
+    of_predicted, is_right = proba[rows, predicted], true == predicted
+    tenths = np.minimum((10 * of_predicted).astype(int), 9)
+    calibration = [
+        {
+            "from": tenth / 10,
+            "to": (tenth + 1) / 10,
+            "n_samples": int((tenths == tenth).sum()),
+            "mean_probability": float(of_predicted[tenths == tenth].mean()),
+            "accuracy": float(is_right[tenths == tenth].mean()),
+        }
+        for tenth in np.unique(tenths).tolist()
+    ]
+    auc = {"auc": float(np.mean(areas))} if areas else {}
+    return auc | {"log_loss": float(-np.log(of_true).mean()), "calibration": calibration}
+
+
+def warn_of_scores(names: list[str], matrix: np.ndarray) -> Iterator[str]:
+    """Yield what makes a model useless, whatever its other scores."""
+    right, support, predicted = np.trace(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
+    if right <= support.max() < matrix.sum():
+        yield (
+            "The model does not beat the majority: always predicting "
+            f"{names[support.argmax()]} is right at least as often."
+        )
+    if never := [names[i] for i in np.flatnonzero((support > 0) & (predicted == 0))]:
+        more = f" and {len(never) - 20} more" if len(never) > 20 else ""
+        yield f"Never predicted: {', '.join(never[:20])}{more}."
 
 
 def _ratio(part: Any, whole: Any) -> float | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -45,33 +46,25 @@ _SHORT = (
 )
 
 
+@dataclass(frozen=True)
 class RuleNotes:
-    """Notes on boxes besides their rules: none for most models.
+    """What a listing has besides rules: a summary, and lines and columns of each box.
 
-    The registry names derived classes for models of the literature.
+    There are none for most models. The registry names functions for models of the literature, which
+    take a fitted model and its rounding.
     """
 
+    summary: str = ""
+    lines: Sequence[Sequence[str]] = ()
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
     @staticmethod
-    def of(model: Any) -> RuleNotes:
+    def of(fitted: FittedModel, rounding: Rounding) -> RuleNotes:
         """Return the notes of a fitted model."""
-        learner = find_by_class(type(model))
-        if learner is None or learner.notes is None:
+        entry = find_by_class(type(fitted.estimator))
+        if entry is None or entry.notes is None:
             return RuleNotes()
-        return resolve(learner.notes)(model)
-
-    def summary(self) -> str:
-        """Return what applies to all rules."""
-        return ""
-
-    def lines(
-        self, box: int, rounding: Rounding, features: list[str], classes: list[str]
-    ) -> list[str]:
-        """Return what applies to a box."""
-        return []
-
-    def columns(self, features: list[str]) -> dict[str, np.ndarray]:
-        """Return more columns of the table."""
-        return {}
+        return resolve(entry.notes)(fitted, rounding)
 
 
 def export_text(
@@ -223,15 +216,8 @@ def export_frame(
 
     Parameters
     ----------
-    model : estimator
-        A fitted model, or a fitted Pipeline that ends in one. Samples are then inputs of the
-        Pipeline, and the table has its names and transformed values.
-    X, y, X_upper : array-like, default=None
-        Samples on which to measure coverage and precision, as in `export_text`.
-    feature_names : array-like of shape (n_features,), default=None
-        Names of the features. None: those of the training data, or x0, x1, ...
-    class_names : array-like of shape (n_classes,), default=None
-        Names of the classes, in the order of ``classes_``. None: the labels.
+    model, X, y, X_upper, feature_names, class_names
+        As in `export_text`.
 
     Returns
     -------
@@ -297,8 +283,10 @@ def export_frame(
             columns = _columns_of_members(fitted, classes, quality)
         case _:
             columns = _columns_of_boxes(fitted.hyperboxes, classes) | quality
-            columns["rule"] = _rule_texts(fitted, samples)
-            columns |= RuleNotes.of(fitted.estimator).columns(fitted.feature_names)
+            values = () if samples is None else (samples.lower, samples.upper)
+            rounding = Rounding.of(fitted, *values)
+            columns["rule"] = _rule_texts(fitted, samples, rounding)
+            columns |= RuleNotes.of(fitted, rounding).columns
     lower, upper = columns.pop("lower"), columns.pop("upper")
     lower, upper = (np.where(np.isfinite(ends), ends, np.nan) for ends in (lower, upper))
     for j in np.flatnonzero(~np.isnan([lower, upper]).all(axis=(0, 1))).tolist():
@@ -329,7 +317,7 @@ def _write_boxes(
     order = np.argsort(-counts, kind="stable")[:max_rules]
     rules = list_rules(fitted, rounding, order, all_bounds)
     shown = rules if short_rules is None else _shorten(rules, short_rules, order)
-    notes = RuleNotes.of(fitted.estimator)
+    notes = RuleNotes.of(fitted, rounding)
     summary = [f"{_boxes_and_samples(len(counts), counts.sum())}."]
     if n_evicted := getattr(fitted.estimator, "n_samples_seen_", counts.sum()) - counts.sum():
         summary.append(f"Boxes of {n_evicted} other samples were evicted.")
@@ -337,7 +325,7 @@ def _write_boxes(
         summary.append(f"They contain {quality.contained:.1%} of the {len(samples)} samples given.")
     if not all_bounds:
         summary.append("Bounds at an end of the samples' range are left out.")
-    summary += [textwrap.fill(more, width) for more in (fitted.units, notes.summary()) if more]
+    summary += [textwrap.fill(more, width) for more in (fitted.remarks, notes.summary) if more]
     if short_rules is not None:
         summary.append(_SHORT)
     paragraphs = ["\n".join(summary)]
@@ -349,7 +337,7 @@ def _write_boxes(
             left_out = f"{n_more} {'more ' if lines else ''}condition{'s' * (n_more > 1)}"
             lines.append(f"{_INDENT}({left_out} left out)")
         lines = [header, *(lines or [f"{_INDENT}always"])]
-        for note in notes.lines(int(box), rounding, names, classes):
+        for note in notes.lines[box] if notes.lines else ():
             lines += wrap.wrap(note)
         paragraphs.append("\n".join(lines))
     if len(order) < len(counts):
@@ -386,11 +374,10 @@ def _shorten(
     ]
 
 
-def _rule_texts(fitted: FittedModel, samples: GivenSamples | None) -> list[str]:
+def _rule_texts(fitted: FittedModel, samples: GivenSamples | None, rounding: Rounding) -> list[str]:
     """Return the conditions of each box as a text; with labels, those that the box needs."""
     chosen, names = np.arange(len(fitted.hyperboxes)), fitted.feature_names
-    values = () if samples is None else (samples.lower, samples.upper)
-    rules = list_rules(fitted, Rounding.of(fitted, *values), chosen)
+    rules = list_rules(fitted, rounding, chosen)
     if samples is not None and samples.codes is not None:
         rules = _shorten(rules, find_short_rules(fitted, samples), chosen)
     return [" and ".join(f"{names[j]} {text}" for j, text in rule) or "always" for rule in rules]
@@ -438,6 +425,8 @@ def _in_columns(
     return tables
 
 
+_PARTLY = "A missing value takes away a part of the weights, unless the rule mentions it."
+
 # Rules of additive boxes. Bounds are written in full. They are short numbers, because boosting
 # chooses them so, and a sample satisfies a rule if and only if the box contains it.
 
@@ -459,7 +448,8 @@ def _write_additive(
         f"{count_boxes(len(labels))}. The class with the largest score wins.",
         *wrap_parts(["Scores start with", *_joined(starts, ",", ".")], width),
         "Each box adds its weights to the scores of the samples that it contains.",
-        *([fitted.units] if fitted.units else []),
+        *([_PARTLY] if (record.missing_shares % 1.0).any() else []),
+        *textwrap.wrap(fitted.remarks, width),
     ]
     paragraphs = ["\n".join(summary)]
     for label in np.unique(labels[order]):
@@ -507,7 +497,7 @@ def _open_condition(fitted: FittedModel, record: AdditiveBoxes, box: int, featur
         text = f"{name} {set_text(fitted.categories[feature], *ends)}"
     else:
         text = half_open_text(name, *ends)
-    return f"({text} or missing)" if record.missing[box, feature] else text
+    return f"({text} or missing)" if record.missing_shares[box, feature] == 1.0 else text
 
 
 # Rules of ensembles
@@ -584,7 +574,7 @@ def _columns_of_weights(record: AdditiveBoxes, fitted: FittedModel) -> dict[str,
         **{f"weight for {name}": record.weights[:, k] for k, name in enumerate(classes)},
         **{f"samples of {name}": record.class_counts[:, k] for k, name in enumerate(classes)},
         **{
-            f"{fitted.feature_names[j]} missing": record.missing[:, j]
+            f"{fitted.feature_names[j]} missing": record.missing_shares[:, j]
             for j in np.flatnonzero(record.constrains.any(axis=0)).tolist()
         },
     }

@@ -42,6 +42,7 @@ def export_sql(
     nullable: bool | None = None,
     quote: str = '"',
     nearest: bool = True,
+    probabilities: bool = False,
 ) -> str:
     """Write the boxes of a fitted classifier as SQL that gives the class of each row.
 
@@ -84,6 +85,10 @@ def export_sql(
         every box, which takes longer, and NULL is always a missing value. It needs a database with
         common table expressions of VALUES, as PostgreSQL, SQLite and DuckDB have; tested are the
         last two. Without effect for `BoostedHyperboxes`.
+    probabilities : bool, default=False
+        Of `BoostedHyperboxes`, with `table`: whether to add a column for each class,
+        "probability of ...", as `predict_proba` but for the last digits. It needs the function
+        EXP, and the query is longer by its own length for each class.
 
     Returns
     -------
@@ -124,12 +129,24 @@ def export_sql(
     labels = fitted.labels.tolist() if class_names is None else fitted.class_names
     classes = [literal(label, quote) for label in labels]
     categories = CategoryWriter(fitted.categories, quote)
-    record = fitted.record
+    record, others = fitted.record, {}
+    if probabilities and (table is None or not isinstance(record, AdditiveBoxes)):
+        raise ValueError(
+            "probabilities=True is for queries on a BoostedHyperboxes: pass it, and table."
+        )
     match record:
         case AdditiveBoxes():
             if default is not None:
                 raise ValueError("Additive boxes give every row a class: leave out default.")
-            expression = write_additive_sql(record, columns, classes, nullable, categories)
+            parts = record, columns, classes, nullable, categories
+            expression = write_additive_sql(*parts)
+            if probabilities:
+                for code, name in enumerate(fitted.class_names):
+                    others[f"probability of {name}"] = write_additive_sql(*parts, label=code)
+                if len(others) < len(classes):
+                    raise ValueError(
+                        "Two classes have the same name: pass class_names that differ."
+                    )
         case NearestBoxes():
             check_labels(record)
             if nearest:
@@ -143,7 +160,9 @@ def export_sql(
                 expression = writer.expression(literal(default, quote), nullable)
         case _:
             raise AssertionError(record.kind)
-    return expression if table is None else _query(expression, table, quote)
+    if table is None:
+        return expression
+    return _query({"prediction": expression, **others}, table, quote)
 
 
 def _write_columns(fitted: FittedModel, names: Any, quote: str, source: str) -> list[str]:
@@ -169,13 +188,14 @@ def _check_options_of_nearest(default: Any, nullable: bool | None, quote: str) -
         )
 
 
-def _query(expression: str, table: str | Sequence[str], quote: str) -> str:
-    """Return a query for all columns of a table and the class."""
+def _query(expressions: dict[str, str], table: str | Sequence[str], quote: str) -> str:
+    """Return a query for all columns of a table and further ones."""
     parts = [table] if isinstance(table, str) else list(table)
     if not all(parts) or not parts:
         raise ValueError(f"table must be a name, or a schema and a name, got {table!r}.")
     source = ".".join(identifier(part, quote) for part in parts)
-    return f"SELECT t.*, {expression} AS {identifier('prediction', quote)} FROM {source} t"
+    added = [f"{text} AS {identifier(name, quote)}" for name, text in expressions.items()]
+    return f"SELECT t.*, {', '.join(added)} FROM {source} t"
 
 
 class _CrispWriter:

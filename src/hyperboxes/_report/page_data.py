@@ -11,7 +11,6 @@ from typing import Any, Self, assert_never
 
 import numpy as np
 
-from hyperboxes._models.hyperboxes import is_closed
 from hyperboxes._models.records import (
     AdditiveBoxes,
     BoxEnsemble,
@@ -60,6 +59,7 @@ class Report:
     labels: list[str]
     true: np.ndarray
     predicted: np.ndarray
+    probabilities: np.ndarray
     rows: np.ndarray
     explanations: list[Explanation]
     quality: Quality
@@ -96,6 +96,7 @@ class Report:
             fitted.class_names + [f"{name} (unknown)" for name in unknown],
             true,
             predicted,
+            fitted.call("predict_proba", lower, upper),
             rows,
             explanations,
             Quality.measure(fitted, samples),
@@ -207,8 +208,6 @@ def page_data(report: Report) -> dict[str, Any]:
         case NearestBoxes():
             data["noChange"] = texts.NO_CHANGE
             data["roleOfDeciding"] = texts.name_of_deciding(is_mean=record.is_mean)
-        case AdditiveBoxes():
-            data["intercept"] = rounded(record.intercept)
         case NeighborBoxes():
             data["byWeight"] = _by_weight(record)[:_MAX_FIRST]
     return data
@@ -283,7 +282,10 @@ def _list_boxes(report: Report) -> dict[str, Any]:
                 ],
                 "share": rounded(of_class / record.counts[shown]),
                 "conditions": [
-                    [[j, _after_name(fitted, record, box, j)] for j in _constrained(record, box)]
+                    [
+                        [j, _after_name(fitted, record, box, j)]
+                        for j in np.flatnonzero(record.constrains[box]).tolist()
+                    ]
                     for box in shown.tolist()
                 ],
             }
@@ -322,11 +324,6 @@ def _ends(ends: Sequence[np.ndarray], rounding: Rounding) -> tuple[list[Any], li
     ]
 
 
-def _constrained(record: AdditiveBoxes, box: int) -> list[int]:
-    ends = record.lower[box], record.upper[box], record.missing[box]
-    return np.flatnonzero(is_closed(*ends)).tolist()
-
-
 def _after_name(fitted: FittedModel, record: AdditiveBoxes, box: int, feature: int) -> str:
     """Return a condition without the name of its feature: "> 1.5 and <= 4, or missing"."""
     lower, upper = record.lower[box, feature], record.upper[box, feature]
@@ -339,7 +336,7 @@ def _after_name(fitted: FittedModel, record: AdditiveBoxes, box: int, feature: i
         if np.isfinite(upper):
             ends.append(f"<= {number_text(upper)}")
     known = " and ".join(ends) or "not missing"
-    return f"{known}, or missing" if record.missing[box, feature] else known
+    return f"{known}, or missing" if record.missing_shares[box, feature] == 1.0 else known
 
 
 def _members_boxes(fitted: FittedModel, record: BoxEnsemble, shown: np.ndarray) -> dict[str, Any]:
@@ -379,9 +376,11 @@ def _explain(report: Report, explanation: Explanation) -> dict[str, Any]:
                 "scores": rounded(explanation.scores),
                 "nHeld": len(explanation.boxes),
                 "held": [
-                    {"box": shown, "conditions": explanation.conditions(box)}
+                    {"box": shown, "part": box.part, "conditions": explanation.conditions(box)}
                     for shown, box in listed
                 ],
+                "baseline": rounded(explanation.baseline),
+                "tie": " ".join(explanation.notes),
                 "rest": rounded(np.sum([box.contributions for box in rest], axis=0))
                 if rest
                 else [],
@@ -524,7 +523,7 @@ def _edit_nearest(report: Report, record: NearestBoxes) -> dict[str, Any]:
 
 def _edit_additive(report: Report, record: AdditiveBoxes) -> dict[str, Any]:
     values, importances = report.samples.lower, record.feature_importances
-    at = np.nonzero(is_closed(record.lower, record.upper, record.missing))
+    at = np.nonzero(record.constrains)
     lower, upper = record.lower[at], record.upper[at]
     # The range of the training samples is not kept: sliders span thresholds and samples.
     ends = np.concatenate([record.lower, record.upper])
@@ -533,12 +532,15 @@ def _edit_additive(report: Report, record: AdditiveBoxes) -> dict[str, Any]:
         "model": {
             "lower": pack(lower),
             "upper": pack(upper),
-            "missing": record.missing[at].astype(int).tolist(),
+            "missingShares": plain(record.missing_shares[at]),
             "below": [_bound_text(value) for value in np.nextafter(lower, -np.inf).tolist()],
             "last": [_bound_text(value) for value in upper.tolist()],
             "isWhole": report.explanations[0]._is_whole.tolist(),
             "weights": pack(record.weights),
             "intercept": pack(record.intercept),
+            "shift": pack(record.shift * np.ones(len(record.intercept))),
+            "missingScores": pack(record.missing_scores),
+            "used": record.used.tolist(),
         },
         "lower": pack(report.shown[0]),
         "upper": None,

@@ -9,9 +9,13 @@ import numpy as np
 
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
 from hyperboxes._models.adaptive_state import expert_weights
-from hyperboxes._models.hyperboxes import is_closed
 from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble, NearestBoxes, NeighborBoxes
-from hyperboxes._readers.quality import class_scores, overall_scores
+from hyperboxes._readers.quality import (
+    class_scores,
+    overall_scores,
+    probability_scores,
+    warn_of_scores,
+)
 from hyperboxes._readers.rules import weight_list
 from hyperboxes._report.page_data import Report
 
@@ -42,7 +46,7 @@ def describe(report: Report) -> dict[str, Any]:
                 "feature's range."
             )
         case AdditiveBoxes():
-            n_conditions = int(is_closed(record.lower, record.upper, record.missing).sum())
+            n_conditions = int(record.constrains.sum())
             per_box = n_conditions / max(report.n_boxes, 1)
             facts = {
                 "Boxes": f"{report.n_boxes:,}",
@@ -91,7 +95,7 @@ def _facts(report: Report, own: dict[str, str]) -> dict[str, str]:
         f"Features ({fitted.n_features:,})": _names(fitted.feature_names),
         "Parameters": ", ".join(_parameters(report)),
     }
-    return facts | ({"Units": fitted.units} if fitted.units else {})
+    return facts | ({"Notes": fitted.remarks} if fitted.remarks else {})
 
 
 def _names(names: list[str]) -> str:
@@ -172,12 +176,33 @@ def describe_scores(report: Report) -> dict[str, Any]:
     held = report.quality.contained
     if held is not None and not isinstance(report.fitted.record, AdditiveBoxes):
         cards.append(("held by boxes", held, "of the samples lie in a box, the others near one"))
+    of_probabilities = probability_scores(report.true, report.predicted, report.probabilities)
+    for name, key, text in (
+        ("AUC", "auc", "how well probabilities order samples: 0.5 is chance, 1 the best"),
+        ("log-loss", "log_loss", "how far probabilities are from the labels: 0 is the best"),
+    ):
+        if key in of_probabilities:
+            cards.append((name, of_probabilities[key], text))
     n_left_out = len(report.true) - n_known
     noun = "sample has" if n_left_out == 1 else "samples have"
     return {
         "names": names,
         "cards": [
-            {"name": name, "value": _percent(value), "about": text} for name, value, text in cards
+            {
+                "name": name,
+                "value": f"{value:.3f}" if name in ("AUC", "log-loss") else _percent(value),
+                "about": text,
+            }
+            for name, value, text in cards
+        ],
+        "warnings": list(warn_of_scores(names, matrix)),
+        "calibration": [
+            [
+                f"{tenth['from']} to {tenth['to']}",
+                f"{tenth['n_samples']:,}",
+                *(_percent(tenth[key]) for key in ("mean_probability", "accuracy")),
+            ]
+            for tenth in of_probabilities.get("calibration", [])
         ],
         "left_out": f"{n_left_out:,} further {noun} no label and count in none of these figures."
         if n_left_out

@@ -197,14 +197,15 @@ def boost_partitions(
     lengths = [survey.n_rows[number] for number in range(len(partitions))]
     n_samples = sum(lengths)
     random = check_random_state(model.random_state)
-    if n_samples <= boosting_learning.MAX_SEARCHED:
+    settings, n_bags = model._settings(len(survey.classes), n_samples)
+    most = boosting_learning.most_searched(settings)
+    if n_samples <= most:
         drawn = _draw(engine, reader, partitions, [None] * len(partitions))
-        classes, training = fitted._weigh(drawn.X, survey.classes[drawn.labels], None)
-        settings, n_bags = fitted._settings(len(classes))
+        _, training = fitted._weigh(drawn.X, survey.classes[drawn.labels], None)
         n_jobs = effective_n_jobs(model.n_jobs)
         found, runs = boosting_learning.fit_boosted(training, settings, n_bags, random, n_jobs)
     else:
-        rows = boosting_learning.draw_rows(n_samples, random)
+        rows = boosting_learning.draw_rows(n_samples, random, most)
         assert rows is not None
         drawn = _draw(engine, reader, partitions, _by_partition(rows, lengths))
         found, runs = _boost(engine, reader, partitions, fitted, drawn, random)
@@ -315,7 +316,7 @@ def _boost(
 ) -> boosting_learning.BoostedModel:
     """Boost boxes of drawn samples, whose votes are fitted to all."""
     n_classes, counts = len(reader.classes), drawn.class_counts
-    settings, n_bags = model._settings(n_classes)
+    settings, n_bags = model._settings(n_classes, int(counts.sum()))
     weights = _weigh_classes(model, reader.classes, counts)
     unit = unit_of(float(sum(Fraction(w) * int(n) for w, n in zip(weights, counts, strict=True))))
     with Threads(effective_n_jobs(model.n_jobs)) as threads:

@@ -83,6 +83,15 @@ def split_labels(X: Any, y: Any) -> tuple[Any, Any]:
     return (X.drop(columns=y), X[y]) if isinstance(y, str) else (X, y)
 
 
+@contextmanager
+def naming_partition(number: int) -> Iterator[None]:
+    """Have errors about data name the partition."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"Partition {number}: {error}") from error
+
+
 def _like_rows(X: Any, other: Any) -> Any:
     """Divide rows of an array as those of the samples are, where both are known."""
     if not (is_array(X) and is_array(other)) or X.chunks[0] == other.chunks[0]:
@@ -162,13 +171,17 @@ class Engine:
         """
         shows = self._progress and not quiet
         if self._client is None:
-            with _local_bar() if shows else nullcontext():
+            from dask.diagnostics.progress import ProgressBar
+
+            with ProgressBar() if shows else nullcontext():
                 return value.compute()
         with _explaining_faults(self._client):
             future = self._client.compute(value)
             try:
                 if shows:
-                    _show_progress(future)
+                    from distributed import progress
+
+                    progress(future, notebook=False)
                 return future.result()
             finally:
                 future.cancel(reason="hyperboxes is done with it")
@@ -185,18 +198,6 @@ def _default_client() -> Any:
         return default_client()
     except ValueError:
         return None
-
-
-def _local_bar() -> Any:
-    from dask.diagnostics.progress import ProgressBar
-
-    return ProgressBar()
-
-
-def _show_progress(future: Any) -> None:
-    from distributed import progress
-
-    progress(future, notebook=False)
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.samples import slices
 from hyperboxes.dask._boosting import boost_partitions
-from hyperboxes.dask._engine import Engine, Partition, partitions_of, split_labels
+from hyperboxes.dask._engine import Engine, Partition, naming_partition, partitions_of, split_labels
 from hyperboxes.dask._survey import (
     Survey,
     is_empty,
@@ -36,84 +36,8 @@ from hyperboxes.dask._survey import (
     with_positions,
 )
 
-# Merging cuts boxes of different classes that overlap, and what is cut off is contained in no box
-# of its class any more. Each partition learns its own such samples on top of the merged model, and
-# the boxes that are new, or have grown, are merged with it.
-
 # Samples that are scaled at a time.
 _ROWS_AT_ONCE = 65_536
-
-
-def can_repair(model: Any) -> bool:
-    """Whether a model can learn more without giving up anything: its boxes only grow."""
-    return isinstance(model, ImprovedOnlineGFMM) and model.max_boxes is None
-
-
-def refit_lost_samples(model: Any, X: Any, y: Any, X_upper: Any) -> Any:
-    """Return the boxes that are new or have grown, as a model, None if no sample was lost.
-
-    They count the samples that were lost only.
-    """
-    rows = np.flatnonzero(are_lost(model, X, np.asarray(y), X_upper))
-    if len(rows) == 0:
-        return None
-    lost = [None if part is None else _safe_indexing(part, rows) for part in (X, y, X_upper)]
-    grown = copy.deepcopy(model).partial_fit(lost[0], lost[1], X_upper=lost[2])._model.boxes
-    before = model._model.boxes
-    lower, upper, labels, counts = (np.array(row) for row in grown.rows)
-    counts[: len(before)] -= before.counts
-    is_new = counts > 0  # no box held these samples: whichever has taken one in has grown
-    found = (row[is_new] for row in (lower, upper, labels, counts))
-    return model._with_boxes(
-        BoxStore.of_rows(*found, n_classes=before.n_classes, n_seen=int(counts[is_new].sum()))
-    )
-
-
-def are_lost(model: Any, X: Any, y: np.ndarray, X_upper: Any) -> np.ndarray:
-    """Return which samples have a label, and no box of it holds them."""
-    labels = encode(y, model.classes_, model.unlabeled)
-    intervals = model._intervals(X, X_upper)
-    is_lost = labels != NO_LABEL
-    for rows in slices(len(labels), _ROWS_AT_ONCE):
-        xl, xu = intervals.scaled(rows)
-        is_lost[rows] &= ~model._model.are_contained(xl, xu, labels[rows])
-    return is_lost
-
-
-def restore_lost(model: Any, found: Any) -> Any:
-    """Merge a model with what was learned of its lost samples, which it counts no more."""
-    boxes, others = model._model.boxes, found._model.boxes
-    lost = np.bincount(others.labels[others.labels >= 0], others.counts[others.labels >= 0])
-    lower, upper, labels, counts = boxes.rows
-    rows = lower, upper, labels, lower_counts(labels, counts, lost.astype(np.int64))
-    n_lost = int(lost.sum())
-    kept = BoxStore.of_rows(
-        *rows,
-        boxes.confirmed - n_lost,
-        n_classes=boxes.n_classes,
-        n_seen=boxes.n_seen - n_lost,
-    )
-    return merge([model._with_boxes(kept), found])
-
-
-def lower_counts(labels: np.ndarray, counts: np.ndarray, lost: np.ndarray) -> np.ndarray:
-    """Take so many samples of each class off the counts of its boxes, in proportion to these.
-
-    Which box a sample was cut off is not known. One sample is left to each box.
-    """
-    counts = counts.copy()
-    for label, n_lost in enumerate(lost.tolist()):
-        indices = np.flatnonzero(labels == label)
-        spare = counts[indices] - 1
-        total = int(spare.sum())
-        wanted = min(n_lost, total)
-        if wanted > 0:
-            share, remainder = np.divmod(spare * wanted, total)
-            largest = np.argsort(-remainder, kind="stable")[: wanted - share.sum()]
-            share[largest] += 1
-            counts[indices] -= share
-    return counts
-
 
 Model = TypeVar("Model", bound=Any)
 
@@ -237,7 +161,8 @@ def fit_partitions(
     ]
     merged = engine.tree(merge_partitions, parts)
     was_merged = sum(n > 0 for n in survey.n_rows.values()) > 1
-    if was_merged and min_box_samples == 1 and can_repair(model):
+    only_grows = isinstance(model, ImprovedOnlineGFMM) and model.max_boxes is None
+    if was_merged and min_box_samples == 1 and only_grows:
         merged = _repaired(engine, merged, partitions, n_repairs)
     fitted = engine.compute(engine.task(finish, "model", _bare(model), merged))
     return _take_over(model, fitted), n_samples
@@ -275,7 +200,7 @@ def partial_fit(
         The given one, after learning. If anything fails, it is as it was before.
     """
     if find_by_class(type(model)) is None or not hasattr(model, "partial_fit"):
-        raise TypeError(f"{model!r} cannot go on learning: it has no partial_fit.")
+        raise TypeError(f"{model!r} cannot be updated: it has no partial_fit.")
     partitions = partitions_of(X, y, X_upper)
     engine = Engine(client, progress)
     learner = copy.deepcopy(model)
@@ -395,20 +320,13 @@ def learn_partition(
     estimator = copy.copy(unfitted)
     if "random_state" in estimator.get_params(deep=False):
         estimator.random_state = seed
-    try:
+    with naming_partition(number):
         X, X_upper = (with_positions(part, categories) for part in (X, X_upper))
         estimator._fit(X, y, X_upper, classes=classes)
         samples = _draw(estimator, n_compared, number, X, y, X_upper)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"Partition {number}: {error}") from error
-    _set_categories(estimator, categories)
+    if categories:  # it was fitted to their encoded positions
+        estimator._categories = categories
     return Trained(_without_small_boxes(estimator, min_box_samples), samples)
-
-
-def _set_categories(model: Any, categories: dict[int, Categories]) -> None:
-    """Set the categories of a model that was fitted to their encoded positions."""
-    if categories:
-        model._categories = categories
 
 
 def _without_small_boxes(model: Any, least: int) -> Any:
@@ -447,23 +365,79 @@ def merge_partitions(parts: list[Trained]) -> Trained:
     )
 
 
+# Merging cuts boxes of different classes that overlap, and what is cut off is contained in no box
+# of its class any more. Each partition learns its own such samples on top of the merged model, and
+# the boxes that are new, or have grown, are merged with it.
+
+
 def refit_lost(merged: Trained, number: int, X: Any, y: Any, X_upper: Any) -> Trained:
-    """Learn the samples of a partition that the merged model has lost."""
+    """Return the boxes that are new, or have grown, when a partition learns its lost samples.
+
+    They count the samples that were lost only.
+    """
     X, y = split_labels(X, y)
     if is_empty(X, y):
         return Trained()
-    try:
-        found = refit_lost_samples(merged.model, X, y, X_upper)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"Partition {number}: {error}") from error
-    return Trained(found)
+    model = merged.model
+    with naming_partition(number):
+        rows = np.flatnonzero(are_lost(model, X, np.asarray(y), X_upper))
+        if len(rows) == 0:
+            return Trained()
+        lost = [None if part is None else _safe_indexing(part, rows) for part in (X, y, X_upper)]
+        grown = copy.deepcopy(model).partial_fit(lost[0], lost[1], X_upper=lost[2])._model.boxes
+    before = model._model.boxes
+    lower, upper, labels, counts = (np.array(row) for row in grown.rows)
+    counts[: len(before)] -= before.counts
+    is_new = counts > 0  # no box contained these samples: whichever has absorbed one has grown
+    found = (row[is_new] for row in (lower, upper, labels, counts))
+    n_seen = int(counts[is_new].sum())
+    boxes = BoxStore.of_rows(*found, n_classes=before.n_classes, n_seen=n_seen)
+    return Trained(model._with_boxes(boxes))
+
+
+def are_lost(model: Any, X: Any, y: np.ndarray, X_upper: Any) -> np.ndarray:
+    """Return which samples have a label, and no box of it contains them."""
+    labels = encode(y, model.classes_, model.unlabeled)
+    intervals = model._intervals(X, X_upper)
+    is_lost = labels != NO_LABEL
+    for rows in slices(len(labels), _ROWS_AT_ONCE):
+        xl, xu = intervals.scaled(rows)
+        is_lost[rows] &= ~model._model.are_contained(xl, xu, labels[rows])
+    return is_lost
 
 
 def repair(merged: Trained, lost: Trained) -> Trained:
-    """Merge a model with what it has lost."""
+    """Merge a model with what was learned of its lost samples, which it counts no more."""
     if lost.model is None:
         return merged
-    return replace(merged, model=restore_lost(merged.model, lost.model))
+    boxes, others = merged.model._model.boxes, lost.model._model.boxes
+    is_labelled = others.labels >= 0
+    n_lost = np.bincount(others.labels[is_labelled], others.counts[is_labelled]).astype(np.int64)
+    lower, upper, labels, counts = boxes.rows
+    rows = lower, upper, labels, lower_counts(labels, counts, n_lost)
+    total = int(n_lost.sum())
+    seen = {"n_classes": boxes.n_classes, "n_seen": boxes.n_seen - total}
+    kept = BoxStore.of_rows(*rows, boxes.confirmed - total, **seen)
+    return replace(merged, model=merge([merged.model._with_boxes(kept), lost.model]))
+
+
+def lower_counts(labels: np.ndarray, counts: np.ndarray, lost: np.ndarray) -> np.ndarray:
+    """Take so many samples of each class off the counts of its boxes, in proportion to these.
+
+    Which box a sample was cut off is not known. One sample is left to each box.
+    """
+    counts = counts.copy()
+    for label, n_lost in enumerate(lost.tolist()):
+        indices = np.flatnonzero(labels == label)
+        spare = counts[indices] - 1
+        total = int(spare.sum())
+        wanted = min(n_lost, total)
+        if wanted > 0:
+            share, remainder = np.divmod(spare * wanted, total)
+            largest = np.argsort(-remainder, kind="stable")[: wanted - share.sum()]
+            share[largest] += 1
+            counts[indices] -= share
+    return counts
 
 
 def _join(samples: list[Any]) -> Any:
@@ -498,14 +472,12 @@ def go_on_with_partition(
         return model
     is_first = not hasattr(model, "_model")
     model = copy.deepcopy(model)  # the partition may have to be learned again
-    try:
-        if not is_first:
-            return model.partial_fit(X, y, **options, X_upper=X_upper)
-        X, X_upper = (with_positions(part, categories) for part in (X, X_upper))
+    with naming_partition(number):
+        if is_first:
+            X, X_upper = (with_positions(part, categories) for part in (X, X_upper))
         model.partial_fit(X, y, **options, X_upper=X_upper)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"Partition {number}: {error}") from error
-    _set_categories(model, categories)
+    if is_first and categories:  # it was fitted to their encoded positions
+        model._categories = categories
     return model
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
@@ -106,9 +105,11 @@ def _map(
         return _map_frame(model, answer, X, X_upper)
     if is_array(X):
         return _map_array(model, answer, X, X_upper)
-    shared = _shared(model)
-    parts = partitions_of(X, None, X_upper)
-    return [_delayed(answer)(part.X, part.X_upper, model=shared) for part in parts]
+    from dask.delayed import delayed
+
+    shared, parts = _shared(model), partitions_of(X, None, X_upper)
+    call = delayed(answer, pure=False, traverse=False)
+    return [call(part.X, part.X_upper, model=shared) for part in parts]
 
 
 class _Answer:
@@ -178,9 +179,3 @@ def _shared(model: Any) -> Any:
     from dask.delayed import delayed
 
     return delayed(model, traverse=False)
-
-
-def _delayed(function: Callable[..., Any]) -> Any:
-    from dask.delayed import delayed
-
-    return delayed(function, pure=False, traverse=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -175,10 +176,7 @@ def look_at_partition(estimator: Any, number: int, X: Any, y: Any, X_upper: Any)
 
 def join_surveys(surveys: list[Survey]) -> Survey:
     """Put together what is known of neighbouring partitions."""
-    joined, *others = surveys
-    for survey in others:
-        joined = joined.with_another(survey)
-    return joined
+    return reduce(Survey.with_another, surveys)
 
 
 def is_empty(X: Any, y: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Files of the literature's models: what each stores beside its boxes."""
+"""Files of the literature's models: what each stores in addition to its boxes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from hyperboxes._files.schema import (
     Layout,
     ModelSchema,
     NearestSchema,
+    bound_problems,
     categories_from_json,
     reject,
 )
@@ -48,10 +49,7 @@ _ARRAYS = {"core": _CORES, "levels": _LEVELS}
 class OverlapSchema(NearestSchema):
     """Files of `OverlappingFuzzyMinMax`: how overlaps of classes are resolved."""
 
-    header: ClassVar[Mapping[str, tuple[type, ...]]] = {
-        **NearestSchema.header,
-        "resolution": (str,),
-    }
+    header: ClassVar[Mapping[str, Any]] = {**NearestSchema.header, "resolution": (str,)}
     arrays: ClassVar[Mapping[str, Layout]] = {**NearestSchema.arrays, **_CORES, **_LEVELS}
     optional = (*NearestSchema.optional, frozenset(_CORES), frozenset(_LEVELS))
 
@@ -68,8 +66,8 @@ class OverlapSchema(NearestSchema):
     def read_arrays(self, model: Any) -> Arrays:
         arrays = super().read_arrays(model)
         if model.cores is not None:
-            cores = model.cores.padded(len(model.boxes))
-            arrays |= dict(zip(_CORES, cores.rows, strict=True))
+            cores = vars(model.cores.padded(len(model.boxes)))
+            arrays |= dict(zip(_CORES, cores.values(), strict=True))
         if model.levels is not None:
             arrays |= dict(zip(_LEVELS, vars(model.levels).values(), strict=True))
         return arrays
@@ -111,8 +109,8 @@ def _check_cores(arrays: Arrays) -> None:
 
 
 def _check_levels(arrays: Arrays, n_classes: int) -> None:
-    _check_ends("a region", arrays["region_lower"], arrays["region_upper"])
-    _check_ends("a box of a region", arrays["inner_lower"], arrays["inner_upper"])
+    reject(bound_problems("a region", arrays["region_lower"], arrays["region_upper"]))
+    reject(bound_problems("a box of a region", arrays["inner_lower"], arrays["inner_upper"]))
     starts, labels, counts = (
         arrays[name] for name in ("region_starts", "inner_labels", "inner_counts")
     )
@@ -132,23 +130,10 @@ def _check_levels(arrays: Arrays, n_classes: int) -> None:
         reject({"the boxes of a region have no label": n_labelled == 0})
 
 
-def _check_ends(what: str, lower: np.ndarray, upper: np.ndarray) -> None:
-    reject(
-        {
-            f"{what} has an infinite bound": np.isinf(lower) | np.isinf(upper),
-            f"{what} has one bound only": np.isnan(lower) != np.isnan(upper),
-            f"{what} has a lower bound above the upper": lower > upper,
-        }
-    )
-
-
 class TieSchema(NearestSchema):
     """Files of `FuzzyMinMax`: by which place ties are resolved."""
 
-    header: ClassVar[Mapping[str, tuple[type, ...]]] = {
-        **NearestSchema.header,
-        "by_corners": (bool,),
-    }
+    header: ClassVar[Mapping[str, Any]] = {**NearestSchema.header, "by_corners": (bool,)}
 
     def read_header(self, model: Any) -> dict[str, Any]:
         return super().read_header(model) | {"by_corners": model.by_corners}
@@ -294,15 +279,9 @@ class CountSchema(NearestSchema):
         boxes = CountingBoxStore.of_boxes(model.boxes)
         counts = arrays.get("value_counts", np.empty((len(boxes), 0), np.int64))
         boxes.set_counts(counts, owners, len(features))
-        return MixedModel(
-            boxes,
-            model.scale,
-            model.membership,
-            model.calibration,
-            features=features,
-            owners=owners,
-            mixture=MixedMetric(**header["mixture"]),
-        )
+        model.boxes = boxes
+        mixture = MixedMetric(**header["mixture"])
+        return MixedModel(**vars(model), features=features, owners=owners, mixture=mixture)
 
 
 class EndSchema(NearestSchema):

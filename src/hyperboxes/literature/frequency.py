@@ -210,7 +210,7 @@ class FrequencyGFMM(BoxClassifier):
     _update_categories = staticmethod(MixedGFMM._update_categories)
 
     @property
-    def _decided_otherwise(self) -> str:  # type: ignore[override]
+    def _decided_otherwise(self) -> str:
         return "categories have distances" if known_categories(self) else ""
 
     def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> FrequencyModel:

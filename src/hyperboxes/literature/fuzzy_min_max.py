@@ -15,14 +15,17 @@ from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.clustering import BoxClustering
 from hyperboxes._estimators.online import ONLINE_CONSTRAINTS, OnlineMixin
-from hyperboxes._kernels.structs import GrowthParameters
+from hyperboxes._kernels.structs import NO_LABEL
 from hyperboxes._learning.online import OnlinePass, find_step_size
 from hyperboxes._learning.steps import FitCallbacks
-from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
+from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import ClassScores
 from hyperboxes._models.model import BoxModel
-from hyperboxes._models.samples import Samples, frozen
-from hyperboxes.literature.kernels import settle_ties
+from hyperboxes._models.records import sum_in_order
+from hyperboxes._models.samples import Samples, slices
+
+# Comparisons of a sample with a box in a feature at a time: some megabytes.
+_COMPARISONS_AT_ONCE = 1_000_000
 
 # The growth options of each variant.
 _VARIANTS: dict[str, dict[str, Any]] = {
@@ -72,14 +75,20 @@ class TieModel(BoxModel):
 
     def find_nearest_centre(self, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
         """Return of the nearest boxes the one with the nearest centre or corners."""
-        boxes = self.boxes
+        lower, upper, labels, _ = self.boxes.rows
+        own = np.flatnonzero(labels != NO_LABEL)
+        lower, upper = lower[own], upper[own]
         winner = np.empty(len(xl), np.int64)
-        points = frozen(xl), frozen(xu)
-        arguments = boxes.arrays, self.membership.metric, boxes.make_search(), self.by_corners
-        lists = boxes.make_lists()
-        row = 0
-        while row < len(xl):
-            row = settle_ties(*points, row, *arguments, WORK_PER_CALL, *lists, winner)
+        for rows in slices(len(xl), max(1, _COMPARISONS_AT_ONCE // lower.size)):
+            low, high = xl[rows, None], xu[rows, None]
+            if self.by_corners:
+                away = np.abs(low - lower) + np.abs(high - upper)
+            else:
+                away = np.abs((lower + upper) / 2 - (low + high) / 2)
+            away = sum_in_order(np.nan_to_num(away))
+            ranks = self.closeness(xl[rows], xu[rows], own)
+            is_best = ranks == ranks.max(axis=1, keepdims=True)
+            winner[rows] = own[np.where(is_best, away, np.inf).argmin(axis=1)]
         return winner
 
 
@@ -204,7 +213,7 @@ class FuzzyMinMax(OnlineMixin, BoxClassifier):
         self.n_jobs = n_jobs
 
     @property
-    def _decided_otherwise(self) -> str:  # type: ignore[override]
+    def _decided_otherwise(self) -> str:
         decision = "corners decide" if self._model.by_corners else "centre decides"
         return f"the nearest {decision} where classes tie"
 
@@ -294,56 +303,44 @@ class FuzzyMinMaxClustering(BoxClustering):
         return {"size": "sum", "overlap": "printed", "resolution": "contract every"}
 
     def _learn(self, samples: Samples, model: BoxModel, callbacks: FitCallbacks) -> None:
-        growth = self._growth_parameters(model)
-        self.n_iter_, is_stable = _learn_until_stable(
-            samples, model, growth, callbacks, self.max_iter
-        )
+        """Learn the samples again and again until no box changes.
+
+        Counts are those of the last pass; boxes that have absorbed no sample in it are dropped.
+        """
+        growth, step_size = self._growth_parameters(model), find_step_size(samples, callbacks)
+        boxes, max_iter = model.boxes, self.max_iter
+        current, n_iter, is_stable = OnlinePass(samples, model, growth, step_size), 1, False
+        before = [array.copy() for array in boxes.rows]
+
+        def step() -> bool:
+            nonlocal current, n_iter, is_stable, before
+            if not current.step():
+                return False
+            after = [array.copy() for array in boxes.rows]
+            corners = zip(before[:2], after[:2], strict=True)
+            is_stable = all(np.array_equal(*ends, equal_nan=True) for ends in corners)
+            if is_stable or n_iter == max_iter:
+                return True
+            current = OnlinePass(samples, model, growth, step_size)
+            n_iter, before = n_iter + 1, after
+            return False
+
+        callbacks.run(step, n_steps=max_iter * -(-len(samples.y) // step_size))
+        counts = boxes.counts.copy()
+        counts[: len(before[3])] -= before[3]
+        if current.is_done:  # else a callback has ended it
+            kept = counts > 0
+            rows = (array[kept] for array in (boxes.lower, boxes.upper, boxes.labels, counts))
+            model.boxes = BoxStore.of_rows(*rows, n_classes=boxes.n_classes)
+            model.boxes.n_candidates = boxes.n_candidates
+        self.n_iter_ = n_iter
         if not is_stable:
             warnings.warn(
-                f"Boxes still change after {self.n_iter_} passes over the samples (max_iter). They "
-                "need not become stable; HyperboxClustering takes one pass.",
+                f"Boxes still change after {n_iter} passes over the samples (max_iter). They need "
+                "not become stable; HyperboxClustering takes one pass.",
                 ConvergenceWarning,
                 stacklevel=5,
             )
 
     def _label_boxes(self) -> np.ndarray:
         return np.arange(len(self._model.boxes))
-
-
-def _learn_until_stable(
-    samples: Samples,
-    model: BoxModel,
-    growth: GrowthParameters,
-    callbacks: FitCallbacks,
-    max_iter: int,
-) -> tuple[int, bool]:
-    """Learn the samples again and again until no box changes; return how often, and whether so.
-
-    Counts are those of the last pass; boxes that have absorbed no sample in it are dropped.
-    """
-    step_size = find_step_size(samples, callbacks)
-    boxes = model.boxes
-    current, n_iter, is_stable = OnlinePass(samples, model, growth, step_size), 1, False
-    before = [array.copy() for array in boxes.rows]
-
-    def step() -> bool:
-        nonlocal current, n_iter, is_stable, before
-        if not current.step():
-            return False
-        after = [array.copy() for array in boxes.rows]
-        corners = zip(before[:2], after[:2], strict=True)
-        is_stable = all(np.array_equal(*ends, equal_nan=True) for ends in corners)
-        if is_stable or n_iter == max_iter:
-            return True
-        current, n_iter, before = OnlinePass(samples, model, growth, step_size), n_iter + 1, after
-        return False
-
-    callbacks.run(step, n_steps=max_iter * -(-len(samples.y) // step_size))
-    counts = boxes.counts.copy()
-    counts[: len(before[3])] -= before[3]
-    if current.is_done:  # else a callback has ended it
-        kept = counts > 0
-        rows = (array[kept] for array in (boxes.lower, boxes.upper, boxes.labels, counts))
-        model.boxes = BoxStore.of_rows(*rows, n_classes=boxes.n_classes)
-        model.boxes.n_candidates = boxes.n_candidates
-    return n_iter, is_stable

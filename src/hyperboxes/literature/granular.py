@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ from hyperboxes._estimators.validation import data_attributes
 from hyperboxes._kernels.structs import GrowthParameters
 from hyperboxes._learning.calibration import cross_fit
 from hyperboxes._learning.growth_parameters import make_growth_parameters
-from hyperboxes._learning.online import run_kernel
+from hyperboxes._learning.online import learn_boxes
 from hyperboxes._learning.steps import FitCallbacks
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import (
@@ -28,9 +29,6 @@ from hyperboxes._models.calibration import (
 )
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.samples import Intervals, Samples, frozen
-
-# More than what differences of lengths around 1 lose by rounding.
-_MARGIN = 1e-9
 
 
 @dataclass(eq=False)
@@ -110,12 +108,12 @@ class MultiGranularGFMM(BoxClassifier):
     {classes}
     {categories}
     levels_ : list of ImprovedOnlineGFMM
-        Each level as a fitted model, the finest first, which can be read, saved and go on learning.
+        Each level as a fitted model, the finest first, which can be read, saved and updated.
 
     See Also
     --------
     AgglomerativeGFMM : Merges the most similar boxes of all first.
-    merge : Makes one model of several that were learned apart.
+    merge : Makes one model of several that were trained separately.
 
     Notes
     -----
@@ -158,7 +156,7 @@ class MultiGranularGFMM(BoxClassifier):
     _model: GranularModel
 
     @property
-    def _decided_otherwise(self) -> str:  # type: ignore[override]
+    def _decided_otherwise(self) -> str:
         return (
             "all levels vote; take one of them, such as model.levels_[-1]"
             if self._model.votes
@@ -227,21 +225,35 @@ class MultiGranularGFMM(BoxClassifier):
     def _learn_levels(
         self, samples: Samples, model: BoxModel, callbacks: FitCallbacks
     ) -> list[BoxStore]:
-        thetas = self._thetas()
-        first = make_growth_parameters(
-            model.membership, theta=thetas[0], selection=self.selection, resolution="keep"
-        )
-        rules = [
-            make_growth_parameters(
-                model.membership,
-                theta=theta,
-                selection=self.selection,
-                resolution="part",
-                min_similarity=max(self.min_similarity, model.membership.floor(theta)),
-            )
-            for theta in thetas
-        ]
-        return _learn_granular(samples, model, first, rules, self.n_parts, callbacks)
+        """Return the boxes of each level, of fewer if a callback ends it; the model has the last.
+
+        At first each part of the samples gets boxes, where other classes are not looked at; then
+        those of each level are joined.
+        """
+        thetas, membership = self._thetas(), model.membership
+        make = partial(make_growth_parameters, membership, selection=self.selection)
+        first = make(theta=thetas[0], resolution="keep")
+        parts, n_classes = _divide(samples, self.n_parts), model.boxes.n_classes
+        found: list[BoxStore] = []
+        levels: list[BoxStore] = []
+
+        def step() -> bool:
+            if len(found) < len(parts):
+                rows = parts[len(found)]
+                arrays = *samples.scaled(rows), samples.y[rows]
+                found.append(learn_boxes(*arrays, n_classes, first)[0])
+                is_last = len(found) == len(parts)
+                model.boxes = _put_together(found, n_classes) if is_last else found[-1]
+                return False
+            theta = thetas[len(levels)]
+            floor = max(self.min_similarity, membership.floor(theta))
+            growth = make(theta=theta, resolution="part", min_similarity=floor)
+            model.boxes = _join(model.boxes, growth)
+            levels.append(model.boxes)
+            return len(levels) == len(thetas)
+
+        callbacks.run(step, n_steps=len(parts) + len(thetas))
+        return levels or [model.boxes]
 
     def _calibrate(self, model: BoxModel, samples: Samples) -> None:
         pass  # each level has a calibration of its own
@@ -354,37 +366,6 @@ def _vote(levels: Sequence[BoxModel], xl: np.ndarray, xu: np.ndarray) -> np.ndar
     return (votes + shares / len(levels)) / (len(levels) + 1)
 
 
-def _learn_granular(
-    samples: Samples,
-    model: BoxModel,
-    first_rule: GrowthParameters,
-    rules: Sequence[GrowthParameters],
-    n_parts: int,
-    callbacks: FitCallbacks,
-) -> list[BoxStore]:
-    """Return the boxes of each level, of fewer if a callback has ended it; the model has the last.
-
-    The first rule makes boxes of the samples in each part, where other classes are not looked at;
-    each of the others joins boxes of the level below.
-    """
-    parts, n_classes = _divide(samples, n_parts), model.boxes.n_classes
-    found: list[BoxStore] = []
-    levels: list[BoxStore] = []
-
-    def step() -> bool:
-        if len(found) < len(parts):
-            found.append(_grow(samples, parts[len(found)], n_classes, first_rule))
-            is_last = len(found) == len(parts)
-            model.boxes = _put_together(found, n_classes) if is_last else found[-1]
-            return False
-        model.boxes = _join(model.boxes, rules[len(levels)])
-        levels.append(model.boxes)
-        return len(levels) == len(rules)
-
-    callbacks.run(step, n_steps=len(parts) + len(rules))
-    return levels or [model.boxes]
-
-
 def _divide(samples: Samples, n_parts: int) -> list[np.ndarray]:
     """Return the rows of each part, in which classes have their shares, in the order of samples."""
     order = np.arange(len(samples.y)) if samples.order is None else samples.order
@@ -395,23 +376,6 @@ def _divide(samples: Samples, n_parts: int) -> list[np.ndarray]:
     part_of = (ranks - starts) % n_parts
     parts = [order[part_of == part] for part in range(n_parts)]
     return [part for part in parts if len(part)]
-
-
-def _grow(samples: Samples, rows: np.ndarray, n_classes: int, growth: GrowthParameters) -> BoxStore:
-    xl, xu = samples.scaled(rows)
-    boxes = BoxStore(xl.shape[1], n_classes)
-    _learn_all(boxes, growth, xl, xu, samples.y[rows])
-    return boxes
-
-
-def _learn_all(
-    boxes: BoxStore, growth: GrowthParameters, xl: np.ndarray, xu: np.ndarray, y: np.ndarray
-) -> np.ndarray:
-    """Learn all samples; return what has become of each, as the kernel has it."""
-    joined = np.empty(len(y), np.int64)
-    while boxes.n_learned < len(y):
-        run_kernel(boxes, growth, xl, xu, y, joined)
-    return joined
 
 
 def _put_together(parts: list[BoxStore], n_classes: int) -> BoxStore:
@@ -434,7 +398,10 @@ def find_holders(lower: np.ndarray, upper: np.ndarray, labels: np.ndarray) -> np
     holders = [np.empty(0, np.int64)] * len(labels)
     for label in np.unique(labels):
         own = np.flatnonzero(labels == label)
-        for box, found in zip(own.tolist(), _holders_of(own, lower, upper), strict=True):
+        for box, v, w in zip(own.tolist(), lower[own], upper[own], strict=True):
+            found = own
+            for j in np.flatnonzero(~np.isnan(v)):  # each feature leaves fewer to compare
+                found = found[(lower[found, j] <= v[j]) & (w[j] <= upper[found, j])]
             holders[box] = found
     is_contained = np.zeros(len(labels), bool)
     for box, found in enumerate(holders):
@@ -447,31 +414,10 @@ def find_holders(lower: np.ndarray, upper: np.ndarray, labels: np.ndarray) -> np
     return holder
 
 
-def _holders_of(own: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield for each of some boxes those of them that hold it, itself included.
-
-    No box is longer than the longest, so few begin near enough in the first feature.
-    """
-    order = own[np.argsort(lower[own, 0], kind="stable")]
-    starts = lower[order, 0]  # those that are not known come last
-    longest = np.fmax.reduce(upper[own, 0] - lower[own, 0], initial=0.0) + _MARGIN
-    for v, w in zip(lower[own], upper[own], strict=True):
-        found = order
-        if not np.isnan(v[0]):
-            ends = np.searchsorted(starts, w[0] - longest), np.searchsorted(starts, v[0], "right")
-            found = order[slice(*ends)]
-        for j in np.flatnonzero(~np.isnan(v)):
-            if len(found) == 1:
-                break
-            found = found[(lower[found, j] <= v[j]) & (w[j] <= upper[found, j])]
-        yield found
-
-
 def _join(below: BoxStore, growth: GrowthParameters) -> BoxStore:
     """Return larger boxes, that are learned from those of the level below in their order."""
-    boxes = BoxStore(below.lower.shape[1], below.n_classes)
     ends = frozen(below.lower.copy()), frozen(below.upper.copy())
-    joined = _learn_all(boxes, growth, *ends, below.labels.copy())
+    boxes, joined = learn_boxes(*ends, below.labels.copy(), below.n_classes, growth)
     n_samples = np.zeros(len(boxes), np.int64)
     np.add.at(n_samples, np.where(joined < 0, -1 - joined, joined), below.counts)
     rows = boxes.lower, boxes.upper, boxes.labels, n_samples

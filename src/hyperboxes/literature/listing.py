@@ -1,20 +1,18 @@
 """What listings of literature models add to their rules: overlaps of classes, categories.
 
-`export_text` and `export_frame` find these classes by the registry.
+`export_text` and `export_frame` find these functions by the registry.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from hyperboxes._estimators.categorical import known_categories
+from hyperboxes._readers.fitted import FittedModel
 from hyperboxes._readers.rounding import Rounding
 from hyperboxes._readers.rules import RuleNotes
 from hyperboxes._readers.text import condition_text
-from hyperboxes.literature.frequency import FrequencyGFMM
-from hyperboxes.literature.granular import MultiGranularGFMM
-from hyperboxes.literature.mixed import MixedGFMM
-from hyperboxes.literature.overlapping import OverlappingFuzzyMinMax
 
 # So many exceptions of a rule are written.
 _MOST_EXCEPTIONS = 5
@@ -28,97 +26,63 @@ _RESOLVED = {
 }
 
 
-class OverlapNotes(RuleNotes):
-    """The exceptions of rules: where boxes of another class contain samples as well."""
+def overlap_notes(fitted: FittedModel, rounding: Rounding) -> RuleNotes:
+    """Note the exceptions of rules: where boxes of another class contain samples as well."""
+    regions = fitted.estimator.regions_
+    if len(regions) == 0:
+        return RuleNotes(columns={"overlaps": [""] * len(fitted.hyperboxes)})
+    overlaps: list[list[tuple[int, int]]] = [[] for _ in range(len(fitted.hyperboxes))]
+    for region, (first, second) in enumerate(regions.boxes.tolist()):
+        overlaps[first].append((region, second))
+        overlaps[second].append((region, first))
+    resolved = _RESOLVED[fitted.estimator._model.resolution]
+    number = "1 region is" if len(regions) == 1 else f"{len(regions)} regions are"
+    return RuleNotes(
+        f"{number} shared by boxes of two classes. There {resolved}.",
+        [_exceptions(fitted, rounding, box, found) for box, found in enumerate(overlaps)],
+        {"overlaps": [", ".join(str(other) for _, other in found) for found in overlaps]},
+    )
 
-    def __init__(self, model: OverlappingFuzzyMinMax) -> None:
-        self._boxes = model.hyperboxes_
-        self._regions = model.regions_
-        self._resolution = model._model.resolution
-        self._overlaps: list[list[tuple[int, int]]] = [[] for _ in range(len(self._boxes))]
-        for region, (first, second) in enumerate(self._regions.boxes.tolist()):
-            self._overlaps[first].append((region, second))
-            self._overlaps[second].append((region, first))
 
-    def summary(self) -> str:
-        """Return how many regions there are, and what decides there."""
-        if len(self._regions) == 0:
-            return ""
-        n_regions = len(self._regions)
-        number = "1 region is" if n_regions == 1 else f"{n_regions} regions are"
-        return f"{number} shared by boxes of two classes. There {_RESOLVED[self._resolution]}."
-
-    def lines(
-        self, box: int, rounding: Rounding, features: list[str], classes: list[str]
-    ) -> list[str]:
-        """Return the exceptions of a rule."""
-        found = self._overlaps[box]
-        texts = []
-        for region, other in found[:_MOST_EXCEPTIONS]:
-            rival = f"box {other} ({classes[self._boxes.labels[other]]})"
-            conditions = self._conditions(box, region, rounding, features)
-            if conditions:
-                texts.append(f"except, with {rival}: {'; '.join(conditions)}")
-            else:
-                texts.append(f"except everywhere: {rival} holds it all")
-        if len(found) > len(texts):
-            texts.append(f"except in {len(found) - len(texts)} more regions")
-        return texts
-
-    def columns(self, features: list[str]) -> dict[str, np.ndarray]:
-        """Return which boxes each box overlaps."""
-        texts = [", ".join(str(other) for _, other in found) for found in self._overlaps]
-        return {"overlaps": np.array(texts, dtype=object)}
-
-    def _conditions(
-        self, box: int, region: int, rounding: Rounding, features: list[str]
-    ) -> list[str]:
-        """Return what a region demands beyond the box."""
-        low, high = self._regions.lower[region], self._regions.upper[region]
-        v, w = self._boxes.lower[box], self._boxes.upper[box]
+def _exceptions(
+    fitted: FittedModel, rounding: Rounding, box: int, overlaps: list[tuple[int, int]]
+) -> list[str]:
+    """Return the exceptions of a rule, from its regions and the boxes that share them."""
+    boxes, regions = fitted.hyperboxes, fitted.estimator.regions_
+    v, w = boxes.lower[box], boxes.upper[box]
+    texts = []
+    for region, other in overlaps[:_MOST_EXCEPTIONS]:
+        rival = f"box {other} ({fitted.class_names[boxes.labels[other]]})"
+        low, high = regions.lower[region], regions.upper[region]
         narrower = np.flatnonzero(~(np.isnan(low) | ((low == v) & (high == w))))
-        return [
-            f"{features[j]} {condition_text(rounding, j, low[j], high[j])}"
+        conditions = [
+            f"{fitted.feature_names[j]} {condition_text(rounding, j, low[j], high[j])}"
             for j in narrower.tolist()
         ]
+        if conditions:
+            texts.append(f"except, with {rival}: {'; '.join(conditions)}")
+        else:
+            texts.append(f"except everywhere: {rival} holds it all")
+    if len(overlaps) > len(texts):
+        texts.append(f"except in {len(overlaps) - len(texts)} more regions")
+    return texts
 
 
-class CountNotes(RuleNotes):
-    """The categories that boxes count."""
-
-    column = "counts"
-
-    def __init__(self, model: MixedGFMM) -> None:
-        n_samples = model.hyperboxes_.counts.tolist()
-        self._texts = {
-            j: _list_counts(list(known.values), model._model.counts_of(j), n_samples)
-            for j, known in known_categories(model).items()
-        }
-
-    def summary(self) -> str:
-        """Return what counts are."""
-        if not self._texts:
-            return ""
-        return (
-            "Of categories, boxes count how many of their samples have them. A sample is the more "
-            "a member of a box the more frequent its categories are there, and none is a condition."
-        )
-
-    def lines(
-        self, box: int, rounding: Rounding, features: list[str], classes: list[str]
-    ) -> list[str]:
-        """Return the counts of a box by feature."""
-        return [f"{features[j]}: {texts[box]}" for j, texts in self._texts.items()]
-
-    def columns(self, features: list[str]) -> dict[str, np.ndarray]:
-        """Return the counts of each box by feature."""
-        return {
-            f"{features[j]} {self.column}": np.array(texts, dtype=object)
-            for j, texts in self._texts.items()
-        }
+def count_notes(fitted: FittedModel, rounding: Rounding) -> RuleNotes:
+    """Note how many samples of each box have which categories."""
+    n_samples = fitted.hyperboxes.counts.tolist()
+    counted = zip(
+        fitted.categories.items(), fitted.estimator.category_counts_.values(), strict=True
+    )
+    texts = {j: _list_counts(known.values, counts, n_samples) for (j, known), counts in counted}
+    summary = (
+        "Of categories, boxes count how many of their samples have them. A sample is the more "
+        "a member of a box the more frequent its categories are there, and none is a condition."
+    )
+    return _category_notes(fitted, summary, "counts", texts)
 
 
-def _list_counts(values: list[object], counts: np.ndarray, n_samples: list[int]) -> list[str]:
+def _list_counts(values: tuple[object, ...], counts: np.ndarray, n_samples: list[int]) -> list[str]:
     """Return the counts of each box in words, the largest first."""
     texts = []
     for row, n in zip(counts, n_samples, strict=True):
@@ -130,31 +94,36 @@ def _list_counts(values: list[object], counts: np.ndarray, n_samples: list[int])
     return texts
 
 
-class EndNotes(CountNotes):
-    """The categories that are ends of boxes."""
-
-    column = "categories"
-
-    def __init__(self, model: FrequencyGFMM) -> None:
-        ends = zip(known_categories(model), model.category_ends_.values(), strict=True)
-        self._texts = {
-            j: [" or ".join(str(end) for end in row if end is not None) for row in own.tolist()]
-            for j, own in ends
-        }
-
-    def summary(self) -> str:
-        """Return how categories decide."""
-        return "Categories have distances: see category_distances_." if self._texts else ""
+def end_notes(fitted: FittedModel, rounding: Rounding) -> RuleNotes:
+    """Note the categories that are ends of boxes."""
+    ends = zip(fitted.categories, fitted.estimator.category_ends_.values(), strict=True)
+    texts = {
+        j: [" or ".join(str(end) for end in row if end is not None) for row in own.tolist()]
+        for j, own in ends
+    }
+    summary = "Categories have distances: see category_distances_."
+    return _category_notes(fitted, summary, "categories", texts)
 
 
-class LevelNotes(RuleNotes):
-    """Which level the boxes are of."""
+def _category_notes(
+    fitted: FittedModel, summary: str, column: str, texts: Mapping[int, list[str]]
+) -> RuleNotes:
+    """Return notes on the categories of each box, given as texts by feature."""
+    if not texts:
+        return RuleNotes()
+    names = {j: fitted.feature_names[j] for j in texts}
+    return RuleNotes(
+        summary,
+        [
+            [f"{names[j]}: {text}" for j, text in zip(texts, row, strict=True)]
+            for row in zip(*texts.values(), strict=True)
+        ],
+        {f"{names[j]} {column}": own for j, own in texts.items()},
+    )
 
-    def __init__(self, model: MultiGranularGFMM) -> None:
-        self._all_vote = model._model.votes
 
-    def summary(self) -> str:
-        """Return that other levels have a vote, if they do."""
-        if not self._all_vote:
-            return ""
-        return "These are the boxes of the coarsest level. All levels vote; see levels_."
+def level_notes(fitted: FittedModel, rounding: Rounding) -> RuleNotes:
+    """Note that other levels have a vote, if they do."""
+    if not fitted.estimator._model.votes:
+        return RuleNotes()
+    return RuleNotes("These are the boxes of the coarsest level. All levels vote; see levels_.")

@@ -324,7 +324,7 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
         return number_categories(known, {j: column.values for j, column in columns.items()})
 
     @property
-    def _decided_otherwise(self) -> str:  # type: ignore[override]
+    def _decided_otherwise(self) -> str:
         return "boxes count categories" if known_categories(self) else ""
 
     def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> MixedModel:
@@ -342,10 +342,8 @@ class MixedGFMM(OnlineMixin, BoxClassifier):
             each=self.entropy == "each",
             frequencies=self.overlap == "frequencies",
         )
-        boxes = CountingBoxStore(lower.shape[1], n_classes)
-        return MixedModel(
-            boxes, model.scale, model.membership, features=features, owners=owners, mixture=mixture
-        )
+        model.boxes = CountingBoxStore(lower.shape[1], n_classes)
+        return MixedModel(**vars(model), features=features, owners=owners, mixture=mixture)
 
 
 def number_categories(

@@ -17,20 +17,19 @@ from hyperboxes._estimators.access import reads
 from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.online import ONLINE_CONSTRAINTS, OnlineMixin
 from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
-from hyperboxes._learning.online import learn_online, run_kernel
+from hyperboxes._learning.online import learn_boxes, learn_online
 from hyperboxes._learning.steps import FitCallbacks
-from hyperboxes._models.box_store import WORK_PER_CALL, BoxStore
+from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.calibration import ClassScores, predicted_classes
-from hyperboxes._models.hyperboxes import Hyperboxes
+from hyperboxes._models.hyperboxes import Hyperboxes, ReadOnlyArrays
 from hyperboxes._models.model import BoxModel
 from hyperboxes._models.records import closeness, sum_in_order
 from hyperboxes._models.samples import Samples, frozen, slices
-from hyperboxes.literature.kernels import compensate
 
 # How overlaps are resolved.
 RESOLUTIONS = ("exclude", "compensate", "core", "levels")
 
-# Where the oldest box wins ties, a box has this many votes less its place.
+# Where the oldest box wins ties, a box has this many votes less its index.
 MOST_VOTES = 2**40
 
 # Comparisons of a sample with a box in a feature at a time: some megabytes.
@@ -46,7 +45,7 @@ _GROWTH = {
 
 
 @dataclass(frozen=True, eq=False)
-class OverlapRegions:
+class OverlapRegions(ReadOnlyArrays):
     """Where boxes of two classes overlap, in the order of the boxes.
 
     Where three classes meet there are three regions, one for each pair of boxes.
@@ -78,14 +77,6 @@ class OverlapRegions:
     upper: np.ndarray
     boxes: np.ndarray
 
-    def __post_init__(self) -> None:
-        for array in (self.lower, self.upper, self.boxes):
-            array.flags.writeable = False
-
-    def __reduce__(self) -> tuple[type[Self], tuple[np.ndarray, ...]]:
-        """Make copies and unpickled ones read-only, too."""
-        return type(self), (self.lower, self.upper, self.boxes)
-
     def __len__(self) -> int:
         return len(self.boxes)
 
@@ -111,22 +102,18 @@ class Cores:
 
     def with_samples(self, xl: np.ndarray, xu: np.ndarray, boxes: np.ndarray) -> Self:
         """Return the cores after boxes have absorbed samples, added up in their order."""
-        sums, n_values = self.padded(int(boxes.max(initial=-1)) + 1).rows
+        padded = self.padded(int(boxes.max(initial=-1)) + 1)
+        sums, n_values = padded.sums, padded.n_values
         centres = (xl + xu) / 2
         is_known = ~np.isnan(centres)
         np.add.at(sums, boxes, np.where(is_known, centres, 0.0))
         np.add.at(n_values, boxes, is_known)
         return type(self)(sums, n_values)
 
-    @property
-    def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Both arrays."""
-        return self.sums, self.n_values
-
     def padded(self, n_boxes: int) -> Self:
         """Return a copy with rows for so many boxes at least."""
         padding = ((0, max(n_boxes - len(self.sums), 0)), (0, 0))
-        return type(self)(*(np.pad(rows, padding) for rows in self.rows))
+        return type(self)(np.pad(self.sums, padding), np.pad(self.n_values, padding))
 
     def means(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the cores of boxes: the means of samples, or centres where there is none."""
@@ -258,35 +245,49 @@ def find_overlap_degree(
 
 
 def in_overlap(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-    """Return which samples boxes of more than one class hold."""
+    """Return which samples boxes of more than one class contain."""
     best = BoxModel.find_nearest(model, xl, xu).scores
-    return _are_held_by_several(best)
-
-
-def _are_held_by_several(best: np.ndarray) -> np.ndarray:
     return (best == 1.0).sum(axis=1) > 1
 
 
 def _compensate(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> ClassScores:
-    """Subtract the outputs of the neurons from classes that hold a sample together."""
+    """Subtract the outputs of the neurons from classes whose boxes contain a sample together."""
     nearest = BoxModel.find_nearest(model, xl, xu)
     best = nearest.scores
-    rows = np.flatnonzero(_are_held_by_several(best))
-    if len(rows):
-        taken = _find_taken(model, frozen(xl[rows]), frozen(xu[rows]))
-        best[rows] = np.where(taken > 0.0, closeness(taken), best[rows])
+    rows = np.flatnonzero((best == 1.0).sum(axis=1) > 1)
+    taken = _find_compensation(model, xl[rows], xu[rows])
+    best[rows] = np.where(taken > 0.0, closeness(taken), best[rows])
     return nearest
 
 
-def _find_taken(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
-    """Return what `compensate` finds."""
-    boxes = model.boxes
-    taken = np.empty((len(xl), boxes.n_classes))
-    arguments = boxes.arrays, model.membership.metric, boxes.make_search(), WORK_PER_CALL
-    lists = boxes.make_lists()
-    row = 0
-    while row < len(xl):
-        row = compensate(xl, xu, row, *arguments, *lists, taken)
+def _find_compensation(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> np.ndarray:
+    """Return what is taken from each class by the overlap and containment neurons of FMCN: up to 1.
+
+    One sits on what two boxes of different classes share, so it is active for a sample that both
+    contain. All is taken from a box that contains the other. Otherwise it is the more the farther
+    the sample is from the faces of the box, the mean over the features.
+    """
+    lower, upper, labels, _ = model.boxes.rows
+    own = np.flatnonzero(labels != NO_LABEL)
+    taken = np.zeros((len(xl), model.boxes.n_classes))
+    for row, (low, high) in enumerate(zip(xl, xu, strict=True)):
+        boxes = own[model.closeness(low[None], high[None], own)[0] == 1.0]
+        v, w = lower[boxes], upper[boxes]
+        # Two boxes that contain a sample with missing values need not meet.
+        meet = ~((v[:, None] > w) | (w[:, None] < v)).any(axis=2)
+        meet &= labels[boxes, None] != labels[boxes]
+        contain = ((v[:, None] < v) & (w < w[:, None])).all(axis=2)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            to_upper, to_lower = (
+                np.where(w != 0.0, high / w, 1.0),
+                np.where(low != 0.0, v / low, 1.0),
+            )
+        nearness = np.fmax(to_upper, to_lower)
+        nearness = sum_in_order(np.where(np.isnan(v) | np.isnan(low), 1.0, nearness)) / len(low)
+        is_cut = (meet & ~contain.T).any(axis=1)
+        cut = np.where(is_cut, 1.0 - np.minimum(nearness, 1.0), 0.0)
+        cut[(meet & contain).any(axis=1)] = 1.0
+        np.maximum.at(taken[row], labels[boxes], cut)
     return taken
 
 
@@ -306,7 +307,8 @@ def _compare_cores(model: OverlapModel, xl: np.ndarray, xu: np.ndarray) -> Class
         holds = closeness(model.membership.distance(gaps)) == 1.0
         holds &= labels != NO_LABEL
         ranks[rows] = _lean(model, low, high, cores)
-        several = _count_labels(holds, labels, model.boxes.n_classes) > 1
+        largest = np.where(holds, labels, -1).max(axis=1)
+        several = np.where(holds, labels, largest[:, None]).min(axis=1) < largest
         ranks[rows][several] = np.where(holds, closeness(away), -np.inf)[several]
     return _best_of_classes(ranks, labels, np.arange(len(labels)), model.boxes.n_classes)
 
@@ -377,14 +379,6 @@ def _best_of_classes(
     return ClassScores(best, votes, np.full(shape, MOST_VOTES), np.zeros(len(ranks)))
 
 
-def _count_labels(holds: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return how many classes hold each sample."""
-    counts = np.zeros(len(holds), np.int64)
-    for label in range(n_classes):
-        counts += holds[:, labels == label].any(axis=1)
-    return counts
-
-
 def _slices(n_rows: int, n_comparisons: int) -> Iterator[slice]:
     """Yield rows that can be compared with everything at once."""
     return slices(n_rows, max(_COMPARISONS_AT_ONCE // n_comparisons, 1))
@@ -445,7 +439,7 @@ def _children(
         is_region = not (lower > upper).any()  # which two that hold a missing value need not share
         if is_region and (y[rows] != NO_LABEL).any():
             arrays = frozen(xl[rows]), frozen(xu[rows]), y[rows]
-            boxes = _learn(*arrays, parent.boxes.n_classes, growth)
+            boxes, _ = learn_boxes(*arrays, parent.boxes.n_classes, growth)
             children.append(_Network(lower, upper, level, boxes, rows))
     return children
 
@@ -453,7 +447,7 @@ def _children(
 def _find_regions(
     network: _Network, xl: np.ndarray, xu: np.ndarray
 ) -> dict[tuple[int, int], np.ndarray]:
-    """Return the samples, by their places, that each pair of boxes of two classes holds."""
+    """Return the samples, as positions in `rows`, that pairs of boxes of two classes contain."""
     lower, upper, labels, _ = network.boxes.rows
     size = max(_COMPARISONS_AT_ONCE // lower.size, 1)
     found: dict[tuple[int, int], list[int]] = {}
@@ -467,16 +461,6 @@ def _find_regions(
             for pair in zip(boxes[first].tolist(), boxes[second].tolist(), strict=True):
                 found.setdefault(pair, []).append(part.start + number)
     return {pair: np.array(numbers) for pair, numbers in found.items()}
-
-
-def _learn(
-    xl: np.ndarray, xu: np.ndarray, y: np.ndarray, n_classes: int, growth: GrowthParameters
-) -> BoxStore:
-    boxes = BoxStore(xl.shape[1], n_classes)
-    joined = np.empty(len(y), np.int64)
-    while boxes.n_learned < len(y):
-        run_kernel(boxes, growth, xl, xu, y, joined)
-    return boxes
 
 
 def _in_order(networks: list[_Network], n_features: int) -> Levels:
@@ -601,7 +585,7 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
     _model: OverlapModel
 
     @property
-    def _decided_otherwise(self) -> str:  # type: ignore[override]
+    def _decided_otherwise(self) -> str:
         if self._model.resolution == "exclude":
             return ""
         return f"resolution={self._model.resolution!r} decides where boxes of two classes overlap"
@@ -654,41 +638,8 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
         growth = self._growth_parameters(model)
         learn_levels(samples, model, growth, self.n_levels, self.shrink, callbacks)
 
-    @available_if(_goes_on_learning)
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        X_upper: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Go on learning from more samples, in their order; not with ``resolution="levels"``.
-
-        Parameters
-        ----------
-        X, y, classes, X_upper, sample_weight : array-like
-            As in :meth:`ImprovedOnlineGFMM.partial_fit`.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-        """
-        return super().partial_fit(X, y, classes, X_upper, sample_weight)
-
-    @available_if(_goes_on_learning)
-    def learn_one(self, x: Any, y: Any) -> None:
-        """Learn a single sample, as river's models do; not with ``resolution="levels"``.
-
-        Parameters
-        ----------
-        x : dict or sequence of n_features numbers
-            The sample.
-        y : object
-            Its label.
-        """
-        super().learn_one(x, y)
+    partial_fit = available_if(_goes_on_learning)(OnlineMixin.partial_fit)
+    learn_one = available_if(_goes_on_learning)(OnlineMixin.learn_one)
 
     @property
     def cores_(self) -> np.ndarray:

@@ -60,9 +60,9 @@ function numberRow(name, classes, write) {
 
 function explainSample(sample) {
   const classes = shownClasses(sample);
-  const rows = [[["intercept"], report.intercept]];
-  for (const { box, conditions } of sample.held) {
-    const votes = Object.fromEntries(report.boxes.votes[box]);
+  const rows = [[["intercept"], sample.baseline]];
+  for (const { box, conditions, part } of sample.held) {
+    const votes = Object.fromEntries(report.boxes.votes[box].map(([code, vote]) => [code, part * vote]));
     if (classes.some((code) => votes[code])) {
       rows.push([[element("b", {}, `box ${report.boxes.index[box]} `), conditions.join(" and ")], votes]);
     }

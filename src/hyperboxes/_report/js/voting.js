@@ -7,7 +7,7 @@ const MOST_CATEGORIES = 4;
 const learned = "model" in report.editing ? unpackVotes(report.editing.model) : null;
 
 function unpackVotes(model) {
-  const packed = ["lower", "upper", "weights", "intercept"].map((name) => [name, unpack(model[name])]);
+  const packed = ["lower", "upper", "weights", "intercept", "missingScores", "shift"].map((name) => [name, unpack(model[name])]);
   const starts = [0];
   for (const conditions of report.boxes.conditions) {
     starts.push(starts.at(-1) + conditions.length);
@@ -19,22 +19,31 @@ function votesFor(box) {
   return learned.weights.subarray(box * report.nClasses, (box + 1) * report.nClasses);
 }
 
-function holds(box, values) {
-  return report.boxes.conditions[box].every(([feature], place) => {
+/** Which part of its votes a box adds: 1, 0 or, where values are missing, less than 1. */
+function partOf(box, values) {
+  return report.boxes.conditions[box].reduce((part, [feature], place) => {
     const at = learned.starts[box] + place;
     const value = values[feature];
-    return Number.isNaN(value) ? learned.missing[at] === 1 : learned.lower[at] <= value && value <= learned.upper[at];
-  });
+    const isMet = learned.lower[at] <= value && value <= learned.upper[at];
+    return part * (Number.isNaN(value) ? learned.missingShares[at] : Number(isMet));
+  }, 1);
 }
 
-function addVotes(held) {
+function addVotes(parts) {
   const scores = [...learned.intercept];
-  for (const box of held) {
+  for (const [box, part] of parts) {
     votesFor(box).forEach((vote, code) => {
-      scores[code] += vote;
+      scores[code] += part * vote;
     });
   }
   return scores;
+}
+
+/** How many features in conditions are missing, and how far that moves the scores to the classes' shares. */
+function weighUnknown(values) {
+  const nUnknown = learned.used.filter((feature) => Number.isNaN(values[feature])).length;
+  const part = nUnknown / Math.max(learned.used.length, 1);
+  return [nUnknown, part * part * (part * part)];
 }
 
 function softmax(scores) {
@@ -89,7 +98,8 @@ function metCondition(box, place, values) {
   const value = values[feature];
   const at = learned.starts[box] + place;
   if (Number.isNaN(value)) {
-    return `${name} missing`;
+    const share = learned.missingShares[at];
+    return share === 1 ? `${name} missing` : `${name} missing (counts ${share})`;
   }
   const [low, high] = [learned.lower[at], learned.upper[at]];
   if (categories) {
@@ -109,42 +119,48 @@ function metCondition(box, place, values) {
   return below === null ? `${middle} <= ${last}` : `${middle} > ${below}`;
 }
 
-/** The boxes that hold a sample, those with the largest votes first. */
-function boxesByVote(held) {
-  const size = (box) => Math.max(...[...votesFor(box)].map(Math.abs));
-  return [...held].sort((a, b) => size(b) - size(a) || a - b);
+/** The boxes that hold a sample, those that add the most first. */
+function boxesByVote(parts) {
+  const size = (box) => parts.get(box) * Math.max(...[...votesFor(box)].map(Math.abs));
+  return [...parts.keys()].sort((a, b) => size(b) - size(a) || a - b);
 }
 
 /** A sample with other values, explained like those that came with the page; NaN is a missing value. */
 function explainValues(original, values) {
-  const held = [...report.boxes.index.keys()].filter((box) => holds(box, values));
-  const scores = addVotes(held);
-  const memberships = softmax(scores);
+  const parts = new Map([...report.boxes.index.keys()].map((box) => [box, partOf(box, values)]).filter(([, part]) => part > 0));
+  const sums = addVotes(parts);
+  const [nUnknown, weight] = weighUnknown(values);
+  const scores = sums.map((sum, code) => sum + weight * (learned.missingScores[code] - sum));
+  const memberships = softmax(scores.map((score, code) => score - learned.shift[code]));
   const predicted = scores.indexOf(Math.max(...scores));
-  const ordered = boxesByVote(held);
+  const ordered = boxesByVote(parts);
   const told = ordered.slice(0, MOST_TOLD);
   const rest = new Array(report.nClasses).fill(0);
   for (const box of ordered.slice(MOST_TOLD)) {
     votesFor(box).forEach((vote, code) => {
-      rest[code] += vote;
+      rest[code] += parts.get(box) * vote;
     });
   }
-  const contain = held.length === 1 ? "contains" : "contain";
-  const probability = formatDegree(Math.max(...memberships));
+  const nInside = [...parts.values()].filter((part) => part === 1).length;
+  const contain = nInside === 1 ? "contains" : "contain";
+  const partly = nInside < parts.size ? `, ${parts.size - nInside} in part` : "";
+  const probability = formatDegree(memberships[predicted]);
   return {
     row: original.row,
     true: original.true,
     predicted,
     memberships,
     scores,
-    nHeld: held.length,
+    nHeld: parts.size,
     held: told.map((box) => ({
       box,
+      part: parts.get(box),
       conditions: report.boxes.conditions[box].map((_, place) => metCondition(box, place, values)),
     })),
     rest,
-    why: `${labelName(predicted)}, probability ${probability}: ${held.length || "none"} of ${report.nBoxes} ${report.nBoxes === 1 ? "box" : "boxes"} ${contain} the sample.`,
-    tie: "",
+    baseline: learned.intercept.map((start, code) => start + (scores[code] - sums[code])),
+    why: `${labelName(predicted)}, probability ${probability}: ${nInside || "none"} of ${report.nBoxes} ${report.nBoxes === 1 ? "box" : "boxes"} ${contain} the sample${partly}.`,
+    tie: weight > 0 ? `Unknown are ${nUnknown} of the ${learned.used.length} features in conditions: the intercept includes a move of the scores towards the classes' shares.` : "",
   };
 }
 
