@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
@@ -116,7 +115,7 @@ def measure(name: str, X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, fl
         "predict us": 1e6 * seconds / len(p),
         "boxes, leaves": size_of(model),
         "accuracy": float(np.mean(every.argmax(axis=1) == y_test)),
-        "log-loss": float(log_loss(y_test, np.clip(every, 1e-7, 1), labels=range(every.shape[1]))),
+        "log-loss": float(-np.log(np.maximum(every[np.arange(len(p)), y_test], 1e-7)).mean()),
     }
 
 

@@ -69,25 +69,29 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    max_boxes : int, default=20
+    max_boxes : int or "auto", default=20
         How many boxes there may be. Up to 100, all votes are corrected after each new box, and the
-        ends of the box before. Beyond, boxes are found in several runs, whose scores are averaged:
-        more accurate, and not meant to be read.
-    max_conditions : int, default=4
-        How many features a box may constrain; at most 60.
+        ends of the box before. Beyond, boxes are found in several runs, whose scores are averaged,
+        or with 2,500 samples or more many at a time: more accurate, and not meant to be read.
+        "auto" is for accuracy: half of the number of samples, at least 1,000 and at most 10,000.
+    max_conditions : int or "auto", default="auto"
+        How many features a box may constrain; at most 60. "auto": 4, or 8 where many boxes are
+        found at a time.
     learning_rate : float, default="auto"
         What share of its vote a new box gets. "auto": 1 up to 100 boxes; beyond, 60 by the number
-        of boxes of a run, at least 0.4 and at most 1.
+        of boxes of a run, at least 0.4 and at most 1. Where many are found at a time: the root of
+        500 by the number of boxes, at least 0.2 and at most 0.5.
     subsample : float, default="auto"
         The share of the samples on which a box is sought; the others judge it. "auto": 0.6 up to
-        100 boxes, 0.3 beyond. At most 20,000 samples are looked at for a box, 50,000 beyond.
+        100 boxes, 0.3 beyond, 0.5 where many are found at a time. At most 20,000 samples are looked
+        at for a box, 50,000 beyond.
     l2 : float, default="auto"
         What keeps votes small: it is added to a box's sum of p (1 - p). "auto": up to 100 boxes, 40
-        for two classes and 10 for more; beyond, 20 and 5.
+        for two classes and 10 for more; beyond, 20 and 5; where many are found at a time, 5.
     early_stopping : bool, default=True
         Whether to leave out boxes that do not help on the samples that were not searched, and to
-        stop when that has happened often (6 times up to 100 boxes, 60 times in a run beyond). There
-        may be fewer boxes than `max_boxes` then.
+        stop when that has happened often (6 times up to 100 boxes, 60 times in a run beyond, 6
+        times to all that were found at a time). There may be fewer boxes than `max_boxes` then.
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in other scikit-learn classifiers.
     {categorical}
@@ -124,12 +128,13 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
     -----
     Features are put into at most 255 bins. Values that are equal or in the same bin are the same to
     the learner, so no scaling is needed. With more than 200,000 samples, bins and boxes are found
-    on 200,000 drawn at random, and votes are fitted to all. Of thousands of features, or hundreds
-    and several classes, each draw of samples looks at some, which bounds the time of a fit: half of
-    them those that looked best before, half at random. Where a condition was learned without
-    missing values, a sample that lacks the feature meets it in part: by the share of the training
-    samples that do. The less is known of a sample, the nearer its probabilities are to the classes'
-    shares.
+    on 200,000 drawn at random, and votes are fitted to all. Where many boxes are found at a time,
+    500,000 are drawn for both, which takes some 100 bytes a sample and 8 for each class. Of
+    thousands of features, or hundreds and several classes, each draw of samples looks at some,
+    which bounds the time of a fit: half of them those that looked best before, half at random.
+    Where a condition was learned without missing values, a sample that lacks the feature meets it
+    in part: by the share of the training samples that do. The less is known of a sample, the nearer
+    its probabilities are to the classes' shares.
 
     Examples
     --------

@@ -27,7 +27,7 @@ from hyperboxes._kernels.quantize import MISSING, mixed
 
 # Samples drawn for a partition, with their g and h, and arrays to sort them with. `shares`: how
 # many SHARES of each sample were drawn.
-Drawn = namedtuple("Drawn", "rows gradients shares spare_rows spare_gradients")
+DrawnSamples = namedtuple("DrawnSamples", "rows gradients shares spare_rows spare_gradients")
 
 # Of each node: where its drawn samples begin and end, their g and h; its best division: the gain,
 # the feature, the last bin of the first part, and whether NaN is in that part; the number of the

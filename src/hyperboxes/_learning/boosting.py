@@ -507,7 +507,7 @@ class PartitionBooster:
         self._has_missing = (samples.codes == MISSING).any(axis=1)
         self._scores = np.zeros(n_features)  # of features, when last looked at
         self._boxes = np.empty(n_samples, np.int32)
-        self._drawn = partition.Drawn(
+        self._drawn = partition.DrawnSamples(
             np.empty(n_samples, np.uint32),
             np.empty(n_samples, np.int64),
             np.empty(n_samples, np.uint8),
