@@ -137,6 +137,7 @@ def test_several_boxes_of_each_class(table, params, learner, number, width):
 def test_nearest_boxes(table, params, learner, calibrate, is_scaled):
     X, X_upper, y, categorical = table
     params = with_gamma(params, X.shape[1]) | {"calibrate": calibrate, "unlabeled": -1}
+    params["decision"] = "nearest"
     if not is_scaled:
         params["scaling"] = [[low] * X.shape[1] for low in RANGE]
     y[len(np.unique(y)) :: 4] = -1
@@ -149,7 +150,8 @@ def test_nearest_boxes(table, params, learner, calibrate, is_scaled):
 def test_merged_and_pruned_models_and_classes_without_a_box(table, params):
     X, X_upper, y, _ = table
     ranges = [[low] * X.shape[1] for low in RANGE]
-    new = partial(OnlineGFMM, **with_gamma(params, X.shape[1]), scaling=ranges)
+    params = with_gamma(params, X.shape[1]) | {"scaling": ranges, "decision": "nearest"}
+    new = partial(OnlineGFMM, **params)
     parts = []
     for rows in (slice(None, None, 2), slice(1, None, 2)):
         upper = None if X_upper is None else X_upper[rows]

@@ -66,9 +66,12 @@ def _write_probability(record: AdditiveBoxes, scores: dict[int, str], label: int
     """Return the softmax of a score, whose exponents are limited where they may be out of range."""
     largest = np.abs(record.intercept) + np.abs(record.weights).sum(axis=0)
     is_safe = 2.0 * np.maximum(largest, np.abs(record.missing_scores)).max() < _MOST_EXPONENT
+    shift = np.broadcast_to(record.shift, record.intercept.shape).tolist()
     terms = ["1.0e0"]
     for other in sorted(scores.keys() - {label}):
         exponent, most = f"{scores[other]} - {scores[label]}", double(_MOST_EXPONENT)
+        if shift[other] != shift[label]:
+            exponent += f" - ({double(shift[other] - shift[label])})"
         if not is_safe:
             ends = f"WHEN {exponent} > {most} THEN {most} WHEN {exponent} < -{most} THEN -{most}"
             exponent = f"CASE {ends} ELSE {exponent} END"
