@@ -14,7 +14,7 @@ KERNELS := $(wildcard src/hyperboxes/_kernels/*.py)
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
 PYTEST := -m pytest --numprocesses logical --dist loadfile
-BENCHMARKS := $(addprefix bench-, defaults peers scale large order hidden probabilities imbalance ensembles mixed readable boosted streams dask family faults matrix)
+BENCHMARKS := $(addprefix bench-, defaults decision peers scale large order hidden probabilities imbalance ensembles mixed readable boosted streams dask family faults matrix)
 ON_KERNELS := $(foreach name,adaptive agglomerative bitmaps boosting ensembles fences geometry box_index all_class_tree mixed online nearest simd blocking saving saving_additive wrong_files,tests/test_$(name).py)
 ON_PAPER_SETS := $(addprefix bench-, missing labels merging membership pruning)
 

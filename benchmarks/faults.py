@@ -6,8 +6,13 @@
 - kills: `fit`, `stream --save-every` and `save` are killed at a random moment. What was saved
   loads, and a resumed stream ends with the predictions of an uninterrupted one.
 - exports: predictions in Python, SQL (SQLite) and ONNX are compared.
+- threads: three predict, copy and save, while another one learns. What they find must be what the
+  model finds before or after some batch.
+- writers: four processes save to one file, which loads at any time; a third of them is killed.
+- months: samples come one by one, and their ranges drift to several times those of the first
+  batch. Time, memory and accuracy are shown, and the model as last saved learns the rest alike.
 
-Files and tables are tried in processes of their own, so that a crash is counted.
+All are tried in processes of their own, so that a crash is counted.
 """
 
 from __future__ import annotations
@@ -16,21 +21,25 @@ import hashlib
 import io
 import json
 import random
+import resource
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 import hyperboxes as hb
 from benchmarks.harness import command, machine, progress, table
@@ -40,7 +49,7 @@ from hyperboxes._models import executor
 from hyperboxes.literature import MixedGFMM
 
 # Attacks of a process, which takes a second to start.
-_BATCH = 100
+_BATCH = 1_000
 
 FLOATS = (np.nan, np.inf, -np.inf, 0.0, -1.0, 1.0, 2.0, 5e-324, 1e-200, 1e150, -1e300, 1.7e308)
 INTEGERS = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 255, 2**31, 2**53, 2**62, 2**63 - 1)
@@ -141,7 +150,8 @@ def try_file(content: bytes, X: pd.DataFrame, y: np.ndarray) -> str:
         model = hb.load(io.BytesIO(content))
     except hb.ModelFileError:
         return "rejected"
-    X = X.iloc[:, : model.n_features_in_].set_axis(model.feature_names_in_, axis=1)
+    X = X.iloc[:, : model.n_features_in_]
+    X = X.set_axis(getattr(model, "feature_names_in_", X.columns), axis=1)
     for use in (_agree, _read, _learn):
         if found := _trial(lambda use=use: use(model, X, y)):
             return found
@@ -346,7 +356,168 @@ def try_exports(seed: int, count: int) -> Iterator[str]:
             yield f"ONNX, {name}: {'equal' if is_same else 'DIFFERENT'}"
 
 
-PARTS = {"files": try_files, "tables": try_tables, "kills": try_kills, "exports": try_exports}
+# --- Threads and processes ------------------------------------------------------------------------
+
+
+def make_learners() -> dict[str, Any]:
+    """Return learners of streams, with a limit of boxes and without."""
+    return {
+        "AdaptiveGFMM": hb.AdaptiveGFMM(),
+        "ImprovedOnlineGFMM": hb.ImprovedOnlineGFMM(0.3),
+        "ImprovedOnlineGFMM(max_boxes=1000)": hb.ImprovedOnlineGFMM(0.3, max_boxes=1000),
+        "OnlineGFMM": hb.OnlineGFMM(),
+        "OnlineGFMM(max_boxes=1000)": hb.OnlineGFMM(max_boxes=1000),
+    }
+
+
+def draw_stream(
+    rng: np.random.Generator, start: int, stop: int, length: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return samples of a stream whose ranges move to several times their width, and labels."""
+    when = np.arange(start, stop) / length
+    within = rng.uniform(size=(stop - start, 4))
+    moved = np.column_stack([6 * when, 4 * np.sin(6 * when), -3 * when, 0 * when])
+    y = (within[:, 0] + within[:, 1] / 2 > 0.75) ^ (within[:, 2] > 0.8)
+    return within + moved, (y ^ (rng.uniform(size=len(y)) < 0.02)).astype(int)
+
+
+def saved(model: Any) -> io.BytesIO:
+    """Return a file of a model."""
+    file = io.BytesIO()
+    hb.save(model, file)
+    file.seek(0)
+    return file
+
+
+def try_threads(seed: int, count: int) -> Iterator[str]:
+    """Yield whether each reading of a model that learns is that of a whole number of batches."""
+    sys.setswitchinterval(1e-6)
+    learners = make_learners()
+    n_batches = 40
+    for name, learner in learners.items():
+        for number in range(-(-count // (3 * len(learners)))):
+            rng = np.random.default_rng([seed, number])
+            X, y = draw_stream(rng, 0, 100 * n_batches, 100 * n_batches)
+            batches = [(X[row : row + 100], y[row : row + 100]) for row in range(0, len(X), 100)]
+            read: dict[str, Callable[[Any], bytes]] = {
+                "predict_proba": lambda model, X=X: model.predict_proba(X[:50]).tobytes(),
+                "predict_one": lambda model, X=X: bytes([model.predict_one(X[0])]),
+                "save": lambda model: saved(model).getvalue(),
+            }
+            known: dict[str, set[bytes]] = {what: set() for what in read}
+            alone, shared = clone(learner), clone(learner)
+            for batch in batches:
+                alone.partial_fit(*batch, classes=[0, 1])
+                for what in read:
+                    known[what].add(read[what](alone))
+            shared.partial_fit(*batches[0], classes=[0, 1])
+            is_over = threading.Event()
+
+            def read_on(
+                what: str, shared: Any = shared, read: Any = read, over: Any = is_over
+            ) -> list[bytes]:
+                found = [read[what](shared)]
+                while not over.is_set():
+                    found.append(read[what](shared))
+                return found
+
+            with ThreadPoolExecutor(len(read)) as threads:
+                tasks = {what: threads.submit(read_on, what) for what in read}
+                for batch in batches[1:]:
+                    shared.partial_fit(*batch)
+                is_over.set()
+                for what, task in tasks.items():
+                    is_whole = set(task.result()) <= known[what]
+                    yield f"{name}, {what}: {'whole batches' if is_whole else 'DIFFERENT'}"
+
+
+def try_writers(seed: int, count: int) -> Iterator[str]:
+    """Yield what a file holds while several processes save to it, some of which are killed."""
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory() as name:
+        paths = [str(Path(name, text)) for text in ("model", "one", "two")]
+        models = make_models(seed)
+        for path, kind in zip(paths, ("nearest", "nearest", "additive"), strict=True):
+            hb.save(models[kind], path)
+        writers: list[subprocess.Popen[bytes]] = []
+        try:
+            for number in range(count):
+                while len(writers) < 4:
+                    writers.append(subprocess.Popen([sys.executable, "-c", _SAVE, *paths]))
+                time.sleep(rng.uniform(0.0, 0.05))
+                yield f"loaded a whole model: {type(hb.load(paths[0])).__name__}"
+                if number % 100 == 99:
+                    writers[0].kill()
+                    writers.pop(0).wait()
+        finally:
+            for writer in writers:
+                writer.kill()
+                writer.wait()
+
+
+# --- Months ---------------------------------------------------------------------------------------
+
+
+def memory() -> float:
+    """Return the megabytes that this process has in memory."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def try_months(seed: int, count: int) -> Iterator[str]:
+    """Yield figures of each learner after a tenth of a stream and at its end, and of recovery."""
+    for name, learner in make_learners().items():
+        rng = np.random.default_rng(seed)
+        model = clone(learner).partial_fit(*draw_stream(rng, 0, 1000, count), classes=[0, 1])
+        before, n_tenth = memory(), count // 10
+        spent, hits = 0.0, []
+        for start in range(1000, count, 1000):
+            X, y = draw_stream(rng, start, min(start + 1000, count), count)
+            rows, labels = X.tolist(), y.tolist()
+            hits += [
+                model.predict_one(row) == label
+                for row, label in zip(rows[::10], labels[::10], strict=True)
+            ]
+            if start + 1000 >= count:
+                recovered = hb.load(saved(model))
+                for row, label in zip(rows, labels, strict=True):
+                    recovered.learn_one(row, label)
+            begun = time.process_time()
+            for row, label in zip(rows, labels, strict=True):
+                model.learn_one(row, label)
+            spent += time.process_time() - begun
+            if start + 1000 in (n_tenth, count):
+                yield (
+                    f"{name}: {start + 1000:,} samples, the last tenth at "
+                    f"{spent / (10 * len(hits)) * 1e6:.0f} us, accuracy {np.mean(hits):.2f}, "
+                    f"{len(model.hyperboxes_):,} boxes, {memory() - before:.0f} MB more"
+                )
+            if (start + 1000) % n_tenth == 0:
+                spent, hits = 0.0, []
+        is_same = (model.predict_proba(X) == recovered.predict_proba(X)).all()
+        for part in ("lower", "upper", "labels", "counts"):
+            pair = getattr(model.hyperboxes_, part), getattr(recovered.hyperboxes_, part)
+            is_same &= np.array_equal(*pair)
+        yield f"{name}: recovered {'the same model' if is_same else 'a DIFFERENT model'}"
+
+
+PARTS = {
+    "files": try_files,
+    "tables": try_tables,
+    "kills": try_kills,
+    "exports": try_exports,
+    "threads": try_threads,
+    "writers": try_writers,
+    "months": try_months,
+}
+COUNTS = {
+    "files": 20_000,
+    "tables": 200,
+    "kills": 500,
+    "exports": 100_000,
+    "threads": 150,
+    "writers": 500,
+    "months": 200_000,
+}
 
 
 def attack(part: str, seed: int, count: int) -> Counter[str]:
@@ -368,7 +539,8 @@ def attack(part: str, seed: int, count: int) -> Counter[str]:
 def main() -> None:
     """Print how often each result came."""
     parser = command("bench-faults", __doc__, quick="a tenth of the attacks", data=False)
-    for part, count in {"files": 20_000, "tables": 200, "kills": 500, "exports": 50_000}.items():
+    parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS), help="what to try")
+    for part, count in COUNTS.items():
         parser.add_argument(f"--{part}", type=int, default=count, metavar="N")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--worker", choices=PARTS, help="attack in this process")
@@ -381,7 +553,7 @@ def main() -> None:
         return
     print(machine("numpy", "numba"))
     rows = []
-    for part in PARTS:
+    for part in options.only:
         count = getattr(options, part) // (10 if options.quick else 1)
         found = attack(part, options.seed, count)
         rows += [[part, result, f"{number:,}"] for result, number in found.most_common()]

@@ -48,7 +48,7 @@ def test_models_of_boxes_multiply_probabilities(learner):
         if hasattr(model, "predict_one"):
             rows = [dict(enumerate(row)) for row in X[:20]]
             assert [model.predict_one(row) for row in rows] == model.predict(X[:20]).tolist()
-        with pytest.raises(TypeError, match=r"explain is unsupported .*class_weight=None"):
+        with pytest.raises(TypeError, match="explain is unsupported"):
             explain(model, X)
     np.testing.assert_array_equal(model.set_params(class_weight=None).predict_proba(X), plain)
 

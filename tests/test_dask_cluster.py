@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import dask
@@ -99,6 +100,15 @@ def test_a_cluster_gives_the_model_of_one_process(client, expected):
         assert same_boxes(again, expected)
         futures = client.scatter([X[rows] for rows in PARTS])
         assert same_boxes(fit(None, futures, data()[1]), expected)
+
+
+def test_two_clients_at_once(client, expected):
+    with (
+        Client(client.scheduler.address, set_as_default=False) as other,
+        ThreadPoolExecutor(4) as pool,
+    ):
+        for model in pool.map(lambda which: fit(which, *data()), [client, other, client, other]):
+            assert same_boxes(model, expected)
 
 
 def test_errors_of_partitions_come_through(client):

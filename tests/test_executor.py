@@ -27,6 +27,7 @@ from hyperboxes._estimators.validation import NUMBERS, validate_samples
 from hyperboxes._models import executor
 from hyperboxes._models.samples import Intervals
 from tests import boosted
+from tests.learners import forced
 from tests.strategies import few_examples
 
 RANGE = (-2.0, 3.0)
@@ -118,10 +119,25 @@ def assert_nearest_equal(model, X, X_upper=None):
 
 
 @few_examples
+@given(tables(), boxes_of(), st.sampled_from(NEAREST), st.integers(1, 3), st.integers(0, 2))
+def test_several_boxes_of_each_class(table, params, learner, number, width):
+    X, X_upper, y, categorical = table
+    params = with_gamma(params, X.shape[1]) | {"unlabeled": -1}
+    y[len(np.unique(y)) :: 4] = -1
+    model = learner(**params, categorical_features=categorical).fit(X, y, X_upper)
+    model = forced(model, number, width)
+    samples = queries(X, X_upper) if categorical is None else (X, X_upper)
+    found = executor.evaluate(model._record(), *validated(model, *samples))
+    assert_array_equal(found.probabilities, model.predict_proba(*samples))
+    assert_array_equal(model.classes_[found.winners], model.predict(*samples))
+
+
+@few_examples
 @given(tables(), boxes_of(), st.sampled_from(NEAREST), st.booleans(), st.booleans())
 def test_nearest_boxes(table, params, learner, calibrate, is_scaled):
     X, X_upper, y, categorical = table
     params = with_gamma(params, X.shape[1]) | {"calibrate": calibrate, "unlabeled": -1}
+    params["decision"] = "nearest"
     if not is_scaled:
         params["scaling"] = [[low] * X.shape[1] for low in RANGE]
     y[len(np.unique(y)) :: 4] = -1
@@ -134,7 +150,8 @@ def test_nearest_boxes(table, params, learner, calibrate, is_scaled):
 def test_merged_and_pruned_models_and_classes_without_a_box(table, params):
     X, X_upper, y, _ = table
     ranges = [[low] * X.shape[1] for low in RANGE]
-    new = partial(OnlineGFMM, **with_gamma(params, X.shape[1]), scaling=ranges)
+    params = with_gamma(params, X.shape[1]) | {"scaling": ranges, "decision": "nearest"}
+    new = partial(OnlineGFMM, **params)
     parts = []
     for rows in (slice(None, None, 2), slice(1, None, 2)):
         upper = None if X_upper is None else X_upper[rows]

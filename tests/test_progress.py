@@ -1,6 +1,7 @@
 """Progress through scikit-learn's callbacks, and what an interrupted fit leaves behind."""
 
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -184,3 +185,47 @@ def test_progress_bars(capsys):
     search = GridSearchCV(ImprovedOnlineGFMM(), {"theta": [0.1, 0.3]}, cv=2)
     search.set_callbacks(ProgressBar(max_propagation_depth=None)).fit(X, Y)
     assert "ImprovedOnlineGFMM" in capsys.readouterr().out
+
+
+class Breaker(Recorder):
+    """A callback that raises an error at one of its calls."""
+
+    def __init__(self, place):
+        super().__init__()
+        self.place = place
+
+    def _break(self, place):
+        if place == self.place:
+            raise MemoryError(place)
+
+    def setup(self, estimator, context):
+        """Start."""
+        self._break("setup")
+
+    def teardown(self, estimator, context):
+        """Finish."""
+        self._break("teardown")
+
+    def on_fit_task_begin(self, estimator, context):
+        """Begin a step."""
+        self._break("begin")
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+        """End a step."""
+        self._break("end")
+
+
+@every_online_learner
+@pytest.mark.parametrize("place", ["setup", "begin", "end", "teardown"])
+def test_callbacks_that_raise_leave_an_estimator_that_can_be_fitted(cls, place):
+    model = cls().fit(X, Y).set_callbacks(Breaker(place))
+    with pytest.raises(MemoryError, match=place):
+        model.fit(X, Y)
+    if place == "teardown":  # the fit is over
+        assert same_boxes(model, cls().fit(X, Y))
+    else:
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+    model.set_callbacks()
+    with ThreadPoolExecutor(1) as threads:  # no lock is left behind
+        assert same_boxes(threads.submit(model.fit, X, Y).result(60), cls().fit(X, Y))

@@ -93,3 +93,39 @@ def test_the_model_may_be_saved(tmp_path):
         model.learn_one(x, y)
     hyperboxes.save(model.model, tmp_path / "model")
     assert len(hyperboxes.load(tmp_path / "model").hyperboxes_) == len(model.model.hyperboxes_)
+
+
+WRONG = [({"u": "x", "v": 1.0}, True), ({"u": 10**400, "v": 1.0}, True), ({"u": 1.0}, None)]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(("x", "y"), [*WRONG, ({"u": 1.0}, (1, 2)), ({"u": 1.0}, [1])])
+def test_wrong_samples_are_rejected_at_once_and_forgotten(model, x, y):
+    rng = np.random.default_rng(0)
+    rows = [{"u": rng.random(), "v": rng.random()} for _ in range(250)]
+    model, twin = model.clone(), model.clone()
+    for number, row in enumerate(rows):
+        if number in (5, 200):  # while the first ones are collected, and later
+            with pytest.raises(ValueError, match=r"Feature 'u'|label"):
+                model.learn_one(x, y)
+        model.learn_one(row, row["u"] > row["v"])
+        twin.learn_one(row, row["u"] > row["v"])
+    assert [model.predict_proba_one(row) for row in rows] == [
+        twin.predict_proba_one(row) for row in rows
+    ]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("n_samples", [5, 250])
+def test_pickles_go_on_learning(model, n_samples):
+    rng = np.random.default_rng(0)
+    rows = [{"u": rng.random(), "v": rng.random()} for _ in range(300)]
+    model = model.clone()
+    for row in rows[:n_samples]:
+        model.learn_one(row, row["u"] > row["v"])
+    twin = pickle.loads(pickle.dumps(model))
+    for row in rows[n_samples:]:
+        model.learn_one(row, row["u"] > row["v"])
+        twin.learn_one(row, row["u"] > row["v"])
+    for row in rows:
+        assert twin.predict_proba_one(row) == model.predict_proba_one(row)

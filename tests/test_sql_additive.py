@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
+from sklearn.model_selection import FixedThresholdClassifier
 
 from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, export_sql
 from hyperboxes._readers import sql_additive
@@ -74,6 +75,17 @@ def test_probabilities_are_those_of_predict_proba(ask_database, problem, max_box
     answers = np.array(ask_database(sql, samples, last=n_classes + 1), float)
     assert answers[:, 0].tolist() == model.predict(samples).tolist()
     assert_allclose(answers[:, 1:], model.predict_proba(samples), rtol=1e-12)
+
+
+@all_databases
+def test_a_threshold_changes_no_probability(ask_database):
+    model = BoostedHyperboxes(5, random_state=0).fit(X, Y > 0)
+    tuned = FixedThresholdClassifier(model, threshold=0.9).fit(X, Y > 0)
+    sql = export_sql(tuned, table="data", class_names=["a", "b"], probabilities=True)
+    answers = ask_database(sql, X, last=3)
+    assert [answer[0] == "b" for answer in answers] == tuned.predict(X).tolist()
+    p = [answer[1:] for answer in answers]
+    assert_allclose(p, tuned.predict_proba(X), rtol=1e-12)
 
 
 @all_databases

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hyperboxes._estimators import adaptive, online
+from hyperboxes._estimators.streaming import check_value, label_array, union_of_labels
 from hyperboxes._extras import need
 
 try:
@@ -151,6 +152,9 @@ class _WarmedUp(_BoxClassifier):
         if self._model is not None:
             self._model.learn_one(self._values(x), y)
             return
+        for name, value in x.items():
+            check_value(name, value)
+        union_of_labels(np.array([label for _, label in self._first]), label_array(y))
         self._first.append((dict(x), y))
         if len(self._first) >= self.warm_up:
             self._begin()

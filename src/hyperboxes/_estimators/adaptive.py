@@ -13,12 +13,13 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.access import access_of, changes, reads
 from hyperboxes._estimators.class_weight import (
     DECIDED_BY_WEIGHTS,
     check_class_weight,
     weight_probabilities,
 )
-from hyperboxes._estimators.streaming import StreamClasses, learn_sample, make_row
+from hyperboxes._estimators.streaming import StreamClasses, label_array, learn_sample, make_row
 from hyperboxes._estimators.validation import (
     CLASS_WEIGHT,
     COUNT,
@@ -132,6 +133,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         self.max_boxes = max_boxes
         self.class_weight = class_weight
 
+    @changes
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, X_upper: Any = None) -> Self:
         """Learn from scratch, in the order of the samples.
@@ -150,6 +152,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         """
         return self._learn(X, y, None, X_upper, is_first=True)
 
+    @changes
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, X_upper: Any = None) -> Self:
         """Go on learning from more samples, in their order.
@@ -201,8 +204,9 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         """
         if not self.__sklearn_is_fitted__():
             return {}
-        state, labels = self._model
-        shares = predict_row_shares(make_row(self, x), state, self.theta, self.max_boxes)
+        with access_of(self).turn:
+            state, labels = self._model
+            shares = predict_row_shares(make_row(self, x), state, self.theta, self.max_boxes)
         codes = labels.codes
         proba = {
             label: shares[codes[label]] if label in codes else 0.0 for label in labels.sorted_labels
@@ -220,11 +224,12 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         except TypeError:
             raise ValueError(f"y is {label!r}, which is no label.") from None
         if code is None:
-            labels = labels.with_labels(np.array([label]))
+            labels = labels.with_labels(label_array(label))
             code = labels.codes[label]
             self._set_model(AdaptiveState(row.shape[1]) if is_first else self._model.state, labels)
         learn_row(row, code, self._model.state, self.theta, self.max_boxes)
 
+    @changes
     def _add_features(self, n_features: int) -> None:
         """Add features, whose values are missing so far."""
         if hasattr(self, "_model"):
@@ -238,6 +243,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
     def _settings(self) -> Settings:
         return make_settings(self.theta, self.max_boxes)
 
+    @reads
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the class with the largest share of the experts' votes for each sample.
 
@@ -246,6 +252,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         winners = self.predict_proba(X, X_upper).argmax(axis=1)
         return self.classes_[winners]
 
+    @reads
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the shares of the classes in the experts' votes.
 
@@ -285,17 +292,20 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         """The labels seen or announced so far."""
         return self._model.labels.classes
 
+    @reads
     def _record(self) -> NeighborBoxes:
         """Return the fitted model as a record, which stays as it is when learning goes on."""
         return self._model.state.record(self._model.labels.positions, len(self.classes_))
 
     @property
+    @reads
     def hyperboxes_(self) -> Hyperboxes:
         """The boxes in data units, oldest first."""
         check_is_fitted(self)
         return self._model.state.hyperboxes(self._model.labels.positions)
 
     @property
+    @reads
     def box_ages_(self) -> np.ndarray:
         """How many samples were learned since each box was last confirmed."""
         check_is_fitted(self)

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.access import changes, reads
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.class_weight import (
     DECIDED_BY_WEIGHTS,
@@ -169,6 +170,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         samples = Samples(lower, upper, scale, labels, counts=counts)
         return samples.shuffled(check_random_state(self.random_state)) if shuffle else samples
 
+    @changes
     def _fit(
         self, X: Any, y: Any, X_upper: Any, *, classes: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -181,7 +183,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
                 warnings.warn(
                     f"theta={self.theta} does not limit boxes: theta is a fraction of the range "
                     "of each feature, so choose a value below 1, such as 0.3.",
-                    stacklevel=4,
+                    stacklevel=5,
                 )
             lower, upper, y = self._validate_samples(X, y, X_upper, sample_weight=sample_weight)
             (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
@@ -239,11 +241,13 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         vars(twin).update(data_attributes(self), _model=model)
         return twin
 
+    @reads
     def _record(self) -> NearestBoxes:
         """Return the fitted model as a record, which stays as it is when learning goes on."""
         return self._model.record(self._label_boxes())
 
     @property
+    @reads
     def hyperboxes_(self) -> Hyperboxes:
         """The boxes in data units."""
         check_is_fitted(self)
@@ -389,6 +393,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         check_is_fitted(self)
         return list_categories(self)
 
+    @reads
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the predicted class of each sample: that of the box with the largest membership.
 
@@ -411,6 +416,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
         return self._map_slices(classify, X, X_upper, len(self.classes_))
 
+    @reads
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return how probable each class is, by how right memberships were on unseen samples.
 
@@ -434,6 +440,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         function = model.probabilities if self.class_weight is None else weighted
         return self._map_slices(function, X, X_upper, len(self.classes_))
 
+    @reads
     def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:
         """Return the fuzzy class outputs: each class's largest membership over its boxes.
 
@@ -463,6 +470,7 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
             n_values += 1 + boxes.lower[boxes.labels == NO_LABEL].size
         return self._map_slices(memberships, X, X_upper, n_values)
 
+    @reads
     def apply(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the nearest box of the predicted class for each sample.
 

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.access import changes, reads
 from hyperboxes._estimators.base import BoxEstimator
 from hyperboxes._estimators.validation import (
     COUNT,
@@ -66,6 +67,7 @@ class BoxClustering(ClusterMixin, BoxEstimator):
         self.labels_ = self.predict(X, X_upper)
         return self
 
+    @reads
     def predict(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return the cluster of the box with the largest membership for each sample.
 
@@ -196,6 +198,7 @@ class HyperboxClustering(BoxClustering):
         self.n_jobs = n_jobs
 
     @available_if(_learns_online)
+    @changes
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, X_upper: Any = None) -> Self:
         """Go on learning from more samples, in their order (``algorithm="online"`` only).

@@ -11,10 +11,12 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.access import access_of, changes, reads
 from hyperboxes._estimators.base import DECISION, BoxClassifier, repeat_by_weight
 from hyperboxes._estimators.class_weight import check_class_weight
 from hyperboxes._estimators.streaming import (
     SortedLabelsCheck,
+    label_array,
     learn_sample,
     make_row,
     union_of_labels,
@@ -58,6 +60,7 @@ class OnlineMixin(_Base):
 
     _label_runs: SortedLabelsCheck
 
+    @changes
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
         self,
@@ -125,10 +128,12 @@ class OnlineMixin(_Base):
         if self.class_weight is not None:
             shares = self.predict_proba_one(x)
             return max(shares, key=shares.__getitem__)
-        row = make_row(self, x)
-        scaled = Intervals(row, row, self._model.scale).scaled()
-        return self.classes_.item(int(self._model.classify(*scaled)[0]))
+        with access_of(self).turn:
+            row = make_row(self, x)
+            scaled = Intervals(row, row, self._model.scale).scaled()
+            return self.classes_.item(int(self._model.classify(*scaled)[0]))
 
+    @reads
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
         """Return the probabilities of the classes for a single sample, as river's models do.
 
@@ -146,6 +151,7 @@ class OnlineMixin(_Base):
         return self._model.boxes.n_seen
 
     @property
+    @reads
     def box_ages_(self) -> np.ndarray:
         """How many samples were learned since each box was last matched by one."""
         check_is_fitted(self)
@@ -198,7 +204,7 @@ class OnlineMixin(_Base):
     def _add_class(self, label: Any) -> None:
         """Add a class, and renumber the labels of the boxes."""
         before = getattr(self, "classes_", np.empty(0))
-        classes = union_of_labels(before, np.array([label]))
+        classes = union_of_labels(before, label_array(label))
         changed: dict[str, Any] = {"classes_": classes}
         if hasattr(self, "_model"):
             old = self._model.boxes

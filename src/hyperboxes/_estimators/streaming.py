@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from hyperboxes._estimators.access import access_of
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.validation import HUGE, check_no_none, unchanged_on_error
 
@@ -107,8 +108,16 @@ class SortedLabelsCheck:
                 f"{self._n_changes:,} times; in random order it would have some {expected:,.0f} "
                 "times. Boxes depend on the order, and samples sorted by class make many more of "
                 "them, which predict worse: shuffle the samples first.",
-                stacklevel=4,
+                stacklevel=5,
             )
+
+
+def label_array(label: Any) -> np.ndarray:
+    """Return a single label as an array, after a check."""
+    labels = np.array([label])
+    if labels.ndim > 1:
+        raise ValueError(f"y is {label!r}, which is no label.")
+    return labels
 
 
 # A sample is a dictionary of features or a plain sequence. Scikit-learn's validation takes longer
@@ -121,13 +130,16 @@ def learn_sample(
     estimator: Any, x: Any, y: Any, learn_row: Callable[[np.ndarray, Any], None]
 ) -> None:
     """Learn a sample by a function of a row and a label; the first sample sets the features."""
-    if hasattr(estimator, "n_features_in_"):
-        learn_row(make_row(estimator, x), y)
-        return
-    with unchanged_on_error(estimator):
-        estimator._validate_params()
-        _set_features(estimator, x)
-        learn_row(make_row(estimator, x), y)
+    access = access_of(estimator)
+    with access.turn:
+        access.wait_for_readers()
+        if hasattr(estimator, "n_features_in_"):
+            learn_row(make_row(estimator, x), y)
+            return
+        with unchanged_on_error(estimator):
+            estimator._validate_params()
+            _set_features(estimator, x)
+            learn_row(make_row(estimator, x), y)
 
 
 def _set_features(estimator: Any, x: Any) -> None:
@@ -176,27 +188,29 @@ def make_row(estimator: Any, x: Any) -> np.ndarray:
     try:
         # One call that checks all of them: the result is not finite if one value is not.
         is_fine = math.hypot(*values) <= HUGE
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         is_fine = False
     if not is_fine:
         names = _feature_positions(estimator)
-        values = [_check_value(name, value) for name, value in zip(names, values, strict=True)]
+        values = [check_value(name, value) for name, value in zip(names, values, strict=True)]
     row = np.array([values], np.float64)
     row.flags.writeable = False
     return row
 
 
-def _check_value(name: Any, value: Any) -> float:
+def check_value(name: Any, value: Any) -> float:
     """Return a value as a number, NaN for None."""
     if value is None:
         return _NAN
     try:
-        math.hypot(value)
+        is_fine = math.hypot(value) <= HUGE or value != value
+    except OverflowError:  # an integer
+        is_fine = False
     except (TypeError, ValueError):
         raise ValueError(
             f"Feature {name!r} is {value!r}, which is no number. Encode it, or leave it out."
         ) from None
-    if not abs(value) <= HUGE and value == value:
+    if not is_fine:
         raise ValueError(f"Feature {name!r} is {value}, which is too large or infinite.")
     return float(value)
 

@@ -397,7 +397,7 @@ def warn_if_ranges_unknown(estimator: Any, lower: np.ndarray, upper: np.ndarray)
             f"The first call of partial_fit learns the features' ranges, but got {problem} "
             "will not be scaled. Start with a larger batch, or give the ranges: "
             "scaling=[lowest, highest].",
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import hyperboxes
+from hyperboxes._estimators.access import access_of
 from hyperboxes._estimators.categorical import known_categories
 from hyperboxes._estimators.dates import DateFeatures
 from hyperboxes._estimators.pipelines import ModelParts, Threshold, join_model, split_model
@@ -194,18 +195,22 @@ def _to_bytes(model: Any) -> bytes:
         )
     check_is_fitted(model)
     model._validate_params()
-    try:
-        kind = _find_kind(learner)
-        header = _header(model, learner.class_name) | kind.read_header(model._model)
-        if steps:
-            header["dates"] = dates_to_json(steps[0])
-        if threshold is not None:
-            header["threshold"] = [threshold.value, model.classes_.tolist().index(threshold.label)]
-        arrays = _arrays(model, kind)
-        _check_values(kind, header, arrays)
-    except ModelFileError as error:
-        raise ValueError(f"This model cannot be saved: {error}.") from error
-    return pack(header, arrays)
+    with access_of(model).reading():
+        try:
+            kind = _find_kind(learner)
+            header = _header(model, learner.class_name) | kind.read_header(model._model)
+            if steps:
+                header["dates"] = dates_to_json(steps[0])
+            if threshold is not None:
+                header["threshold"] = [
+                    threshold.value,
+                    model.classes_.tolist().index(threshold.label),
+                ]
+            arrays = _arrays(model, kind)
+            _check_values(kind, header, arrays)
+        except ModelFileError as error:
+            raise ValueError(f"This model cannot be saved: {error}.") from error
+        return pack(header, arrays)
 
 
 def _find_kind(learner: EstimatorEntry) -> ModelSchema:

@@ -23,6 +23,7 @@ from typing import Any
 
 from llvmlite.binding import Linkage
 from numba import _dynfunc, types  # type: ignore[attr-defined]
+from numba.core.base import BaseContext
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import PassManager, register_pass
@@ -150,13 +151,17 @@ class _Flags(Flags):
 
 
 @contextmanager
-def _remembering(context: Any) -> Iterator[None]:
+def _remembering() -> Iterator[None]:
     """Remember the types of results of operators, and sizes of LLVM types, for one kernel.
 
-    Numba finds out both thousands of times. It compiles under a lock, so no other code is compiled
-    meanwhile. All is dropped at the end, when users may register other operators.
+    Numba finds out both thousands of times, and looks for new definitions each time it makes an
+    array or reads a tuple. It compiles under a lock, so no other code is compiled meanwhile. All is
+    dropped at the end, when users may register other operators.
     """
-    find_type, find_size = types.Function.get_call_type, context.get_abi_sizeof
+    kind: Any = types.Function
+    context: Any = BaseContext
+    find_type = kind.get_call_type
+    find_size, find_function = context.get_abi_sizeof, context.get_function
     found: dict[Any, Any] = {}
     sizes: dict[int, tuple[Any, int]] = {}  # with the types, so that no other gets the same id
 
@@ -168,17 +173,22 @@ def _remembering(context: Any) -> Iterator[None]:
             found[key] = find_type(function, typing, args, kws)
         return found[key]
 
-    def get_abi_sizeof(kind: Any) -> int:
-        if id(kind) not in sizes:
-            sizes[id(kind)] = kind, find_size(kind)
-        return sizes[id(kind)][1]
+    def get_abi_sizeof(self: Any, llvm_type: Any) -> int:
+        if id(llvm_type) not in sizes:
+            sizes[id(llvm_type)] = llvm_type, find_size(self, llvm_type)
+        return sizes[id(llvm_type)][1]
 
-    kind: Any = types.Function
-    kind.get_call_type, context.get_abi_sizeof = get_call_type, get_abi_sizeof
+    def get_function(self: Any, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
+        # What has a string for a name, such as "static_getitem", was there from the start.
+        return find_function(self, fn, sig, _firstcall and not isinstance(fn, str))
+
+    kind.get_call_type = get_call_type
+    context.get_abi_sizeof, context.get_function = get_abi_sizeof, get_function
     try:
         yield
     finally:
-        kind.get_call_type, context.get_abi_sizeof = find_type, find_size
+        kind.get_call_type = find_type
+        context.get_abi_sizeof, context.get_function = find_size, find_function
 
 
 class _Compiler(CompilerBase):
@@ -198,6 +208,10 @@ class _Compiler(CompilerBase):
             for kind, about in passes.passes
             if kind.__name__ not in _UNUSED_PASSES
         ]
+        kind: Any = type(self)
+        if "_analysis" not in vars(kind):
+            kind._analysis = passes.dependency_analysis()
+        passes.dependency_analysis = lambda: kind._analysis
         passes.finalize()
         return [passes]
 
@@ -215,5 +229,5 @@ class KernelCompiler(_Compiler):
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a kernel and all that it calls."""
-        with _remembering(self.state.targetctx):
+        with _remembering():
             return super().compile_extra(func)

@@ -24,7 +24,7 @@ from hyperboxes._models.calibration import (
     predicted_classes,
 )
 from hyperboxes._models.model import BoxModel
-from hyperboxes._models.samples import Samples, known_features
+from hyperboxes._models.samples import Samples, frozen, known_features
 
 # More samples do not change the calibration visibly.
 MAX_CALIBRATION_SAMPLES = 3000
@@ -131,7 +131,7 @@ def _without_values(
     ranks = random.rand(len(xl), len(features)).argsort(axis=1)
     is_unknown = np.zeros(xl.shape, bool)
     is_unknown[:, features] = ranks < n_unknown[:, np.newaxis]
-    return np.where(is_unknown, np.nan, xl), np.where(is_unknown, np.nan, xu)
+    return frozen(np.where(is_unknown, np.nan, xl)), frozen(np.where(is_unknown, np.nan, xu))
 
 
 def _joined(

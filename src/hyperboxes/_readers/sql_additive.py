@@ -66,9 +66,12 @@ def _write_probability(record: AdditiveBoxes, scores: dict[int, str], label: int
     """Return the softmax of a score, whose exponents are limited where they may be out of range."""
     largest = np.abs(record.intercept) + np.abs(record.weights).sum(axis=0)
     is_safe = 2.0 * np.maximum(largest, np.abs(record.missing_scores)).max() < _MOST_EXPONENT
+    shift = np.broadcast_to(record.shift, record.intercept.shape).tolist()
     terms = ["1.0e0"]
     for other in sorted(scores.keys() - {label}):
         exponent, most = f"{scores[other]} - {scores[label]}", double(_MOST_EXPONENT)
+        if shift[other] != shift[label]:
+            exponent += f" - ({double(shift[other] - shift[label])})"
         if not is_safe:
             ends = f"WHEN {exponent} > {most} THEN {most} WHEN {exponent} < -{most} THEN -{most}"
             exponent = f"CASE {ends} ELSE {exponent} END"
@@ -109,7 +112,14 @@ class _Queries:
             unknown = [f"CASE WHEN {self._is_missing(j)} THEN 1 ELSE 0 END" for j in used]
             n_unknown = _as_double(chain(unknown, " + "))
             lines.append(f"  {n_unknown} / {double(len(used))} AS {self.unknown}")
-        return _subquery("SELECT", lines, "", "boxes")
+        return self._subquery("SELECT", lines, "", "boxes")
+
+    def _subquery(self, start: str, lines: list[str], source: str, name: str) -> str:
+        # A limit keeps databases from writing out each column again wherever it is used.
+        limit = "" if self.categories.quote == "[" else "LIMIT 1"
+        end = " ".join(filter(None, [source, limit]))
+        body = ",\n".join(lines)
+        return indented(f"({start}\n{body}\n{end}) AS {name}")
 
     def _is_missing(self, feature: int) -> str:
         column = self.columns[feature]
@@ -154,7 +164,7 @@ class _Queries:
                 scores[label] = self._score(label, boxes.start)
                 total = " + ".join([score, *terms]) if terms else _as_double(score)
                 lines.append(f"  {total} AS {scores[label]}")
-        return _subquery("SELECT *,", lines, f" FROM {inner}", "scores") if lines else inner
+        return self._subquery("SELECT *,", lines, f"FROM {inner}", "scores") if lines else inner
 
     def moving(self, inner: str, scores: dict[int, str]) -> str:
         """Return the query that moves sums, the more is NULL, and name the results in `scores`."""
@@ -163,12 +173,7 @@ class _Queries:
         for label, goal in enumerate(self.record.missing_scores.tolist()):
             score, scores[label] = scores[label], f"{self.score}{label}_moved"
             lines.append(f"  {score} + {weight} * ({double(goal)} - {score}) AS {scores[label]}")
-        return _subquery("SELECT *,", lines, f" FROM {inner}", "moved")
-
-
-def _subquery(start: str, lines: list[str], end: str, name: str) -> str:
-    body = ",\n".join(lines)
-    return indented(f"({start}\n{body}\n{end.lstrip()}) AS {name}")
+        return self._subquery("SELECT *,", lines, f"FROM {inner}", "moved")
 
 
 def _as_double(number: str) -> str:

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
+from hyperboxes._estimators.access import reads
 from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.online import ONLINE_CONSTRAINTS, OnlineMixin
 from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
@@ -655,6 +656,7 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
         """The class overlaps in data units."""
         return self._model.regions(self.hyperboxes_)
 
+    @reads
     def contention(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return how far samples belong to a class overlap.
 
@@ -674,6 +676,7 @@ class OverlappingFuzzyMinMax(OnlineMixin, BoxClassifier):
             max(1, len(pairs) * self.n_features_in_),
         )
 
+    @reads
     def in_overlap(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return which samples boxes of more than one class hold.
 

@@ -1,0 +1,182 @@
+"""The nearest boxes of each class that decide together, and the nearest one alone, in pairs.
+
+`make bench-decision` prints the difference of `decision="auto"` to `decision="nearest"` over the
+sets below, on which nothing was chosen: 2-fold cross-validation, twice, at most 1,000 samples a
+set. Then it compares both with 15 nearest neighbors on tables of noisy labels: 3,000 samples of 8
+features, 22 % of them positive, with a logistic truth whose coefficients each seed draws.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from river.datasets import Phishing
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_classification,
+    make_gaussian_quantiles,
+    make_hastie_10_2,
+    make_moons,
+)
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from benchmarks import mixed
+from benchmarks.data import draw, in_file_order
+from benchmarks.harness import command, machine, progress, table
+from benchmarks.probabilities import log_loss
+from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
+
+# These were named before any result on one of them was seen.
+OWN = (load_breast_cancer, load_digits, load_iris, load_wine)
+LARGE = ("covertype", "electricity", "ijcnn1", "moving_squares", "shuttle", "skin_segmentation")
+GENERATED: dict[str, Callable[[], Any]] = {
+    "hastie": lambda: make_hastie_10_2(1000, random_state=0),
+    "moons": lambda: make_moons(1000, noise=0.3, random_state=0),
+    "quantiles": lambda: make_gaussian_quantiles(
+        n_samples=1000, n_features=6, n_classes=4, random_state=0
+    ),
+    "flipped": lambda: make_classification(
+        1000, 12, n_informative=6, n_classes=5, flip_y=0.1, random_state=0
+    ),
+}
+MIXED = mixed.CHOSEN | mixed.OTHERS
+
+LEARNERS: dict[str, Callable[..., Any]] = {
+    "ImprovedOnlineGFMM": lambda **how: ImprovedOnlineGFMM(random_state=0, **how),
+    "OnlineGFMM": lambda **how: OnlineGFMM(random_state=0, **how),
+    "AgglomerativeGFMM": AgglomerativeGFMM,
+}
+LIMIT = 1000
+N_NOISY, N_FEATURES, POSITIVE = 3000, 8, 0.22
+
+
+def read_sets(folder: Any) -> dict[str, tuple[Any, np.ndarray]]:
+    """Return the sets that are at hand, with at most so many samples."""
+    found: dict[str, Any] = {own.__name__[5:]: own(return_X_y=True) for own in OWN}
+    rows, labels = zip(*Phishing(), strict=True)
+    found["phishing"] = np.array([list(row.values()) for row in rows], float), np.array(labels)
+    found |= {name: in_file_order(name, folder / "large") for name in LARGE}
+    found |= {name: make() for name, make in GENERATED.items()}
+    sets = {}
+    for name, data in found.items():
+        if data is not None:
+            sets[name] = draw(data[0], np.unique(data[1], return_inverse=True)[1], LIMIT)
+    for name in MIXED:
+        if (frame_and_labels := mixed.read(name, folder, LIMIT)) is not None:
+            frame, y = frame_and_labels
+            sets[name] = frame, np.unique(y, return_inverse=True)[1]
+    return sets
+
+
+def rows_of(X: Any, rows: np.ndarray) -> Any:
+    """Return some rows of a table or an array."""
+    return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
+
+
+def score(make: Callable[..., Any], X: Any, y: np.ndarray) -> np.ndarray:
+    """Return accuracy and log-loss of both decisions, and how many boxes decide on average."""
+    found = []
+    folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
+    for train, test in folds.split(np.empty(len(y)), y):
+        row = []
+        for how in ("nearest", "auto"):
+            model = make(decision=how).fit(rows_of(X, train), y[train])
+            p = np.zeros((len(test), y.max() + 1))
+            p[:, model.classes_] = model.predict_proba(rows_of(X, test))
+            row += [np.mean(p.argmax(axis=1) == y[test]), log_loss(p, y[test])]
+        found.append([*row, model.n_neighbors_])
+    return np.mean(found, axis=0)
+
+
+def compare(sets: dict[str, tuple[Any, np.ndarray]]) -> None:
+    """Print the paired differences, and those of each set."""
+    scores = {}
+    for name, (X, y) in sets.items():
+        progress(name)
+        scores[name] = np.array([score(make, X, y) for make in LEARNERS.values()])
+    values = np.array(list(scores.values()))
+    rows = []
+    for number, learner in enumerate(LEARNERS):
+        accuracy, loss = values[:, number, 2::-2], values[:, number, 3::-2]
+        points, losses = 100 * (accuracy[:, 0] - accuracy[:, 1]), loss[:, 0] - loss[:, 1]
+        worst = points.argmin()
+        cells = [f"{np.mean(accuracy[:, 1]):.4f}", f"{np.mean(accuracy[:, 0]):.4f}"]
+        cells += [
+            f"{d.mean():+.4f} ({d.std(ddof=1) / len(d) ** 0.5:.4f})" for d in (points, losses)
+        ]
+        wins = f"{np.count_nonzero(points > 0)} : {np.count_nonzero(points < 0)}"
+        rows.append([learner, *cells, wins, f"{points[worst]:+.1f} {list(scores)[worst]}"])
+    header = ["", "nearest", "auto", "points (s.e.)", "log-loss (s.e.)", "wins : losses", "worst"]
+    print(f"{len(scores)} sets\n\n{table(header, rows)}\n")
+    rows = []
+    for name, of_set in scores.items():
+        cells = [f"{100 * (s[2] - s[0]):+.1f} {s[3] - s[1]:+.3f} {s[4]:4.1f}" for s in of_set]
+        rows.append([name, f"{len(sets[name][1])}", *cells])
+    print("Points, log-loss, and how many boxes decide on average\n")
+    print(table(["", "samples", *LEARNERS], rows), flush=True)
+
+
+def noisy(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw samples whose classes are drawn by a logistic function of the features."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N_NOISY, N_FEATURES))
+    logits = X @ rng.normal(0.0, 0.5, N_FEATURES)
+    low, high = -20.0, 20.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        is_many = np.mean(1 / (1 + np.exp(-logits - middle))) > POSITIVE
+        low, high = (low, middle) if is_many else (middle, high)
+    return X, (rng.random(N_NOISY) < 1 / (1 + np.exp(-logits - low))).astype(int)
+
+
+def compare_noisy(n_seeds: int) -> None:
+    """Print accuracy, area under the ROC curve and log-loss on noisy tables, halved."""
+    contenders: dict[str, Callable[[], Any]] = {
+        "15 nearest neighbors": lambda: make_pipeline(MinMaxScaler(), KNeighborsClassifier(15))
+    }
+    for name, make in LEARNERS.items():
+        for how in ("nearest", "auto"):
+            contenders[f"{name}, {how}"] = lambda make=make, how=how: make(decision=how)
+    found: dict[str, list[tuple[float, ...]]] = {}
+    for seed in range(n_seeds):
+        X, y = noisy(seed)
+        half = N_NOISY // 2
+        test = y[half:]
+        found.setdefault("majority", []).append((1 - test.mean(), 0.5, np.nan))
+        for name, make in contenders.items():
+            p = make().fit(X[:half], y[:half]).predict_proba(X[half:])
+            scores = np.mean(p.argmax(axis=1) == test), roc_auc_score(test, p[:, 1])
+            found.setdefault(name, []).append((*scores, log_loss(p, test)))
+    rows = []
+    for name, values in found.items():
+        first, mean = values[0], np.mean(values, axis=0)
+        rows.append([name, *(f"{value:.3f}" for value in (*first, *mean))])
+    header = ["", "accuracy", "AUC", "log-loss", "accuracy", "AUC", "log-loss"]
+    print(f"\nNoisy labels: the first seed, and means over {n_seeds}\n\n{table(header, rows)}")
+
+
+def main() -> None:
+    """Print both comparisons."""
+    parser = command("bench-decision", __doc__, quick="a few sets and seeds")
+    options = parser.parse_args()
+    print(machine("numpy", "scikit-learn"))
+    sets = read_sets(options.data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compare(dict(list(sets.items())[:3]) if options.quick else sets)
+        compare_noisy(2 if options.quick else 10)
+
+
+if __name__ == "__main__":
+    main()
