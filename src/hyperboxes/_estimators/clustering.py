@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.access import changes, reads
+from hyperboxes._estimators.access import access_of, changes, reads
 from hyperboxes._estimators.base import BoxEstimator
 from hyperboxes._estimators.validation import (
     COUNT,
@@ -63,8 +63,9 @@ class BoxClustering(ClusterMixin, BoxEstimator):
         self : object
             The fitted estimator. If the fit is interrupted, it is left unfitted.
         """
-        self._fit(X, y, X_upper)
-        self.labels_ = self.predict(X, X_upper)
+        with access_of(self).changing():
+            self._fit(X, y, X_upper)
+            self.labels_ = self.predict(X, X_upper)
         return self
 
     @reads
