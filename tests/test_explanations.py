@@ -145,10 +145,10 @@ def test_several_boxes_divide_the_probability(case):
         np.testing.assert_allclose(added, probabilities[row], atol=1e-12)
         for code in range(len(model.classes_)):
             of_class = [box for box in explanation.boxes if boxes.labels[box.index] == code]
-            assert len(of_class) <= n_neighbors
             shares = [box.contributions[code] for box in of_class]
             assert shares == sorted(shares, reverse=True)
-            assert min(shares, default=1) > 0
+            assert len(of_class) == min((boxes.labels == code).sum(), n_neighbors)
+            assert min(shares, default=0) >= 0
             near = sorted(
                 (
                     -closeness(model, box, xl[row], xu[row])
@@ -160,7 +160,7 @@ def test_several_boxes_divide_the_probability(case):
         text = " ".join(str(explanation).split())
         assert f": the {n_neighbors} nearest boxes of each class decide together." in text
         assert "shares of the classes" in text
-        assert explanation._repr_html_().count("<tr>") == min(len(explanation.boxes), 13) + 3
+        assert "the classes</td>" in explanation._repr_html_()
         json.dumps(explanation.to_dict(), allow_nan=False)
 
 

@@ -131,13 +131,16 @@ function membershipBars(sample) {
 }
 
 function membershipBar(sample, code) {
-  const degree = sample.memberships[code];
-  const bar = svg("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
-  bar.append(svg("rect", { class: "track", width: 100, height: 10 }));
-  bar.append(svg("rect", { class: roleOfLabel(sample, code), width: 100 * degree, height: 10 }));
   const notes = [code === sample.predicted ? "predicted" : "", code === sample.true ? "true" : ""].filter(Boolean);
   const note = notes.length > 0 ? ` (${notes.join(", ")})` : "";
-  return element("div", { class: "bar" }, element("span", {}, `${labelName(code)}${note}`), bar, element("span", { class: "degree" }, formatDegree(degree)));
+  return degreeBar(`${labelName(code)}${note}`, roleOfLabel(sample, code), sample.memberships[code]);
+}
+
+function degreeBar(name, role, degree) {
+  const bar = svg("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
+  bar.append(svg("rect", { class: "track", width: 100, height: 10 }));
+  bar.append(svg("rect", { class: role, width: 100 * degree, height: 10 }));
+  return element("div", { class: "bar" }, element("span", {}, name), bar, element("span", { class: "degree" }, formatDegree(degree)));
 }
 
 /** Show the samples of one cell of the confusion matrix. */
