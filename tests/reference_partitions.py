@@ -38,8 +38,6 @@ class PartitionBooster:
         self.scale = 2.0 ** (26 - math.frexp(masses.sum())[1])
         self.p = np.tile(masses / masses.sum(), (len(self.samples), 1))
         self.has_missing = (codes == MISSING).any(axis=0)
-        self.worth = np.zeros(X.shape[1])
-        self.columns()  # drawn once to know how many there are
         self.boxes: list[Node] = []
         self.votes: list[np.ndarray] = []
         self.n_boxes: list[int] = []  # after each partition
@@ -55,16 +53,10 @@ class PartitionBooster:
         return self
 
     def columns(self):
-        """Draw features to look at, half of them those that were worth most."""
-        wanted = round(self.settings.column_share * len(self.worth))
-        size = max(min(wanted, self.settings.max_searches // self.settings.max_classes), 4)
-        if size >= len(self.worth):
-            return list(range(len(self.worth)))
-        order = self.random.permutation(len(self.worth)).tolist()
-        if size < wanted:
-            best = sorted(range(len(self.worth)), key=lambda k: (-self.worth[k], k))[: size // 2]
-            order = list(dict.fromkeys([k for k in best if self.worth[k] > 0] + order))
-        return sorted(order[:size])
+        """Draw features to look at."""
+        n_features = len(self.n_bins)
+        most = self.settings.max_searches // 16
+        return sorted(self.random.permutation(n_features)[:most].tolist())
 
     def grow(self, n_leaves):
         """Return the boxes of a partition, and how many SHARES of each sample were drawn."""
@@ -87,9 +79,6 @@ class PartitionBooster:
             drawn += [(sample.codes, int(np.rint(g)), int(np.rint(h)))] if taken else []
         self.l2 = self.settings.l2 * self.unit * SHARES * self.scale
         leaves = [({}, drawn, self.divisions(drawn, columns, {}))]
-        for feature in columns:
-            found = [gain for gain, *rest in leaves[0][2] if rest[0] == feature]
-            self.worth[feature] = max([0.0, *found])
         n_nodes, names = 1, [0]
         while len(leaves) < n_leaves:
             best = [max([0.0, *(gain for gain, *_ in found)]) for *_, found in leaves]
@@ -124,26 +113,15 @@ class PartitionBooster:
         size = min(self.settings.max_conditions, len(self.n_bins))
         for feature in columns if len(box) < size else [k for k in columns if k in box]:
             unknown = [row for row in rows if row[0][feature] == MISSING]
-            sums = [
-                (sum(g for c, g, _ in rows if c[feature] == code),
-                 sum(h for c, _, h in rows if c[feature] == code))
-                for code in range(self.n_bins[feature])
-            ]  # fmt: skip
             of_unknown = sum(g for _, g, _ in unknown), sum(h for *_, h in unknown)
             for to_first in (False, True) if of_unknown != (0, 0) else (False,):
-                ends = []
                 for end in range(self.n_bins[feature] - 1):
                     part = [row for row in rows if self.is_first(row, feature, end, to_first)]
                     g, h = sum(g for _, g, _ in part), sum(h for *_, h in part)
                     all_g, all_h = sum(g for _, g, _ in rows), sum(h for *_, h in rows)
-                    if h == 0 or h == all_h:
-                        continue
-                    gain = score(g, h, self.l2) + score(all_g - g, all_h - h, self.l2) - total
-                    if ends and sums[end] == (0, 0):  # the same division as the one before
-                        ends[-1][1] = end
-                    else:
-                        ends.append([end, end, gain])
-                found += [(gain, feature, (a + b) // 2, to_first) for a, b, gain in ends]
+                    if 0 < h < all_h:
+                        gain = score(g, h, self.l2) + score(all_g - g, all_h - h, self.l2) - total
+                        found.append((gain, feature, end, to_first))
         return found
 
     def add_boxes(self, boxes, shares):

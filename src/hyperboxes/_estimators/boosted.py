@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -28,14 +28,8 @@ from hyperboxes._estimators.validation import (
     validate_samples,
 )
 from hyperboxes._kernels import additive
-from hyperboxes._learning.boosting import (
-    BoostingRun,
-    Settings,
-    Training,
-    fit_boosted,
-    total_of,
-)
-from hyperboxes._learning.cells import find_bins, in_batches, new_block
+from hyperboxes._learning.boosting import BoostingRun, Settings, Training, fit_boosted, total_of
+from hyperboxes._learning.cells import in_batches
 from hyperboxes._learning.steps import Threads
 from hyperboxes._models.array_api import additive_scores
 from hyperboxes._models.hyperboxes import WeightedHyperboxes, list_conditions
@@ -48,7 +42,7 @@ _LEAST_WEIGHT = 1e-200
 
 # Predicting fewer samples takes less time than starting a thread.
 _ROWS_WORTH_A_THREAD = 1000
-_ROWS_WORTH_BINS = 200
+_BLOCK = 512  # samples whose values stay in the processor's cache
 
 # Up to so many boxes they are found one by one and all votes are corrected after each.
 _MOST_TO_READ = 100
@@ -256,49 +250,35 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         max_boxes = self.max_boxes
         if max_boxes == "auto":
             max_boxes = int(min(max(n_samples / _SAMPLES_PER_BOX, 1000), 10_000))
-        to_read = max_boxes <= _MOST_TO_READ
-        max_conditions = 4 if self.max_conditions == "auto" else self.max_conditions
-        n_bags = 1 if to_read else min(max(round(max_boxes / 250), 2), 8)
+        # To read, for accuracy, and for accuracy in many samples.
+        mode = 0 if max_boxes <= _MOST_TO_READ else 1 + (n_samples >= _MANY_SAMPLES)
+        n_bags = (1, min(max(round(max_boxes / 250), 2), 8), 1)[mode]
         size = -(-max_boxes // n_bags)
 
-        def chosen(value: Any, reading: float, accurate: float) -> float:
-            return (reading if to_read else accurate) if value == "auto" else float(value)
+        def chosen(value: Any, *values: float) -> float:
+            return values[mode] if value == "auto" else float(value)
 
         # Of two classes, h is up to 1 / 4 for each sample; of more it is less.
-        l2 = chosen(self.l2, *((40.0, 20.0) if n_classes == 2 else (10.0, 5.0)))
+        l2 = chosen(self.l2, *((40.0, 20.0, 5.0) if n_classes == 2 else (10.0, 5.0, 5.0)))
+        rates = 1.0, min(max(60 / size, 0.4), 1.0), min(max((500 / size) ** 0.5, 0.2), 0.5)
         settings = Settings(
             max_boxes=size,
-            max_conditions=max_conditions,
-            learning_rate=chosen(self.learning_rate, 1.0, min(max(60 / size, 0.4), 1.0)),
-            subsample=chosen(self.subsample, 0.6, 0.3),
+            max_conditions=int(chosen(self.max_conditions, 4, 4, 8)),
+            learning_rate=chosen(self.learning_rate, *rates),
+            subsample=chosen(self.subsample, 0.6, 0.3, 0.5),
             l2=l2,
             ridge=l2 / n_classes,
             threshold=0.2 if n_classes > 2 else 0.0,
-            n_draws=4 if to_read else 1,
-            n_groups=8 if to_read else 4,
-            n_sweeps=3 if to_read else 0,
-            column_share=1.0 if to_read else 0.3,
-            max_failures=6 if to_read else 60,
-            max_drawn=20_000 if to_read else 50_000,
+            n_draws=4 if mode == 0 else 1,
+            n_groups=8 if mode == 0 else 4,
+            n_sweeps=3 if mode == 0 else 0,
+            column_share=0.3 if mode == 1 else 1.0,
+            max_failures=60 if mode == 1 else 6,
+            max_drawn=20_000 if mode == 0 else 50_000,
             must_help=self.early_stopping,
+            n_leaves=max(int(min(size / 20, n_samples / 200, 64)), 8) if mode == 2 else 0,
         )
-        if to_read or n_samples < _MANY_SAMPLES:
-            return settings, n_bags
-        n_leaves = min(max_boxes // 20, n_samples / 200, 64)
-        settings = replace(
-            settings,
-            max_boxes=max_boxes,
-            max_conditions=8 if self.max_conditions == "auto" else max_conditions,
-            learning_rate=chosen(
-                self.learning_rate, 0.0, min(max((500 / max_boxes) ** 0.5, 0.2), 0.5)
-            ),
-            subsample=chosen(self.subsample, 0.0, 0.5),
-            l2=chosen(self.l2, 0.0, 5.0),
-            column_share=1.0,
-            max_failures=6,
-            n_leaves=max(int(n_leaves), 8),
-        )
-        return settings, 1
+        return settings, n_bags
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the largest score for each sample.
@@ -399,19 +379,11 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
         conditions = list_conditions(boxes.lower, boxes.upper, boxes.missing_shares)
         scores = np.tile(boxes.intercept, (len(X), 1))
         n_jobs = effective_n_jobs(self.n_jobs) if len(X) > _ROWS_WORTH_A_THREAD else 1
-        bins = find_bins(conditions, X.shape[1]) if len(X) >= _ROWS_WORTH_BINS else None
 
         def add(start: int, stop: int) -> None:
-            rows, sums = X[start:stop], scores[start:stop]
-            known = np.zeros(len(rows), bool) if bins is None else ~np.isnan(rows).any(axis=1)
-            if bins is not None:  # the same sums, many samples at a time
-                codes, some = bins[0].encode(rows[known], Threads(1)), sums[known]
-                additive.add_votes_in_bins(codes, bins[1], boxes.weights, *new_block(), some)
-                sums[known] = some
-            some = sums[~known]
-            additive.add_votes(rows[~known], conditions, boxes.weights, 0, len(some), some)
-            sums[~known] = some
-            boxes.move_scores(sums, rows)
+            sums, columns = scores[start:stop], np.ascontiguousarray(X[start:stop].T)
+            additive.add_votes(columns, conditions, boxes.weights, np.empty(_BLOCK), sums)
+            boxes.move_scores(sums, X[start:stop])
 
         with Threads(n_jobs) as threads:
             in_batches(add, len(X), threads)
@@ -458,5 +430,6 @@ class BoostedHyperboxes(ClassifierMixin, BaseEstimator):
 def _are_contained(X: np.ndarray, run: BoostingRun) -> np.ndarray:
     """Return which boxes of a run contain which samples, as numbers."""
     inside = np.zeros((len(X), len(run.path.boxes)))
-    additive.add_votes(X, run.conditions, np.eye(inside.shape[1]), 0, len(X), inside)
+    columns = np.ascontiguousarray(X.T)
+    additive.add_votes(columns, run.conditions, np.eye(inside.shape[1]), np.empty(_BLOCK), inside)
     return inside

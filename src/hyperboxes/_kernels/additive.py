@@ -20,9 +20,6 @@ _LONGEST_STEP = 1.0
 # its samples by class.
 Cells = namedtuple("Cells", "scores masses")
 
-# The conditions of boxes on bins, from `starts[box]` on; NaN meets them where `missing`.
-BinConditions = namedtuple("BinConditions", "starts feature first last missing")
-
 # The probabilities and the total weight of each cell, and working arrays for each class.
 Sweep = namedtuple("Sweep", "probabilities totals steps factors sums")
 
@@ -45,60 +42,6 @@ def mark_contained(codes, box, start, stop, contained):
             code = column[row]
             meets = (code >= first) & (code <= last)
             contained[row] &= meets | (missing & (code == MISSING))
-
-
-@forceinline
-def mark_block(codes, conditions, box, start, contained):
-    """Write which samples from `start` on a box contains, as 1 or 0, as many as there is room."""
-    n_rows = min(contained.size, codes.shape[1] - start)
-    for row in range(contained.size):
-        contained[row] = row < n_rows
-    for condition in range(conditions.starts[box], conditions.starts[box + 1]):
-        check_index(conditions.feature[condition], codes.shape[0])
-        column = codes[conditions.feature[condition], start : start + n_rows]
-        first, last = conditions.first[condition], conditions.last[condition]
-        missing = np.uint8(conditions.missing[condition])
-        for row in range(n_rows):
-            code = column[row]
-            meets = np.uint8((code >= first) & (code <= last))
-            contained[row] &= meets | (missing & np.uint8(code == MISSING))
-
-
-@kernel
-def count_contained(samples, conditions, start, stop, contained, words, table):
-    """Count the samples of each class in boxes `start` to `stop`.
-
-    `contained` is a working array of one byte for each of a block of samples; `words` are the same
-    bytes, eight at a time, of which most are 0.
-    """
-    samples, conditions = pass_by_pointer(samples), pass_by_pointer(conditions)
-    labels, counts = samples.labels, samples.counts
-    for begin in range(0, labels.size, contained.size):
-        for box in range(start, stop):
-            mark_block(samples.codes, conditions, box, begin, contained)
-            for word in range(words.size):
-                if words[word]:
-                    for byte in range(8 * word, 8 * word + 8):
-                        if contained[byte]:
-                            table[box, labels[begin + byte]] += counts[begin + byte]
-
-
-@kernel
-def add_votes_in_bins(codes, conditions, votes, contained, words, scores):
-    """Add the weights of the boxes that contain samples to their scores, in the order of boxes.
-
-    `contained` and `words` are as in `count_contained`.
-    """
-    conditions = pass_by_pointer(conditions)
-    for begin in range(0, codes.shape[1], contained.size):
-        for box in range(votes.shape[0]):
-            mark_block(codes, conditions, box, begin, contained)
-            for word in range(words.size):
-                if words[word]:
-                    for byte in range(8 * word, 8 * word + 8):
-                        if contained[byte]:
-                            for label in range(votes.shape[1]):
-                                scores[begin + byte, label] += votes[box, label]
 
 
 @kernel
@@ -294,23 +237,27 @@ def set_probabilities(scores, row, probabilities):
 
 
 @kernel
-def add_votes(X, conditions, votes, start, stop, scores):
-    """Add the weights of the boxes that contain samples `start` to `stop` to their scores.
+def add_votes(columns, conditions, votes, parts, scores):
+    """Add the weights of the boxes that contain samples to their scores; these are columns.
 
-    An unknown value takes all but a share of a box's weights away.
+    An unknown value takes all but a share of a box's weights away. `parts` is a working array for
+    what is left, for a block of samples, so that one instruction compares several.
     """
-    for row in range(start, stop):
+    for start in range(0, scores.shape[0], parts.size):
+        n_rows = min(parts.size, scores.shape[0] - start)
         for box in range(votes.shape[0]):
-            part = 1.0
+            for row in range(n_rows):
+                parts[row] = 1.0
             for condition in range(conditions.starts[box], conditions.starts[box + 1]):
-                check_index(conditions.feature[condition], X.shape[1])
-                value = X[row, conditions.feature[condition]]
-                if value != value:
-                    part *= conditions.missing_shares[condition]
-                elif not conditions.lower[condition] <= value <= conditions.upper[condition]:
-                    part = 0.0
-                if part == 0.0:
-                    break
-            if part > 0.0:
-                for label in range(votes.shape[1]):
-                    scores[row, label] += part * votes[box, label]
+                check_index(conditions.feature[condition], columns.shape[0])
+                column = columns[conditions.feature[condition], start : start + n_rows]
+                lower, upper = conditions.lower[condition], conditions.upper[condition]
+                share = conditions.missing_shares[condition]
+                for row in range(n_rows):
+                    value = column[row]
+                    part = 1.0 if (value >= lower) & (value <= upper) else 0.0
+                    parts[row] *= share if value != value else part
+            for row in range(n_rows):
+                if parts[row] > 0.0:
+                    for label in range(votes.shape[1]):
+                        scores[start + row, label] += parts[row] * votes[box, label]

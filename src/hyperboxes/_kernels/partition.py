@@ -16,6 +16,7 @@ from hyperboxes._kernels.boosting import (
     ONE,
     SHARES,
     add_four,
+    clear,
     packed,
     random_share,
     sum_of_g,
@@ -25,19 +26,20 @@ from hyperboxes._kernels.boosting import (
 from hyperboxes._kernels.jit import forceinline, internal, kernel, pass_by_pointer
 from hyperboxes._kernels.quantize import MISSING, mixed
 
-# Samples drawn for a partition, with their g and h, and arrays to sort them with. `shares`: how
-# many SHARES of each sample were drawn.
-DrawnSamples = namedtuple("DrawnSamples", "rows gradients shares spare_rows spare_gradients")
+# Samples drawn for a partition, with their g and h; how many SHARES were drawn of each sample.
+DrawnSamples = namedtuple("DrawnSamples", "rows gradients shares")
 
-# Of each node: where its drawn samples begin and end, their g and h; its best division: the gain,
-# the feature, the last bin of the first part, and whether NaN is in that part; the number of the
-# first part, the second comes next (0: not divided); its number among those that are not divided;
-# its conditions, as in a box; and sums of g and h by column and bin.
+# Of each node: where its drawn samples begin and end, their g and h; the feature of its best
+# division, the last bin of the first part and its condition's position; the number of the first
+# part, the second comes next (0: not divided); its number among those that are not divided; what
+# its division gains, and whether NaN is in the first part; conditions, as in a box, each of
+# feature, first and last bin, and whether NaN meets it; sums of g and h by column and bin.
 Nodes = namedtuple(
     "Nodes",
-    "starts stops sums gains features ends takes_missing parts leaves "
-    "feature first last missing histograms",
+    "starts stops sums features ends positions parts leaves gains takes_missing conditions bins",
 )
+
+_FEATURE, _FIRST, _LAST, _MISSING = range(4)
 
 
 @kernel
@@ -77,40 +79,34 @@ def score_of(both, l2):
 
 
 @internal
-def find_division(nodes, node, columns, n_bins, l2, scores):
+def find_division(nodes, node, columns, n_bins, l2):
     """Find the end of a bin that divides a node best, of equals the first.
 
-    It is moved to the middle of bins that are empty. A node whose conditions are as many as there
-    may be is divided by these features alone. The best gains of columns are written to `scores`.
+    A node that has all conditions that it may have is divided by their features alone.
     """
-    total, size = nodes.sums[node], nodes.feature.shape[1]
-    whole_score, is_full = score_of(total, l2), nodes.feature[node, size - 1] >= 0
-    best = 0.0
+    total, conditions = nodes.sums[node], nodes.conditions[node]
+    undivided, best = score_of(total, l2), 0.0
     for number in range(columns.size):
-        feature, sums = columns[number], nodes.histograms[node, number]
-        scores[number] = 0.0
-        is_used = not is_full
-        for condition in range(size if is_full else 0):
-            is_used |= nodes.feature[node, condition] == feature
-        for takes_missing in range((2 if sums[MISSING] != 0 else 1) if is_used else 0):
+        feature, sums, position = columns[number], nodes.bins[node, number], 0
+        while (
+            position < conditions.shape[0]
+            and conditions[position, _FEATURE] != feature
+            and conditions[position, _FEATURE] >= 0
+        ):
+            position += 1
+        n_ends = n_bins[feature] - 1 if position < conditions.shape[0] else 0
+        for takes_missing in range(2 if sums[MISSING] != 0 else 1):
             part = sums[MISSING] if takes_missing else np.int64(0)
-            before = -1
-            for code in range(n_bins[feature] - 1):
-                part += sums[code]
+            for end in range(n_ends):
+                part += sums[end]
                 rest = total - part
                 if sum_of_h(part) == 0 or sum_of_h(rest) == 0:
                     continue
-                gain = score_of(part, l2) + score_of(rest, l2) - whole_score
-                if gain > scores[number]:
-                    scores[number] = gain
+                gain = score_of(part, l2) + score_of(rest, l2) - undivided
                 if gain > best:
-                    best, before = gain, code
-                    nodes.features[node], nodes.ends[node] = feature, code
-                    nodes.takes_missing[node] = takes_missing > 0
-                elif sums[code] != 0:
-                    before = -1
-                elif before >= 0:
-                    nodes.ends[node] = (before + code) // 2
+                    best, nodes.takes_missing[node] = gain, takes_missing > 0
+                    nodes.features[node], nodes.ends[node] = feature, end
+                    nodes.positions[node] = position
     nodes.gains[node] = best
 
 
@@ -119,98 +115,78 @@ def divide(nodes, node, part, codes, drawn, has_missing):
     """Sort the samples of a node into two parts, which get its conditions and one more."""
     feature, end, takes_missing = nodes.features[node], nodes.ends[node], nodes.takes_missing[node]
     column, rows, gradients = codes[feature], drawn.rows, drawn.gradients
-    spare_rows, spare_gradients = drawn.spare_rows, drawn.spare_gradients
-    start, stop, n_others, total = nodes.starts[node], nodes.starts[node], 0, np.int64(0)
+    stop, total = nodes.starts[node], np.int64(0)
     for number in range(nodes.starts[node], nodes.stops[node]):
         row, both = rows[number], gradients[number]
         is_first = (column[row] <= end) | ((column[row] == MISSING) & takes_missing)
-        # No branches, as above.
-        rows[stop], spare_rows[n_others] = row, row
-        gradients[stop], spare_gradients[n_others] = both, both
+        # No branches, as above: the first of the second part changes places with each sample.
+        rows[number], gradients[number] = rows[stop], gradients[stop]
+        rows[stop], gradients[stop] = row, both
         stop += is_first
-        n_others += not is_first
         total += both if is_first else np.int64(0)
-    for number in range(n_others):
-        rows[stop + number] = spare_rows[number]
-        gradients[stop + number] = spare_gradients[number]
     nodes.parts[node] = part
-    nodes.starts[part], nodes.stops[part], nodes.sums[part] = start, stop, total
+    nodes.starts[part], nodes.stops[part], nodes.sums[part] = nodes.starts[node], stop, total
     nodes.starts[part + 1], nodes.stops[part + 1] = stop, nodes.stops[node]
     nodes.sums[part + 1] = nodes.sums[node] - total
     for child in range(part, part + 2):
         nodes.parts[child] = 0
-        for condition in range(nodes.feature.shape[1]):
-            nodes.feature[child, condition] = nodes.feature[node, condition]
-            nodes.first[child, condition] = nodes.first[node, condition]
-            nodes.last[child, condition] = nodes.last[node, condition]
-            nodes.missing[child, condition] = nodes.missing[node, condition]
-        condition = 0
-        while nodes.feature[child, condition] >= 0 and nodes.feature[child, condition] != feature:
-            condition += 1
-        if nodes.feature[child, condition] < 0:
-            nodes.feature[child, condition] = feature
-            nodes.first[child, condition], nodes.last[child, condition] = 0, MISSING - 1
-            nodes.missing[child, condition] = has_missing[feature]
-        nodes.missing[child, condition] &= takes_missing == (child == part)
-        if child == part:
-            nodes.last[child, condition] = end
-        else:
-            nodes.first[child, condition] = end + 1
+        for position in range(nodes.conditions.shape[1]):
+            for k in range(4):
+                nodes.conditions[child, position, k] = nodes.conditions[node, position, k]
+        condition = nodes.conditions[child, nodes.positions[node]]
+        if condition[_FEATURE] < 0:
+            condition[_FEATURE], condition[_FIRST], condition[_LAST] = feature, 0, MISSING - 1
+            condition[_MISSING] = has_missing[feature]
+        condition[_MISSING] *= takes_missing == (child == part)
+        condition[_LAST if child == part else _FIRST] = end if child == part else end + 1
 
 
 @forceinline
-def sum_bins(nodes, node, codes, columns, drawn):
-    """Add up g and h of the samples of a node, by column and bin."""
-    start, stop = nodes.starts[node], nodes.stops[node]
-    rows, gradients = drawn.rows[start:stop], drawn.gradients[start:stop]
+def sum_bins(sums, rows, gradients, codes, columns):
+    """Add up g and h of samples by column and bin."""
     for number in range(0, columns.size, 4):
-        sums = nodes.histograms[node, number : number + 4]
-        for lane in range(4):
-            for code in range(256):
-                sums[lane, code] = 0
-        add_four(sums, codes, columns[number : number + 4], rows, gradients, stop - start)
+        four = sums[number : number + 4]
+        clear(four)
+        add_four(four, codes, columns[number : number + 4], rows, gradients, rows.size)
 
 
 @kernel
-def grow(samples, has_missing, drawn, n_drawn, columns, l2, n_leaves, nodes, scores):
+def grow(samples, has_missing, drawn, n_drawn, columns, l2, n_leaves, nodes):
     """Divide all drawn samples into boxes, at most `n_leaves`; return the number of boxes.
 
-    The node that gains most is divided first. The number of `columns` is a multiple of four. The
-    gains of dividing all samples by each column are written to `scores[0]`.
+    The node that gains most is divided first. The number of `columns` is a multiple of four.
     """
     samples, drawn, nodes = (
         pass_by_pointer(samples),
         pass_by_pointer(drawn),
         pass_by_pointer(nodes),
     )
-    nodes.starts[0], nodes.stops[0], nodes.parts[0] = 0, n_drawn, 0
-    nodes.sums[0] = 0
+    nodes.starts[0], nodes.stops[0], nodes.parts[0], nodes.sums[0] = 0, n_drawn, 0, 0
     for number in range(n_drawn):
         nodes.sums[0] += drawn.gradients[number]
-    for condition in range(nodes.feature.shape[1]):
-        nodes.feature[0, condition] = -1
+    for position in range(nodes.conditions.shape[1]):
+        nodes.conditions[0, position, _FEATURE] = -1
     n_nodes, small, large, parent = 1, 0, 0, 0
     while True:
-        sum_bins(nodes, small, samples.codes, columns, drawn)
+        start, stop = nodes.starts[small], nodes.stops[small]
+        rows, gradients = drawn.rows[start:stop], drawn.gradients[start:stop]
+        sum_bins(nodes.bins[small], rows, gradients, samples.codes, columns)
         for number in range(columns.size if large != small else 0):
             for code in range(256):
-                nodes.histograms[large, number, code] = (
-                    nodes.histograms[parent, number, code] - nodes.histograms[small, number, code]
-                )
+                rest = nodes.bins[parent, number, code] - nodes.bins[small, number, code]
+                nodes.bins[large, number, code] = rest
         for node in range(min(small, large), max(small, large) + 1):
-            find_division(nodes, node, columns, samples.n_bins, l2, scores[min(node, 1)])
-        best = -1
+            find_division(nodes, node, columns, samples.n_bins, l2)
+        parent, most = -1, 0.0
         for node in range(n_nodes):
-            is_better = best < 0 or nodes.gains[node] > nodes.gains[best]
-            if nodes.parts[node] == 0 and nodes.gains[node] > 0.0 and is_better:
-                best = node
-        if best < 0 or n_nodes + 1 >= 2 * n_leaves:
+            if nodes.parts[node] == 0 and nodes.gains[node] > most:
+                parent, most = node, nodes.gains[node]
+        if parent < 0 or n_nodes + 1 >= 2 * n_leaves:
             break
-        parent, small, large = best, n_nodes, n_nodes + 1
         divide(nodes, parent, n_nodes, samples.codes, drawn, has_missing)
+        small, large, n_nodes = n_nodes, n_nodes + 1, n_nodes + 2
         if nodes.stops[small] - nodes.starts[small] > nodes.stops[large] - nodes.starts[large]:
             small, large = large, small
-        n_nodes += 2
     n_boxes = 0
     for node in range(n_nodes):
         nodes.leaves[node] = n_boxes
@@ -222,7 +198,8 @@ def grow(samples, has_missing, drawn, n_drawn, columns, l2, n_leaves, nodes, sco
 def sum_boxes(samples, nodes, shares, probabilities, start, stop, boxes, g, h):
     """Write the box of samples `start` to `stop`, and add up g and h of all classes there.
 
-    Sums are `g[box, part, class]`, where part 0 has the samples as far as they were drawn.
+    Sums are `g[box, 0, class]` of the samples as far as they were drawn, `g[box, 1, class]` of the
+    others.
     """
     codes, labels, weights = samples.codes, samples.labels, samples.weights
     features, ends, takes_missing = nodes.features, nodes.ends, nodes.takes_missing

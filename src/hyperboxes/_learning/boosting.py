@@ -186,24 +186,6 @@ def in_units(weights: np.ndarray, unit: float) -> np.ndarray:
     return np.rint(weights * unit).astype(np.int64)
 
 
-def draw_columns(
-    n_wanted: int, most: int, scores: np.ndarray, random: np.random.RandomState
-) -> np.ndarray:
-    """Draw features to look at; where there are too many, half of them those with the best scores.
-
-    At least four are drawn, if there are as many.
-    """
-    n_columns = max(min(n_wanted, most), _FEWEST_COLUMNS)
-    if n_columns >= len(scores):
-        return np.arange(len(scores))
-    order = random.permutation(len(scores))
-    if n_columns < n_wanted:
-        best = np.argsort(-scores, kind="stable")[: n_columns // 2]
-        best = best[scores[best] > 0.0]
-        order = np.concatenate([best, order[~np.isin(order, best)]])
-    return np.sort(order[:n_columns])
-
-
 class Booster:
     """One run of boosting over the samples."""
 
@@ -303,9 +285,18 @@ class Booster:
         Where there are too many, half of the draw are those that were worth most when they were
         looked at last.
         """
-        n_wanted = round(self.settings.column_share * len(self._scores))
-        most = self.settings.max_searches // self._n_groups
-        return draw_columns(n_wanted, most, self._scores, self._random)
+        n_features = len(self.searched.codes)
+        n_wanted = round(self.settings.column_share * n_features)
+        n_columns = min(n_wanted, self.settings.max_searches // self._n_groups)
+        n_columns = max(n_columns, _FEWEST_COLUMNS)
+        if n_columns >= n_features:
+            return np.arange(n_features)
+        order = self._random.permutation(n_features)
+        if n_columns < n_wanted:
+            best = np.argsort(-self._scores, kind="stable")[: n_columns // 2]
+            best = best[self._scores[best] > 0.0]
+            order = np.concatenate([best, order[~np.isin(order, best)]])
+        return np.sort(order[:n_columns])
 
     def _remember(self, columns: list[np.ndarray], found: list[FoundBox]) -> None:
         """Keep what single conditions were worth; `columns` are those of each search."""
@@ -505,35 +496,21 @@ class PartitionBooster:
         self._intercepts = np.log(self._probabilities[0])
         self.path = BoostingHistory(False, [], [], [], [self._intercepts])
         self._has_missing = (samples.codes == MISSING).any(axis=1)
-        self._scores = np.zeros(n_features)  # of features, when last looked at
         self._boxes = np.empty(n_samples, np.int32)
-        self._drawn = partition.DrawnSamples(
-            np.empty(n_samples, np.uint32),
-            np.empty(n_samples, np.int64),
-            np.empty(n_samples, np.uint8),
-            np.empty(n_samples, np.uint32),
-            np.empty(n_samples, np.int64),
+        kinds = np.uint32, np.int64, np.uint8
+        self._drawn = partition.DrawnSamples._make(np.empty(n_samples, kind) for kind in kinds)
+        n_nodes, n_columns = 2 * settings.n_leaves, min(n_features, settings.max_searches // 16)
+        numbers = [np.zeros(n_nodes, np.int64) for _ in range(8)]
+        self._nodes = partition.Nodes._make(
+            [
+                *numbers,
+                np.zeros(n_nodes),
+                np.zeros(n_nodes, np.bool_),
+                np.zeros((n_nodes, min(settings.max_conditions, n_features), 4), np.int64),
+                np.empty((n_nodes, -(-n_columns // 4) * 4, 256), np.int64),
+            ]
         )
-        n_nodes, n_columns = 2 * settings.n_leaves, -(-len(self._columns()) // 4) * 4
-        size = min(settings.max_conditions, n_features)
-        of_nodes = [np.zeros(n_nodes, np.int64) for _ in range(7)]
-        conditions = [np.zeros((n_nodes, size), np.int64) for _ in range(3)]
-        self._nodes = partition.Nodes(
-            starts=of_nodes[0],
-            stops=of_nodes[1],
-            sums=of_nodes[2],
-            gains=np.zeros(n_nodes),
-            features=of_nodes[3],
-            ends=of_nodes[4],
-            takes_missing=np.zeros(n_nodes, np.bool_),
-            parts=of_nodes[5],
-            leaves=of_nodes[6],
-            feature=conditions[0],
-            first=conditions[1],
-            last=conditions[2],
-            missing=np.zeros((n_nodes, size), np.bool_),
-            histograms=np.empty((n_nodes, n_columns, 256), np.int64),
-        )
+        self._n_columns = n_columns
 
     def run(self) -> BoostingHistory:
         """Add partitions until there are enough boxes or no more help."""
@@ -545,30 +522,23 @@ class PartitionBooster:
             n_failures += not self._add_boxes(self._grow(n_leaves))
         return self.path
 
-    def _columns(self) -> np.ndarray:
-        n_wanted = round(self._settings.column_share * len(self._scores))
-        most = self._settings.max_searches // self._settings.max_classes
-        return draw_columns(n_wanted, most, self._scores, self._random)
-
     def _grow(self, n_leaves: int) -> int:
         """Divide a draw of the samples into boxes of half of the classes; return their number."""
         n_classes, share = len(self._intercepts), self._settings.subsample
         belongs = np.zeros(n_classes)
         belongs[self._random.permutation(n_classes)[: (n_classes + 1) // 2]] = 1.0
         seed = np.uint64(self._random.randint(1 << 62, dtype=np.int64))
-        columns = self._columns()
-        padded = np.resize(columns, self._nodes.histograms.shape[1])
-        scores = np.zeros((2, len(padded)))
         samples, drawn = self._samples, self._drawn
+        columns = np.sort(self._random.permutation(len(samples.codes))[: self._n_columns])
+        columns = np.resize(columns, self._nodes.bins.shape[1])  # some twice
         n_drawn = partition.draw(
             samples, self._unit, seed, share, self._scale, self._probabilities, belongs, drawn
         )
         l2 = self._settings.l2 * self._unit * boosting.SHARES * self._scale
-        n_boxes = partition.grow(
-            samples, self._has_missing, drawn, n_drawn, padded, l2, n_leaves, self._nodes, scores
+        nodes = self._nodes
+        return int(
+            partition.grow(samples, self._has_missing, drawn, n_drawn, columns, l2, n_leaves, nodes)
         )
-        self._scores[columns] = scores[0, : len(columns)]
-        return int(n_boxes)
 
     def _add_boxes(self, n_boxes: int) -> bool:
         """Weight the boxes of a partition and add those that help; return whether any does."""
@@ -576,16 +546,8 @@ class PartitionBooster:
 
         def add_up(start: int, stop: int) -> np.ndarray:
             sums = np.zeros((2, n_boxes, 2, n_classes), np.int64)
-            partition.sum_boxes(
-                self._samples,
-                self._nodes,
-                self._drawn.shares,
-                self._probabilities,
-                start,
-                stop,
-                self._boxes,
-                *sums,
-            )
+            shares, p, boxes = self._drawn.shares, self._probabilities, self._boxes
+            partition.sum_boxes(self._samples, self._nodes, shares, p, start, stop, boxes, *sums)
             return sums
 
         one, n_samples = self._unit * boosting.ONE, len(self._boxes)
@@ -599,18 +561,17 @@ class PartitionBooster:
         if n_boxes < 2 or not weights.any():
             return False
         factors = np.exp(weights)
-        in_batches(
-            lambda start, stop: partition.update(
-                self._boxes, factors, start, stop, self._probabilities
-            ),
-            n_samples,
-            self._threads,
-        )
-        for box, node in enumerate(np.flatnonzero(self._nodes.parts[: 2 * n_boxes - 1] == 0)):
-            if weights[box].any():
-                parts = self._nodes[-5:-1]
-                self.path.boxes.append(boosting.Box(*(part[node].copy() for part in parts)))
-                self.path.votes.append(weights[box])
+
+        def update(start: int, stop: int) -> None:
+            partition.update(self._boxes, factors, start, stop, self._probabilities)
+
+        in_batches(update, n_samples, self._threads)
+        leaves = np.flatnonzero(self._nodes.parts[: 2 * n_boxes - 1] == 0)
+        for conditions, row in zip(self._nodes.conditions[leaves], weights, strict=True):
+            if row.any():
+                feature, first, last, missing = conditions.T.copy()
+                self.path.boxes.append(boosting.Box(feature, first, last, missing > 0))
+                self.path.votes.append(row)
         self.path.indices.append(list(range(len(self.path.boxes))))
         self.path.intercepts.append(self._intercepts)
         return True

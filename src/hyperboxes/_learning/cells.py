@@ -15,12 +15,9 @@ import numpy as np
 
 from hyperboxes._kernels import additive, boosting, quantize
 from hyperboxes._kernels.quantize import MAX_BINS
-from hyperboxes._kernels.structs import Conditions
 from hyperboxes._learning.steps import Threads
 
 _ROWS_AT_ONCE = 16_384
-_BOXES_AT_ONCE = 256
-_BLOCK = 2048  # samples that stay in the processor's cache
 
 
 class Cells(ABC):
@@ -115,14 +112,16 @@ class LocalSamples(NamedTuple):
 
     def count_classes(self, boxes: list[boosting.Box], n_classes: int) -> np.ndarray:
         """Return how many samples of each class each box contains."""
-        table, conditions = np.zeros((len(boxes), n_classes), np.int64), in_bins(boxes)
+        samples = self.samples
 
-        def count(start: int) -> None:
-            stop, block = min(start + _BOXES_AT_ONCE, len(boxes)), new_block()
-            additive.count_contained(self.samples, conditions, start, stop, *block, table)
+        def count(box: boosting.Box) -> np.ndarray:
+            contained = np.empty(len(samples.labels), np.bool_)
+            additive.mark_contained(samples.codes, box, 0, len(contained), contained)
+            rows = np.flatnonzero(contained)
+            return np.bincount(samples.labels[rows], samples.counts[rows], n_classes)
 
-        list(self.threads.map(count, range(0, len(boxes), _BOXES_AT_ONCE)))
-        return table
+        found = [*self.threads.map(count, boxes)]
+        return np.array(found, np.int64).reshape(len(boxes), n_classes)
 
 
 class LocalCells(Cells):
@@ -186,53 +185,6 @@ def find_contained(samples: boosting.Samples, box: boosting.Box, threads: Thread
 
     in_batches(mark, len(contained), threads)
     return contained
-
-
-def new_block() -> tuple[np.ndarray, np.ndarray]:
-    """Return a byte for each of a block of samples, and the same eight at a time."""
-    contained = np.empty(_BLOCK, np.uint8)
-    return contained, contained.view(np.uint64)
-
-
-def in_bins(boxes: list[boosting.Box]) -> additive.BinConditions:
-    """Return the conditions of boxes one after the other."""
-    used = [box.feature >= 0 for box in boxes]
-    starts = np.cumsum([0, *(np.count_nonzero(some) for some in used)])
-    mask = np.concatenate([np.empty(0, np.bool_), *used])
-    feature, first, last, missing = (
-        np.concatenate([np.empty(0, kind), *(box[k] for box in boxes)])[mask]
-        for k, kind in enumerate((np.int64, np.uint8, np.uint8, np.bool_))
-    )
-    return additive.BinConditions(
-        starts, feature, first.astype(np.uint8), last.astype(np.uint8), missing
-    )
-
-
-def find_bins(
-    conditions: Conditions, n_features: int
-) -> tuple[Bins, additive.BinConditions] | None:
-    """Return bins that end where conditions do, and the conditions on them; None if too many.
-
-    Samples with missing values do not meet these.
-    """
-    thresholds = np.full((n_features, MAX_BINS), np.inf)
-    n_thresholds = np.zeros(n_features, np.int64)
-    below, upper = np.nextafter(conditions.lower, -np.inf), conditions.upper
-    first, last = np.zeros(len(upper), np.uint8), np.full(len(upper), MAX_BINS - 1, np.uint8)
-    for feature in np.unique(conditions.feature):
-        some = np.flatnonzero(conditions.feature == feature)
-        ends = np.unique([below[some], upper[some]])
-        ends = ends[np.isfinite(ends)]
-        if len(ends) >= MAX_BINS:
-            return None
-        thresholds[feature, : len(ends)], n_thresholds[feature] = ends, len(ends)
-        closed = some[np.isfinite(below[some])]
-        first[closed] = np.searchsorted(ends, below[closed]) + 1
-        closed = some[np.isfinite(upper[some])]
-        last[closed] = np.searchsorted(ends, upper[closed])
-    missing = np.zeros(len(upper), np.bool_)
-    encoded = additive.BinConditions(conditions.starts, conditions.feature, first, last, missing)
-    return Bins(thresholds, n_thresholds), encoded
 
 
 @dataclass(frozen=True, eq=False)

@@ -277,7 +277,8 @@ def _trace_several(
     """
     assert evaluation.probabilities is not None
     shares = class_shares(record.labels, record.counts, record.n_classes)
-    by_distance = evaluation.probabilities[0] - calibration.prior_part(scores.unknown[0]) * shares
+    by_shares = calibration.prior_part(scores.unknown[0]) * shares
+    by_distance = np.maximum(evaluation.probabilities[0] - by_shares, 0.0)
     distances = record.distance(gaps)
     contributions = np.zeros((len(record.labels), record.n_classes))
     for label in range(record.n_classes):
