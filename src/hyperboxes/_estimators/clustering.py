@@ -202,7 +202,7 @@ class HyperboxClustering(BoxClustering):
     @changes
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, X_upper: Any = None) -> Self:
-        """Go on learning from more samples, in their order (``algorithm="online"`` only).
+        """Update the clusters with more samples, in their order (``algorithm="online"`` only).
 
         The first call learns the features' ranges (``scaling="minmax"``), so its batch should
         span them; ranges that are known are better given: ``scaling=[lowest, highest]``. With these

@@ -136,7 +136,7 @@ def to_onnx(model: Any) -> ModelProto:
     See Also
     --------
     export_sql : A model as a query, to predict in a database.
-    save : A model as a file, from which Python can go on learning.
+    save : A model as a file, which Python can load and update.
 
     Notes
     -----

@@ -144,7 +144,7 @@ class ExplainedModel:
 
     @classmethod
     def of(cls, fitted: FittedModel, samples: np.ndarray, fixed: Sequence[int]) -> Self:
-        """Copy what may change when the estimator goes on learning."""
+        """Copy what an update of the estimator may change."""
         unknown = np.zeros(fitted.n_features, bool)
         match fitted.record:
             case BoxEnsemble():

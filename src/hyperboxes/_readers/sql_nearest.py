@@ -1,7 +1,7 @@
 """A nearest-box model as SQL that gives every row its class, and the classes' probabilities.
 
 The boxes are a table of the query. Each row is compared with all of them, in the units and in the
-order of additions of the model, so that doubles give the very distances of `predict`. Logarithms
+order of additions of the model, so that doubles give the distances of `predict`. Logarithms
 and exponentials, which probabilities need, may differ in their last digits.
 """
 

@@ -497,8 +497,8 @@ def rounded(values: np.ndarray, decimals: int = _DECIMALS) -> list[float | None]
     return plain(np.round(values, decimals))
 
 
-# The editor. Numbers are packed, eight bytes each, so that the page computes with the very numbers
-# of `predict`.
+# The editor. Numbers are packed, eight bytes each, so that the page computes with the same
+# numbers as `predict`.
 
 
 def _editing(report: Report) -> dict[str, Any]:

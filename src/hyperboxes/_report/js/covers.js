@@ -2,7 +2,7 @@
 
 const MOST_CHANGES = 12;
 
-/** What the table of rules says of a box between its class and its conditions. */
+/** What the table of rules shows of a box between its class and its conditions. */
 function ruleCells(box) {
   const { count, coverage, precision } = report.boxes;
   return [
