@@ -3,8 +3,6 @@
 from dataclasses import replace
 from unittest import mock
 
-import dask
-import dask.array as da
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -13,7 +11,6 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 
-import hyperboxes.dask
 from hyperboxes import BoostedHyperboxes
 from hyperboxes._estimators import boosted as estimator
 from hyperboxes._learning import boosting
@@ -129,16 +126,3 @@ def test_no_division_ends_the_fit():
     model = BoostedHyperboxes(MANY, random_state=0).fit(X, y)
     assert len(model.hyperboxes_) == 0
     assert_array_equal(model.predict_proba(X[:2]), 0.5)
-
-
-@pytest.mark.parametrize("most", [1000, 10_000])
-def test_dask_gives_the_model_of_one_process(most, monkeypatch):
-    monkeypatch.setattr(boosting, "MAX_DIVIDED", most)
-    X, y = samples()
-    model = BoostedHyperboxes(MANY, class_weight="balanced", random_state=0)
-    plain = clone(model).fit(X, y)
-    with dask.config.set(scheduler="synchronous"):
-        parts = da.from_array(X, chunks=(700, 6)), da.from_array(y, chunks=700)
-        hyperboxes.dask.fit(model, *parts)
-    assert_same(model, plain)
-    assert_array_equal(plain.hyperboxes_.counts, held(plain, X).sum(axis=0))
