@@ -30,6 +30,7 @@ def decide_by(model, n_neighbors, width=1):
 @st.composite
 def deciding_models(draw, n_neighbors=(2, 5, 10)):
     """Draw what `models_and_samples` gives, of models that decide by several boxes."""
-    model, *rest = draw(models_and_samples().filter(lambda case: hasattr(case[0], "n_neighbors_")))
+    cases = models_and_samples().filter(lambda case: "decision" in case[0].get_params())
+    model, *rest = draw(cases)
     width = draw(st.integers(0, len(WIDTHS) - 1))
     return decide_by(model, draw(st.sampled_from(n_neighbors)), width), *rest
