@@ -73,9 +73,10 @@ def read_sets(folder: Any) -> dict[str, tuple[Any, np.ndarray]]:
         if data is not None:
             sets[name] = draw(data[0], np.unique(data[1], return_inverse=True)[1], LIMIT)
     for name in MIXED:
-        if (frame_and_labels := mixed.read(name, folder, LIMIT)) is not None:
+        if (frame_and_labels := mixed.read(name, folder)) is not None:
             frame, y = frame_and_labels
-            sets[name] = frame, np.unique(y, return_inverse=True)[1]
+            rows, y = draw(np.arange(len(y)), np.unique(y, return_inverse=True)[1], LIMIT)
+            sets[name] = frame.iloc[rows], np.unique(y, return_inverse=True)[1]
     return sets
 
 

@@ -22,6 +22,9 @@ from imodels import RuleFitClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.harness import command, in_processes, machine, progress, table
@@ -65,6 +68,10 @@ def contenders(n_classes: int) -> dict[str, Any]:
         "AgglomerativeGFMM": AgglomerativeGFMM(),
         "ImprovedOnlineGFMM": ImprovedOnlineGFMM(random_state=0),
         "OnlineGFMM": OnlineGFMM(random_state=0),
+        "AgglomerativeGFMM, nearest box": AgglomerativeGFMM(decision="nearest"),
+        "ImprovedOnlineGFMM, nearest box": ImprovedOnlineGFMM(decision="nearest", random_state=0),
+        "OnlineGFMM, nearest box": OnlineGFMM(decision="nearest", random_state=0),
+        "5 nearest neighbors, scaled": make_pipeline(MinMaxScaler(), KNeighborsClassifier()),
         "decision tree": DecisionTreeClassifier(random_state=0),
         "decision tree, 20 leaves": DecisionTreeClassifier(max_leaf_nodes=20, random_state=0),
         "random forest": RandomForestClassifier(random_state=0),

@@ -28,11 +28,19 @@ def in_short_chunks(n_boxes):
 
 def assert_agrees(model, X):
     """Check that the graph says what the model says, of all rows at once and in chunks."""
-    _assert_says(model, X, *run(model, X))
+    _assert_says(model, X, *run(model, X, None))
     with in_short_chunks(len(model.hyperboxes_)):
-        _assert_says(model, X, *run(model, X))
+        _assert_says(model, X, *run(model, X, None))
 
 
-def _assert_says(model, X, label, membership):
-    np.testing.assert_array_equal(label, model.predict(X))
+def _assert_says(model, X, label, membership, probability=None):
+    expected = model.predict_proba(X)
+    is_clear = np.ones(len(expected), bool)
+    if model.n_neighbors_ > 1 and expected.shape[1] > 1:
+        ordered = np.sort(expected, axis=1)
+        is_clear = ordered[:, -1] - ordered[:, -2] > 1e-9
+    np.testing.assert_array_equal(label[is_clear], model.predict(X)[is_clear])
     assert membership.tobytes() == model.membership(X).tobytes()
+    assert (probability is None) == (model._model.calibration is None)
+    if probability is not None:
+        np.testing.assert_allclose(probability, expected, rtol=0, atol=1e-9)

@@ -26,6 +26,7 @@ from hyperboxes import (
 )
 from hyperboxes._estimators.capabilities import SUPPORTED, Operation
 from hyperboxes.literature import OverlappingFuzzyMinMax
+from tests.decisions import decide_by
 from tests.learners import ImprovedOnlineGFMM
 
 pytestmark = pytest.mark.usefixtures("close_figures")
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("close_figures")
 PAGE = Path(__file__).parent.parent / "docs" / "choosing.md"
 X, Y = load_iris(return_X_y=True)
 MODELS = {
-    "nearest": ImprovedOnlineGFMM(theta=0.3),
+    "nearest": ImprovedOnlineGFMM(theta=0.3, decision="nearest"),
     "clusters": HyperboxClustering(),
     "additive": BoostedHyperboxes(3, random_state=0),
     "neighbors": AdaptiveGFMM(),
@@ -69,6 +70,14 @@ def test_operations_take_the_models_of_the_table(kind):
             message = rf"{operation.split('(')[0]}.* {type(model).__name__}"
             with pytest.raises(TypeError, match=message):
                 call(model)
+
+
+def test_several_boxes_decide_in_all_but_crisp_sql():
+    model = decide_by(ImprovedOnlineGFMM(theta=0.3).fit(X, Y), 5)
+    for operation in SUPPORTED["nearest"] & CALLS.keys() - {Operation.CRISP_SQL}:
+        CALLS[operation](model)
+    with pytest.raises(TypeError, match=r'5 nearest .* Leave out nearest=.* decision="nearest"'):
+        export_sql(model, nearest=False)
 
 
 def test_dask_follows_the_table():

@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from sklearn.datasets import load_breast_cancer
 
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, explain
+from tests.decisions import deciding_models
 from tests.learners import every_function, models_and_samples
 
 
-@settings(max_examples=30)
-@given(models_and_samples())
+@settings(max_examples=60)
+@given(models_and_samples() | deciding_models())
 def test_the_change_flips_the_prediction(case):
     model, _, xl, xu = case
     for row, explanation in enumerate(explain(model, xl, X_upper=xu)):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from hyperboxes import BoostedHyperboxes, explain
+from tests.decisions import decide_by, deciding_models
 from tests.learners import (
     LEARNERS,
     ImprovedOnlineGFMM,
@@ -127,6 +128,56 @@ def line():
     """Return a model of one feature: boxes 0 to 2 and 8 to 10 of "low" and "high"."""
     model = ImprovedOnlineGFMM(theta=0.3, membership_function="min")
     return model.fit([[0.0], [2.0], [8.0], [10.0], [9.0]], ["low", "low", "high", "high", "high"])
+
+
+@settings(max_examples=40)
+@given(deciding_models())
+def test_several_boxes_divide_the_probability(case):
+    model, _, xl, xu = case
+    boxes, n_neighbors = model.hyperboxes_, model.n_neighbors_
+    probabilities = model.predict_proba(xl, X_upper=xu)
+    for row, explanation in enumerate(explain(model, xl, X_upper=xu)):
+        assert explanation.prediction == model.classes_[probabilities[row].argmax()]
+        np.testing.assert_array_equal(explanation.scores, probabilities[row])
+        assert explanation.layout == "sum"
+        assert (explanation.baseline >= -1e-15).all()
+        added = sum((box.contributions for box in explanation.boxes), explanation.baseline)
+        np.testing.assert_allclose(added, probabilities[row], atol=1e-12)
+        for code in range(len(model.classes_)):
+            of_class = [box for box in explanation.boxes if boxes.labels[box.index] == code]
+            shares = [box.contributions[code] for box in of_class]
+            assert shares == sorted(shares, reverse=True)
+            assert len(of_class) == min((boxes.labels == code).sum(), n_neighbors)
+            assert min(shares, default=0) >= 0
+            near = sorted(
+                (
+                    -closeness(model, box, xl[row], xu[row])
+                    for box in np.flatnonzero(boxes.labels == code)
+                ),
+            )[:n_neighbors]
+            found = [-closeness(model, box.index, xl[row], xu[row]) for box in of_class]
+            np.testing.assert_allclose(found, near[: len(found)], rtol=1e-9, atol=1e-12)
+        text = " ".join(str(explanation).split())
+        assert f": the {n_neighbors} nearest boxes of each class decide together." in text
+        assert "shares of the classes" in text
+        assert "the classes</td>" in explanation._repr_html_()
+        json.dumps(explanation.to_dict(), allow_nan=False)
+
+
+def test_what_is_told_of_several_boxes():
+    data = np.array([[0.0, 0.0], [1.0, 0.0], [4.0, 0.0], [9.0, 1.0], [10.0, 1.0]])
+    model = ImprovedOnlineGFMM(theta=0.01).fit(data, ["a", "a", "a", "b", "b"])
+    explanation = explain(decide_by(model, 2), [[3.0, 0.5]], feature_names=["size", "price"])[0]
+    shares = dict(zip([box.index for box in explanation.boxes], explanation.boxes, strict=True))
+    assert sorted(shares) == [1, 2, 3, 4]
+    assert explanation.conditions(shares[2]) == ["size = 4 (1 below)", "price = 0 (0.5 above)"]
+    text = str(explanation)
+    assert text.startswith("a, probability 0.")
+    assert "box 2  price = 0 (0.5 above) and size = 4 (1 below)" in text
+    assert "It would be b (probability 0." in text
+    assert explanation.deciding is explanation.worst is None
+    fixed = explain(model, [[3.0, 0.5]], fixed=[0])[0].counterfactual
+    assert fixed is None or fixed.features.tolist() == [1]
 
 
 def test_what_is_told_of_a_sample_between_two_boxes():

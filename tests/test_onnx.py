@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 import hyperboxes
 from hyperboxes import AgglomerativeGFMM, literature, to_onnx
+from tests.decisions import decide_by
 from tests.graphs import N_ROWS, assert_agrees, in_short_chunks, run
 from tests.learners import (
     ImprovedOnlineGFMM,
@@ -66,6 +67,13 @@ def test_the_graph_says_what_the_model_says(case):
     model, points = case
     with np.errstate(over="ignore"):
         assert_agrees(model, points)
+
+
+@given(models_and_points(), st.sampled_from([1, 2, 5, 10]), st.integers(0, 2))
+def test_any_number_of_boxes_of_each_class_decides(case, n_neighbors, width):
+    model, points = case
+    with np.errstate(over="ignore"):
+        assert_agrees(decide_by(model, n_neighbors, width), points)
 
 
 @every_learner

@@ -10,6 +10,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from hyperboxes import AgglomerativeGFMM, HyperboxClustering, prune
+from tests.decisions import decide_by
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, learn, same_boxes
 from tests.strategies import problems
 
@@ -34,6 +35,20 @@ def test_a_smaller_and_better_model(model):
     np.testing.assert_array_equal(pruned.hyperboxes_.counts, before.counts[kept])
     assert model.hyperboxes_ is before
     assert str(report).startswith(f"Dropped {len(dropped)} of {report.n_boxes} boxes: ")
+
+
+@pytest.mark.parametrize("n_neighbors", [2, 10])
+def test_boxes_that_decide_together_are_used(n_neighbors):
+    model = decide_by(ImprovedOnlineGFMM(0.1).fit(X, Y), n_neighbors)
+    pruned = prune(model, X_VAL, Y_VAL)
+    report, boxes = pruned.pruning_, model.hyperboxes_
+    assert report.accuracy_after == pruned.score(X_VAL, Y_VAL) >= report.accuracy_before
+    assert len(report.harmful) > 0
+    kept = np.setdiff1d(np.arange(len(boxes)), report.harmful)
+    only = model._with_boxes(model._model.boxes.take(np.isin(np.arange(len(boxes)), kept)))
+    _, expected = only._model.find_neighbors(*only._intervals(X_VAL, None).scaled(), n_neighbors)
+    _, found = pruned._model.find_neighbors(*pruned._intervals(X_VAL, None).scaled(), n_neighbors)
+    np.testing.assert_array_equal(found, expected)  # what was unused changes no distance
 
 
 def test_unused_boxes_can_be_kept():

@@ -12,6 +12,7 @@ from hyperboxes._report.page_data import list_sliders
 from hyperboxes.literature import MultiGranularGFMM
 from tests.boosted import MANY, around, known_model, set_fitted
 from tests.browser import needs_browser
+from tests.decisions import decide_by
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, OverlappingFuzzyMinMax
 
 pytestmark = needs_browser
@@ -74,7 +75,7 @@ COVERS = {
 def test_the_nearest_box_is_that_of_predict(show, name):
     samples, labels = on_a_grid(1)
     shift = [0.0, 1000.0, -0.1] if name == "contracted" else 0.0  # coarser than the model's units
-    model = COVERS[name].fit(samples + shift, labels)
+    model = decide_by(COVERS[name].fit(samples + shift, labels), 1)
     window = show(model, samples[:3] + shift, labels[:3], max_rules=None)
     asked = asked_about(2, samples) + shift
     answers = ask(window, asked)
@@ -88,6 +89,32 @@ def test_the_nearest_box_is_that_of_predict(show, name):
     ties = [answer["tie"] for answer in answers]
     assert ties == [words.tie(one) for one in explanations]
     assert 0 < ties.count("") < len(ties)
+
+
+@pytest.mark.parametrize(("name", "n_neighbors", "width"), [("mean", 2, 0), ("min", 5, 2)])
+def test_several_boxes_decide_as_in_predict_proba(show, name, n_neighbors, width):
+    samples, labels = on_a_grid(1)
+    model = decide_by(COVERS[name].fit(samples, labels), n_neighbors, width)
+    window = show(model, samples[:3], labels[:3], max_rules=None)
+    asked = asked_about(2, samples)
+    answers, explanations = ask(window, asked), explain(model, asked)
+    probabilities = model.predict_proba(asked)
+    found = np.array([answer["memberships"] for answer in answers])
+    assert_allclose(found, probabilities, rtol=0, atol=1e-9)
+    ordered = np.sort(probabilities, axis=1)
+    is_clear = ordered[:, -1] - ordered[:, -2] > 1e-9
+    predicted = np.array([answer["predicted"] for answer in answers])
+    assert_array_equal(predicted[is_clear], model.predict(asked)[is_clear])
+    for k in np.flatnonzero(is_clear):
+        answer, explanation = answers[k], explanations[int(k)]
+        assert answer["why"].endswith(
+            f": the {n_neighbors} nearest boxes of each class decide together."
+        )
+        shares = dict(answer["shares"])
+        expected = [box.membership for box in explanation.boxes[: len(shares)]]
+        assert_allclose(list(shares.values()), expected, rtol=0, atol=1e-9)
+        own = explanation.winning.membership
+        assert own == pytest.approx(shares.get(answer["winning"], own), abs=1e-9)
 
 
 def test_intervals(show):
@@ -111,9 +138,11 @@ def test_intervals(show):
     assert window.text("#edit-result b") == f"class {expected}"
 
 
-def test_explanations_in_the_page_are_those_of_explain(show):
+@pytest.mark.parametrize("n_neighbors", [1, 5])
+def test_explanations_in_the_page_are_those_of_explain(show, n_neighbors):
     """Each sample asked about anew is explained as it came with the page."""
     model = ImprovedOnlineGFMM(theta=0.3).fit(IRIS.data[::2], IRIS.target[::2])
+    decide_by(model, n_neighbors)
     window = show(model, X, Y, class_names=NAMES)
     names = ["predicted", "winning", "competing", "deciding", "worst", "weighty", "why", "tie"]
     pairs = window.evaluate(
@@ -205,6 +234,7 @@ def edited_row(window, sample, feature, text):
 def test_fields_sliders_and_reset(show):
     model = ImprovedOnlineGFMM(theta=0.3).fit(IRIS.data[::2].to_numpy(), IRIS.target[::2])
     samples = X.to_numpy()
+    decide_by(model, 1)
     window = show(model, samples, Y, class_names=NAMES)
     row = 38
     window.write("#sample-row", str(row + 1))

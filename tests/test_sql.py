@@ -2,7 +2,6 @@
 
 import sqlite3
 from dataclasses import dataclass
-from functools import partial
 
 import duckdb
 import numpy as np
@@ -15,11 +14,19 @@ from sklearn.datasets import load_iris
 import hyperboxes
 from hyperboxes._models.model import FUNCTIONS
 from tests.databases import ask_duckdb, ask_sqlite, databases
+from tests.decisions import decide_by
 from tests.learners import LEARNERS, ImprovedOnlineGFMM, OnlineGFMM, every_function, every_learner
 
-export_sql = partial(hyperboxes.export_sql, nearest=False)
 X, Y = load_iris(return_X_y=True)
 nan = float("nan")
+
+
+def export_sql(model, **options):
+    """Write the crisp part of a model, in which one box of each class decides."""
+    is_fitted = hasattr(model, "classes_")
+    return hyperboxes.export_sql(
+        decide_by(model, 1) if is_fitted else model, nearest=False, **options
+    )
 
 
 @dataclass

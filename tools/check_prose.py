@@ -1,7 +1,8 @@
 """Check prose against the glossary: `python tools/check_prose.py`.
 
-Strings and comments of the package and the examples, README.md, CONTRIBUTING.md and the pages in
-`docs/` must not contain the phrases that `tools/glossary.toml` replaces.
+Strings and comments of the package and the examples, its report templates and scripts, README.md,
+CONTRIBUTING.md, CHANGELOG.md and the pages in `docs/` must not contain the phrases that
+`tools/glossary.toml` replaces.
 """
 
 from __future__ import annotations
@@ -24,8 +25,12 @@ PROSE = (tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", 
 def main() -> int:
     """Print the lines with replaced phrases; return the exit code."""
     phrases = tomllib.loads((ROOT / "tools/glossary.toml").read_text(encoding="utf-8"))["phrase"]
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
-    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "examples").rglob("*.py"), *pages]
+    files = [
+        *(file for suffix in ("py", "js", "html") for file in (ROOT / "src").rglob(f"*.{suffix}")),
+        *(ROOT / "examples").rglob("*.py"),
+        *(ROOT / f"{page}.md" for page in ("README", "CONTRIBUTING", "CHANGELOG")),
+        *(ROOT / "docs").glob("*.md"),
+    ]
     problems = [
         f"{file.relative_to(ROOT)}:{problem}"
         for file in sorted(files)

@@ -24,6 +24,7 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
     "sets": fitting.bench_sets,
     "growth": fitting.bench_growth,
     "predict": predicting.bench_predict,
+    "decision": predicting.bench_decision,
     "onnx": predicting.bench_onnx,
     "classifiers": predicting.bench_classifiers,
     "stream": streaming.bench_stream,

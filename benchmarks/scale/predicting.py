@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,6 +19,7 @@ from benchmarks.data import Split, generated_for_training, tangled, uniform
 from benchmarks.harness import Kept, call_in_fresh_process, progress, table, yes_no
 from benchmarks.scale.common import ALONE, COLOURS, MARKERS, Run, save
 from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, RandomHyperboxes, to_onnx
+from hyperboxes._models.calibration import N_NEIGHBORS
 
 # The metrics in which the nearest point is the one of the largest membership.
 METRICS = {"min": "chebyshev", "mean": "manhattan"}
@@ -106,6 +108,41 @@ def is_tie(data: Split, function: str, x: np.ndarray, first: int, second: int) -
     distance = gaps.mean(axis=1) if function == "mean" else gaps.max(axis=1)
     nearest = [distance[data.y_train == label].min() for label in (first, second)]
     return abs(nearest[0] - nearest[1]) <= 4 * np.finfo(float).eps
+
+
+def bench_decision(run: Run) -> None:
+    """Time probabilities where several boxes of each class decide."""
+    rows = []
+    for n_samples, n_features in ((2_000, 8), (20_000, 20), (100_000, 20)):
+        data = tangled(run.size(n_samples), n_features, n_informative=6)
+        for function in METRICS:
+            model = ImprovedOnlineGFMM(random_state=0, membership_function=function)
+            model.fit(data.X_train, data.y_train)
+            models = {str(n): decided_by(model, number) for number, n in enumerate(N_NEIGHBORS)}
+            progress(f"probabilities, {data.name}, {function!r}")
+            timings = run.medians(
+                {n: partial(m.predict_proba, data.X_test[:N_TEST]) for n, m in models.items()}
+            )
+            seconds = [timing.seconds for timing in timings.values()]
+            ratios = (f"{each / seconds[0]:.2f}x" for each in seconds[1:])
+            n_boxes = f"{len(model.hyperboxes_):,}"
+            rows.append((data.name, function, n_boxes, f"{seconds[0]:.4f}", *ratios))
+    several = (f"{n} boxes" for n in N_NEIGHBORS[1:])
+    print(table(("", "membership", "boxes", "1 box", *several), rows, left=2), end="\n\n")
+    print(
+        f"predict_proba of {N_TEST:,} samples, by so many boxes of each class: seconds, ratios.\n"
+    )
+
+
+def decided_by(model: ImprovedOnlineGFMM, number: int) -> ImprovedOnlineGFMM:
+    """Return a model in which so many boxes of each class decide, by position."""
+    twin = copy(model)
+    calibration = model._model.calibration
+    losses = calibration.decision_losses.copy()
+    losses[:, number] -= 1e9
+    calibration = replace(calibration, decision_losses=losses)
+    twin._model = replace(model._model, calibration=calibration)
+    return twin
 
 
 def bench_onnx(run: Run) -> None:

@@ -56,7 +56,7 @@ _NOT_MODELS = (
 
 
 class UsageError(Exception):
-    """Options that do not go together; reported in the way of argparse, with its exit code."""
+    """Options that do not go together; reported as argparse does, with its exit code."""
 
 
 def arrow(module: str = "") -> Any:

@@ -1,6 +1,6 @@
 """Compile ahead, so that no fit or prediction waits for it later.
 
-Compiled code is kept in the folder NUMBA_CACHE_DIR or, without it, beside the installed package.
+Compiled code is kept in the folder NUMBA_CACHE_DIR or, without it, next to the installed package.
 Compile as the user that will use it, on the same kind of processor, and again after each update
 of hyperboxes or Numba.
 """

@@ -1,6 +1,6 @@
 """Show the paper's algorithms and the commands at work on real data.
 
-The paper's candidate counts beside those counted here; its four algorithms with three searches that
+The paper's candidate counts and those counted here; its four algorithms with three searches that
 give equal boxes; rules, an explanation, updates, merging and a report of one model; short rules
 compared with a tree and a forest; a stream with concept drift. All files are kept, for you to try.
 """
@@ -139,7 +139,7 @@ def _print_paragraph(text: str) -> None:
 
 
 def _show_published_counts() -> None:
-    """Count candidates on one of the paper's datasets beside the published numbers."""
+    """Count candidates on one of the paper's datasets, with the published numbers."""
     _title("1. The paper's experiment: candidates tried on balance scale")
     X, y, is_first = _make_balance_scale()
     _print_paragraph(
@@ -358,7 +358,7 @@ def _compare_rules(data: Any) -> None:
 
     from hyperboxes import BoostedHyperboxes
 
-    _title("8. Few and short rules: BoostedHyperboxes beside a tree and a forest")
+    _title("8. Few and short rules: BoostedHyperboxes, a tree and a forest")
     print(f"Breast cancer, mean accuracy on {N_SPLITS} random splits, one third held out\n")
     models: dict[str, Any] = {}
     for size in SIZES:
@@ -373,12 +373,12 @@ def _compare_rules(data: Any) -> None:
 
 
 def _follow_stream(args: argparse.Namespace) -> None:
-    """Learn a stream that changes, beside a forest that is retrained."""
+    """Learn a stream that changes, compared with a retrained forest."""
     pandas = need("pandas", "cli", "The command line")
     stream, seen = _files(args, "stream.csv", "stream-predictions.csv")
     rows = _make_stream()
     rows.to_csv(stream, index=False)
-    _title("9. Follow a stream: AdaptiveGFMM beside a retrained forest")
+    _title("9. Follow a stream: AdaptiveGFMM and a retrained forest")
     _print_paragraph(
         f"Readings of a machine whose limits change after every {N_ROWS:,} of {len(rows):,} rows. "
         "One label in twenty is wrong. Each row is predicted first, then learned."

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive_integer,
         default=500,
         metavar="N",
-        help="rows that can be looked at, wrong predictions first; default: 500",
+        help="rows that the page shows, wrong predictions first; default: 500",
     )
     parser.add_argument(
         "--max-rules",

@@ -155,7 +155,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
     @changes
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, X_upper: Any = None) -> Self:
-        """Go on learning from more samples, in their order.
+        """Update the model with more samples, in their order.
 
         Parameters
         ----------

@@ -49,7 +49,7 @@ class AgglomerativeGFMM(BoxClassifier):
 
     See Also
     --------
-    ImprovedOnlineGFMM : Learns in one pass and goes on learning with `partial_fit`.
+    ImprovedOnlineGFMM : Learns in one pass and has `partial_fit`.
 
     Notes
     -----

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._compat import CallbackSupportMixin
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.access import changes, reads
+from hyperboxes._estimators.access import access_of, reads
 from hyperboxes._estimators.categorical import CATEGORICAL_FEATURES, list_categories
 from hyperboxes._estimators.class_weight import (
     DECIDED_BY_WEIGHTS,
@@ -170,7 +170,6 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         samples = Samples(lower, upper, scale, labels, counts=counts)
         return samples.shuffled(check_random_state(self.random_state)) if shuffle else samples
 
-    @changes
     def _fit(
         self, X: Any, y: Any, X_upper: Any, *, classes: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -306,6 +305,8 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         n_rows = len(intervals.lower)
         n_jobs = effective_n_jobs(self.n_jobs) if n_rows > _ROWS_WORTH_A_THREAD else 1
         parts = map(intervals.part, slices(n_rows, _slice_size(n_rows, n_jobs, n_values)))
+        if n_jobs == 1:
+            return np.concatenate(list(map(function, parts)))
         with Threads(n_jobs) as threads:  # joblib's take some 15 ms for the first result
             return np.concatenate(list(threads.map(function, parts)))
 
@@ -365,7 +366,8 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         self : object
             The fitted estimator. If the fit is interrupted, it is left unfitted.
         """
-        return self._fit(X, y, X_upper, sample_weight=sample_weight)
+        with access_of(self).changing():
+            return self._fit(X, y, X_upper, sample_weight=sample_weight)
 
     def _validate_samples(
         self, X: Any, y: Any, X_upper: Any, *, reset: bool = True, sample_weight: Any = None
@@ -416,7 +418,6 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
         return self._map_slices(classify, X, X_upper, len(self.classes_))
 
-    @reads
     def predict_proba(self, X: Any, X_upper: Any = None) -> np.ndarray:
         """Return how probable each class is, by how right memberships were on unseen samples.
 
@@ -431,14 +432,14 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
 
         {predict_proba}
         """
-        self._check_can_predict()
-        model = self._model
 
         def weighted(part: Intervals) -> np.ndarray:
             return _weighted_probabilities(self, part)
 
-        function = model.probabilities if self.class_weight is None else weighted
-        return self._map_slices(function, X, X_upper, len(self.classes_))
+        with access_of(self).reading():
+            self._check_can_predict()
+            function = self._model.probabilities if self.class_weight is None else weighted
+            return self._map_slices(function, X, X_upper, len(self.classes_))
 
     @reads
     def membership(self, X: Any, X_upper: Any = None, *, unlabeled: bool = False) -> np.ndarray:

@@ -98,12 +98,12 @@ def require(model: Any, operation: Operation, *, has_threshold: bool = False) ->
         reason = "a threshold moves its decisions away from the boxes (estimator_ has none)"
     else:
         reason = getattr(model, "_decided_otherwise", "")
-        if getattr(model, "n_neighbors_", 1) > 1:
-            several = f"the {model.n_neighbors_} nearest boxes of each class decide together"
-            raise TypeError(
-                f"{operation} is unsupported for this {name}: {several}. Fit it with "
-                'decision="nearest".'
-            )
+    n_neighbors = getattr(model, "n_neighbors_", 1)
+    if operation == Operation.CRISP_SQL and not reason and n_neighbors > 1:
+        raise TypeError(
+            f"{operation} is unsupported for this {name}: the {n_neighbors} nearest boxes of each "
+            'class decide together. Leave out nearest=False, or fit it with decision="nearest".'
+        )
     if reason:
         instead = _advise(model, entry.kind, operation)
         raise TypeError(f"{operation} is unsupported for {name}: {reason}. {instead}")

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.access import changes, reads
+from hyperboxes._estimators.access import access_of, changes, reads
 from hyperboxes._estimators.base import BoxEstimator
 from hyperboxes._estimators.validation import (
     COUNT,
@@ -63,8 +63,9 @@ class BoxClustering(ClusterMixin, BoxEstimator):
         self : object
             The fitted estimator. If the fit is interrupted, it is left unfitted.
         """
-        self._fit(X, y, X_upper)
-        self.labels_ = self.predict(X, X_upper)
+        with access_of(self).changing():
+            self._fit(X, y, X_upper)
+            self.labels_ = self.predict(X, X_upper)
         return self
 
     @reads
@@ -201,7 +202,7 @@ class HyperboxClustering(BoxClustering):
     @changes
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, X_upper: Any = None) -> Self:
-        """Go on learning from more samples, in their order (``algorithm="online"`` only).
+        """Update the clusters with more samples, in their order (``algorithm="online"`` only).
 
         The first call learns the features' ranges (``scaling="minmax"``), so its batch should
         span them; ranges that are known are better given: ``scaling=[lowest, highest]``. With these

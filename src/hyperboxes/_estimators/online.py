@@ -70,7 +70,7 @@ class OnlineMixin(_Base):
         X_upper: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Go on learning from more samples, in their order.
+        """Update the model with more samples, in their order.
 
         The first call learns the features' ranges (``scaling="minmax"``), so its batch should
         span them. With ranges known in advance (`scaling` an array, or None) any batching gives

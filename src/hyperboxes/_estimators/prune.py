@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from hyperboxes._estimators.base import BoxClassifier
 from hyperboxes._estimators.capabilities import Operation, require
 from hyperboxes._estimators.validation import check_known_classes
+from hyperboxes._models.records import closeness
 from hyperboxes._models.samples import frozen, slices
 
 Model = TypeVar("Model", bound=BoxClassifier)
@@ -58,7 +59,9 @@ def prune(
     A box does harm if more samples are predicted correctly without it. Boxes that decide the most
     samples wrongly are tried first, until all that remain do good. A box does nothing if it
     decides no prediction: it is never among the boxes of the predicted class with the largest
-    membership. Each class keeps at least one box.
+    membership. If several boxes of each class decide, it is never among these; dropping boxes
+    also changes the classes' shares of the samples then, which may move predictions in doubt.
+    Each class keeps at least one box.
 
     Parameters
     ----------
@@ -107,15 +110,16 @@ def prune(
     harmful = np.flatnonzero(~search.kept)
     unused = np.empty(0, np.int64) if keep_unused else search.drop_unused()
     pruned = search.pruned()
-    pruned.pruning_ = Pruning(harmful, unused, len(search.kept), before, search.accuracy)
+    after = search.accuracy_of(pruned)
+    pruned.pruning_ = Pruning(harmful, unused, len(search.kept), before, after)
     return pruned
 
 
 class _Search:
     """A copy of the model of which boxes are hidden, and how it does on the validation samples.
 
-    Without a box, only samples change that have it among their closest boxes. So a try predicts
-    only these again.
+    Without a box, only samples change that have it among the boxes that decide. So a try predicts
+    only these again. `_least` is the closeness of the last of these, for each sample and class.
     """
 
     def __init__(self, model: Any, X: Any, y: np.ndarray, X_upper: Any) -> None:
@@ -132,8 +136,14 @@ class _Search:
         self._decider = np.empty(len(y), np.int64)
         self._closest = np.empty(len(y))
         self._is_tied = np.empty(len(y), bool)
+        self._least = np.empty((len(y), boxes.n_classes))
         for rows in self._batches():
             self._note(rows, self._decide(rows))
+
+    def accuracy_of(self, pruned: Any) -> float:
+        """Return the accuracy of a model that `pruned` has made."""
+        predicted = pruned._model.classify(self._xl, self._xu)
+        return float(np.mean(pruned.classes_[predicted] == self._y))
 
     @property
     def accuracy(self) -> float:
@@ -155,6 +165,9 @@ class _Search:
         self._used[:] = False
         for rows in self._batches():
             self._decide(rows)
+        if self._model.n_neighbors > 1:
+            for box in np.flatnonzero(self.kept).tolist():
+                self._used[box] = len(self._samples_close_to(box)) > 0
         labels, counts = self._boxes.labels, self._boxes.counts
         for label in range(self._boxes.n_classes):
             boxes = np.flatnonzero(self.kept & (labels == label))
@@ -210,12 +223,20 @@ class _Search:
 
     def _note(self, rows: np.ndarray, decisions: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
         self._decider[rows], self._closest[rows], self._is_tied[rows] = decisions
+        if self._model.n_neighbors > 1:
+            ends = frozen(self._xl[rows]), frozen(self._xu[rows])
+            _, distances = self._model.find_neighbors(*ends, self._model.n_neighbors)
+            self._least[rows] = closeness(distances[..., -1])
 
     def _is_right(self, decider: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
         return self._labels[decider] == self._y[rows]
 
     def _samples_close_to(self, box: int) -> np.ndarray:
         """Return the samples that a box is among the closest of."""
+        if self._model.n_neighbors > 1:
+            found = self._model.closeness(self._xl, self._xu, np.array([box]))[:, 0]
+            label = self._boxes.labels[box]
+            return np.flatnonzero((found >= self._least[:, label]) & (label >= 0))
         tied = np.flatnonzero(self._is_tied)
         rank = self._model.closeness
         closeness = rank(self._xl[tied], self._xu[tied], np.array([box]))[:, 0]

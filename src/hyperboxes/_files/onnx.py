@@ -15,6 +15,7 @@ from hyperboxes._extras import need
 from hyperboxes._files import onnx_additive, onnx_ensemble
 from hyperboxes._files.onnx_additive import list_lengths, write_chunks
 from hyperboxes._files.onnx_nearest import COLUMNS, Gaps, write_deciding
+from hyperboxes._models.calibration import class_shares
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble, NearestBoxes
 
@@ -86,7 +87,7 @@ _HEADER = f"""
 
 _GRAPH = """
 hyperboxes (double[n_samples, {n_features}] X)
-=> ({label_type}[n_samples] label, double[n_samples, {n_classes}] membership)
+=> ({label_type}[n_samples] label, double[n_samples, {n_classes}] membership{outputs})
 {{
     {scaling}
     {chunks}
@@ -94,6 +95,9 @@ hyperboxes (double[n_samples, {n_features}] X)
 }}
 """
 _SCALING = "shifted = Sub (X, low) scaled = Div (shifted, span)"
+
+# Larger distances are the same for probabilities.
+_FARTHEST = 1e300
 
 # Protocol buffers end at 2 GiB.
 _MAX_BYTES = 2**31 - 2**20
@@ -113,7 +117,10 @@ def to_onnx(model: Any) -> ModelProto:
         A graph that takes ``X``, float64 of shape (n_samples, n_features), NaN where a value is
         missing, and gives ``label``, as `predict` returns it, and ``membership``, float64 of shape
         (n_samples, n_classes), as `membership` returns it. Both are the same bit for bit. Labels
-        are int64 for integers, otherwise of the type of ``classes_``.
+        are int64 for integers, otherwise of the type of ``classes_``. With ``calibrate=True`` there
+        is ``probability``, as `predict_proba` but for the last digits. If several boxes of each
+        class decide (``n_neighbors_ > 1``), labels are the same wherever one probability is larger
+        by more than 1e-9.
 
         If the model has categories, the graph takes ``numbers``, the other features in their order,
         and ``categories``, strings of shape (n_samples, n_categorical): ``str`` of the values, any
@@ -129,7 +136,7 @@ def to_onnx(model: Any) -> ModelProto:
     See Also
     --------
     export_sql : A model as a query, to predict in a database.
-    save : A model as a file, from which Python can go on learning.
+    save : A model as a file, which Python can load and update.
 
     Notes
     -----
@@ -145,7 +152,7 @@ def to_onnx(model: Any) -> ModelProto:
     >>> graph = hyperboxes.to_onnx(model)
     >>> import onnxruntime
     >>> session = onnxruntime.InferenceSession(graph.SerializeToString())
-    >>> label, membership = session.run(None, {"X": [[1.5], [9.0]]})
+    >>> label, membership, probability = session.run(None, {"X": [[1.5], [9.0]]})
     >>> print(*label)
     a b
     """
@@ -186,8 +193,15 @@ def _write_nearest_graph(
         is_weighted=not (record.gamma == 1.0).all(),
         has_all_bounds=not np.isnan(constants["lower"]).any(),
         compares_missing=bool(record.compared.any()),
+        n_classes=record.n_classes,
+        n_neighbors=record.n_neighbors,
     )
-    n_features = len(record.gamma)
+    n_features, of_classes = len(record.gamma), f"double[n_rows, {record.n_classes}]"
+    answers = {"winner": "int64[n_rows]", "membership": of_classes}
+    is_calibrated, outputs = record.calibration is not None, ""
+    if is_calibrated:
+        answers["probability"] = of_classes
+        outputs = f", double[n_samples, {record.n_classes}] probability"
     is_scaled = (record.scale.low != 0.0).any() or (record.scale.span != 1.0).any()
     text = _GRAPH.format(
         n_features=n_features,
@@ -197,9 +211,10 @@ def _write_nearest_graph(
         chunks=write_chunks(
             "scaled" if is_scaled else "X",
             n_features,
-            f"{COLUMNS}\n    {write_deciding(gaps)}",
-            {"winner": "int64[n_rows]", "membership": f"double[n_rows, {record.n_classes}]"},
+            f"{COLUMNS}\n    {write_deciding(gaps, is_calibrated=is_calibrated)}",
+            answers,
         ),
+        outputs=outputs,
     )
     return text, constants
 
@@ -220,7 +235,10 @@ def _list_constants(record: NearestBoxes) -> dict[str, np.ndarray]:
     ends = np.searchsorted(labels[order], np.arange(n_classes + 1))
     firsts, stops = ends[:-1], ends[1:]
     return {
-        **list_lengths(n_features, len(order), winner=[], membership=[n_classes]),
+        **list_lengths(
+            n_features, len(order), winner=[], membership=[n_classes], probability=[n_classes]
+        ),
+        **_list_calibration(record),
         "low": record.scale.low,
         "span": record.scale.span,
         "lower": np.ascontiguousarray(record.lower[order].T),
@@ -238,11 +256,36 @@ def _list_constants(record: NearestBoxes) -> dict[str, np.ndarray]:
         "has_boxes": firsts < stops,
         "zero": np.array(0.0),
         "one": np.array(1.0),
+        "minus_one": np.array(-1.0),
+        "n_classes": np.array([n_classes]),
         "n_features": np.array(float(n_features)),
         "infinity": np.array(np.inf),
         "minus_infinity": np.array(-np.inf),
         "no_row": np.array(0),
         "one_class": np.array(1),
+    }
+
+
+def _list_calibration(record: NearestBoxes) -> dict[str, np.ndarray]:
+    """Return the constants of probabilities, if they are calibrated."""
+    calibration, n_classes = record.calibration, record.n_classes
+    if calibration is None:
+        return {}
+    n_compared = max(np.count_nonzero(record.compared), 1)
+    return {
+        "n_nearest": np.array([calibration.n_neighbors]),
+        "width": np.array(calibration.width),
+        "farthest": np.array(_FARTHEST),
+        "offset": np.array(calibration.offset),
+        "minus_slope": np.array(-calibration.slope),
+        "each_compared": record.compared.astype(float)[:, None] / n_compared,
+        "power": np.array(calibration.power),
+        "prior_weight": np.array(calibration.prior_weight),
+        "rest_weight": np.array(1.0 - calibration.prior_weight),
+        "shares": class_shares(record.labels, record.counts, n_classes),
+        "every_class": np.arange(n_classes),
+        "by_class": np.array(1),
+        "n_in_means": np.arange(2.0, n_classes + 2),
     }
 
 

@@ -44,7 +44,7 @@ FADING = 1.0 - 1.0 / _EVERY_SAMPLE
 NEVER = -1
 
 # The power of the part of the features that a sample lacks, as the weight of the classes' shares
-# beside the votes of neighbors.
+# next to the votes of neighbors.
 _NEIGHBOR_POWER = 4
 
 # The offset of votes, so that their logarithms are finite.

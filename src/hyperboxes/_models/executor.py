@@ -277,16 +277,18 @@ def _trace_several(
     """
     assert evaluation.probabilities is not None
     shares = class_shares(record.labels, record.counts, record.n_classes)
-    by_distance = evaluation.probabilities[0] - calibration.prior_part(scores.unknown[0]) * shares
+    by_shares = calibration.prior_part(scores.unknown[0]) * shares
+    by_distance = np.maximum(evaluation.probabilities[0] - by_shares, 0.0)
     distances = record.distance(gaps)
     contributions = np.zeros((len(record.labels), record.n_classes))
-    for label in range(record.n_classes):
-        nearest = order[record.labels[order] == label][: record.n_neighbors]
-        if len(nearest):
-            of_class = softmax(-distances[nearest] / calibration.width)
-            contributions[nearest, label] = by_distance[label] * of_class
-    boxes = np.flatnonzero(contributions.any(axis=1))
-    boxes = boxes[np.argsort(-contributions[boxes].sum(axis=1), kind="stable")]
+    labels = record.labels[order]
+    nearest = [order[labels == label][: record.n_neighbors] for label in np.unique(labels)]
+    for of_class in nearest:
+        label = record.labels[of_class[0]]
+        parts = softmax(-distances[of_class] / calibration.width)
+        contributions[of_class, label] = by_distance[label] * parts
+    boxes = np.concatenate(nearest)
+    boxes = boxes[np.lexsort((boxes, distances[boxes], -contributions[boxes].sum(axis=1)))]
     felt = _felt(record, gaps[boxes])
     return Trace(boxes, distances[boxes], felt, contributions[boxes], None, evaluation)
 

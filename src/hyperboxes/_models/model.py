@@ -91,24 +91,18 @@ class BoxModel:
         return None
 
     def find_nearest(
-        self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
+        self,
+        xl: np.ndarray,
+        xu: np.ndarray,
+        *,
+        winners_only: bool = False,
+        distances: np.ndarray | None = None,
     ) -> ClassScores:
-        """Return the nearest boxes of each class, as the kernel `nearest_per_class` finds them."""
-        return self._search(xl, xu, winners_only, None)
+        """Return the nearest boxes of each class, as the kernel `nearest_per_class` finds them.
 
-    def find_neighbors(
-        self, xl: np.ndarray, xu: np.ndarray, n_neighbors: int
-    ) -> tuple[ClassScores, np.ndarray]:
-        """Return the nearest boxes of each class, and the distances of several, in order.
-
-        They are of shape (n_samples, n_classes, n_neighbors), infinity where a class has fewer.
+        `distances`, of shape (n_samples, n_classes, n_neighbors), receives those of several boxes
+        of each class in order, and infinity where a class has fewer.
         """
-        distances = np.empty((xl.shape[0], self.boxes.n_classes, n_neighbors))
-        return self._search(xl, xu, False, distances), distances
-
-    def _search(
-        self, xl: np.ndarray, xu: np.ndarray, winners_only: bool, distances: np.ndarray | None
-    ) -> ClassScores:
         boxes = self.boxes
         if not isinstance(xl, np.ndarray):
             return ClassScores(*nearest_scores(self.record(boxes.labels), xl, xu, distances))
@@ -136,6 +130,13 @@ class BoxModel:
     def n_neighbors(self) -> int:
         """How many boxes of each class decide."""
         return 1 if self.calibration is None else self.calibration.n_neighbors
+
+    def find_neighbors(
+        self, xl: np.ndarray, xu: np.ndarray, n_neighbors: int
+    ) -> tuple[ClassScores, np.ndarray]:
+        """Return the nearest boxes of each class, and the distances of several."""
+        distances = np.empty((xl.shape[0], self.boxes.n_classes, n_neighbors))
+        return self.find_nearest(xl, xu, distances=distances), distances
 
     def find_scores(self, xl: np.ndarray, xu: np.ndarray) -> tuple[ClassScores, np.ndarray]:
         """Return what probabilities are computed from, and the classes of which they are largest.

@@ -45,9 +45,10 @@ class ParallelCoordinatesDisplay(Display):
 
     Each feature is a row with an axis of its own, whose ends are marked in the units of the data. A
     box is a band across the rows, the sample a line: the box contains the sample in the features
-    where the line is inside the band. The box that decides is drawn strongest. A bar marks the
-    feature in which the sample is farthest outside a box. Where a box has no bounds, its band fills
-    the row; where the sample has no value, its line is broken.
+    where the line is inside the band. The box that decides, or the nearest of the predicted class
+    if several decide together, is drawn strongest. A bar marks the feature in which the sample is
+    farthest outside a box. Where a box has no bounds, its band fills the row; where the sample has
+    no value, its line is broken.
 
     Create it with `from_estimator`. The parameters are also the attributes.
 
@@ -303,8 +304,12 @@ def _choose_boxes(
     chosen: dict[int, tuple[float, np.ndarray, bool]] = {}
     for sample in samples:
         found = trace(record, sample[np.newaxis], sample[np.newaxis])
-        ranks, far = closeness(found.distances), record.slopes(found.gaps)
-        for i, box in enumerate(found.boxes[:n_boxes].tolist()):
+        # Of each class the nearest box, of the predicted class first.
+        labels = record.labels[found.boxes]
+        order = np.argsort(labels != found.evaluation.winners[0], kind="stable")
+        order = order[np.sort(np.unique(labels[order], return_index=True)[1])][:n_boxes]
+        ranks, far = closeness(found.distances[order]), record.slopes(found.gaps[order])
+        for i, box in enumerate(found.boxes[order].tolist()):
             rank, row, won = chosen.get(box, (-np.inf, far[i], False))
             if ranks[i] > rank:
                 rank, row = ranks[i], far[i]

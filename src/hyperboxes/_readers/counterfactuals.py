@@ -12,9 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperboxes._models import executor
+from hyperboxes._models.calibration import ClassScores
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import Hyperboxes
 from hyperboxes._models.records import AdditiveBoxes, NearestBoxes, closeness
+from hyperboxes._models.samples import unknown_part
 from hyperboxes._readers.rounding import Rounding
 
 # The search is greedy, because nobody can try all sets of many features.
@@ -300,7 +302,7 @@ def change_nearest(
     code: int,
     fixed: Sequence[int],
 ) -> Found:
-    """Search a change after which the nearest box is of another class than that of a code.
+    """Search a change after which nearest boxes decide for another class than that of a code.
 
     Intervals keep their length, and features that are `fixed` stay.
     """
@@ -316,7 +318,8 @@ def change_nearest(
         for j in range(len(lower))
     ]
     margin = _NearestMargin(record, lower, upper, code)
-    nearest = rivals[np.argsort(-margin.ranks(lower[None])[0, rivals], kind="stable")]
+    ranks = closeness(margin.distances(lower[None]))[0, rivals]
+    nearest = rivals[np.argsort(-ranks, kind="stable")]
     margin.near = nearest[:_WHOLE_BOXES]
     starts = _move_inside(rounding, boxes, margin.near, lower, upper)
     starts[:, list(fixed)] = lower[list(fixed)]
@@ -346,7 +349,10 @@ class _NearestMargin:
 
     def __call__(self, trials: np.ndarray) -> np.ndarray:
         """Return the margins of samples, given by their lower ends."""
-        ranks = self.ranks(trials)
+        distances = self.distances(trials)
+        ranks = closeness(distances)
+        if self.record.n_neighbors > 1:
+            return self._by_several(trials, distances, ranks)
         memberships = np.maximum(ranks, 0.0)
         margins: np.ndarray = memberships[:, self.is_other].max(axis=1)
         margins -= memberships[:, self.is_own].max(axis=1)
@@ -360,14 +366,38 @@ class _NearestMargin:
             )
         return margins
 
+    def _by_several(
+        self, trials: np.ndarray, distances: np.ndarray, ranks: np.ndarray
+    ) -> np.ndarray:
+        """Return the margins where several boxes of each class decide.
+
+        Probabilities hardly change far from other classes, so distances lead the search there.
+        """
+        record, shape = self.record, (len(trials), self.record.n_classes)
+        assert record.calibration is not None
+        neighbors = np.full((*shape, record.n_neighbors), np.inf)
+        tie_counts = np.zeros(shape, np.int64)
+        for label in range(record.n_classes):
+            boxes = np.flatnonzero(record.labels == label)
+            nearest = np.sort(distances[:, boxes], axis=1)[:, : record.n_neighbors]
+            neighbors[:, label, : nearest.shape[1]] = nearest
+            best = ranks[:, boxes].max(axis=1, keepdims=True, initial=-np.inf)
+            tie_counts[:, label] = (ranks[:, boxes] == best) @ record.counts[boxes]
+        unknown = np.repeat(unknown_part(self.lower[None], record.compared), len(trials))
+        found = ClassScores(np.empty(shape), tie_counts, np.empty(shape, np.int64), unknown)
+        found = record.calibration.soften(found, neighbors)
+        others = np.delete(found.scores, self.code, axis=1).max(axis=1)
+        lead = others - found.scores[:, self.code]
+        return np.where(executor.winners(record, found) != self.code, 1.0, np.arctan(lead) - 2.0)
+
     @np.errstate(over="ignore")
-    def ranks(self, trials: np.ndarray) -> np.ndarray:
-        """Return the closeness of each box."""
+    def distances(self, trials: np.ndarray) -> np.ndarray:
+        """Return the distance from each box."""
         record, transform = self.record, self.record.scale.transform
         low, high = transform(trials)[:, None], transform(self.move(trials))[:, None]
         if len(trials) < _MANY:
-            return closeness(record.distance(self._gaps(low, high)))
-        distances = np.zeros((len(trials), len(record.labels)))
+            return record.distance(self._gaps(low, high))
+        distances: np.ndarray = np.zeros((len(trials), len(record.labels)))
         for j, slopes in enumerate(self.slopes.T):
             rows = np.flatnonzero(trials[:, j] != self.lower[j])
             if len(rows) > 0 and not np.isnan(self.lower[j]):
@@ -382,7 +412,7 @@ class _NearestMargin:
             is_far = (distances >= len(self.lower)).any(axis=1)
             distances /= len(self.lower)
             distances[is_far] = record.distance(self._gaps(low[is_far], high[is_far]))
-        return closeness(distances)
+        return distances
 
     def _gaps(self, low: np.ndarray, high: np.ndarray, j: int | slice = slice(None)) -> np.ndarray:
         """Return how far scaled samples are outside of each box, in all features or one."""

@@ -55,8 +55,9 @@ def explain(
     explanations : Explanations
         A sequence with an `Explanation` for each sample, which can be printed, is a table with
         bars in a notebook, and a dictionary for other programs. If the nearest box decides, it is a
-        duel of two boxes. Of `BoostedHyperboxes`, `AdaptiveGFMM` and `RandomHyperboxes`, it lists
-        the boxes that contribute to the scores of the classes.
+        duel of two boxes. If several boxes of each class decide (``n_neighbors_ > 1``), and of
+        `BoostedHyperboxes`, `AdaptiveGFMM` and `RandomHyperboxes`, it lists the boxes that
+        contribute to the scores of the classes.
 
     See Also
     --------
@@ -68,7 +69,8 @@ def explain(
     >>> from sklearn.datasets import load_iris
     >>> from hyperboxes import ImprovedOnlineGFMM, explain
     >>> iris = load_iris(as_frame=True)
-    >>> model = ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(iris.data[::2], iris.target[::2])
+    >>> model = ImprovedOnlineGFMM(theta=0.3, decision="nearest", random_state=0)
+    >>> model = model.fit(iris.data[::2], iris.target[::2])
     >>> explanations = explain(model, iris.data[1::2], class_names=iris.target_names)
     >>> print(explanations[59])
     versicolor: box 4 (8 training samples) is the closest.
@@ -192,10 +194,14 @@ def _explain_sample(
     code = int(np.searchsorted(fitted.labels, prediction))
     boxes, baseline = list(range(len(trace.boxes))), np.zeros(n_classes)
     notes: list[str] = []
+    is_duel = isinstance(record, NearestBoxes) and record.n_neighbors == 1
     match record:
-        case NearestBoxes():
+        case NearestBoxes() if is_duel:
             scores = np.maximum(scores, 0.0)
             boxes = boxes[:2]
+        case NearestBoxes():
+            scores = probabilities
+            baseline = probabilities - trace.contributions.sum(axis=0)
         case AdditiveBoxes():
             baseline = record.intercept
             if record.unknown_weights(lower)[0]:
@@ -218,7 +224,7 @@ def _explain_sample(
         fitted.class_names,
         scores,
         probabilities,
-        "duel" if isinstance(record, NearestBoxes) else "sum",
+        "duel" if is_duel else "sum",
         [_explain_box(model, trace, i, lower[0], upper[0]) for i in boxes],
         baseline,
         trace.feature_contributions,
@@ -254,6 +260,8 @@ def _explain_box(
         # Scaling may take away a rounding error outside of the bounds.
         distance = np.where(fraction > 0, distance, np.minimum(distance, 0.0))
         fraction = distance / record.scale.span
+        if record.n_neighbors > 1:
+            fraction = np.maximum(fraction, 0.0)
     code = int(boxes.labels[box])
     additive = record if isinstance(record, AdditiveBoxes) else None
     return ExplainedBox(

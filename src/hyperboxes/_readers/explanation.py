@@ -53,7 +53,8 @@ class ExplainedBox:
     age : int or None
         How many samples were learned since it last absorbed one, for `AdaptiveGFMM`.
     contributions : ndarray of shape (n_classes,)
-        What it adds to the score of each class: its membership, weights or share of the votes.
+        What it adds to the score of each class: its membership, weights, or share of the votes or
+        of the probability.
     lower, upper : ndarray of shape (n_features,)
         Its bounds, infinite where it is open, NaN where all its samples lack the feature.
     missing_shares : ndarray of shape (n_features,), or None
@@ -143,7 +144,7 @@ class ExplainedModel:
 
     @classmethod
     def of(cls, fitted: FittedModel, samples: np.ndarray, fixed: Sequence[int]) -> Self:
-        """Copy what may change when the estimator goes on learning."""
+        """Copy what an update of the estimator may change."""
         unknown = np.zeros(fitted.n_features, bool)
         match fitted.record:
             case BoxEnsemble():
@@ -202,7 +203,7 @@ class Explanation:
     `explain` makes them. Print it, show it in a notebook, or take its parts. There are two layouts:
     a duel of the box that decides and the nearest box of another class, for models in which the
     nearest box decides; and a sum of contributions of boxes to the scores of classes, for all
-    others.
+    others, those included in which several nearest boxes decide (``n_neighbors_ > 1``).
 
     Attributes
     ----------
@@ -216,7 +217,8 @@ class Explanation:
         Their names.
     scores : ndarray of shape (n_classes,)
         What the classes are compared by: memberships in a duel; in a sum the baseline and all
-        contributions, added up. Ensembles compare the probabilities that they make of them.
+        contributions, added up. Ensembles compare the probabilities that they make of them. Where
+        several nearest boxes decide, they are the probabilities.
     probabilities : ndarray of shape (n_classes,)
         What `predict_proba` gives.
     layout : {"duel", "sum"}
@@ -228,8 +230,9 @@ class Explanation:
         single sample decides, that one. In a sum, all boxes that contribute, those with the largest
         contributions first.
     baseline : ndarray of shape (n_classes,)
-        What the scores start with: the intercept of additive models, 0 for others. Where values are
-        unknown, it includes what moves the scores to the classes' shares.
+        What the scores start with: the intercept of additive models; where several nearest boxes
+        decide, the part of the probabilities that the classes' shares of the samples give; else 0.
+        Where values are unknown, it includes what moves the scores to the classes' shares.
     feature_contributions : ndarray of shape (n_features,) or None
         Of ensembles: how much nearer the predicted class is in each feature than the one with the
         most votes among the others, in the mean of the members, as a share of the largest distance.
@@ -388,6 +391,10 @@ class Explanation:
         return isinstance(self._record, AdditiveBoxes)
 
     @property
+    def _is_nearest(self) -> bool:
+        return isinstance(self._record, NearestBoxes)
+
+    @property
     def _is_whole(self) -> np.ndarray:
         """Which features seem to be whole numbers."""
         return self._model.is_whole
@@ -400,13 +407,13 @@ class Explanation:
     def _categories(self) -> Mapping[int, Categories]:
         return self._model.fitted.categories
 
-    @property
-    def _feature_weights(self) -> np.ndarray:
-        """What features weigh, for the order of conditions."""
+    def _feature_weights(self, box: ExplainedBox) -> np.ndarray:
+        """Return what features weigh, for the order of a box's conditions."""
         if self.feature_contributions is not None:
             return self.feature_contributions
-        assert isinstance(self._record, NeighborBoxes)
-        return self._record.feature_weights
+        if isinstance(self._record, NeighborBoxes):
+            return self._record.feature_weights
+        return self._slopes(box)
 
     @property
     def _data_range(self) -> tuple[np.ndarray, np.ndarray]:
@@ -449,7 +456,8 @@ class Explanation:
             In a duel, those in which a box does not contain the sample: the deciding one, then the
             others by how much they separate the two boxes, for the one or the other
             (`separation`), and then by their distance from both. Of ensembles, those that
-            contribute. Of other models, those that a box constrains.
+            contribute. Where several nearest boxes decide, those in which one of them does not
+            contain the sample. Of other models, those that a box constrains.
         """
         if self.layout == "duel":
             outside = np.maximum.reduce([self._slopes(box) for box in self.boxes])
@@ -463,12 +471,17 @@ class Explanation:
             weights = np.abs(self.feature_contributions)
         else:
             for box in self.boxes:
-                weights[box.constrained] += np.abs(box.contributions).max()
+                constrained = box.constrained
+                of_box = self._slopes(box)[constrained] if self._is_nearest else 1.0
+                weights[constrained] += np.abs(box.contributions).max() * of_box
         order = np.argsort(-weights, kind="stable")
         return order[weights[order] > 0].tolist()
 
     def conditions(self, box: ExplainedBox) -> list[str]:
         """Return the conditions of a box, in additive models with the values that meet them.
+
+        Where several nearest boxes decide, conditions that the sample does not meet have its
+        distance.
 
         Parameters
         ----------

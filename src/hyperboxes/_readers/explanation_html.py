@@ -122,7 +122,8 @@ def _place(first: float, last: float, low: float, high: float) -> dict[str, floa
 def _sum(explanation: Explanation, classes: np.ndarray) -> dict[str, Any]:
     boxes = texts.boxes_for(explanation, classes)
     shown, rest = boxes[:_MOST_BOXES], boxes[_MOST_BOXES:]
-    rows = [("intercept", explanation.baseline)] if explanation._is_additive else []
+    name = texts.baseline_name(explanation)
+    rows = [(name, explanation.baseline)] if name else []
     for box in shown:
         conditions = " and ".join(texts.main_conditions(explanation, box))
         rows.append((f"{texts.box_name(box).removesuffix(':')}: {conditions}", box.contributions))
@@ -139,7 +140,9 @@ def _sum(explanation: Explanation, classes: np.ndarray) -> dict[str, Any]:
             }
             for name, numbers in rows
         ],
-        "scores": [f"{score:.2f}" for score in explanation.scores[classes]],
+        "scores": []
+        if explanation._is_nearest
+        else [f"{score:.2f}" for score in explanation.scores[classes]],
         "probabilities": [
             texts.format_membership(p) for p in explanation.probabilities[classes].tolist()
         ],

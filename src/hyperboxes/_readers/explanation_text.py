@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hyperboxes._models.records import NearestBoxes
 from hyperboxes._readers.rules import (
     count_boxes,
     first_beyond,
@@ -80,18 +81,25 @@ def headline(explanation: Explanation) -> str:
         n_partly = len(explanation.boxes) - n_boxes
         partly = f", {n_partly} in part" if n_partly else ""
         verb = "contain{} the sample" if explanation._is_additive else "vote{}"
-        return (
-            f"{explanation.class_name}, probability "
-            f"{format_membership(explanation.probabilities[explanation._code])}: "
+        which = (
             f"{n_boxes or 'none'} of {count_boxes(explanation.n_boxes)} "
-            f"{verb.format('s' if n_boxes == 1 else '')}{partly}."
+            f"{verb.format('s' if n_boxes == 1 else '')}{partly}"
         )
+        if isinstance(explanation._record, NearestBoxes):
+            which = several_text(explanation._record.n_neighbors)
+        probability = format_membership(explanation.probabilities[explanation._code])
+        return f"{explanation.class_name}, probability {probability}: {which}."
     box = explanation.boxes[0]
     place = PLACES[
         "inside" if box.membership == 1.0 else "far" if box.membership == 0.0 else "near"
     ]
     samples = "1 training sample" if box.count == 1 else f"{box.count} training samples"
     return f"{explanation.class_name}: box {box.index} ({samples}) {place}."
+
+
+def several_text(n_neighbors: int) -> str:
+    """Return how several nearest boxes decide."""
+    return f"the {n_neighbors} nearest boxes of each class decide together"
 
 
 def memberships(explanation: Explanation) -> str:
@@ -179,7 +187,9 @@ def condition(explanation: Explanation, box: ExplainedBox, j: int) -> str:
     """Return the condition of a box in a feature; of additive models, with the value in it."""
     name, low, high = explanation.feature_names[j], box.lower[j], box.upper[j]
     if not explanation._is_additive:
-        return f"{name} {bounds(explanation, box, j)}"
+        is_shown = explanation._is_nearest and explanation.layout == "sum" and box.fraction[j] > 0
+        where = f" ({position(explanation, box, j)})" if is_shown else ""
+        return f"{name} {bounds(explanation, box, j)}{where}"
     value, categories = explanation.lower[j], explanation._categories.get(j)
     if np.isnan(value) and box.missing_shares is not None:
         share = box.missing_shares[j]
@@ -240,14 +250,15 @@ def change_lines(explanation: Explanation, max_features: int | None) -> list[str
     """Return what would give another prediction, if there is a search for that."""
     competing = explanation.competing
     is_duel = explanation.layout == "duel"
-    if competing is None if is_duel else not explanation._is_additive:
+    has_search = explanation._is_additive or explanation._is_nearest
+    if competing is None if is_duel else not has_search:
         return []
     lines = []
     if is_duel and competing is not None and competing.holds_sample:
         lines.append(f"Box {competing.index} ({competing.class_name}) also contains it.")
     found = explanation.counterfactual
     if found is None:
-        texts = [NO_CHANGE if is_duel else _NO_CHANGE_OF_SUM]
+        texts = [NO_CHANGE if explanation._is_nearest else _NO_CHANGE_OF_SUM]
     else:
         steps = [
             f"{explanation.feature_names[j]} {_step(explanation, j)}"
@@ -275,7 +286,7 @@ def _step(explanation: Explanation, j: int) -> str:
     """Return how a value changes, with digits that show it."""
     assert explanation.counterfactual is not None
     low, high = explanation.counterfactual.lower[j], explanation.counterfactual.upper[j]
-    if explanation.layout == "duel":
+    if explanation._is_nearest:
         ends = [explanation._rounding.full(j, end) for end in (low, high)]
         new = ends[0] if low == high else " to ".join(ends)
         return f"{sample_value(explanation, j)}{ARROW}{new}"
@@ -365,8 +376,8 @@ def _rows(
     boxes = boxes_for(explanation, columns)
     shown, rest = boxes[:max_boxes], boxes[len(boxes[:max_boxes]) :]
     rows = []
-    if explanation._is_additive:
-        rows.append((_cells(explanation.baseline[columns]), ["intercept"]))
+    if name := baseline_name(explanation):
+        rows.append((_cells(explanation.baseline[columns]), [name]))
     for box in shown:
         conditions = main_conditions(explanation, box)
         parts = [f"{text} and" for text in conditions[:-1]] + conditions[-1:]
@@ -374,10 +385,18 @@ def _rows(
     if rest:
         total = np.sum([box.contributions[columns] for box in rest], axis=0)
         rows.append((_cells(total), [count_boxes(len(rest), "more ")]))
-    rows.append(([f"{score:.2f}" for score in explanation.scores[columns]], ["score"]))
+    if not explanation._is_nearest:
+        rows.append(([f"{score:.2f}" for score in explanation.scores[columns]], ["score"]))
     probabilities = explanation.probabilities[columns]
     rows.append(([format_membership(p) for p in probabilities], ["probability"]))
     return rows
+
+
+def baseline_name(explanation: Explanation) -> str:
+    """Return what the baseline of a sum is called, "" if there is none."""
+    if explanation._is_nearest:
+        return "shares of the classes"
+    return "intercept" if explanation._is_additive else ""
 
 
 def main_conditions(explanation: Explanation, box: ExplainedBox) -> list[str]:
@@ -385,7 +404,7 @@ def main_conditions(explanation: Explanation, box: ExplainedBox) -> list[str]:
     features = box.constrained
     if explanation._is_additive:
         return explanation.conditions(box)
-    weights = np.abs(explanation._feature_weights[features])
+    weights = np.abs(explanation._feature_weights(box)[features])
     order = features[np.argsort(-weights, kind="stable")]
     shown = [condition(explanation, box, j) for j in order[:_MOST_CONDITIONS].tolist()]
     n_more = len(order) - len(shown)

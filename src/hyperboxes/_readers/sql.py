@@ -8,6 +8,7 @@ the others come last.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,9 +47,10 @@ def export_sql(
 ) -> str:
     """Write the boxes of a fitted classifier as SQL that gives the class of each row.
 
-    Every row gets the class of `predict`, to the last bit. With ``nearest=False``, rows in a box
-    (membership 1) do, also where classes tie, and others get `default`: that is the crisp part of
-    the model, in SQL that any database understands.
+    Every row gets the class of `predict`, to the last bit. If several boxes of each class decide
+    (``n_neighbors_ > 1``), it does wherever one probability is larger by more than 1e-9. With
+    ``nearest=False``, rows in a box (membership 1) get it, also where classes tie, and others get
+    `default`: that is the crisp part of the model, in SQL that any database understands.
 
     A `BoostedHyperboxes` has no crisp part: every row gets the class of `predict`.
 
@@ -84,11 +86,12 @@ def export_sql(
         Whether rows in no box get the class of the nearest box. Each row is then compared with
         every box, which takes longer, and NULL is always a missing value. It needs a database with
         common table expressions of VALUES, as PostgreSQL, SQLite and DuckDB have; tested are the
-        last two. Without effect for `BoostedHyperboxes`.
+        last two. Without effect for `BoostedHyperboxes`. If several boxes of each class decide, it
+        needs the functions EXP and LN, and False is unsupported.
     probabilities : bool, default=False
-        Of `BoostedHyperboxes`, with `table`: whether to add a column for each class,
-        "probability of ...", as `predict_proba` but for the last digits. It needs the function
-        EXP, and the query is longer by its own length for each class.
+        With `table`: whether to add a column for each class, "probability of ...", as
+        `predict_proba` but for the last digits. It needs the function EXP, for nearest boxes also
+        LN, and the query is longer by its own length for each class.
 
     Returns
     -------
@@ -130,39 +133,37 @@ def export_sql(
     classes = [literal(label, quote) for label in labels]
     categories = CategoryWriter(fitted.categories, quote)
     record, others = fitted.record, {}
-    if probabilities and (table is None or not isinstance(record, AdditiveBoxes)):
+    is_crisp = isinstance(record, NearestBoxes) and not (nearest and record.calibration)
+    if probabilities and (table is None or is_crisp):
         raise ValueError(
-            "probabilities=True is for queries on a BoostedHyperboxes: pass it, and table."
+            "probabilities=True is for queries on models with calibrate=True: pass table, and "
+            "leave out nearest=False."
         )
     match record:
         case AdditiveBoxes():
             if default is not None:
                 raise ValueError("Additive boxes give every row a class: leave out default.")
-            parts = record, columns, classes, nullable, categories
-            expression = write_additive_sql(*parts)
-            if probabilities:
-                for code, name in enumerate(fitted.class_names):
-                    others[f"probability of {name}"] = write_additive_sql(*parts, label=code)
-                if len(others) < len(classes):
-                    raise ValueError(
-                        "Two classes have the same name: pass class_names that differ."
-                    )
+            write = partial(write_additive_sql, record, columns, classes, nullable, categories)
         case NearestBoxes():
             check_labels(record)
             if nearest:
                 _check_options_of_nearest(default, nullable, quote)
-                positions = categories.positions(columns)
-                expression = write_nearest_sql(record, positions, classes)
+                write = partial(write_nearest_sql, record, categories.positions(columns), classes)
             else:
                 if nullable is None:
                     nullable = bool(np.isnan(record.lower).any())
                 writer = _CrispWriter(fitted, record, columns, classes, categories)
-                expression = writer.expression(literal(default, quote), nullable)
+                write = partial(writer.expression, literal(default, quote), nullable)
         case _:
             raise AssertionError(record.kind)
+    if probabilities:
+        for code, name in enumerate(fitted.class_names):
+            others[f"probability of {name}"] = write(label=code)
+        if len(others) < len(classes):
+            raise ValueError("Two classes have the same name: pass class_names that differ.")
     if table is None:
-        return expression
-    return _query({"prediction": expression, **others}, table, quote)
+        return write()
+    return _query({"prediction": write(), **others}, table, quote)
 
 
 def _write_columns(fitted: FittedModel, names: Any, quote: str, source: str) -> list[str]:

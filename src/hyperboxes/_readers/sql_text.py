@@ -140,7 +140,7 @@ class CategoryWriter:
 
 
 # Each does the same operations on doubles in the same order as scikit-learn, so that the model gets
-# the very numbers.
+# the same numbers.
 
 
 def write_steps_sql(steps: Sequence[Any], columns: list[str]) -> list[str]:

@@ -86,7 +86,7 @@ def export_html(
         The heading of the page. None: the name of `y` or the classes, with the numbers of rules and
         rows.
     max_samples : int, default=500
-        How many samples can be looked at in the page: wrong predictions first, then others at
+        How many samples the page shows: wrong predictions first, then others at
         regular distances. None: all. The scores are always those of all samples.
     max_rules : int, default=5000
         How many rules the page has at most: those with the largest support, or the largest weights.

@@ -11,6 +11,7 @@ from typing import Any, Self, assert_never
 
 import numpy as np
 
+from hyperboxes._models.calibration import class_shares
 from hyperboxes._models.records import (
     AdditiveBoxes,
     BoxEnsemble,
@@ -35,7 +36,7 @@ _UNCERTAIN_MEMBERSHIP = 0.05
 _UNCERTAIN_PROBABILITY = 0.2
 
 # Boxes of an explanation that are listed, by the kind of record; the others are added up.
-_MAX_LISTED = {"nearest": 2, "additive": 30, "neighbors": 10, "ensemble": 10}
+_MAX_LISTED = {"nearest": 10, "additive": 30, "neighbors": 10, "ensemble": 10}
 # Features of an ensemble's explanation that are listed.
 _MAX_FEATURES = 10
 # Features whose bounds are shown first: those that weigh most.
@@ -88,7 +89,7 @@ class Report:
         listed = [
             _box_number(fitted.record, box)
             for explanation in explanations
-            for box in explanation.boxes[: _MAX_LISTED[fitted.record.kind]]
+            for box in _listed(fitted.record, explanation)
         ]
         return cls(
             fitted,
@@ -126,7 +127,7 @@ class Report:
     def listed_boxes(self, explanation: Explanation) -> list[tuple[int, ExplainedBox]]:
         """Return the boxes of an explanation that are listed, with their places among the shown."""
         record = self.fitted.record
-        boxes = explanation.boxes[: _MAX_LISTED[record.kind]]
+        boxes = _listed(record, explanation)
         numbers = [_box_number(record, box) for box in boxes]
         return list(zip(np.searchsorted(self.shown_boxes, numbers).tolist(), boxes, strict=True))
 
@@ -136,6 +137,15 @@ class Report:
         known = self.true >= 0
         np.add.at(matrix, (self.true[known], self.predicted[known]), 1)
         return matrix
+
+
+def _listed(record: Record, explanation: Explanation) -> list[ExplainedBox]:
+    """Return the boxes of an explanation that are listed; of nearest boxes two go first."""
+    if not isinstance(record, NearestBoxes):
+        return explanation.boxes[: _MAX_LISTED[record.kind]]
+    main = [box for box in (explanation.winning, explanation.competing) if box is not None]
+    most = 0 if record.n_neighbors == 1 else _MAX_LISTED[record.kind]
+    return [*main, *explanation.boxes[:most]]
 
 
 def _first_boxes(record: BoxEnsemble) -> np.ndarray:
@@ -187,14 +197,14 @@ def choose_boxes(weights: np.ndarray, needed: np.ndarray, most: int | None) -> n
 def page_data(report: Report) -> dict[str, Any]:
     """Return what the scripts need; `null` stands for what is unknown."""
     record = report.fitted.record
-    is_nearest = isinstance(record, NearestBoxes)
+    is_duel = isinstance(record, NearestBoxes) and record.n_neighbors == 1
     data: dict[str, Any] = {
         "features": _list_features(report),
         "labels": report.labels,
         "nClasses": report.n_classes,
         "nSamples": len(report.true),
         "nBoxes": report.n_boxes,
-        "uncertain": _UNCERTAIN_MEMBERSHIP if is_nearest else _UNCERTAIN_PROBABILITY,
+        "uncertain": _UNCERTAIN_MEMBERSHIP if is_duel else _UNCERTAIN_PROBABILITY,
         "boxes": _list_boxes(report),
         "samples": [
             {"row": int(row) + 1, "true": int(report.true[row])}
@@ -367,7 +377,10 @@ def _explain(report: Report, explanation: Explanation) -> dict[str, Any]:
     }
     match report.fitted.record:
         case NearestBoxes():
-            return common | _values(report, explanation) | _explain_duel(explanation, listed)
+            found = common | _values(report, explanation) | _explain_duel(explanation, listed)
+            return found | (
+                {} if explanation.layout == "duel" else _explain_several(explanation, shares)
+            )
         case AdditiveBoxes():
             lines = texts.change_lines(explanation, None)
             change = explanation.counterfactual
@@ -427,7 +440,7 @@ def _explain_duel(
         "deciding": explanation.deciding,
         "worst": explanation.worst,
         "weighty": explanation.features_by_weight(),
-        "tie": texts.tie(explanation),
+        "tie": texts.tie(explanation) if explanation.layout == "duel" else "",
         "change": None
         if change is None
         else {
@@ -437,6 +450,17 @@ def _explain_duel(
         },
         "isShared": int((explanation.scores == 1.0).sum()) > 1,
     } | ({} if explanation.is_search_complete else {"searchNote": texts.ENDED_EARLY})
+
+
+def _explain_several(explanation: Explanation, shares: list[list[float]]) -> dict[str, Any]:
+    """Return what differs from a duel where several boxes of each class decide."""
+    holding = [box.class_name for box in explanation.boxes if box.holds_sample]
+    return {
+        "memberships": rounded(explanation.probabilities, _MEMBERSHIP_DECIMALS),
+        "shares": shares[1 if explanation.competing is None else 2 :],
+        "isHeld": bool(holding),
+        "isShared": len(set(holding)) > 1,
+    }
 
 
 def _explain_ensemble(explanation: Explanation) -> dict[str, Any]:
@@ -473,8 +497,8 @@ def rounded(values: np.ndarray, decimals: int = _DECIMALS) -> list[float | None]
     return plain(np.round(values, decimals))
 
 
-# The editor. Numbers are packed, eight bytes each, so that the page computes with the very numbers
-# of `predict`.
+# The editor. Numbers are packed, eight bytes each, so that the page computes with the same
+# numbers as `predict`.
 
 
 def _editing(report: Report) -> dict[str, Any]:
@@ -514,10 +538,25 @@ def _edit_nearest(report: Report, record: NearestBoxes) -> dict[str, Any]:
             "places": texts.PLACES,
             "tie": texts.tie_text(by_single=False),
             "tieOfSingle": texts.tie_text(by_single=True),
+            "together": _edit_together(record),
         },
         "lower": pack(low),
         "upper": None if np.array_equal(low, high, equal_nan=True) else pack(high),
         "sliders": list_sliders(np.concatenate([low, high]), *report.fitted.learned_range),
+    }
+
+
+def _edit_together(record: NearestBoxes) -> dict[str, Any] | None:
+    """Return the numbers by which several boxes of each class decide; None if one does."""
+    calibration = record.calibration
+    if calibration is None or calibration.n_neighbors == 1:
+        return None
+    names = "offset", "slope", "width", "power"
+    return {name: getattr(calibration, name) for name in names} | {
+        "nNeighbors": calibration.n_neighbors,
+        "prior": calibration.prior_weight,
+        "shares": class_shares(record.labels, record.counts, record.n_classes).tolist(),
+        "why": texts.several_text(calibration.n_neighbors),
     }
 
 

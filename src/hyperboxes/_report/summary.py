@@ -10,6 +10,7 @@ import numpy as np
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
 from hyperboxes._models.adaptive_state import expert_weights
 from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble, NearestBoxes, NeighborBoxes
+from hyperboxes._readers.explanation_text import several_text
 from hyperboxes._readers.quality import (
     class_scores,
     overall_scores,
@@ -39,6 +40,7 @@ def describe(report: Report) -> dict[str, Any]:
                 "Boxes": f"{report.n_boxes:,}{note}",
                 "Samples learned": f"{_count_learned(report):,}",
             }
+            about["several"] = several_text(record.n_neighbors) if record.n_neighbors > 1 else ""
             about["distance"] = (
                 "A distance is the mean over the features, in each as a share of its range."
                 if record.is_mean

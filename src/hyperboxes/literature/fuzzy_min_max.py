@@ -47,7 +47,12 @@ class TieModel(BoxModel):
     by_corners: bool = False
 
     def find_nearest(
-        self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
+        self,
+        xl: np.ndarray,
+        xu: np.ndarray,
+        *,
+        winners_only: bool = False,
+        distances: np.ndarray | None = None,
     ) -> ClassScores:
         """Return the nearest boxes of each class; where classes tie, only one of them has votes."""
         nearest = super().find_nearest(xl, xu, winners_only=winners_only)

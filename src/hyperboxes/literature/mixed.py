@@ -88,7 +88,12 @@ class RankedModel(BoxModel):
             yield rows, self.ranks(xl[rows], xu[rows])
 
     def find_nearest(
-        self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
+        self,
+        xl: np.ndarray,
+        xu: np.ndarray,
+        *,
+        winners_only: bool = False,
+        distances: np.ndarray | None = None,
     ) -> ClassScores:
         """Return the nearest boxes of each class of all."""
         boxes, shape = self.boxes, (len(xl), self.boxes.n_classes)

@@ -170,7 +170,12 @@ class OverlapModel(BoxModel):
     levels: Levels | None = None
 
     def find_nearest(
-        self, xl: np.ndarray, xu: np.ndarray, *, winners_only: bool = False
+        self,
+        xl: np.ndarray,
+        xu: np.ndarray,
+        *,
+        winners_only: bool = False,
+        distances: np.ndarray | None = None,
     ) -> ClassScores:
         """Return the nearest boxes of each class, after overlaps of classes are resolved."""
         if (resolve := _RESOLVERS.get(self.resolution)) is not None:

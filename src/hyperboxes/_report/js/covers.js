@@ -2,7 +2,7 @@
 
 const MOST_CHANGES = 12;
 
-/** What the table of rules says of a box between its class and its conditions. */
+/** What the table of rules shows of a box between its class and its conditions. */
 function ruleCells(box) {
   const { count, coverage, precision } = report.boxes;
   return [
@@ -13,7 +13,7 @@ function ruleCells(box) {
 }
 
 function isInNoBox(sample) {
-  return sample.memberships[sample.predicted] < 1;
+  return sample.isHeld === undefined ? sample.memberships[sample.predicted] < 1 : !sample.isHeld;
 }
 
 /** What would give another prediction. */
@@ -44,6 +44,8 @@ function changeStep(feature, from, to) {
 function explainSample(sample) {
   showStrips(sample);
   showPlane(sample);
+  const bars = (sample.shares ?? []).map(([box, share]) => degreeBar(boxTitle(box), roleOfLabel(sample, report.boxes.label[box]), share));
+  byId("sample-shares")?.replaceChildren(...bars);
 }
 
 function startExplanations() {

@@ -1,4 +1,4 @@
-// A sample is changed in the page: fields for its values, and what the model says of them.
+// A sample is changed in the page: fields for its values, and what the model predicts for them.
 
 const MOST_FIELDS = 12;
 const MOST_RESULT_BARS = 3;
@@ -164,7 +164,7 @@ function setSlider(slider, feature, value) {
   slider.classList.toggle("empty", Number.isNaN(value));
 }
 
-/** The categories that a feature may have; those that the model does not tell apart are one. */
+/** The categories that a feature may have; those that the model does not distinguish are one. */
 function categoryList(feature, id) {
   const names = new Map();
   for (const [name, place] of report.features[feature].categories) {
@@ -192,7 +192,7 @@ function shortNumber(feature, value, breadth) {
   return Number(`${value > given ? Math.ceil(place - breadth) : Math.floor(place + breadth)}e${slider[2]}`);
 }
 
-/** The same change in short numbers, if the model says the same of them. */
+/** The same change in short numbers, if the model predicts the same for them. */
 function shortened(pairs) {
   const answer = (moves) => {
     const ends = endsAsGiven(editState.sample);

@@ -1,6 +1,6 @@
 // Ensembles: boxes of members, and explanations by contributions of features and boxes.
 
-/** What the table of rules says of a box between its class and its conditions. */
+/** What the table of rules shows of a box between its class and its conditions. */
 function ruleCells(box) {
   const { count, coverage, precision } = report.boxes;
   return [

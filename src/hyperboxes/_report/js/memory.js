@@ -4,7 +4,7 @@ function formatAge(age) {
   return age === 0 ? "by the last sample" : `${plural(age, "sample", "samples")} ago`;
 }
 
-/** What the table of rules says of a box between its class and its conditions. */
+/** What the table of rules shows of a box between its class and its conditions. */
 function ruleCells(box) {
   const { count, age, coverage, precision } = report.boxes;
   return [

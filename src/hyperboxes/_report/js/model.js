@@ -1,4 +1,4 @@
-// The data of the page, and what it says of boxes and samples.
+// The data of the page, and texts about boxes and samples.
 
 const report = JSON.parse(byId("data").textContent);
 const NO_LABEL = "(no label)";

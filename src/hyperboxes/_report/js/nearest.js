@@ -1,5 +1,7 @@
-// The nearest box decides: predictions made here, in the very steps and numbers of `predict`.
+// Nearest boxes decide: predictions made here, in the very steps and numbers of `predict`.
 
+const MOST_SHARES = 10;
+const FARTHEST = 1e300; // larger distances are the same for probabilities
 const NOISE = 1e-9; // what rounding errors may make of no difference between memberships
 const learned = "model" in report.editing ? unpackBoxes(report.editing.model) : null;
 
@@ -163,24 +165,69 @@ function headlineOf(box, membership) {
   return `${labelName(label[box])}: box ${index[box]} (${samples}) ${place}.`;
 }
 
+function sumOf(numbers) {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}
+
+/** The probabilities where several boxes of each class decide, and what each of these adds. */
+function decideTogether(point, ranks, classes) {
+  const { nNeighbors, width, offset, slope, power, prior, shares } = learned.together;
+  const { label, index } = report.boxes;
+  const distances = index.map((_, box) => distanceTo(point, box));
+  const nearer = (a, b) => ranks[b] - ranks[a] || countOf(b) - countOf(a) || a - b;
+  const nearest = shares.map((_, code) => [...label.keys()].filter((box) => label[box] === code).sort(nearer).slice(0, nNeighbors));
+  const nearness = nearest.map((boxes) => boxes.map((box) => Math.exp((distances[boxes[0]] - distances[box]) / width)));
+  const soft = nearest.map((boxes, code) => (boxes.length === 0 ? Infinity : distances[boxes[0]] - width * Math.log(sumOf(nearness[code]) / nNeighbors)));
+  const scores = soft.map((gap) => (gap < 1 ? 1 - gap : -gap));
+  const logs = scores.map((score) => -Math.log(Math.min(score > 0 ? 1 - score : -score, FARTHEST) + offset));
+  const odds = logs.map((log) => Math.exp(slope * (log - Math.max(...logs))));
+  const unknown = learned.compared.filter((j) => Number.isNaN(point.low[j])).length / Math.max(learned.compared.length, 1);
+  const isTied = scores.map((score) => unknown > 0 && score === Math.max(...scores));
+  const counts = classes.map(({ boxes }, code) => (isTied[code] ? sumOf(boxes.map(countOf)) : 0));
+  const pool = sumOf(odds.filter((_, code) => isTied[code]));
+  const part = prior + (1 - prior) * (unknown > 0 ? unknown ** power : 0);
+  const byDistance = odds.map((own, code) => ((1 - part) * (isTied[code] ? (pool * counts[code]) / sumOf(counts) : own)) / sumOf(odds));
+  const added = nearest.flatMap((boxes, code) => boxes.map((box, k) => [box, (byDistance[code] * nearness[code][k]) / sumOf(nearness[code])]));
+  added.sort((a, b) => b[1] - a[1] || distances[a[0]] - distances[b[0]] || a[0] - b[0]);
+  return { memberships: byDistance.map((own, code) => own + part * shares[code]), added };
+}
+
+/** What `explainValues` gives where several boxes of each class decide. */
+function explainTogether(point, ranks, classes) {
+  const { memberships, added } = decideTogether(point, ranks, classes);
+  const predicted = memberships.indexOf(Math.max(...memberships));
+  const boxOf = (isOne) => added.find(([box]) => isOne(report.boxes.label[box]))?.[0] ?? null;
+  const weights = [...learned.gamma].map((_, j) => sumOf(added.map(([box, share]) => share * larger(missesOf(point, box, false)[j], 0))));
+  return {
+    predicted,
+    memberships,
+    winning: boxOf((code) => code === predicted),
+    competing: boxOf((code) => code !== predicted),
+    shares: added.slice(0, MOST_SHARES),
+    weighty: [...weights.keys()].filter((j) => weights[j] > 0).sort((a, b) => weights[b] - weights[a] || a - b),
+    why: `${labelName(predicted)}, probability ${formatDegree(memberships[predicted])}: ${learned.together.why}.`,
+    tie: "",
+  };
+}
+
 /** A sample with other values, explained like those that came with the page; NaN is a missing value. */
 function explainValues(original, low, high) {
   const point = scaleSample(low, high);
   const ranks = report.boxes.index.map((_, box) => closenessTo(point, box));
   const classes = closestOfClasses(ranks);
+  const plain = (values) => [...values].map((value) => (Number.isNaN(value) ? null : value));
+  const given = { row: original.row, true: original.true, lower: plain(low), upper: plain(high), scaled: point };
+  if (learned.together !== null) {
+    return { ...given, ...explainTogether(point, ranks, classes) };
+  }
   const { box: winning, isTie, bySingle } = decidingBox(point, classes);
   const competing = competingBox(ranks, winning);
   const memberships = classes.map(({ best }) => larger(best, 0));
   const predicted = report.boxes.label[winning];
   const largest = memberships[predicted];
-  const plain = (values) => [...values].map((value) => (Number.isNaN(value) ? null : value));
   return {
-    row: original.row,
-    true: original.true,
+    ...given,
     predicted,
-    lower: plain(low),
-    upper: plain(high),
-    scaled: point,
     memberships,
     winning,
     competing,

@@ -17,7 +17,7 @@ function planeFeatures(sample) {
   return [x, y];
 }
 
-/** The places of a feature's categories, in order; those that the model does not tell apart are one. */
+/** The places of a feature's categories, in order; those that the model does not distinguish are one. */
 function placesOf(feature) {
   return [...new Set(report.features[feature].categories.map(([, place]) => place))];
 }
@@ -192,7 +192,7 @@ function pointOf(sample, x, y, scales) {
   return across === null || up === null ? null : [scales.x(across) + aside(sample, x, 0), scales.y(up) + aside(sample, y, 1)];
 }
 
-/** How many pixels beside its place a sample is drawn: those of one category would lie on one another. */
+/** How many pixels next to its place a sample is drawn: those of one category would lie on one another. */
 function aside(sample, feature, axis) {
   const reach = report.features[feature].categories ? 10 : 0;
   return reach * (2 * ((sample.row * STEPS[axis]) % 1) - 1);

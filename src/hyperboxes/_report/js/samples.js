@@ -1,4 +1,4 @@
-// The samples: which are shown, which is chosen, and why the model says what it says about it.
+// The samples: which are shown, which is chosen, and why the model predicts its class.
 
 const MOST_BARS = 8;
 const sampleState = { list: [], place: 0 };
@@ -26,7 +26,7 @@ function matchingSamples() {
   return found;
 }
 
-/** List the samples that pass the filters, and go on showing the same one if it is among them. */
+/** List the samples that pass the filters, and keep the same one if it is among them. */
 function filterSamples() {
   const chosen = sampleState.list[sampleState.place];
   sampleState.list = matchingSamples();
@@ -60,10 +60,10 @@ function chooseRow(row) {
   const reason = exists
     ? "is not among the samples that this page holds"
     : `does not exist: rows go from 1 to ${formatCount(report.nSamples)}`;
-  say(`Row ${Number.isNaN(row) ? "?" : row} ${reason}.`);
+  announce(`Row ${Number.isNaN(row) ? "?" : row} ${reason}.`);
 }
 
-function say(text) {
+function announce(text) {
   const message = byId("sample-message");
   message.hidden = text === "";
   message.textContent = text;
@@ -77,7 +77,7 @@ function move(by) {
 function showSample() {
   const { list, place } = sampleState;
   const sample = list[place];
-  say(list.length === 0 ? "No sample in this page is like that: choose other filters." : "");
+  announce(list.length === 0 ? "No sample in this page is like that: choose other filters." : "");
   byId("sample-previous").disabled = place <= 0;
   byId("sample-next").disabled = place >= list.length - 1;
   byId("sample-place").textContent = `${formatCount(list.length && place + 1)} of ${formatCount(list.length)}`;
@@ -90,7 +90,7 @@ function showSample() {
   showExplanation(currentSample(sample));
 }
 
-/** Show why the model says what it says of a sample, which may have been changed. */
+/** Show why the model predicts the class of a sample, which may have been changed. */
 function showExplanation(sample) {
   const isChanged = sample.original !== undefined;
   byId("sample-title").replaceChildren(...(isChanged ? changedTitle(sample) : sampleTitle(sample)));
@@ -131,13 +131,16 @@ function membershipBars(sample) {
 }
 
 function membershipBar(sample, code) {
-  const degree = sample.memberships[code];
-  const bar = svg("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
-  bar.append(svg("rect", { class: "track", width: 100, height: 10 }));
-  bar.append(svg("rect", { class: roleOfLabel(sample, code), width: 100 * degree, height: 10 }));
   const notes = [code === sample.predicted ? "predicted" : "", code === sample.true ? "true" : ""].filter(Boolean);
   const note = notes.length > 0 ? ` (${notes.join(", ")})` : "";
-  return element("div", { class: "bar" }, element("span", {}, `${labelName(code)}${note}`), bar, element("span", { class: "degree" }, formatDegree(degree)));
+  return degreeBar(`${labelName(code)}${note}`, roleOfLabel(sample, code), sample.memberships[code]);
+}
+
+function degreeBar(name, role, degree) {
+  const bar = svg("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
+  bar.append(svg("rect", { class: "track", width: 100, height: 10 }));
+  bar.append(svg("rect", { class: role, width: 100 * degree, height: 10 }));
+  return element("div", { class: "bar" }, element("span", {}, name), bar, element("span", { class: "degree" }, formatDegree(degree)));
 }
 
 /** Show the samples of one cell of the confusion matrix. */
@@ -153,9 +156,9 @@ function showConfused(button) {
 function sampleExtent() {
   const nShown = report.samples.length;
   if (nShown === report.nSamples) {
-    return `All ${plural(nShown, "sample", "samples")} can be looked at.`;
+    return `All ${plural(nShown, "sample", "samples")} can be chosen.`;
   }
-  return `${formatCount(nShown)} of ${plural(report.nSamples, "sample", "samples")} can be looked at: wrong predictions first, then others at regular distances.`;
+  return `${formatCount(nShown)} of ${plural(report.nSamples, "sample", "samples")} can be chosen: wrong predictions first, then others at regular distances.`;
 }
 
 function startSamples() {

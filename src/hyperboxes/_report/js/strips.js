@@ -12,7 +12,7 @@ function stretch(feature, low, high) {
   return { x: start.toFixed(1), width: (Math.max(stop - start, 0) + 2).toFixed(1) };
 }
 
-/** A cell for each category that the model tells apart; the boxes' sets above and below the middle. */
+/** A cell for each category that the model distinguishes; the boxes' sets above and below the middle. */
 function categoryStrip(sample, feature) {
   const places = [...new Set(report.features[feature].categories.map(([, place]) => place))];
   const width = STRIP_WIDTH / places.length;

@@ -19,7 +19,7 @@ function votesOf(box) {
   return [...texts, ...(nSmaller > 0 ? [`${nSmaller} smaller`] : [])].join("\n");
 }
 
-/** What the table of rules says of a box between its class and its conditions. */
+/** What the table of rules shows of a box between its class and its conditions. */
 function ruleCells(box) {
   const { count, share, coverage, precision } = report.boxes;
   return [

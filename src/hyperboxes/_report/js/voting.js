@@ -1,6 +1,6 @@
-// Boxes vote: scores added up here, in the very order and numbers of `predict`.
+// Boxes vote: scores added up here, in the same order and numbers as in `predict`.
 
-const MOST_TOLD = 30;
+const MOST_LISTED = 30;
 const OWN_DIGITS = 9;
 const FEWEST_DIGITS = 6;
 const MOST_CATEGORIES = 4;
@@ -134,9 +134,9 @@ function explainValues(original, values) {
   const memberships = softmax(scores.map((score, code) => score - learned.shift[code]));
   const predicted = scores.indexOf(Math.max(...scores));
   const ordered = boxesByVote(parts);
-  const told = ordered.slice(0, MOST_TOLD);
+  const listed = ordered.slice(0, MOST_LISTED);
   const rest = new Array(report.nClasses).fill(0);
-  for (const box of ordered.slice(MOST_TOLD)) {
+  for (const box of ordered.slice(MOST_LISTED)) {
     votesFor(box).forEach((vote, code) => {
       rest[code] += parts.get(box) * vote;
     });
@@ -152,7 +152,7 @@ function explainValues(original, values) {
     memberships,
     scores,
     nHeld: parts.size,
-    held: told.map((box) => ({
+    held: listed.map((box) => ({
       box,
       part: parts.get(box),
       conditions: report.boxes.conditions[box].map((_, place) => metCondition(box, place, values)),
