@@ -76,15 +76,21 @@ def read(name: str, folder: Path) -> Samples | None:
     y = pd.factorize(frame.pop("class"))[0]
     for column in frame.select_dtypes(exclude="number"):
         frame[column] = pd.factorize(frame[column])[0]
-    known = np.bincount(y)[y] >= 8  # so that all parts have samples of a class
+    known = np.bincount(y)[y] >= 8
     return frame.to_numpy(float)[known], np.unique(y[known], return_inverse=True)[1]
 
 
 def parts(X: np.ndarray, y: np.ndarray, n_samples: int) -> list[np.ndarray]:
-    """Return samples for training and for testing, and their labels, at random."""
+    """Return samples for training and for testing, and their labels, at random.
+
+    Classes with few samples for training are left out: gradient boosting fails with one of a class.
+    """
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, stratify=y, random_state=0)
-    order = np.random.default_rng(0).permutation(len(y))[:n_samples]
-    return [X[order], y[order], X_test[:N_TEST], y_test[:N_TEST]]
+    rows = np.random.default_rng(0).permutation(len(y))[:n_samples]
+    known = np.flatnonzero(np.bincount(y[rows], minlength=y.max() + 1) >= 8)
+    rows, tested = rows[np.isin(y[rows], known)], np.flatnonzero(np.isin(y_test, known))[:N_TEST]
+    labels = [np.searchsorted(known, some) for some in (y[rows], y_test[tested])]
+    return [X[rows], labels[0], X_test[tested], labels[1]]
 
 
 def size_of(model: Any) -> int:

@@ -15,7 +15,6 @@ def decide_by(model, n_neighbors, width=1):
     """
     if model.n_neighbors_ == n_neighbors == 1:
         return model
-    assert "decision" in model.get_params()  # one box decides in models of the literature
     found = model._model.calibration or DistanceCalibration.start(0)
     losses = found.decision_losses
     if losses is None:
@@ -31,7 +30,7 @@ def decide_by(model, n_neighbors, width=1):
 @st.composite
 def deciding_models(draw, n_neighbors=(2, 5, 10)):
     """Draw what `models_and_samples` gives, of models that decide by several boxes."""
-    has_decision = models_and_samples().filter(lambda case: "decision" in case[0].get_params())
-    model, *rest = draw(has_decision)
+    cases = models_and_samples().filter(lambda case: "decision" in case[0].get_params())
+    model, *rest = draw(cases)
     width = draw(st.integers(0, len(WIDTHS) - 1))
     return decide_by(model, draw(st.sampled_from(n_neighbors)), width), *rest

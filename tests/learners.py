@@ -1,6 +1,5 @@
 """The learners under test: how they are fitted to drawn problems, and how models are compared."""
 
-from dataclasses import replace
 from functools import partial
 from unittest.mock import patch
 
@@ -11,7 +10,6 @@ from hypothesis.extra import numpy as hnp
 
 import hyperboxes
 from hyperboxes import AgglomerativeGFMM, literature
-from hyperboxes._models.calibration import N_NEIGHBORS
 from hyperboxes._models.model import FUNCTIONS
 from tests import reference
 from tests.strategies import Problem, problems
@@ -100,16 +98,6 @@ def models(draw):
     params = {"scaling": scaling, "unlabeled": -1, "calibrate": False}
     model = learner(theta=problem.theta, **problem.membership, **params)
     return model.fit(problem.xl, problem.y, X_upper=problem.xu), problem
-
-
-def forced(model, number, width=1):
-    """Return the model with a decision by so many boxes, by their position in `N_NEIGHBORS`."""
-    calibration = model._model.calibration
-    losses = calibration.decision_losses.copy()
-    losses[width, number] -= 1e6
-    model._model.calibration = replace(calibration, decision_losses=losses)
-    assert model.n_neighbors_ == N_NEIGHBORS[number]
-    return model
 
 
 def as_reference(model):

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 import hyperboxes.dask
 from hyperboxes import BoostedHyperboxes
+from hyperboxes._estimators import boosted
 from hyperboxes._learning import boosting
 
 CHUNKS = (150, 0, 260, 190)  # one is empty
@@ -68,6 +69,17 @@ def test_the_model_is_that_of_one_process(n_searched, n_classes, parameters):
         model.staged_predict_proba(X[:20]), plain.staged_predict_proba(X[:20]), strict=True
     ):
         np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("most", [400, 10_000])
+def test_boxes_found_many_at_a_time(most, monkeypatch):
+    monkeypatch.setattr(boosted, "_MANY_SAMPLES", 500)
+    monkeypatch.setattr(boosting, "MAX_DIVIDED", most)
+    X, y = samples(3)
+    model = BoostedHyperboxes(120, class_weight="balanced", random_state=0)
+    plain = clone(model).fit(X, y)
+    assert plain._runs[0].path.n_stages < len(plain.hyperboxes_)
+    assert_same(hyperboxes.dask.fit(model, *in_parts(X, y)), plain)
 
 
 def test_partitions_in_any_division_and_by_threads(n_searched):

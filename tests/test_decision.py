@@ -18,12 +18,11 @@ from hyperboxes._models.calibration import (
     WIDTHS,
     DistanceCalibration,
 )
+from tests.decisions import decide_by, deciding_models
 from tests.learners import (
     ImprovedOnlineGFMM,
     OnlineGFMM,
     every_learner,
-    forced,
-    models_and_samples,
     same_boxes,
 )
 from tests.model_files import saved
@@ -46,7 +45,7 @@ def all_distances(model, xl, xu):
         yield [np.sort(distances[boxes.labels == c]) for c in range(boxes.n_classes)]
 
 
-@given(models_and_samples(), st.integers(1, 16))
+@given(deciding_models(), st.integers(1, 16))
 def test_the_nearest_boxes_of_each_class_are_found(case, n_neighbors):
     model, _, xl, xu = case
     nearest, distances = model._model.find_neighbors(xl, xu, n_neighbors)
@@ -60,12 +59,9 @@ def test_the_nearest_boxes_of_each_class_are_found(case, n_neighbors):
 
 
 @settings(max_examples=50)
-@given(models_and_samples(), st.integers(1, 3), st.integers(0, 2))
-def test_probabilities_are_as_defined(case, number, width):
+@given(deciding_models())
+def test_probabilities_are_as_defined(case):
     model, _, xl, xu = case
-    if model._model.calibration.decision_losses is None:
-        return
-    model = forced(model, number, width)
     boxes, calibration = model._model.boxes, model._model.calibration
     k, width = calibration.n_neighbors, calibration.width
     assert width == pytest.approx(WIDTHS[width_of(calibration)] * calibration.offset / 0.2)
@@ -171,7 +167,7 @@ def test_merged_models_add_up_their_losses():
 
 def test_saved_models_decide_as_before():
     X, y = noisy()
-    model = forced(ImprovedOnlineGFMM().fit(X, y), 2)
+    model = decide_by(ImprovedOnlineGFMM().fit(X, y), 5)
     twin = load(io.BytesIO(saved(model)))
     assert twin.n_neighbors_ == 5
     assert_array_equal(twin.predict_proba(X), model.predict_proba(X))
@@ -179,23 +175,23 @@ def test_saved_models_decide_as_before():
 
 def test_samples_without_any_value_have_the_shares_of_the_classes():
     X, y = noisy()
-    model = forced(AgglomerativeGFMM(theta=0.3).fit(X, y), 3)
+    model = decide_by(AgglomerativeGFMM(theta=0.3).fit(X, y), 10)
     p = model.predict_proba([[np.nan] * 4])
     assert_allclose(p, [(np.bincount(y) + 1) / (len(y) + 2)])
 
 
 def test_a_box_of_the_predicted_class_is_the_nearest_one():
     X, y = noisy()
-    model = forced(AgglomerativeGFMM(theta=0.3).fit(X, y), 3)
+    model = decide_by(AgglomerativeGFMM(theta=0.3).fit(X, y), 10)
     boxes = model.hyperboxes_
     assert_array_equal(boxes.labels[model.apply(X)], model.predict(X))
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_traces_divide_the_probabilities(number):
+@pytest.mark.parametrize("n_neighbors", [2, 5, 10])
+def test_traces_divide_the_probabilities(n_neighbors):
     X, y = noisy(300)
     X[::7, 1] = np.nan
-    model = forced(ImprovedOnlineGFMM(theta=0.3).fit(X, y), number)
+    model = decide_by(ImprovedOnlineGFMM(theta=0.3).fit(X, y), n_neighbors)
     record, calibration = model._record(), model._model.calibration
     shares = (np.bincount(y) + 1) / (len(y) + 2)
     for row in range(20):
@@ -216,10 +212,3 @@ def test_traces_divide_the_probabilities(number):
 def test_decisions_that_do_not_exist(decision):
     with pytest.raises(ValueError, match="'decision' parameter"):
         hb.ImprovedOnlineGFMM(decision=decision).fit([[0.0], [1.0]], [0, 1])
-
-
-def test_a_decision_that_is_not_exported_is_named():
-    X, y = noisy()
-    model = forced(AgglomerativeGFMM().fit(X, y), 2)
-    with pytest.raises(TypeError, match="5 nearest boxes of each class decide together"):
-        hb.export_sql(model, table="data")

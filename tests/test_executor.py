@@ -27,7 +27,7 @@ from hyperboxes._estimators.validation import NUMBERS, validate_samples
 from hyperboxes._models import executor
 from hyperboxes._models.samples import Intervals
 from tests import boosted
-from tests.learners import forced
+from tests.decisions import decide_by
 from tests.strategies import few_examples
 
 RANGE = (-2.0, 3.0)
@@ -119,13 +119,15 @@ def assert_nearest_equal(model, X, X_upper=None):
 
 
 @few_examples
-@given(tables(), boxes_of(), st.sampled_from(NEAREST), st.integers(1, 3), st.integers(0, 2))
-def test_several_boxes_of_each_class(table, params, learner, number, width):
+@given(
+    tables(), boxes_of(), st.sampled_from(NEAREST), st.sampled_from([2, 5, 10]), st.integers(0, 2)
+)
+def test_several_boxes_of_each_class(table, params, learner, n_neighbors, width):
     X, X_upper, y, categorical = table
     params = with_gamma(params, X.shape[1]) | {"unlabeled": -1}
     y[len(np.unique(y)) :: 4] = -1
     model = learner(**params, categorical_features=categorical).fit(X, y, X_upper)
-    model = forced(model, number, width)
+    model = decide_by(model, n_neighbors, width)
     samples = queries(X, X_upper) if categorical is None else (X, X_upper)
     found = executor.evaluate(model._record(), *validated(model, *samples))
     assert_array_equal(found.probabilities, model.predict_proba(*samples))

@@ -7,6 +7,7 @@ from joblib import parallel_config
 
 from hyperboxes._learning.steps import Threads
 from tests import reference
+from tests.decisions import decide_by
 from tests.learners import ImprovedOnlineGFMM, as_reference, models_and_samples
 
 
@@ -14,6 +15,7 @@ from tests.learners import ImprovedOnlineGFMM, as_reference, models_and_samples
 def test_predict_equals_the_reference(case):
     """Without a calibration, it is the paper's."""
     model, problem, xl, xu = case
+    model = decide_by(model, 1)
     settings = problem.gamma, problem.n_classes, problem.function
     expected = reference.predict(as_reference(model), xl, xu, *settings, calibrated=True)
     np.testing.assert_array_equal(model.predict(xl, X_upper=xu), expected)
@@ -25,6 +27,7 @@ def test_predict_equals_the_reference(case):
 @given(models_and_samples())
 def test_the_box_that_decides_is_the_nearest_of_its_class(case):
     model, problem, xl, xu = case
+    model = decide_by(model, 1)
     boxes = model.apply(xl, X_upper=xu)
     labels = np.searchsorted(model.classes_, model.predict(xl, X_upper=xu))
     expected = [

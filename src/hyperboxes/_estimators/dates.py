@@ -55,7 +55,7 @@ class DateFeatures(TransformerMixin, BaseEstimator):
         days is left out where it is the same in all samples.
     n_features_in_ : int
         The number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         The names of the columns, where `X` has them.
 
     Notes

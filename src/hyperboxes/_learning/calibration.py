@@ -115,7 +115,8 @@ class _Trial(NamedTuple):
         """Return the trial with as many samples as ways to decide are compared on."""
         n_samples = min(len(self.y), _MAX_DECISION_SAMPLES)
         rows = np.linspace(0, len(self.y) - 1, n_samples).astype(np.int64)
-        return _Trial(self.number, self.model, *(array[rows] for array in self[2:]))
+        xl, xu, y = (frozen(array[rows]) for array in self[2:])
+        return _Trial(self.number, self.model, xl, xu, y)
 
 
 def _without_values(
