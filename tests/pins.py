@@ -23,6 +23,7 @@ import pandas as pd
 
 import hyperboxes as hb
 from hyperboxes import literature
+from tests.decisions import decide_by
 
 PINS = Path(__file__).with_name("pins.json")
 N_ROWS = 90
@@ -120,7 +121,12 @@ def make_models() -> dict[str, Any]:
             model.partial_fit(X.iloc[rows], y[rows], classes=range(5))
         return model, X, y, None
 
+    def several() -> tuple[Any, Any, Any, Any]:
+        X, y = DATA["gaps"]()
+        return decide_by(hb.ImprovedOnlineGFMM(random_state=0).fit(X, y), 5), X, y, None
+
     made |= {
+        "improved-several": several,
         "improved-intervals": intervals,
         "improved-merged": merged,
         "agglo-sm-pruned": pruned,
