@@ -175,7 +175,8 @@ def check_samples(data, model, lower, upper, y):
         if explanation.counterfactual is None:
             assert sample["change"] is None
             continue
-        assert sample["change"]["title"].startswith("To get ")
+        start = "To get " if explanation.layout == "duel" else "It would be "
+        assert sample["change"]["title"].startswith(start)
         assert sample["change"]["features"] == explanation.counterfactual.features.tolist()
         ends = np.stack(
             [explanation.counterfactual.lower, explanation.counterfactual.upper], axis=1
