@@ -24,6 +24,7 @@ from hyperboxes._cli import main
 from hyperboxes._models.samples import MinMaxScale
 from hyperboxes._report import script_json
 from hyperboxes._report.page_data import choose_boxes, choose_samples
+from tests.decisions import decide_by
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, models
 
 IRIS = load_iris(as_frame=True)
@@ -83,7 +84,8 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def iris():
     """Return a model of half of the data."""
-    return ImprovedOnlineGFMM(theta=0.3).fit(IRIS.data[::2], IRIS.target[::2])
+    model = ImprovedOnlineGFMM(theta=0.3, decision="nearest")
+    return model.fit(IRIS.data[::2], IRIS.target[::2])
 
 
 @pytest.fixture(scope="module")
@@ -191,6 +193,17 @@ def test_samples_are_explained(iris, page):
     with pytest.warns(UserWarning, match="feature names"):
         check_samples(page.data, iris, X, X, y)
     assert page.data["samples"][0]["why"] == "setosa: box 1 (4 training samples) is the closest."
+
+
+def test_samples_are_explained_by_several_boxes():
+    X, y = IRIS.data.to_numpy(), IRIS.target.to_numpy()
+    model = decide_by(ImprovedOnlineGFMM(theta=0.3).fit(X[::2], y[::2]), 5)
+    text = export_html(model, X[1::2], y[1::2])
+    data = Page(text).data
+    check_samples(data, model, X[1::2], X[1::2], y[1::2])
+    assert "the 5 nearest boxes of each class decide together: each adds" in text
+    assert data["samples"][0]["why"].endswith("the 5 nearest boxes of each class decide together.")
+    assert len(data["samples"][0]["shares"]) == 10
 
 
 @settings(max_examples=40)
