@@ -115,7 +115,8 @@ class PartitionBooster:
             unknown = [row for row in rows if row[0][feature] == MISSING]
             of_unknown = sum(g for _, g, _ in unknown), sum(h for *_, h in unknown)
             for to_first in (False, True) if of_unknown != (0, 0) else (False,):
-                for end in range(self.n_bins[feature] - 1):
+                first, last, _ = box.get(feature, (0, MISSING, True))
+                for end in range(first, min(last, self.n_bins[feature] - 1)):
                     part = [row for row in rows if self.is_first(row, feature, end, to_first)]
                     g, h = sum(g for _, g, _ in part), sum(h for *_, h in part)
                     all_g, all_h = sum(g for _, g, _ in rows), sum(h for *_, h in rows)

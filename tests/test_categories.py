@@ -35,6 +35,7 @@ from hyperboxes import (
     to_onnx,
 )
 from hyperboxes._models.categories import Column, learn_categories
+from tests.decisions import decide_by
 from tests.tables import COLOURS, make_table
 
 
@@ -344,6 +345,7 @@ def test_sql_gives_what_predict_gives(cls):
         got = pd.read_sql(sql, database)["prediction"].to_numpy()
         np.testing.assert_array_equal(got, model.predict(asked))
         if cls is ImprovedOnlineGFMM:
+            decide_by(model, 1)
             crisp = export_sql(model, table="t", nearest=False, nullable=True, default="?")
             got = pd.read_sql(crisp, database)["prediction"].to_numpy()
             held = (model.membership(asked) == 1.0).any(axis=1)

@@ -22,12 +22,13 @@ N = 2600  # samples, enough for partitions
 
 
 def samples(n_classes=3, n_features=6):
-    """Make samples with ties and some values missing."""
+    """Make samples with ties and some values missing, more often in the last class."""
     X, y = make_classification(
         N, n_features, n_informative=4, n_classes=n_classes, flip_y=0.1, random_state=0
     )
     X[:, 0] = X[:, 0].round(1)
-    X[np.random.default_rng(0).random(X.shape) < 0.03] = np.nan
+    rare = np.where(y == n_classes - 1, 0.15, 0.03)[:, np.newaxis]
+    X[np.random.default_rng(0).random(X.shape) < rare] = np.nan
     return X, y
 
 
@@ -102,6 +103,7 @@ def test_counts_scores_and_stages(n_classes):
     boxes, rows = model.hyperboxes_, slice(0, 300)
     assert 100 < len(boxes) <= MANY
     assert (boxes.constrains.sum(axis=1) <= 8).all()
+    assert (boxes.lower <= boxes.upper).all()
     assert boxes.constrains.any(axis=1).all()
     assert_array_equal(boxes.counts, held(model, X).sum(axis=0))
     expected = evaluate(model._record(), X[rows], X[rows]).scores

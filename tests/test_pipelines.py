@@ -263,7 +263,7 @@ def test_sql_of_a_pipeline_fitted_to_float32_computes_in_double_precision(ask_da
 
 
 def test_sql_of_the_crisp_part_has_names_of_the_input():
-    pipeline = fit(StandardScaler(), ImprovedOnlineGFMM(theta=0.3))
+    pipeline = fit(StandardScaler(), ImprovedOnlineGFMM(theta=0.3, decision="nearest"))
     assert '(("petal width (cm)" - 1.19' in export_sql(pipeline, nearest=False)
     sql = export_sql(pipeline, column_names=["a", "b", "l", "w"], nearest=False)
     assert '(("w" - 1.19' in sql

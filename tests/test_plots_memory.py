@@ -122,7 +122,7 @@ def test_bad_input():
     X, y, model = iris()
     with pytest.raises(
         TypeError,
-        match=r"MemoryDisplay is unsupported for ImprovedOnlineGFMM: its nearest box decides",
+        match=r"MemoryDisplay is unsupported for ImprovedOnlineGFMM: its nearest boxes decide",
     ):
         MemoryDisplay.from_estimator(model)
     with pytest.raises(NotFittedError):

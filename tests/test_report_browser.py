@@ -28,7 +28,8 @@ NAMES = list(IRIS.target_names)
 @pytest.fixture(scope="module")
 def iris():
     """Return a model of half of the data."""
-    return ImprovedOnlineGFMM(theta=0.3).fit(IRIS.data[::2], IRIS.target[::2])
+    model = ImprovedOnlineGFMM(theta=0.3, decision="nearest")
+    return model.fit(IRIS.data[::2], IRIS.target[::2])
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 from sklearn.model_selection import FixedThresholdClassifier
 
-from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, export_sql
+from hyperboxes import BoostedHyperboxes, export_sql
 from hyperboxes._readers import sql_additive
 from tests.boosted import MANY, around, held, known_model, problems, set_fitted, small_model
 from tests.databases import all_databases
@@ -98,13 +98,10 @@ def test_probabilities_of_large_scores(ask_database):
 
 def test_probabilities_need_a_table_and_names_that_differ():
     model = known_model()
-    with pytest.raises(ValueError, match="queries on a BoostedHyperboxes: pass it, and table"):
+    with pytest.raises(ValueError, match=r"probabilities=True is for queries .* pass table"):
         export_sql(model, probabilities=True)
     with pytest.raises(ValueError, match="Two classes have the same name"):
         export_sql(model, table="data", class_names=["a", "a"], probabilities=True)
-    nearest = ImprovedOnlineGFMM(random_state=0).fit(X, Y)
-    with pytest.raises(ValueError, match="queries on a BoostedHyperboxes"):
-        export_sql(nearest, table="data", probabilities=True)
     sql = export_sql(model, table="data", probabilities=True)
     assert ' AS "probability of a", ' in sql
 

@@ -127,7 +127,7 @@ def test_probabilities_need_a_table_a_calibration_and_names_that_differ():
     with pytest.raises(ValueError, match="Two classes have the same name"):
         export_sql(model, table="data", class_names=["a", "a", "b"], probabilities=True)
     plain = ImprovedOnlineGFMM(theta=0.3, calibrate=False).fit(X, Y)
-    with pytest.raises(ValueError, match="a model with calibrate=True"):
+    with pytest.raises(ValueError, match="models with calibrate=True"):
         export_sql(plain, table="data", probabilities=True)
     assert ' AS "probability of b", ' in export_sql(
         model, table="data", class_names=list("abc"), probabilities=True

@@ -53,7 +53,7 @@ SUPPORTED: Mapping[str, frozenset[Operation]] = {
 }
 
 _REASONS = {
-    "nearest": "its nearest box decides",
+    "nearest": "its nearest boxes decide",
     "clusters": "it has clusters and no classes",
     "additive": "its boxes add weights to the scores of classes",
     "neighbors": "the weights of its boxes change with every sample",

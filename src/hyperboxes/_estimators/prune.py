@@ -93,7 +93,8 @@ def prune(
     >>> from hyperboxes import ImprovedOnlineGFMM, prune
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X, X_val, y, y_val = train_test_split(X, y, random_state=0)
-    >>> model = prune(ImprovedOnlineGFMM(theta=0.3, random_state=0).fit(X, y), X_val, y_val)
+    >>> model = ImprovedOnlineGFMM(theta=0.3, decision="nearest", random_state=0).fit(X, y)
+    >>> model = prune(model, X_val, y_val)
     >>> len(model.pruning_.harmful), len(model.pruning_.unused), len(model.hyperboxes_)
     (2, 69, 27)
     """

@@ -167,6 +167,7 @@ _RESOLVED = """chunk_missing = IsNaN (chunk)
     is_complete = Equal (n_missing, zero)
     is_resolved = And (is_candidate, is_complete)"""
 
+# Classes that tie share their probability by counts if the sample lacks a value.
 _PROBABILITY = """away = Neg (score)
     less_than_one = Sub (one, score)
     is_within = Greater (score, zero)
@@ -176,13 +177,7 @@ _PROBABILITY = """away = Neg (score)
     log_distance = Log (raised_distance)
     log_odds = Mul (minus_slope, log_distance)
     of_distance = Softmax <axis = 1> (log_odds)
-    {unknown}
-    rest = Sub (one, part)
-    of_nearest = Mul (rest, likely)
-    of_shares = Mul (part, shares)
-    probability = Add (of_nearest, of_shares)"""
-# Classes that tie share their probability by counts if the sample lacks a value.
-_UNKNOWN = """is_missing_value = IsNaN (chunk)
+    is_missing_value = IsNaN (chunk)
     missing_value = Cast <to = 11> (is_missing_value)
     unknown = MatMul (missing_value, each_compared)
     is_unknown = Greater (unknown, zero)
@@ -198,9 +193,11 @@ _UNKNOWN = """is_missing_value = IsNaN (chunk)
     likely = Where (is_divided, divided, of_distance)
     raised = Pow (unknown, power)
     weighted = Mul (rest_weight, raised)
-    part = Add (prior_weight, weighted)"""
-_ALL_KNOWN = """likely = Identity (of_distance)
-    part = Identity (prior_weight)"""
+    part = Add (prior_weight, weighted)
+    rest = Sub (one, part)
+    of_nearest = Mul (rest, likely)
+    of_shares = Mul (part, shares)
+    probability = Add (of_nearest, of_shares)"""
 # What others have more than the class of the nearest box is divided: the largest mean of its
 # probability and the largest of the others.
 _LEVEL = """winner_column = Unsqueeze (chunk_winner, last)
@@ -301,28 +298,21 @@ def write_deciding(gaps: Gaps, *, is_calibrated: bool) -> str:
     Ranks fall with distances, so that of the nearest box of a class is the highest. In a mean, all
     that is beyond reach is equally far at first, so classes tie there.
     """
-    parts = [gaps.classes()]
-    if gaps.n_neighbors == 1 or gaps.compares_missing:
-        resolved = _RESOLVED if gaps.compares_missing else "is_resolved = Identity (is_candidate)"
-        open_rank = f"{gaps.of_open_rows()}\n    {_write_rank('open_gap', 'rank')}"
-        resolving = _TIES.format(open_rank=open_rank, resolved=resolved)
-        several = "score", "nearest_score"
-        score, found_score = several if gaps.n_neighbors > 1 else ("class_score", "score")
-        is_unsure = gaps.is_mean and gaps.n_neighbors == 1 and is_calibrated
-        names = {
-            "opening": (_OPEN_IF_BEYOND if is_unsure else _OPEN_IF_TIED).format(score=score),
-            "score": score,
-            "found_score": found_score,
-        }
-        parts.append(_OPEN.format(n_classes=gaps.n_classes, resolving=resolving, **names))
-    if is_calibrated:
-        unknown = _UNKNOWN if gaps.compares_missing else _ALL_KNOWN
-        parts.append(_PROBABILITY.format(unknown=unknown))
-    if gaps.n_neighbors > 1:
-        parts += [
-            "chunk_probability = Identity (probability)",
-            "chunk_winner = ArgMax <axis = 1, keepdims = 0> (probability)",
-        ]
-    else:
-        parts += ["chunk_winner = Identity (nearest_winner)", *([_LEVEL] if is_calibrated else [])]
-    return "\n    ".join(parts)
+    resolved = _RESOLVED if gaps.compares_missing else "is_resolved = Identity (is_candidate)"
+    open_rank = f"{gaps.of_open_rows()}\n    {_write_rank('open_gap', 'rank')}"
+    is_single = gaps.n_neighbors == 1
+    score, found_score = ("class_score", "score") if is_single else ("score", "nearest_score")
+    opening = _OPEN_IF_BEYOND if gaps.is_mean and is_single and is_calibrated else _OPEN_IF_TIED
+    comparing = _OPEN.format(
+        score=score,
+        found_score=found_score,
+        n_classes=gaps.n_classes,
+        opening=opening.format(score=score),
+        resolving=_TIES.format(open_rank=open_rank, resolved=resolved),
+    )
+    winner = "chunk_winner = Identity (nearest_winner)"
+    last = [winner, _PROBABILITY, _LEVEL] if is_calibrated else [winner]
+    if not is_single:
+        winner = "chunk_winner = ArgMax <axis = 1, keepdims = 0> (probability)"
+        last = [_PROBABILITY, "chunk_probability = Identity (probability)", winner]
+    return "\n    ".join([gaps.classes(), comparing, *last])

@@ -80,7 +80,7 @@ def score_of(both, l2):
 
 @internal
 def find_division(nodes, node, columns, n_bins, l2):
-    """Find the end of a bin that divides a node best, of equals the first.
+    """Find the end of a bin that divides a node best, of equals the first; both parts have bins.
 
     A node that has all conditions that it may have is divided by their features alone.
     """
@@ -94,10 +94,13 @@ def find_division(nodes, node, columns, n_bins, l2):
             and conditions[position, _FEATURE] >= 0
         ):
             position += 1
-        n_ends = n_bins[feature] - 1 if position < conditions.shape[0] else 0
+        first, last = 0, n_bins[feature] - 1 if position < conditions.shape[0] else 0
+        if last > 0 and conditions[position, _FEATURE] == feature:
+            first = conditions[position, _FIRST]
+            last = min(last, conditions[position, _LAST])
         for takes_missing in range(2 if sums[MISSING] != 0 else 1):
             part = sums[MISSING] if takes_missing else np.int64(0)
-            for end in range(n_ends):
+            for end in range(first, last):
                 part += sums[end]
                 rest = total - part
                 if sum_of_h(part) == 0 or sum_of_h(rest) == 0:

@@ -395,6 +395,10 @@ class Explanation:
         return isinstance(self._record, NearestBoxes)
 
     @property
+    def _n_neighbors(self) -> int:
+        return self._record.n_neighbors if isinstance(self._record, NearestBoxes) else 1
+
+    @property
     def _is_whole(self) -> np.ndarray:
         """Which features seem to be whole numbers."""
         return self._model.is_whole

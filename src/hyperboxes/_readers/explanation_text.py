@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hyperboxes._models.records import NearestBoxes
 from hyperboxes._readers.rules import (
     count_boxes,
     first_beyond,
@@ -85,8 +84,8 @@ def headline(explanation: Explanation) -> str:
             f"{n_boxes or 'none'} of {count_boxes(explanation.n_boxes)} "
             f"{verb.format('s' if n_boxes == 1 else '')}{partly}"
         )
-        if isinstance(explanation._record, NearestBoxes):
-            which = several_text(explanation._record.n_neighbors)
+        if explanation._is_nearest:
+            which = several_text(explanation._n_neighbors)
         probability = format_membership(explanation.probabilities[explanation._code])
         return f"{explanation.class_name}, probability {probability}: {which}."
     box = explanation.boxes[0]

@@ -67,7 +67,7 @@ def predict_proba(model: Any, X: Any, *, X_upper: Any = None) -> Any:
 
 
 def apply(model: Any, X: Any, *, X_upper: Any = None) -> Any:
-    """Return the box that decides the class of each sample, partition by partition.
+    """Return the nearest box of the predicted class, partition by partition.
 
     Parameters
     ----------
