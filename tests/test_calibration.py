@@ -12,6 +12,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV, train_test_split
 
 from hyperboxes import AgglomerativeGFMM, load, merge, prune
 from hyperboxes._models.calibration import NEVER, PRIOR_WEIGHTS, SLOPES, DistanceCalibration
+from tests.decisions import decide_by
 from tests.learners import (
     ImprovedOnlineGFMM,
     OnlineGFMM,
@@ -46,6 +47,7 @@ def estimate(distances, shares, winner, tie_counts, unknown, *, offset, slope, p
 @given(models_and_samples())
 def test_probabilities_are_as_defined(case):
     model, _, xl, xu = case
+    model = decide_by(model, 1)
     boxes, calibration = model._model.boxes, model._model.calibration
     counts = np.bincount(
         boxes.labels[boxes.labels >= 0], boxes.counts[boxes.labels >= 0], len(model.classes_)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from sklearn.datasets import load_breast_cancer
 
 from hyperboxes import ImprovedOnlineGFMM, OnlineGFMM, explain
-from tests.decisions import deciding_models
+from tests.decisions import decide_by, deciding_models
 from tests.learners import every_function, models_and_samples
 
 
@@ -46,6 +46,7 @@ def test_changes_are_sparse(function):
 @given(models_and_samples())
 def test_the_deciding_feature_separates_the_boxes(case):
     model, _, xl, xu = case
+    model = decide_by(model, 1)
     for explanation in explain(model, xl, X_upper=xu):
         j, winning, competing = explanation.deciding, explanation.winning, explanation.competing
         if j is None:

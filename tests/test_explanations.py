@@ -44,6 +44,7 @@ def closeness(model, box, lower, upper):
 @given(models_and_samples())
 def test_explanations_are_the_models_own(case):
     model, _, xl, xu = case
+    model = decide_by(model, 1)
     boxes = model.hyperboxes_
     explanations = explain(model, xl, X_upper=xu)
     np.testing.assert_array_equal(explanations.predictions, model.predict(xl, X_upper=xu))

@@ -321,7 +321,7 @@ def find_several(label, boxes, metric, search, ids, distances, nearest):
             if mask and is_bounded:
                 keep_smallest(smallest, gaps, mask)
                 # So far are they at most; the rows are compared later.
-                limit = beyond_singles(smallest[last], slack, n_features, metric)
+                limit = in_singles(smallest[last], slack, n_features, metric) + ROUNDING
                 bound = in_singles(limit, slack, n_features, metric)
             while mask:
                 lane = first_lane(mask)
@@ -433,13 +433,6 @@ def in_singles(limit, slack, n_features, metric):
     """Return what distances up to a limit are not beyond in single precision."""
     error = _SINGLE + n_features * _ADDITION if metric.mean else _SINGLE
     return np.float32(limit + limit * error + slack)
-
-
-@forceinline
-def beyond_singles(gap, slack, n_features, metric):
-    """Return what a distance in single precision is not beyond, with room for the rounding."""
-    error = _SINGLE + n_features * _ADDITION if metric.mean else _SINGLE
-    return gap + gap * error + slack + ROUNDING
 
 
 @internal
