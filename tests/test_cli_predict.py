@@ -98,9 +98,11 @@ def test_predict_with_boosted_boxes(get, boosted):
 
 
 def test_classes_are_those_of_predict_where_probabilities_tie(get, boosted):
-    set_fitted(boosted, intercept=np.array([0.1, np.nextafter(0.1, 1.0), -50.0]))
+    scores = np.array([0.1, np.nextafter(0.1, 1.0), -50.0])
+    weights = 1e-300 * boosted.hyperboxes_.weights
+    set_fitted(boosted, intercept=scores, missing_scores=scores, weights=weights)
     save(boosted, "boosted")
-    nothing = pd.DataFrame(np.full((1, 4), np.nan), columns=FEATURES)  # which no box holds
+    nothing = pd.DataFrame(np.full((1, 4), np.nan), columns=FEATURES)
     nothing.to_csv("nothing.csv", index=False, na_rep="NA")
     proba = boosted.predict_proba(nothing)[0]
     assert proba[0] == proba[1]

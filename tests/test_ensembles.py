@@ -26,7 +26,6 @@ from hyperboxes import (
     load,
     merge,
     save,
-    to_onnx,
 )
 from tests.model_files import refusal, saved, sealed
 
@@ -223,12 +222,11 @@ def test_all_boxes_are_rows_of_a_table(iris):
 @pytest.mark.parametrize(
     "reader",
     [
-        to_onnx,
         export_sql,
         lambda model: merge([model, model]),
         BoxesDisplay.from_estimator,
     ],
-    ids=["onnx", "sql", "merge", "boxes"],
+    ids=["sql", "merge", "boxes"],
 )
 def test_errors_of_what_is_for_single_models(iris, reader):
     with pytest.raises(

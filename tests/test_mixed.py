@@ -235,7 +235,8 @@ def test_without_categories_it_is_the_improved_learner():
     numbers = frame[["size"]]
     chosen = {"theta": 0.3, "shuffle": False}
     mixed = MixedGFMM(**chosen).fit(numbers, y)
-    other = ImprovedOnlineGFMM(**chosen, membership_function="min").fit(numbers, y)
+    as_published = {"membership_function": "min", "decision": "nearest"}
+    other = ImprovedOnlineGFMM(**chosen, **as_published).fit(numbers, y)
     np.testing.assert_array_equal(mixed.hyperboxes_.lower, other.hyperboxes_.lower)
     np.testing.assert_array_equal(mixed.predict_proba(numbers), other.predict_proba(numbers))
     assert "CASE" in export_sql(mixed)

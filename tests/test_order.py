@@ -1,6 +1,7 @@
 """The order of the samples: what `fit` does about an unlucky one, and who is warned of it."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -23,13 +24,14 @@ def sorted_by_class(n_samples=600, n_classes=3):
 
 
 def test_samples_sorted_by_class_cost_nothing():
+    cls = partial(ImprovedOnlineGFMM, decision="nearest")
     X, y, X_test, y_test = sorted_by_class()
-    in_order = ImprovedOnlineGFMM(shuffle=False).fit(X, y)
-    model = ImprovedOnlineGFMM(random_state=0).fit(X, y)
+    in_order = cls(shuffle=False).fit(X, y)
+    model = cls(random_state=0).fit(X, y)
     assert len(model.hyperboxes_) < 0.8 * len(in_order.hyperboxes_)
     assert model.score(X_test, y_test) > in_order.score(X_test, y_test) + 0.05
     mixed = np.random.RandomState(1).permutation(len(y))
-    again = ImprovedOnlineGFMM(random_state=0).fit(X[mixed], y[mixed])
+    again = cls(random_state=0).fit(X[mixed], y[mixed])
     assert abs(model.score(X_test, y_test) - again.score(X_test, y_test)) < 0.03
 
 
