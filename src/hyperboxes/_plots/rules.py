@@ -156,7 +156,7 @@ class RulesDisplay(Display):
         {self}
         """
         n_rules, n_features = self.lower.shape
-        ax = self._make_axes(ax, (3.2 + 0.8 * n_features, 1.6 + 0.26 * n_rules))
+        ax = self._make_axes(ax, (3.2 + n_features, 1.6 + 0.26 * n_rules))
         for row, label in enumerate(self.labels.tolist()):
             shown = np.flatnonzero(~np.isnan(self.lower[row]))
             left = shown + 0.9 * self.lower[row, shown]
