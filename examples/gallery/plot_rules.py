@@ -23,7 +23,7 @@ data = load_breast_cancer(as_frame=True)
 X = data.data[["worst radius", "worst texture", "worst smoothness", "worst concave points"]]
 y = data.target_names[data.target]
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
-model = AgglomerativeGFMM(theta=0.7).fit(X_train, y_train)
+model = AgglomerativeGFMM(theta=0.7, decision="nearest").fit(X_train, y_train)
 print(f"{len(model.hyperboxes_)} boxes, accuracy {model.score(X_test, y_test):.3f}")
 
 # %%

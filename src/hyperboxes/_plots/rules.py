@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -128,7 +129,7 @@ class RulesDisplay(Display):
         names = []
         for axis, j in enumerate(columns):
             ticks = _slots(list(slots[axis])) if axis in slots else _range(*bounds[axis])
-            names.append(f"{shorten(axis_names(fitted)[j], 22)}\n{ticks}")
+            names.append(f"{shorten(axis_names(fitted)[j], 18)}\n{ticks}")
         more = [f", {weights[box]:+.2f}" if weights is not None else "" for box in rows]
         display = cls(
             lower=np.where(is_open, np.nan, starts),
@@ -156,7 +157,7 @@ class RulesDisplay(Display):
         {self}
         """
         n_rules, n_features = self.lower.shape
-        ax = self._make_axes(ax, (3.2 + n_features, 1.6 + 0.26 * n_rules))
+        ax = self._make_axes(ax, (3.2 + 1.15 * n_features, 1.5 + 0.26 * n_rules))
         for row, label in enumerate(self.labels.tolist()):
             shown = np.flatnonzero(~np.isnan(self.lower[row]))
             left = shown + 0.9 * self.lower[row, shown]
@@ -169,7 +170,7 @@ class RulesDisplay(Display):
         ax.set(xlim=(-0.05, n_features - 0.05), ylim=(n_rules - 0.4, -0.6), title=self.title)
         ax.set_yticks(range(n_rules), self.rule_names, size="small")
         names = [escape_math(name) for name in self.feature_names]
-        ax.set_xticks(np.arange(n_features) + 0.45, names, size="small", rotation=25, ha="right")
+        ax.set_xticks(np.arange(n_features) + 0.45, names, size="small")
         if legend:
             draw_legend(ax)
         return self
@@ -182,4 +183,6 @@ def _range(low: float, high: float) -> str:
 
 def _slots(names: list[str]) -> str:
     """Write the categories in their order, or how many there are."""
-    return " | ".join(shorten(name, 12) for name in names) if len(names) < 4 else f"{len(names)}"
+    if len(names) > 3:
+        return f"{len(names)}"
+    return textwrap.fill(" | ".join(shorten(name, 12) for name in names), 16)
