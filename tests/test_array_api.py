@@ -169,3 +169,15 @@ def test_other_estimators_refuse_devices_by_name(library, model):
     model.fit(np.nan_to_num(X), y)
     with pytest.raises(TypeError, match="take such arrays"):
         model.predict(library.asarray(X))
+
+
+def test_several_boxes_decide(library):
+    random = np.random.default_rng(0)
+    X = random.random((600, 6))
+    y = ((X[:, 0] + X[:, 1] > 1) ^ (random.random(600) < 0.25)).astype(int)
+    samples = np.where(random.random((100, 6)) < 0.1, np.nan, 1.2 * random.random((100, 6)))
+    model = hyperboxes.OnlineGFMM(random_state=0).fit(X, y)
+    assert model.n_neighbors_ > 1
+    for method in ("predict", "predict_proba", "apply"):
+        found = getattr(model, method)(library.asarray(samples))
+        np.testing.assert_array_equal(np.asarray(found), getattr(model, method)(samples))
