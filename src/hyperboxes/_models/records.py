@@ -241,6 +241,8 @@ class AdditiveBoxes(_Record):
 
     def move_scores(self, scores: np.ndarray, X: np.ndarray) -> None:
         """Move sums of weights towards `missing_scores`, in place, the more a sample lacks."""
+        if not np.isnan(X).any():
+            return
         weights = self.unknown_weights(X)
         rows = np.flatnonzero(weights)
         scores[rows] += weights[rows, None] * (self.missing_scores - scores[rows])
