@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from threading import Condition, RLock, get_ident
 from typing import Any, TypeVar, cast
@@ -82,30 +82,27 @@ _LOCKS: dict[ref[Any], Access] = {}
 def access_of(estimator: Any) -> Access:
     """Return the lock of an estimator."""
     access = _LOCKS.get(ref(estimator))
-    return _LOCKS.setdefault(ref(estimator, _forget), Access()) if access is None else access
+    if access is None:
+        access = _LOCKS.setdefault(ref(estimator, lambda dead: _LOCKS.pop(dead, None)), Access())
+    return access
 
 
-def _forget(estimator: ref[Any]) -> None:
-    _LOCKS.pop(estimator, None)
+def _holding(
+    enter: Callable[[Access], AbstractContextManager[None]],
+) -> Callable[[_Method], _Method]:
+    """Return a decorator of methods that hold the lock of their estimator."""
+
+    def decorate(method: _Method) -> _Method:
+        @wraps(method)
+        def call(self: Any, *args: Any, **options: Any) -> Any:
+            with enter(access_of(self)):
+                return method(self, *args, **options)
+
+        return cast(_Method, call)
+
+    return decorate
 
 
-def reads(method: _Method) -> _Method:
-    """Decorate a method that reads the fitted model."""
-
-    @wraps(method)
-    def read(self: Any, *args: Any, **options: Any) -> Any:
-        with access_of(self).reading():
-            return method(self, *args, **options)
-
-    return cast(_Method, read)
-
-
-def changes(method: _Method) -> _Method:
-    """Decorate a method that learns."""
-
-    @wraps(method)
-    def change(self: Any, *args: Any, **options: Any) -> Any:
-        with access_of(self).changing():
-            return method(self, *args, **options)
-
-    return cast(_Method, change)
+# Decorators of methods that read the fitted model, and of methods that learn.
+reads = _holding(Access.reading)
+changes = _holding(Access.changing)
