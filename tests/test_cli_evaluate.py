@@ -230,7 +230,7 @@ def test_how_many_rows_a_box_holds(get, folder):
     share = (model.membership(TEST[FEATURES]).max(axis=1) == 1).mean()
     command = ["evaluate", "model.hyperboxes", "test.csv", "--target", "species"]
     assert json.loads(get(*command, "--json"))["held"] == pytest.approx(share)
-    assert f"\nheld by a box      {share:.4f}  (" in get(*command)
+    assert f"\nin a box           {share:.4f}  (" in get(*command)
     assert 0 < json.loads(get(*CV, "4", "--json"))["held"] < 1
 
 

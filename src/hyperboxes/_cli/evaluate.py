@@ -279,7 +279,7 @@ def _print_scores(scores: dict[str, Any]) -> None:
         ("balanced accuracy", "balanced_accuracy", ""),
         ("AUC", "auc", "(the mean of the classes)" if len(by_class) > 2 else ""),
         ("log-loss", "log_loss", ""),
-        ("held by a box", "held", "(nearest boxes decide for the others)"),
+        ("in a box", "held", "(the others are outside of all boxes)"),
     ):
         if key in scores:
             print(f"{title:18} {scores[key]:.4f}  {remark}".rstrip())
