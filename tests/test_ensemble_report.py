@@ -77,7 +77,7 @@ def test_wrong_samples_come_first_and_the_page_says_what_the_model_is(case):
     assert f"{model.n_boxes_:,}, " in page
     assert f"{model.oob_score_:.1%} of the training samples" in page
     assert f"{model.feature_importances_.max():.3f}" in page
-    assert "held-by-boxes" not in page
+    assert "in-a-box" not in page
 
 
 def test_categories_and_missing_values_are_named():

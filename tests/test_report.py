@@ -116,7 +116,7 @@ def test_scores_are_those_of_scikit_learn(iris, page):
 
 def test_what_stands_beside_the_accuracy(iris, page):
     held = (iris.membership(IRIS.data[1::2]).max(axis=1) == 1).mean()
-    assert page.texts["held-by-boxes"] == percent(held)
+    assert page.texts["in-a-box"] == percent(held)
     assert page.texts["majority"] == percent(1 / 3)
 
 

@@ -177,7 +177,7 @@ def describe_scores(report: Report) -> dict[str, Any]:
     ]
     held = report.quality.contained
     if held is not None and not isinstance(report.fitted.record, AdditiveBoxes):
-        cards.append(("held by boxes", held, "of the samples lie in a box, the others near one"))
+        cards.append(("in a box", held, "of the samples; the others are outside of all boxes"))
     of_probabilities = probability_scores(report.true, report.predicted, report.probabilities)
     for name, key, text in (
         ("AUC", "auc", "how well probabilities order samples: 0.5 is chance, 1 the best"),
