@@ -144,6 +144,11 @@ def test_without_a_cache_it_is_in_each_process(monkeypatch):
     assert terminal.getvalue().startswith("hyperboxes: compiling, in each process (set NUMBA_CAC")
 
 
+def test_without_a_cache_logs_are_told(capsys):
+    Compiling().start(dispatcher(cache_path=None))
+    assert capsys.readouterr().err.startswith("hyperboxes: compiling, in each process")
+
+
 def test_a_notebook_is_told(capsys, monkeypatch):
     shell = types.SimpleNamespace(kernel=None)
     for shells, notice in (([shell], f"{NOTICE}\n"), ([None], ""), ([object()], "")):

@@ -1,7 +1,8 @@
 """Compiling, for which the first fit on a machine waits: how long it takes, and a notice of it.
 
 Numba has events for compiling, which it does if its cache does not have the code. Somebody who
-waits at a terminal or in a notebook gets one line on standard error per process.
+waits at a terminal or in a notebook gets one line on standard error per process. Where the code
+cannot be kept, logs get the line, too.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ class Compiling:
             if not _is_own(dispatcher):
                 return
             self._began = time.monotonic()
-            if not (self.is_announced or self._is_quiet) and _is_watched():
+            is_cached = dispatcher.stats.cache_path is not None
+            if not (self.is_announced or self._is_quiet) and _is_told(is_cached=is_cached):
                 self.is_announced = True
-                _announce(is_cached=dispatcher.stats.cache_path is not None)
+                _announce(is_cached=is_cached)
         self._depth += 1
 
     def end(self) -> None:
@@ -85,10 +87,12 @@ def _announce(*, is_cached: bool) -> None:
         print(f"hyperboxes: compiling, {how_often}, up to a minute ...", file=sys.stderr)
 
 
-def _is_watched() -> bool:
-    """Whether standard error is a terminal and this is the first of several processes."""
+def _is_told(*, is_cached: bool) -> bool:
+    """Whether somebody waits or may act on it, and this is the first of several processes."""
     if os.environ.get(QUIET) or multiprocessing.parent_process() is not None:
         return False
+    if not is_cached:
+        return sys.stderr is not None
     # Rich's progress bars stand in for standard error, and deny being a terminal.
     stream = getattr(sys.stderr, "rich_proxied_file", sys.stderr)
     return (stream is not None and stream.isatty()) or _is_notebook()
