@@ -296,6 +296,8 @@ class ThetaDisplay(PanelsDisplay):
         The number of boxes of these models.
     theta : float, default=None
         The value of the model, which is marked.
+    standard_error : array-like of shape (n_thetas,), default=None
+        The standard errors of the mean accuracies, drawn as bars.
 
     Attributes
     ----------
@@ -314,12 +316,16 @@ class ThetaDisplay(PanelsDisplay):
     array([55.8, 11.8,  8.6])
     >>> display.accuracy.mean(axis=1).round(2)
     array([0.95, 0.96, 0.96])
+    >>> chosen = ImprovedOnlineGFMM("auto", random_state=0).fit(X, y)
+    >>> ThetaDisplay.from_estimator(chosen).theta
+    0.7
     """
 
     thetas: np.ndarray
     accuracy: np.ndarray
     n_boxes: np.ndarray
     theta: float | None = None
+    standard_error: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         self.thetas = np.asarray(self.thetas, np.float64)
@@ -336,8 +342,8 @@ class ThetaDisplay(PanelsDisplay):
     def from_estimator(
         cls,
         model: Any,
-        X: Any,
-        y: Any,
+        X: Any = None,
+        y: Any = None,
         *,
         thetas: Sequence[float] = _THETAS,
         cv: Any = None,
@@ -351,9 +357,10 @@ class ThetaDisplay(PanelsDisplay):
         ----------
         model : classifier with a parameter `theta`
             The estimator, which remains unchanged: clones are fitted.
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        y : array-like of shape (n_samples,)
+        X : array-like of shape (n_samples, n_features), default=None
+            The samples. None: draw the scores by which a model fitted with ``theta="auto"`` has
+            chosen `theta`.
+        y : array-like of shape (n_samples,), default=None
             Their labels.
         thetas : sequence of float, default=(0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
             The values to try.
@@ -376,6 +383,18 @@ class ThetaDisplay(PanelsDisplay):
                 f"{cls.__name__} compares models of a single theta; {type(model).__name__} has one "
                 "for each level: compare its levels_, or pass a model with a number."
             )
+        if X is None:
+            path = getattr(model, "theta_path_", None) if hasattr(model, "_model") else None
+            if path is None:
+                raise ValueError("Pass X and y, or a model that was fitted with theta='auto'.")
+            display = cls(
+                thetas=path["theta"],
+                accuracy=path["accuracy"][:, np.newaxis],
+                n_boxes=path["n_boxes"][:, np.newaxis],
+                theta=model.theta_,
+                standard_error=path["standard_error"],
+            )
+            return display.plot(ax, legend=legend)
         if len(thetas) == 0:
             raise ValueError("There must be at least one theta.")
         search = GridSearchCV(
@@ -391,7 +410,7 @@ class ThetaDisplay(PanelsDisplay):
             thetas=np.asarray(thetas),
             accuracy=_by_fold(search, "accuracy"),
             n_boxes=_by_fold(search, "boxes"),
-            theta=model.theta,
+            theta=None if model.theta == "auto" else model.theta,
         )
         return display.plot(ax, legend=legend)
 
@@ -406,7 +425,7 @@ class ThetaDisplay(PanelsDisplay):
         for panel, values, name in zip(
             axes, (self.accuracy, self.n_boxes), ("accuracy\non new samples", "boxes"), strict=True
         ):
-            self._draw(panel, values)
+            self._draw(panel, values, self.standard_error if values is self.accuracy else None)
             panel.set_ylabel(name)
         axes[1].set_ylim(bottom=0)
         axes[1].set_xlabel("theta")
@@ -414,12 +433,15 @@ class ThetaDisplay(PanelsDisplay):
             draw_legend(axes[0])
         return self
 
-    def _draw(self, ax: Axes, values: np.ndarray) -> None:
-        """Draw the mean of the folds, and single folds as dots."""
-        dots: dict[str, Any] = {"c": style_of(-1).colour, "ls": "", "marker": "."}
-        ax.plot(np.repeat(self.thetas, values.shape[1]), values.ravel(), label="fold", **dots)
+    def _draw(self, ax: Axes, values: np.ndarray, errors: np.ndarray | None) -> None:
+        """Draw the mean of the folds, with its standard error, and single folds as dots."""
+        if values.shape[1] > 1:
+            dots: dict[str, Any] = {"c": style_of(-1).colour, "ls": "", "marker": "."}
+            ax.plot(np.repeat(self.thetas, values.shape[1]), values.ravel(), label="fold", **dots)
         line: dict[str, Any] = {"c": text_colour(), "lw": 1.5, "marker": "o", "ms": 4}
         ax.plot(self.thetas, values.mean(axis=1), label="mean", **line)
+        if errors is not None:
+            ax.errorbar(self.thetas, values.mean(axis=1), errors, fmt="none", c=text_colour(), lw=1)
         if self.theta is not None:
             ax.axvline(self.theta, c=text_colour(), ls=":", lw=1, label="the model's")
 
