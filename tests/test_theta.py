@@ -246,3 +246,10 @@ def test_what_does_not_choose():
     for train in (dask.fit, dask.partial_fit):
         with pytest.raises(ValueError, match=r"not supported on Dask: .* theta=model\.theta_"):
             train(ImprovedOnlineGFMM("auto"), *[[part] for part in parts])
+
+
+def test_reports_have_the_chosen_number():
+    model = AgglomerativeGFMM("auto").fit(X, Y)
+    page = hb.export_html(model, X, Y)
+    assert f"theta={model.theta_}," in page
+    assert "theta=&#39;auto" not in page
