@@ -140,11 +140,9 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         return {}
 
     def _growth_parameters(self, model: BoxModel) -> GrowthParameters:
-        options: dict[str, Any] = {
-            "theta": model.find_theta(self.theta),
-            "selection": self.selection,
-        }
-        return make_growth_parameters(model.membership, **options, **self._growth_options())
+        theta = model.find_theta(self.theta)
+        options = {"selection": self.selection, **self._growth_options()}
+        return make_growth_parameters(model.membership, theta=theta, **options)
 
     def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> BoxModel:
         """Return a model without boxes, which has the ranges of the samples."""
@@ -199,9 +197,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
                 check_class_weight(self.class_weight, self.classes_)
             model = self._new_model(lower, upper, 0 if y is None else len(self.classes_))
             if chooses_theta:
-                model.theta_path = choose_theta(
-                    self, training, sample_weight, model, shuffle=self.shuffle
-                )
+                model.theta_path = choose_theta(self, training, sample_weight, model, self.shuffle)
         samples = self._samples(lower, upper, y, model.scale, shuffle=self.shuffle)
         uncounted = None
         if more is not None:
@@ -333,17 +329,12 @@ def repeat_by_weight(samples: _Training, sample_weight: Any) -> tuple[_Training,
 
 
 def choose_theta(
-    estimator: BoxEstimator,
-    training: _Training,
-    sample_weight: Any,
-    model: BoxModel,
-    *,
-    shuffle: bool,
+    estimator: BoxEstimator, training: _Training, weights: Any, model: BoxModel, shuffle: bool
 ) -> ThetaPath:
     """Return the scores of values of `theta`; samples that weigh more count more in them."""
     counts = None
-    if sample_weight is not None:
-        counts = check_counts(sample_weight, training[0])
+    if weights is not None:
+        counts = check_counts(weights, training[0])
         rows = np.flatnonzero(counts)
         training, counts = _take(training, rows), counts[rows]
     samples = estimator._samples(*training, model.scale, counts=counts)
@@ -356,7 +347,7 @@ def choose_theta(
         return trial._learn
 
     learns_decision = estimator.calibrate and estimator.decision == "auto"
-    return score_thetas(samples, model, learn_with, learns_decision=learns_decision)
+    return score_thetas(samples, model, learn_with, learns_decision)
 
 
 def _take(samples: _Training, rows: np.ndarray) -> _Training:

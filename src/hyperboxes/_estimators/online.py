@@ -111,9 +111,8 @@ class OnlineMixin(_Base):
                 self._model = self._new_stream(lower, upper, len(self.classes_))
                 if isinstance(self.theta, str):
                     _check_can_choose(find_labels(training[2], self.unlabeled)[1])
-                    self._model.theta_path = choose_theta(
-                        self, training, sample_weight, self._model, shuffle=False
-                    )
+                    options = training, sample_weight, self._model, False
+                    self._model.theta_path = choose_theta(self, *options)
             self._model.find_theta(self.theta)  # raises an error if it was not chosen
         samples = self._samples(lower, upper, y, self._model.scale)
         if not hasattr(self, "_label_runs"):
@@ -240,10 +239,9 @@ def _check_can_choose(labels: np.ndarray) -> None:
     n_classes = len(set(labels.tolist()))
     if len(labels) < _MIN_CHOICE_SAMPLES or n_classes < 2:
         raise ValueError(
-            f"theta='auto' is chosen in the first call of partial_fit, which needs at least "
+            "theta='auto' is chosen in the first call of partial_fit, which needs at least "
             f"{_MIN_CHOICE_SAMPLES} samples with a label, of two classes or more, but has "
-            f"{len(labels)} of {n_classes}. Start with a larger batch, or pass a number, such as "
-            "theta=0.5."
+            f"{len(labels)} of {n_classes}. Pass more, or a number, such as theta=0.5."
         )
 
 

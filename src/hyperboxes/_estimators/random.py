@@ -102,10 +102,7 @@ def _check(learner: Any) -> None:
             "the distance is the temperature of the ensemble."
         )
     if isinstance(learner.theta, str):
-        raise ValueError(
-            "Members have a number as theta, not 'auto': pass several learners to compare some, "
-            "such as estimator=[ImprovedOnlineGFMM(theta=0.1), ImprovedOnlineGFMM(theta=0.5)]."
-        )
+        raise ValueError("Members have a number as theta, such as 0.1, not 'auto'.")
     if learner.unlabeled is not None:
         raise ValueError("All samples of an ensemble need a label: unlabeled must be None.")
 

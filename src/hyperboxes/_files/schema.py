@@ -244,11 +244,10 @@ class NearestSchema(ModelSchema):
         frozenset({"scale_low", "scale_high"}),
         frozenset({"theta_path"}),
     )
-    sizes: ClassVar[Mapping[str, int]] = {"scores": len(ThetaPath._fields)}
 
     def find_sizes(self, arrays: Arrays) -> Mapping[str, int]:
-        path = arrays.get("theta_path", np.empty((0, 0)))
-        return {**self.sizes, "thetas": path.shape[-1] if path.ndim else 0}
+        path, n_scores = arrays.get("theta_path", np.empty(0)), len(ThetaPath._fields)
+        return {"scores": n_scores, "thetas": path.size // n_scores}
 
     def read_header(self, model: Any) -> dict[str, Any]:
         return {
@@ -288,8 +287,8 @@ class NearestSchema(ModelSchema):
             )
         if "theta_path" in arrays:
             thetas, *scores = arrays["theta_path"]
-            is_known = ((thetas > 0) & (thetas < np.inf)).all()
-            if not is_known or np.isinf(scores).any() or np.less(scores, 0.0).any():
+            is_possible = ((thetas > 0) & (thetas < np.inf)).all()
+            if not is_possible or np.isinf(scores).any() or np.less(scores, 0.0).any():
                 raise ModelFileError("theta cannot have been chosen by its scores")
         if header["membership_function"] not in FUNCTIONS:
             raise ModelFileError("its membership function is not known")

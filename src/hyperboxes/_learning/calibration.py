@@ -80,20 +80,13 @@ def cross_fit(
         return calibration
     if calibration.n_neighbors > 1:
         trials = [trial.thinned() for trial in trials]
-    copies = [
-        trial.model.find_scores(*_without_values(trial.model, trial.xl, trial.xu, trial.number))
-        for trial in trials
-    ]
+    copies = [t.model.find_scores(*_without_values(t.model, t.xl, t.xu, t.number)) for t in trials]
     y = np.concatenate([trial.y for trial in trials])
     return calibration.updated_by_copies(*_joined(copies), y, shares)
 
 
 def score_thetas(
-    samples: Samples,
-    model: BoxModel,
-    learn_with: Callable[[float], Learn],
-    *,
-    learns_decision: bool = False,
+    samples: Samples, model: BoxModel, learn_with: Callable[[float], Learn], learns_decision: bool
 ) -> ThetaPath:
     """Predict each third of some samples with boxes that are fitted to the others, by `theta`."""
     found = []

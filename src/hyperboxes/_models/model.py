@@ -64,10 +64,7 @@ class Membership(MembershipFunction):
 
 
 class ThetaPath(NamedTuple):
-    """Values of `theta`, and the scores of models that were fitted with them, on new samples.
-
-    Scores are NaN if there were not enough samples to compare.
-    """
+    """Values of `theta`, and scores of models fitted with them; NaN with too few samples."""
 
     theta: np.ndarray
     accuracy: np.ndarray

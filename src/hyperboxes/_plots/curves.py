@@ -384,17 +384,12 @@ class ThetaDisplay(PanelsDisplay):
                 "for each level: compare its levels_, or pass a model with a number."
             )
         if X is None:
-            path = getattr(model, "theta_path_", None) if hasattr(model, "_model") else None
+            path = getattr(model, "theta_path_", None)
             if path is None:
                 raise ValueError("Pass X and y, or a model that was fitted with theta='auto'.")
-            display = cls(
-                thetas=path["theta"],
-                accuracy=path["accuracy"][:, np.newaxis],
-                n_boxes=path["n_boxes"][:, np.newaxis],
-                theta=model.theta_,
-                standard_error=path["standard_error"],
-            )
-            return display.plot(ax, legend=legend)
+            means = {name: path[name][:, np.newaxis] for name in ("accuracy", "n_boxes")}
+            chosen = {"theta": model.theta_, "standard_error": path["standard_error"]}
+            return cls(thetas=path["theta"], **means, **chosen).plot(ax, legend=legend)
         if len(thetas) == 0:
             raise ValueError("There must be at least one theta.")
         search = GridSearchCV(
@@ -425,23 +420,23 @@ class ThetaDisplay(PanelsDisplay):
         for panel, values, name in zip(
             axes, (self.accuracy, self.n_boxes), ("accuracy\non new samples", "boxes"), strict=True
         ):
-            self._draw(panel, values, self.standard_error if values is self.accuracy else None)
+            self._draw(panel, values)
             panel.set_ylabel(name)
+        errors = self.accuracy.mean(axis=1), self.standard_error
+        axes[0].errorbar(self.thetas, *errors, fmt="none", c=text_colour(), lw=1)
         axes[1].set_ylim(bottom=0)
         axes[1].set_xlabel("theta")
         if legend:
             draw_legend(axes[0])
         return self
 
-    def _draw(self, ax: Axes, values: np.ndarray, errors: np.ndarray | None) -> None:
-        """Draw the mean of the folds, with its standard error, and single folds as dots."""
+    def _draw(self, ax: Axes, values: np.ndarray) -> None:
+        """Draw the mean of the folds, and single folds as dots."""
         if values.shape[1] > 1:
             dots: dict[str, Any] = {"c": style_of(-1).colour, "ls": "", "marker": "."}
             ax.plot(np.repeat(self.thetas, values.shape[1]), values.ravel(), label="fold", **dots)
         line: dict[str, Any] = {"c": text_colour(), "lw": 1.5, "marker": "o", "ms": 4}
         ax.plot(self.thetas, values.mean(axis=1), label="mean", **line)
-        if errors is not None:
-            ax.errorbar(self.thetas, values.mean(axis=1), errors, fmt="none", c=text_colour(), lw=1)
         if self.theta is not None:
             ax.axvline(self.theta, c=text_colour(), ls=":", lw=1, label="the model's")
 
