@@ -296,8 +296,8 @@ def test_several_deciding_boxes_are_mentioned():
     assert "decide" not in export_text(decide_by(model, 1))
     lines = export_text(decide_by(model, 5)).splitlines()
     assert lines[2:4] == [
-        "The 5 nearest boxes of each class decide together. Fitted with",
-        'decision="nearest", the nearest box alone decides.',
+        "The 5 nearest boxes of each class decide together. For a single deciding box,",
+        'fit with decision="nearest".',
     ]
 
 

@@ -155,8 +155,7 @@ class _Trial(NamedTuple):
         """Return the trial with as many samples as ways to decide are compared on."""
         n_samples = min(len(self.y), _MAX_DECISION_SAMPLES)
         some = np.linspace(0, len(self.y) - 1, n_samples).astype(np.int64)
-        rows, xl, xu, y = (frozen(array[some]) for array in self[2:])
-        return _Trial(self.number, self.model, rows, xl, xu, y)
+        return _Trial(self.number, self.model, *(frozen(array[some]) for array in self[2:]))
 
 
 def _without_values(

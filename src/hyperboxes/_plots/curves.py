@@ -316,9 +316,8 @@ class ThetaDisplay(PanelsDisplay):
     array([55.8, 11.8,  8.6])
     >>> display.accuracy.mean(axis=1).round(2)
     array([0.95, 0.96, 0.96])
-    >>> chosen = ImprovedOnlineGFMM("auto", random_state=0).fit(X, y)
-    >>> ThetaDisplay.from_estimator(chosen).theta
-    0.7
+    >>> ThetaDisplay.from_estimator(ImprovedOnlineGFMM("auto", random_state=0).fit(X, y)).theta
+    0.5
     """
 
     thetas: np.ndarray

@@ -163,6 +163,8 @@ def export_text(
     18 boxes from 150 training samples.
     They contain 100.0% of the 150 samples given.
     Bounds at an end of the samples' range are left out.
+    The 2 nearest boxes of each class decide together. For a single deciding box,
+    fit with decision="nearest".
     Rules have only the conditions that keep given samples of other classes out
     (found greedily; all_conditions=True writes all).
     <BLANKLINE>
@@ -328,7 +330,7 @@ def _write_boxes(
         summary.append("Bounds at an end of the samples' range are left out.")
     if isinstance(fitted.record, NearestBoxes) and fitted.record.n_neighbors > 1:
         several = several_text(fitted.record.n_neighbors).capitalize()
-        advice = 'Fitted with decision="nearest", the nearest box alone decides.'
+        advice = 'For a single deciding box, fit with decision="nearest".'
         summary.append(textwrap.fill(f"{several}. {advice}", width))
     summary += [textwrap.fill(more, width) for more in (fitted.remarks, notes.summary) if more]
     if short_rules is not None:
