@@ -42,7 +42,7 @@ theta : float or "auto", default={default_theta}
     {maximum_side}
     ``"auto"``: the largest of 0.05, 0.1, 0.2, 0.35, 0.5 and 0.7 whose accuracy in cross-validation
     on up to 3,000 samples is within a standard error of the best: `theta_`. The fit takes about
-    five times as long. The first call of `partial_fit` chooses, and then needs 50 samples.
+    four times as long. The first call of `partial_fit` chooses, and then needs 50 samples.
 """,
     "theta": """
 theta : float, default={default_theta}
