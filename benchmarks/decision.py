@@ -1,13 +1,17 @@
-"""The nearest boxes of each class that decide together, and the nearest one alone, in pairs.
+"""What calibration and cross-validation choose, in pairs: deciding boxes, or `theta`.
 
 `make bench-decision` prints the difference of `decision="auto"` to `decision="nearest"` over the
 sets below, on which nothing was chosen: 2-fold cross-validation, twice, at most 1,000 samples a
 set. Then it compares both with 15 nearest neighbors on tables of noisy labels: 3,000 samples of 8
 features, 22 % of them positive, with a logistic truth whose coefficients each seed draws.
+
+With `ARGS=--theta` it prints the difference of `theta="auto"` to the default instead: on the sets
+of the paper, which the candidates and the rule were chosen by, and on those below.
 """
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -32,7 +36,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from benchmarks import mixed
-from benchmarks.data import draw, in_file_order
+from benchmarks.data import draw, in_file_order, paper_sets
 from benchmarks.harness import command, machine, progress, table
 from benchmarks.probabilities import log_loss
 from hyperboxes import AgglomerativeGFMM, ImprovedOnlineGFMM, OnlineGFMM
@@ -57,6 +61,10 @@ LEARNERS: dict[str, Callable[..., Any]] = {
     "OnlineGFMM": lambda **how: OnlineGFMM(random_state=0, **how),
     "AgglomerativeGFMM": AgglomerativeGFMM,
 }
+# The parameters of two fits, by their names in tables.
+Hows = dict[str, dict[str, Any]]
+DECISIONS: Hows = {how: {"decision": how} for how in ("nearest", "auto")}
+THETAS: Hows = {"default": {}, "auto": {"theta": "auto"}}
 LIMIT = 1000
 N_NOISY, N_FEATURES, POSITIVE = 3000, 8, 0.22
 
@@ -80,51 +88,75 @@ def read_sets(folder: Any) -> dict[str, tuple[Any, np.ndarray]]:
     return sets
 
 
+def read_development_sets(folder: Any, most: int | None) -> dict[str, tuple[Any, np.ndarray]]:
+    """Return the sets of the paper with two classes or more, and at most so many samples."""
+    sets = {}
+    for name in paper_sets(folder)[:most]:
+        samples = in_file_order(name, folder / "authors")
+        if samples is not None and len(np.unique(samples[1])) > 1:
+            sets[name] = draw(*samples, LIMIT)
+    return sets
+
+
 def rows_of(X: Any, rows: np.ndarray) -> Any:
     """Return some rows of a table or an array."""
     return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
 
 
-def score(make: Callable[..., Any], X: Any, y: np.ndarray) -> np.ndarray:
-    """Return accuracy and log-loss of both decisions, and how many boxes decide on average."""
+def score(make: Callable[..., Any], hows: Hows, X: Any, y: np.ndarray) -> np.ndarray:
+    """Return accuracy, log-loss, boxes and seconds of both fits, and how many boxes decide."""
     found = []
     folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
     for train, test in folds.split(np.empty(len(y)), y):
         row = []
-        for how in ("nearest", "auto"):
-            model = make(decision=how).fit(rows_of(X, train), y[train])
+        for how in hows.values():
+            begun = time.process_time()
+            model = make(**how).fit(rows_of(X, train), y[train])
+            seconds = time.process_time() - begun
             p = np.zeros((len(test), y.max() + 1))
             p[:, model.classes_] = model.predict_proba(rows_of(X, test))
-            row += [np.mean(p.argmax(axis=1) == y[test]), log_loss(p, y[test])]
+            scores = np.mean(p.argmax(axis=1) == y[test]), log_loss(p, y[test])
+            row += [*scores, len(model.hyperboxes_), seconds]
         found.append([*row, model.n_neighbors_])
     return np.mean(found, axis=0)
 
 
-def compare(sets: dict[str, tuple[Any, np.ndarray]]) -> None:
+def compare(sets: dict[str, tuple[Any, np.ndarray]], hows: Hows) -> None:
     """Print the paired differences, and those of each set."""
     scores = {}
     for name, (X, y) in sets.items():
         progress(name)
-        scores[name] = np.array([score(make, X, y) for make in LEARNERS.values()])
+        scores[name] = np.array([score(make, hows, X, y) for make in LEARNERS.values()])
     values = np.array(list(scores.values()))
     rows = []
     for number, learner in enumerate(LEARNERS):
-        accuracy, loss = values[:, number, 2::-2], values[:, number, 3::-2]
-        points, losses = 100 * (accuracy[:, 0] - accuracy[:, 1]), loss[:, 0] - loss[:, 1]
+        before, after = values[:, number, :4].T, values[:, number, 4:8].T
+        points, losses = 100 * (after[0] - before[0]), after[1] - before[1]
+        boxes, seconds = after[2:] / before[2:]
         worst = points.argmin()
-        cells = [f"{np.mean(accuracy[:, 1]):.4f}", f"{np.mean(accuracy[:, 0]):.4f}"]
+        cells = [f"{before[0].mean():.4f}", f"{after[0].mean():.4f}"]
         cells += [
             f"{d.mean():+.4f} ({d.std(ddof=1) / len(d) ** 0.5:.4f})" for d in (points, losses)
         ]
-        wins = f"{np.count_nonzero(points > 0)} : {np.count_nonzero(points < 0)}"
-        rows.append([learner, *cells, wins, f"{points[worst]:+.1f} {list(scores)[worst]}"])
-    header = ["", "nearest", "auto", "points (s.e.)", "log-loss (s.e.)", "wins : losses", "worst"]
+        cells += [f"{np.count_nonzero(points > 0)} : {np.count_nonzero(points < 0)}"]
+        cells += [f"{points[worst]:+.1f} {list(scores)[worst]}"]
+        ratios = [
+            f"{np.median(boxes):.2f}",
+            f"{np.exp(np.log(seconds).mean()):.1f}",
+            f"{seconds.max():.1f}",
+        ]
+        rows.append([learner, *cells, *ratios])
+    header = ["", *hows, "points (s.e.)", "log-loss (s.e.)", "wins : losses", "worst"]
+    header += ["median ratio of boxes", "mean ratio of seconds", "largest"]
     print(f"{len(scores)} sets\n\n{table(header, rows)}\n")
     rows = []
     for name, of_set in scores.items():
-        cells = [f"{100 * (s[2] - s[0]):+.1f} {s[3] - s[1]:+.3f} {s[4]:4.1f}" for s in of_set]
+        cells = [
+            f"{100 * (s[4] - s[0]):+.1f} {s[5] - s[1]:+.3f} {s[6] / s[2]:6.2f} {s[8]:4.1f}"
+            for s in of_set
+        ]
         rows.append([name, f"{len(sets[name][1])}", *cells])
-    print("Points, log-loss, and how many boxes decide on average\n")
+    print("Points, log-loss, ratio of boxes, and how many boxes decide on average\n")
     print(table(["", "samples", *LEARNERS], rows), flush=True)
 
 
@@ -170,13 +202,21 @@ def compare_noisy(n_seeds: int) -> None:
 def main() -> None:
     """Print both comparisons."""
     parser = command("bench-decision", __doc__, quick="a few sets and seeds")
+    parser.add_argument("--theta", action="store_true", help="compare theta instead")
     options = parser.parse_args()
     print(machine("numpy", "scikit-learn"))
-    sets = read_sets(options.data)
+    most = 3 if options.quick else None
+    sets = dict(list(read_sets(options.data).items())[:most])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compare(dict(list(sets.items())[:3]) if options.quick else sets)
-        compare_noisy(2 if options.quick else 10)
+        if options.theta:
+            development = read_development_sets(options.data, most)
+            for title, group in (("Development", development), ("Confirmation", sets)):
+                print(f"\n{title}: ", end="")
+                compare(group, THETAS)
+        else:
+            compare(sets, DECISIONS)
+            compare_noisy(2 if options.quick else 10)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,9 @@ CALLS = {
 def test_operations_take_the_models_of_the_table(kind):
     model = MODELS[kind].fit(X, Y)
     for operation, call in CALLS.items():
-        if operation in SUPPORTED[kind]:
+        if (kind, operation) == ("nearest", Operation.CONTRIBUTIONS):
+            call(decide_by(ImprovedOnlineGFMM(theta=0.3).fit(X, Y), 5))
+        elif operation in SUPPORTED[kind]:
             call(model)
         else:
             message = rf"{operation.split('(')[0]}.* {type(model).__name__}"

@@ -7,7 +7,13 @@ import pandas as pd
 import pytest
 
 import hyperboxes
-from hyperboxes import BoostedHyperboxes, ImprovedOnlineGFMM, export_text, load
+from hyperboxes import (
+    AgglomerativeGFMM,
+    BoostedHyperboxes,
+    ImprovedOnlineGFMM,
+    export_text,
+    load,
+)
 from hyperboxes._cli import main
 from hyperboxes._cli.fit import ONLINE, _suspicion, learner_name
 from hyperboxes._estimators.registry import commands
@@ -88,6 +94,32 @@ def test_fit_parameters(get):
     assert load("new").membership_function == "mean"
     membership = load("new").membership(TEST[FEATURES])
     np.testing.assert_array_equal(membership, expected.membership(TEST[FEATURES]))
+
+
+def test_choices_that_are_left_to_the_learner(run, refuse):
+    code, _, err = run(*FIT, "--learner", "agglo-sm", "--theta", "auto", "--decision", "nearest")
+    assert code == 0
+    expected = AgglomerativeGFMM("auto", decision="nearest")
+    expected.fit(TRAIN[FEATURES], TRAIN["species"].to_numpy(str))
+    found = load("new")
+    assert (found.theta, found.decision, found.theta_) == ("auto", "nearest", expected.theta_)
+    assert same_boxes(found, expected)
+    assert f"Theta: {expected.theta_}, chosen by cross-validation" in err
+    assert run(*FIT, "--theta", "auto", "--batch-rows", 60)[0] == 0
+    first = ImprovedOnlineGFMM("auto", scaling=load("new").scaling, random_state=0)
+    first.partial_fit(TRAIN[FEATURES][:60], TRAIN["species"][:60], classes=IRIS.target_names)
+    assert load("new").theta_ == first.theta_
+    assert run(*BOOSTED, "--max-boxes", "auto", "--class-weight", "balanced")[0] == 0
+    assert load("boosted").max_boxes == "auto"
+    for option, value in (("--theta", "best"), ("--max-boxes", "all"), ("--decision", "one")):
+        code, _, err = run(*FIT, option, value)
+        assert code == 2
+        assert option in err
+        assert f"'{value}'" in err
+    assert "at least 50 samples" in refuse(*FIT, "--theta", "auto", "--batch-rows", 9)
+    fmnn = [*FIT, "--learner", "fmnn"]
+    assert "The 'theta' parameter of FuzzyMinMax must be" in refuse(*fmnn, "--theta", "auto")
+    assert "--learner fmnn has no --decision" in refuse(*fmnn, "--decision", "nearest", code=2)
 
 
 def test_columns_may_be_named_one_by_one(get, refuse):

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
-from hyperboxes import BoostedHyperboxes, ContributionsDisplay, explain
+from hyperboxes import BoostedHyperboxes, ContributionsDisplay, ImprovedOnlineGFMM, explain
 from tests.boosted import MANY, known_model
+from tests.decisions import decide_by
 from tests.figures import assert_legible, iris, iris_arrays, legend_names, shown_texts
 
 X, Y = iris_arrays()
@@ -70,6 +72,26 @@ def test_a_sample_outside_all_boxes():
     assert display.ax_.get_legend() is None
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_several_nearest_boxes_add_up_to_the_probabilities(n_classes):
+    iris = load_iris()
+    rows = iris.target < n_classes
+    samples, labels = iris.data[rows], iris.target[rows]
+    model = decide_by(ImprovedOnlineGFMM(theta=0.2).fit(samples, labels), 5)
+    sample = samples[[75]]
+    display = ContributionsDisplay.from_estimator(model, sample)
+    np.testing.assert_allclose(display.scores, model.predict_proba(sample)[0])
+    explanation = explain(model, sample)[0]
+    assert display.boxes.tolist() == [box.index for box in explanation.boxes]
+    assert all(len(conditions) == 4 for conditions in display.conditions)
+    assert all(conditions[-1] == "1 more" for conditions in display.conditions)
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert labels[0] == "shares of the classes"
+    assert labels[1].startswith(f"box {explanation.boxes[0].index}: ")
+    assert labels[-1] == "sum"
+    assert_legible(display.figure_)
+
+
 def test_bad_input_is_refused():
     model = known_model()
     with pytest.raises(ValueError, match="X must be one sample, got 2"):
@@ -78,6 +100,6 @@ def test_bad_input_is_refused():
         ContributionsDisplay.from_estimator(model, np.ones(3), max_boxes=0)
     _, _, nearest = iris()
     with pytest.raises(
-        TypeError, match=r"unsupported for ImprovedOnlineGFMM: .* or ParallelCoordinatesDisplay"
+        TypeError, match=r"single box .* nothing to add up\. Use explain or Parallel"
     ):
-        ContributionsDisplay.from_estimator(nearest, X[0])
+        ContributionsDisplay.from_estimator(decide_by(nearest, 1), X[0])

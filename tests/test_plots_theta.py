@@ -45,7 +45,29 @@ def test_recorded_numbers_are_drawn():
     assert len(ThetaDisplay(thetas=[0.1, 0.5], **numbers).plot(legend=False).ax_.lines) == 2
 
 
+def test_the_scores_of_a_choice_are_drawn():
+    model = AgglomerativeGFMM("auto").fit(X, Y)
+    display = ThetaDisplay.from_estimator(model)
+    path = model.theta_path_
+    assert display.theta == model.theta_
+    accuracy, boxes = display.axes_
+    np.testing.assert_array_equal(accuracy.lines[0].get_xdata(), path["theta"])
+    np.testing.assert_array_equal(accuracy.lines[0].get_ydata(), path["accuracy"])
+    np.testing.assert_array_equal(boxes.lines[0].get_ydata(), path["n_boxes"])
+    (errors,) = accuracy.collections
+    ends = np.array([segment[:, 1] for segment in errors.get_segments()])
+    np.testing.assert_allclose(np.diff(ends)[:, 0], 2 * path["standard_error"])
+    assert not boxes.collections
+    assert_legible(display.figure_)
+    compared = ThetaDisplay.from_estimator(model, X, Y, thetas=[0.3])
+    assert compared.accuracy.shape == (1, 5)
+    assert compared.theta is None
+
+
 def test_bad_input():
+    for model in (AgglomerativeGFMM("auto"), AgglomerativeGFMM(0.3).fit(X, Y)):
+        with pytest.raises(ValueError, match="or a model that was fitted with theta='auto'"):
+            ThetaDisplay.from_estimator(model)
     for model in (HyperboxClustering(), BoostedHyperboxes()):
         with pytest.raises(TypeError, match="needs a classifier with a parameter theta"):
             ThetaDisplay.from_estimator(model, X, Y)

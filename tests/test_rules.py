@@ -12,6 +12,7 @@ from sklearn.datasets import load_iris
 
 from hyperboxes import HyperboxClustering, export_frame, export_text
 from hyperboxes._models.samples import MinMaxScale
+from tests.decisions import decide_by
 from tests.learners import ImprovedOnlineGFMM, OnlineGFMM, every_learner, models
 
 X, Y = load_iris(return_X_y=True)
@@ -288,6 +289,16 @@ def test_names(cls):
     assert set(table["class"]) == {"setosa", "versicolor", "virginica"}
     assert "petal width upper" in table
     assert set(export_frame(model)["class"]) == {0, 1, 2}
+
+
+def test_several_deciding_boxes_are_mentioned():
+    model = ImprovedOnlineGFMM(theta=0.3).fit(X, Y)
+    assert "decide" not in export_text(decide_by(model, 1))
+    lines = export_text(decide_by(model, 5)).splitlines()
+    assert lines[2:4] == [
+        "The 5 nearest boxes of each class decide together. For a single deciding box,",
+        'fit with decision="nearest".',
+    ]
 
 
 def test_boxes_without_a_label_say_so():

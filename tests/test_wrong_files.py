@@ -198,6 +198,14 @@ def test_wrong_parameters(name, value):
         (with_numbers("classes", 5, shape="()"), "classes"),
         (with_numbers("classes", 5, descr="<i8"), "label that is no class"),
         (OBJECTS_OF_NUMBERS, "not strings"),
+        (with_numbers("theta_path", 0.5, INF, 0, 9, shape="(4, 1)"), "theta cannot have been"),
+        (with_numbers("theta_path", 0.5, -1, 0, 9, shape="(4, 1)"), "theta cannot have been"),
+        (with_numbers("theta_path", 0, 1, 0, 9, shape="(4, 1)"), "theta cannot have been"),
+        (with_numbers("theta_path", NAN, 1, 0, 9, shape="(4, 1)"), "theta cannot have been"),
+        (with_numbers("theta_path", shape="(4, 0)"), "theta_path.npy"),
+        (with_numbers("theta_path", 0.5, 1, 0, shape="(3, 1)"), "theta_path.npy"),
+        (with_numbers("theta_path", 0.5, 1, 0, 9), "theta_path.npy"),
+        (with_numbers("theta_path", 0.5, shape="()"), "theta_path.npy"),
     ],
 )
 def test_wrong_values(content, message):
@@ -207,6 +215,8 @@ def test_wrong_values(content, message):
 def test_values_that_are_just_possible():
     load(io.BytesIO(with_numbers("scale_low", 1, -1.7e308)))
     load(io.BytesIO(with_header(classes_are_objects=True)))
+    path = with_numbers("theta_path", 0.1, 0.5, 0.9, NAN, 0.1, NAN, 9, NAN, shape="(4, 2)")
+    assert load(io.BytesIO(path)).theta_path_["theta"].tolist() == [0.1, 0.5]
 
 
 @pytest.mark.parametrize(

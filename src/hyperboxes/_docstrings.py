@@ -32,14 +32,24 @@ _PASSAGES = {
     "parameters": """
 Parameters
 ----------
-{theta}
+{auto_theta}
 {gamma}
 {membership_function}
 {search}
 """,
+    "auto_theta": """
+theta : float or "auto", default={default_theta}
+    {maximum_side}
+    ``"auto"``: the largest of 0.05, 0.1, 0.2, 0.35, 0.5 and 0.7 whose accuracy in cross-validation
+    on up to 3,000 samples is within a standard error of the best: `theta_`. The fit takes about
+    four times as long. The first call of `partial_fit` chooses, and then needs 50 samples.
+""",
     "theta": """
 theta : float, default={default_theta}
-    The maximum side of a box, as a fraction of each feature's range. A small value gives many boxes
+    {maximum_side}
+""",
+    "maximum_side": """
+The maximum side of a box, as a fraction of each feature's range. A small value gives many boxes
     that follow the data closely. Larger values give fewer boxes, until boxes block those of
     other classes: then there may be more again, and the accuracy falls. :class:`ThetaDisplay` shows
     the effect on your data.
@@ -98,6 +108,15 @@ decision : {"auto", "nearest"}, default="auto"
     together, whichever has the lower log-loss in calibration: `n_neighbors_`. ``"nearest"``: the
     nearest one, as in the paper and with ``calibrate=False``. One box is then the reason for each
     prediction, and SQL and ONNX have the shortest form.
+""",
+    "chosen": """
+theta_ : float
+    The maximum side of a box: `theta`, or what ``theta="auto"`` has chosen.
+theta_path_ : dict of ndarray or None
+    With ``theta="auto"``, the values compared (`theta`) and, in cross-validation, their `accuracy`,
+    its `standard_error`, and the mean `n_boxes`: columns of a data frame.
+    ``ThetaDisplay.from_estimator(model)`` draws them. NaN with too few samples or a single class.
+{neighbors}
 """,
     "neighbors": """
 n_neighbors_ : int

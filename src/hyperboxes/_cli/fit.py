@@ -20,7 +20,7 @@ import shlex
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +44,7 @@ from hyperboxes._cli.common import (
     listing,
     n_boxes,
     note,
+    positive_integer,
     print_json,
     progress,
     split_model,
@@ -127,10 +128,11 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--theta",
-        type=positive_number,
+        type=_or_auto(positive_number),
         help="how far a box may grow: its longest side, as a fraction of a feature's range. Small: "
         "many boxes, close to the rows; larger: fewer, until other classes are in the way. "
-        f"Try some with evaluate --cv; default: {_default_thetas()}",
+        "auto (improved, online, agglo-sm, agglo2): the largest whose accuracy in cross-validation "
+        f"is within a standard error of the best; default: {_default_thetas()}",
     )
     group.add_argument(
         "--gamma",
@@ -144,12 +146,21 @@ def _add_learner(parser: argparse.ArgumentParser) -> None:
         help="whether the feature in which a row is farthest from a box decides, or the mean of "
         "all; default: mean",
     )
-    add_number(
-        group,
+    group.add_argument(
+        "--decision",
+        choices=("auto", "nearest"),
+        help="which boxes decide (improved, online, agglo-sm, agglo2). auto: of each class the "
+        "nearest one, or the 2, 5 or 10 nearest together where that is better in cross-validation; "
+        "nearest: the nearest one, so that a single box is the reason; default: auto",
+    )
+    group.add_argument(
         "--max-boxes",
-        "largest number of boxes. Of boosted: tens to read, hundreds to predict with. Of "
-        "adaptive, improved and online: beyond it the box that was matched longest ago is evicted. "
-        "Default: 20 (boosted), 1000 (adaptive), no limit (improved, online)",
+        type=_or_auto(positive_integer),
+        metavar="N",
+        help="largest number of boxes. Of boosted: tens to read, hundreds to predict with; auto: "
+        "half of the rows, at least 1,000 and at most 10,000. Of adaptive, improved and online: "
+        "beyond it the box that was matched longest ago is evicted. Default: 20 (boosted), 1000 "
+        "(adaptive), no limit (improved, online)",
     )
     group.add_argument(
         "--class-weight",
@@ -211,6 +222,8 @@ def run(args: argparse.Namespace) -> None:
     if args.threshold:
         model = _set_threshold(args, model, counts)
     split_model(model).estimator.target_name_ = columns.target
+    if args.theta == "auto":
+        note(args, f"Theta: {split_model(model).estimator.theta_}, chosen by cross-validation")
     save(model, args.output)
     compiled = compiling.seconds - compiled
     _print_summary(args, model, n_samples, time.monotonic() - began - compiled, compiled)
@@ -404,6 +417,7 @@ def _make_model(args: argparse.Namespace, learner: EstimatorEntry, columns: Colu
         "max_boxes": args.max_boxes,
         "unlabeled": columns.unlabeled,
         "class_weight": args.class_weight,
+        "decision": args.decision,
         "categorical_features": list(columns.categories) or None,
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
@@ -462,6 +476,11 @@ def positive_number(text: str) -> float:
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError(f"not a positive number: {text!r}")
     return number
+
+
+def _or_auto(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a function that parses a number, or leaves "auto" as it is."""
+    return lambda text: text if text == "auto" else parse(text)
 
 
 def _threshold(text: str) -> tuple[str | None, float | None]:

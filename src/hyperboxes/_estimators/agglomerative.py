@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from hyperboxes._docstrings import shared_docs
-from hyperboxes._estimators.base import DECISION, BoxClassifier
+from hyperboxes._estimators.base import MAIN_CONSTRAINTS, BoxClassifier
 from hyperboxes._learning.agglomeration import ALGORITHMS, agglomerate_samples
 from hyperboxes._learning.growth_parameters import SIMILARITIES
 from hyperboxes._learning.steps import FitCallbacks
@@ -43,7 +43,7 @@ class AgglomerativeGFMM(BoxClassifier):
     {overlap}
 
     {attributes}
-    {neighbors}
+    {chosen}
     {classes}
     {categories}
 
@@ -86,7 +86,7 @@ class AgglomerativeGFMM(BoxClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoxClassifier._parameter_constraints,
-        **DECISION,
+        **MAIN_CONSTRAINTS,
         "algorithm": [StrOptions(set(ALGORITHMS))],
         "similarity": [StrOptions(set(SIMILARITIES))],
         "min_similarity": [Interval(Real, 0, 1, closed="both")],

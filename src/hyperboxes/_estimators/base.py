@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -49,13 +50,13 @@ from hyperboxes._estimators.validation import (
     validate_samples,
 )
 from hyperboxes._kernels.structs import NO_LABEL, GrowthParameters
-from hyperboxes._learning.calibration import cross_fit
+from hyperboxes._learning.calibration import Learn, cross_fit, score_thetas
 from hyperboxes._learning.growth_parameters import SELECTIONS, make_growth_parameters
 from hyperboxes._learning.steps import FitCallbacks, Threads
 from hyperboxes._models.array_api import block_size, to_numpy
 from hyperboxes._models.box_store import BoxStore
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership
+from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership, ThetaPath
 from hyperboxes._models.records import NearestBoxes
 from hyperboxes._models.samples import Intervals, MinMaxScale, Samples, slices
 
@@ -65,8 +66,11 @@ _ROWS_WORTH_A_THREAD = 1000
 # What is computed from the model on demand, and outdated when learning goes on.
 _DERIVED = ("_hyperboxes", "_clusters", "labels_")
 
-# The constraint of a parameter that the main estimators share.
-DECISION = {"decision": [StrOptions({"auto", "nearest"})]}
+# The constraints of parameters that the main estimators share.
+MAIN_CONSTRAINTS = {
+    "theta": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+    "decision": [StrOptions({"auto", "nearest"})],
+}
 
 # Lower and upper ends and labels of training samples.
 _Training = tuple[np.ndarray, np.ndarray, Any]
@@ -94,7 +98,6 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         "n_jobs": N_JOBS,
     }
 
-    theta: float
     gamma: Any
     selection: str
     scaling: Any
@@ -102,6 +105,7 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
     n_jobs: int | None
 
     # Estimators that lack one of these parameters behave as if it had this value.
+    theta: Any = 0.0
     membership_function: str = "min"
     max_boxes: int | None = None
     calibrate: bool = False
@@ -136,8 +140,9 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         return {}
 
     def _growth_parameters(self, model: BoxModel) -> GrowthParameters:
-        options: dict[str, Any] = {"theta": float(self.theta), "selection": self.selection}
-        return make_growth_parameters(model.membership, **options, **self._growth_options())
+        theta = model.find_theta(self.theta)
+        options = {"selection": self.selection, **self._growth_options()}
+        return make_growth_parameters(model.membership, theta=theta, **options)
 
     def _new_model(self, lower: np.ndarray, upper: np.ndarray, n_classes: int) -> BoxModel:
         """Return a model without boxes, which has the ranges of the samples."""
@@ -178,18 +183,21 @@ class BoxEstimator(CallbackSupportMixin, BaseEstimator, ABC):
         `classes` are given where the samples are one part of many.
         """
         with unchanged_on_error(self):
-            if np.max(getattr(self, "theta", 0.0)) > 1:
+            chooses_theta = isinstance(self.theta, str)
+            if not chooses_theta and np.max(self.theta) > 1:
                 warnings.warn(
                     f"theta={self.theta} does not limit boxes: theta is a fraction of the range "
                     "of each feature, so choose a value below 1, such as 0.3.",
                     stacklevel=5,
                 )
-            lower, upper, y = self._validate_samples(X, y, X_upper, sample_weight=sample_weight)
-            (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
+            training = self._validate_samples(X, y, X_upper, sample_weight=sample_weight)
+            (lower, upper, y), more = repeat_by_weight(training, sample_weight)
             if y is not None:
                 self.classes_ = find_classes(y, self.unlabeled) if classes is None else classes
                 check_class_weight(self.class_weight, self.classes_)
             model = self._new_model(lower, upper, 0 if y is None else len(self.classes_))
+            if chooses_theta:
+                model.theta_path = choose_theta(self, training, sample_weight, model, self.shuffle)
         samples = self._samples(lower, upper, y, model.scale, shuffle=self.shuffle)
         uncounted = None
         if more is not None:
@@ -320,6 +328,28 @@ def repeat_by_weight(samples: _Training, sample_weight: Any) -> tuple[_Training,
     return _take(samples, rows), Weighted(_take(samples, more), rest[more])
 
 
+def choose_theta(
+    estimator: BoxEstimator, training: _Training, weights: Any, model: BoxModel, shuffle: bool
+) -> ThetaPath:
+    """Return the scores of values of `theta`; samples that weigh more count more in them."""
+    counts = None
+    if weights is not None:
+        counts = check_counts(weights, training[0])
+        rows = np.flatnonzero(counts)
+        training, counts = _take(training, rows), counts[rows]
+    samples = estimator._samples(*training, model.scale, counts=counts)
+    if shuffle:  # folds draw orders of their own
+        samples = samples.shuffled(np.random.RandomState(0))
+
+    def learn_with(theta: float) -> Learn:
+        trial = copy(estimator)
+        trial.theta = theta
+        return trial._learn
+
+    learns_decision = estimator.calibrate and estimator.decision == "auto"
+    return score_thetas(samples, model, learn_with, learns_decision)
+
+
 def _take(samples: _Training, rows: np.ndarray) -> _Training:
     lower, upper, y = samples
     taken = lower[rows]
@@ -382,6 +412,19 @@ class BoxClassifier(ClassifierMixin, BoxEstimator):
         scale = self._model.scale
         self._calibrate(self._model, self._samples(lower, upper, y, scale, shuffle=self.shuffle))
         self._model.resume_calibration()
+
+    @property
+    def theta_(self) -> float:
+        """The maximum side of a box: `theta`, or what was chosen with ``theta="auto"``."""
+        check_is_fitted(self)
+        return self._model.find_theta(self.theta)
+
+    @property
+    def theta_path_(self) -> dict[str, np.ndarray] | None:
+        """The scores by which `theta` was chosen, None if it was given."""
+        check_is_fitted(self)
+        path = self._model.theta_path
+        return None if path is None else {k: v.copy() for k, v in path._asdict().items()}
 
     @property
     def n_neighbors_(self) -> int:

@@ -43,7 +43,7 @@ _JOIN = {Operation.MERGE, Operation.PRUNE, Operation.DASK_FIT}
 # The rows are the kinds of the registry; "undecided" are models of the literature in which
 # something besides the nearest box decides.
 SUPPORTED: Mapping[str, frozenset[Operation]] = {
-    "nearest": frozenset(Operation) - {Operation.CONTRIBUTIONS, Operation.MEMORY},
+    "nearest": frozenset(Operation) - {Operation.MEMORY},
     "clusters": frozenset({*_LIST, Operation.BOXES, Operation.MERGE, Operation.DASK_FIT}),
     "additive": frozenset(Operation)
     - {Operation.PARALLEL_COORDINATES, Operation.MEMORY, Operation.MERGE, Operation.PRUNE},
@@ -103,6 +103,12 @@ def require(model: Any, operation: Operation, *, has_threshold: bool = False) ->
         raise TypeError(
             f"{operation} is unsupported for this {name}: the {n_neighbors} nearest boxes of each "
             'class decide together. Leave out nearest=False, or fit it with decision="nearest".'
+        )
+    is_single = entry.kind == "nearest" and n_neighbors == 1
+    if operation == Operation.CONTRIBUTIONS and not reason and is_single:
+        raise TypeError(
+            f"{operation} is unsupported for this {name}: a single box of each class decides, so "
+            "there is nothing to add up. Use explain or ParallelCoordinatesDisplay."
         )
     if reason:
         instead = _advise(model, entry.kind, operation)

@@ -114,7 +114,12 @@ class HyperboxClustering(BoxClustering):
     Boxes grow as in the classifiers, limited only by `theta`. Boxes no farther apart than `max_gap`
     form a cluster, of any shape.
 
-    {parameters}
+    Parameters
+    ----------
+    {theta}
+    {gamma}
+    {membership_function}
+    {search}
     max_gap : float, default=None
         The largest gap between boxes of a cluster: that between their nearest faces, as a fraction
         of the feature's range times `gamma`, in the feature where it is largest (or the mean, with

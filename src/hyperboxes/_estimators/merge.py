@@ -124,7 +124,7 @@ def _merge_boxes(parts: list[BoxStore], model: Any) -> BoxStore:
     settings = _merge_settings(model)
     growth = make_growth_parameters(
         model._model.membership,
-        theta=float(model.theta),
+        theta=model._model.find_theta(model.theta),
         selection=model.selection,
         overlap=settings.overlap,
         similarity=settings.similarity,
@@ -189,7 +189,10 @@ def _check_features(first: Any, other: Any) -> None:
 
 
 def _check_parameters(first: Any, other: Any) -> None:
-    own, others = first.get_params(), other.get_params()
+    own, others = (
+        {**model.get_params(), "theta": model._model.find_theta(model.theta)}
+        for model in (first, other)
+    )
     for name, value in own.items():
         if name not in _FREE_PARAMETERS and value != others[name]:
             raise ValueError(f"The models differ in {name}: {value!r} and {others[name]!r}.")

@@ -12,7 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from hyperboxes._docstrings import shared_docs
 from hyperboxes._estimators.access import access_of, changes, reads
-from hyperboxes._estimators.base import DECISION, BoxClassifier, repeat_by_weight
+from hyperboxes._estimators.base import (
+    MAIN_CONSTRAINTS,
+    BoxClassifier,
+    choose_theta,
+    repeat_by_weight,
+)
 from hyperboxes._estimators.class_weight import check_class_weight
 from hyperboxes._estimators.streaming import (
     SortedLabelsCheck,
@@ -27,6 +32,7 @@ from hyperboxes._estimators.validation import (
     check_known_classes,
     check_unit_range,
     check_unlabeled,
+    find_labels,
     unchanged_on_error,
     warn_if_ranges_unknown,
 )
@@ -42,7 +48,10 @@ ONLINE_CONSTRAINTS: dict[str, Any] = {
     "shuffle": ["boolean"],
     "random_state": ["random_state"],
 }
-_MORE_CONSTRAINTS = {"max_boxes": [*COUNT, None], **DECISION}
+_MORE_CONSTRAINTS = {"max_boxes": [*COUNT, None], **MAIN_CONSTRAINTS}
+
+# The first batch of a stream needs so many samples with a label for a choice of `theta`.
+_MIN_CHOICE_SAMPLES = 50
 
 _NAME_ALL = "Name all classes in the first call of partial_fit, partial_fit(X, y, classes=...)."
 
@@ -91,15 +100,20 @@ class OnlineMixin(_Base):
         """
         with unchanged_on_error(self):
             is_first = not hasattr(self, "_model")
-            lower, upper, y = self._validate_samples(
+            training = self._validate_samples(
                 X, y, X_upper, reset=is_first, sample_weight=sample_weight
             )
-            (lower, upper, y), more = repeat_by_weight((lower, upper, y), sample_weight)
+            (lower, upper, y), more = repeat_by_weight(training, sample_weight)
             _check_partial_fit_first_call(self, classes)
             check_known_classes(y, self.classes_, self.unlabeled, name="y", advice=_NAME_ALL)
             check_class_weight(self.class_weight, self.classes_)
             if is_first:
                 self._model = self._new_stream(lower, upper, len(self.classes_))
+                if isinstance(self.theta, str):
+                    _check_can_choose(find_labels(training[2], self.unlabeled)[1])
+                    options = training, sample_weight, self._model, False
+                    self._model.theta_path = choose_theta(self, *options)
+            self._model.find_theta(self.theta)  # raises an error if it was not chosen
         samples = self._samples(lower, upper, y, self._model.scale)
         if not hasattr(self, "_label_runs"):
             self._label_runs = SortedLabelsCheck(len(self.classes_))
@@ -177,9 +191,10 @@ class OnlineMixin(_Base):
         code = self._code_of(label)
         if not hasattr(self, "_model"):
             self._model = self._new_stream(row, row, len(self.classes_))
+        growth = self._growth_parameters(self._model)
         self._clear_derived()
         x, _ = Intervals(row, row, self._model.scale).scaled()
-        learn_row(x, code, self._model, self._growth_parameters(self._model))
+        learn_row(x, code, self._model, growth)
 
     def _code_of(self, label: Any) -> int:
         """Return the index of a label; a new one becomes a class."""
@@ -219,6 +234,17 @@ class OnlineMixin(_Base):
         learn_online(samples, model, self._growth_parameters(model), callbacks)
 
 
+def _check_can_choose(labels: np.ndarray) -> None:
+    """Check that the first batch of a stream suffices for a choice of `theta`."""
+    n_classes = len(set(labels.tolist()))
+    if len(labels) < _MIN_CHOICE_SAMPLES or n_classes < 2:
+        raise ValueError(
+            "theta='auto' is chosen in the first call of partial_fit, which needs at least "
+            f"{_MIN_CHOICE_SAMPLES} samples with a label, of two classes or more, but has "
+            f"{len(labels)} of {n_classes}. Pass more, or a number, such as theta=0.5."
+        )
+
+
 @shared_docs
 class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
     """Improved online learning of a general fuzzy min-max network (IOL-GFMM).
@@ -244,7 +270,7 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
     {overlap}
 
     {attributes}
-    {neighbors}
+    {chosen}
     {seen}
     {classes}
     {categories}
@@ -287,7 +313,7 @@ class ImprovedOnlineGFMM(OnlineMixin, BoxClassifier):
 
     def __init__(
         self,
-        theta: float = 0.5,
+        theta: Any = 0.5,
         *,
         gamma: Any = 1.0,
         membership_function: str = "mean",
@@ -354,7 +380,7 @@ class OnlineGFMM(OnlineMixin, BoxClassifier):
         with an equal end in any feature do not overlap.
 
     {attributes}
-    {neighbors}
+    {chosen}
     {seen}
     {classes}
     {categories}

@@ -101,6 +101,8 @@ def _check(learner: Any) -> None:
             f"Members have gamma=1, not {learner.gamma!r}: how fast their votes fall with "
             "the distance is the temperature of the ensemble."
         )
+    if isinstance(learner.theta, str):
+        raise ValueError("Members have a number as theta, such as 0.1, not 'auto'.")
     if learner.unlabeled is not None:
         raise ValueError("All samples of an ensemble need a label: unlabeled must be None.")
 

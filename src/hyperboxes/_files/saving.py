@@ -359,7 +359,7 @@ def _check_members(arrays: Arrays, kind: ModelSchema, has_classes: bool) -> None
     for name in arrays.keys() - {"classes"}:
         descr, dimensions = kind.arrays[name]
         array = arrays[name]
-        if array.dtype.str != descr or array.shape != tuple(sizes[size] for size in dimensions):
+        if array.dtype.str != descr or array.shape != tuple(map(sizes.get, dimensions)):
             raise ModelFileError(f"{name}.npy has the type {array.dtype} and shape {array.shape}")
 
 

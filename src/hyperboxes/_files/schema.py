@@ -32,7 +32,7 @@ from hyperboxes._models.calibration import (
 )
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.ensemble import EnsembleModel, VoteSettings
-from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership
+from hyperboxes._models.model import FUNCTIONS, BoxModel, Membership, ThetaPath
 from hyperboxes._models.quantizer import MOST_LEVELS, Codes
 from hyperboxes._models.records import AdditiveBoxes, EnsembleMember
 from hyperboxes._models.samples import MinMaxScale
@@ -238,8 +238,16 @@ class NearestSchema(ModelSchema):
         "gamma": ("<f8", ("features",)),
         "scale_low": ("<f8", ("features",)),
         "scale_high": ("<f8", ("features",)),
+        "theta_path": ("<f8", ("scores", "thetas")),
     }
-    optional: ClassVar[tuple[frozenset[str], ...]] = (frozenset({"scale_low", "scale_high"}),)
+    optional: ClassVar[tuple[frozenset[str], ...]] = (
+        frozenset({"scale_low", "scale_high"}),
+        frozenset({"theta_path"}),
+    )
+
+    def find_sizes(self, arrays: Arrays) -> Mapping[str, int]:
+        path, n_scores = arrays.get("theta_path", np.empty(0)), len(ThetaPath._fields)
+        return {"scores": n_scores, "thetas": path.size // n_scores}
 
     def read_header(self, model: Any) -> dict[str, Any]:
         return {
@@ -255,6 +263,8 @@ class NearestSchema(ModelSchema):
         arrays["gamma"] = model.membership.gamma
         if scale is not None:
             arrays |= {"scale_low": scale.low, "scale_high": scale.high}
+        if model.theta_path is not None:
+            arrays["theta_path"] = np.array(model.theta_path)
         return arrays
 
     def check(self, header: Mapping[str, Any], arrays: Arrays, n_classes: int) -> None:
@@ -275,6 +285,11 @@ class NearestSchema(ModelSchema):
                     "a box has an infinite bound in data units": np.isinf(ends),
                 }
             )
+        if "theta_path" in arrays:
+            thetas, *scores = arrays["theta_path"]
+            is_possible = ((thetas > 0) & (thetas < np.inf)).all()
+            if not is_possible or np.isinf(scores).any() or np.less(scores, 0.0).any():
+                raise ModelFileError("theta cannot have been chosen by its scores")
         if header["membership_function"] not in FUNCTIONS:
             raise ModelFileError("its membership function is not known")
         if not 0 <= header["n_candidates"] < TOO_MANY:
@@ -291,7 +306,9 @@ class NearestSchema(ModelSchema):
         gamma = arrays["gamma"].astype(np.float64)
         membership = Membership(gamma, header["membership_function"])
         calibration = _calibration_from_json(header["calibration"])
-        return BoxModel(boxes, scale, membership, calibration)
+        path = arrays.get("theta_path")
+        theta_path = None if path is None else ThetaPath(*path.astype(np.float64))
+        return BoxModel(boxes, scale, membership, calibration, theta_path)
 
 
 def _check_boxes(arrays: Arrays, n_classes: int) -> None:

@@ -1,7 +1,7 @@
 """Fitting the calibration of distances, on samples that the boxes have not learned.
 
 Streams compare a sample before they learn it. With all samples at hand, each third of some samples
-is compared with boxes that are fitted to the others.
+is compared with boxes that are fitted to the others. That also chooses `theta`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,20 @@ from hyperboxes._models.calibration import (
     class_shares,
     predicted_classes,
 )
-from hyperboxes._models.model import BoxModel
+from hyperboxes._models.model import BoxModel, ThetaPath
 from hyperboxes._models.samples import Samples, frozen, known_features
 
 # More samples do not change the calibration visibly.
 MAX_CALIBRATION_SAMPLES = 3000
 _N_FOLDS = 3
+
+# What fits boxes to samples: it writes them into the model.
+Learn = Callable[[Samples, BoxModel, FitCallbacks], None]
+
+# The values of `theta` that are compared, until there are nearly as many boxes as samples: smaller
+# values hardly change a box.
+THETAS = (0.7, 0.5, 0.35, 0.2, 0.1, 0.05)
+_MOST_BOXES = 0.95
 
 # Of each third, ways to decide are compared on so many: finding several boxes takes longer.
 _MAX_DECISION_SAMPLES = 300
@@ -64,26 +72,61 @@ def update_calibration(
 
 
 def cross_fit(
-    samples: Samples,
-    model: BoxModel,
-    learn: Callable[[Samples, BoxModel, FitCallbacks], None],
-    *,
-    learns_decision: bool = False,
+    samples: Samples, model: BoxModel, learn: Learn, *, learns_decision: bool = False
 ) -> DistanceCalibration:
     """Compare each third of some samples with boxes that are fitted to the others."""
+    calibration, trials, shares = _fit_thirds(samples, model, learn, learns_decision)
+    if not trials:
+        return calibration
+    if calibration.n_neighbors > 1:
+        trials = [trial.thinned() for trial in trials]
+    copies = [t.model.find_scores(*_without_values(t.model, t.xl, t.xu, t.number)) for t in trials]
+    y = np.concatenate([trial.y for trial in trials])
+    return calibration.updated_by_copies(*_joined(copies), y, shares)
+
+
+def score_thetas(
+    samples: Samples, model: BoxModel, learn_with: Callable[[float], Learn], learns_decision: bool
+) -> ThetaPath:
+    """Predict each third of some samples with boxes that are fitted to the others, by `theta`."""
+    found = []
+    for theta in THETAS:
+        _, trials, _ = _fit_thirds(samples, model, learn_with(theta), learns_decision)
+        if not trials:
+            found.append((theta, np.nan, np.nan, np.nan))
+            break
+        rows = np.concatenate([trial.rows for trial in trials])
+        weights = np.ones(len(rows)) if samples.counts is None else samples.counts[rows]
+        is_right = [trial.model.classify(trial.xl, trial.xu) == trial.y for trial in trials]
+        accuracy = np.average(np.concatenate(is_right), weights=weights)
+        error = np.sqrt(accuracy * (1.0 - accuracy) * (weights**2.0).sum()) / weights.sum()
+        n_boxes = sum(len(trial.model.boxes) for trial in trials) / len(trials)
+        found.append((theta, accuracy, error, n_boxes))
+        if n_boxes > _MOST_BOXES * len(rows) * (_N_FOLDS - 1) / _N_FOLDS:
+            break
+    return ThetaPath(*np.array(found[::-1]).T)
+
+
+def _fit_thirds(
+    samples: Samples, model: BoxModel, learn: Learn, learns_decision: bool
+) -> tuple[DistanceCalibration, list[_Trial], np.ndarray]:
+    """Fit boxes to all but each third of some samples, and a calibration to these.
+
+    Return both, and the shares of the classes.
+    """
     calibration = DistanceCalibration.start(NEVER, learns_decision=learns_decision)
     n_classes = model.boxes.n_classes
     trials = []
     if n_classes > 1:
-        for number, (part, xl, xu, y) in enumerate(_folds(samples)):
-            boxes = type(model.boxes)(xl.shape[1], n_classes)
+        for number, (part, rows) in enumerate(_folds(samples)):
+            boxes = type(model.boxes)(samples.lower.shape[1], n_classes)
             fitted = replace(model, boxes=boxes, calibration=None)
             learn(part, fitted, FitCallbacks.none(part))
             if fitted.boxes.has_labels:
                 fitted.calibration = calibration
-                trials.append(_Trial(number, fitted, xl, xu, y))
+                trials.append(_Trial(number, fitted, rows, *samples.scaled(rows), samples.y[rows]))
     if not trials:
-        return calibration
+        return calibration, trials, np.empty(0)
     y = np.concatenate([trial.y for trial in trials])
     shares = class_shares(y, np.ones(len(y)), n_classes)
     compared = [trial.model.find_scores(trial.xl, trial.xu) for trial in trials]
@@ -93,20 +136,17 @@ def cross_fit(
         distances = [t.model.find_neighbors(t.xl, t.xu, N_NEIGHBORS[-1])[1] for t in some]
         y = np.concatenate([trial.y for trial in some])
         calibration = calibration.updated_by_neighbors(np.concatenate(distances), y, shares)
-        trials = trials if calibration.n_neighbors == 1 else some
-    copies = []
-    for number, fitted, xl, xu, _ in trials:
-        fitted.calibration = calibration
-        copies.append(fitted.find_scores(*_without_values(fitted, xl, xu, number)))
-    y = np.concatenate([trial.y for trial in trials])
-    return calibration.updated_by_copies(*_joined(copies), y, shares)
+    for trial in trials:
+        trial.model.calibration = calibration
+    return calibration, trials, shares
 
 
 class _Trial(NamedTuple):
-    """A model that is fitted to a part of the samples, and others."""
+    """A model that is fitted to a part of the samples, and others with a label, by their rows."""
 
     number: int
     model: BoxModel
+    rows: np.ndarray
     xl: np.ndarray
     xu: np.ndarray
     y: np.ndarray
@@ -114,9 +154,8 @@ class _Trial(NamedTuple):
     def thinned(self) -> _Trial:
         """Return the trial with as many samples as ways to decide are compared on."""
         n_samples = min(len(self.y), _MAX_DECISION_SAMPLES)
-        rows = np.linspace(0, len(self.y) - 1, n_samples).astype(np.int64)
-        xl, xu, y = (frozen(array[rows]) for array in self[2:])
-        return _Trial(self.number, self.model, xl, xu, y)
+        some = np.linspace(0, len(self.y) - 1, n_samples).astype(np.int64)
+        return _Trial(self.number, self.model, *(frozen(array[some]) for array in self[2:]))
 
 
 def _without_values(
@@ -144,8 +183,8 @@ def _joined(
     return scores, np.concatenate(winners)
 
 
-def _folds(samples: Samples) -> Iterator[tuple[Samples, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield training samples, and others with a label in the learner's units.
+def _folds(samples: Samples) -> Iterator[tuple[Samples, np.ndarray]]:
+    """Yield training samples, and the rows of others with a label.
 
     Classes are divided evenly. Samples without a label are in each training set.
     """
@@ -163,4 +202,4 @@ def _folds(samples: Samples) -> Iterator[tuple[Samples, np.ndarray, np.ndarray, 
             part = samples.take(rows[~is_held_out])
             if samples.order is not None:
                 part = part.shuffled(random)
-            yield part, *samples.scaled(held_out), y[is_held_out]
+            yield part, held_out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -63,18 +63,35 @@ class Membership(MembershipFunction):
         return float(self.degree(np.full(len(self.gamma), theta)))
 
 
+class ThetaPath(NamedTuple):
+    """Values of `theta`, and scores of models fitted with them; NaN with too few samples."""
+
+    theta: np.ndarray
+    accuracy: np.ndarray
+    standard_error: np.ndarray
+    n_boxes: np.ndarray
+
+    @property
+    def chosen(self) -> float:
+        """The largest value whose accuracy is within a standard error of the best."""
+        best = self.accuracy.argmax()
+        is_worse = self.accuracy < self.accuracy[best] - self.standard_error[best]
+        return float(self.theta[~is_worse].max())
+
+
 @dataclass(eq=False)
 class BoxModel:
     """The boxes in the learner's units, their scale, membership function and calibration.
 
     Learning writes into it, and may replace `boxes`. `calibration` is None if probabilities are not
-    calibrated.
+    calibrated, `theta_path` if `theta` was given.
     """
 
     boxes: BoxStore
     scale: MinMaxScale | None
     membership: Membership
     calibration: DistanceCalibration | None = None
+    theta_path: ThetaPath | None = None
 
     def with_boxes(self, boxes: BoxStore) -> Self:
         """Return a model that differs in its boxes."""
@@ -84,6 +101,17 @@ class BoxModel:
         """Continue the calibration, if there is one, with the sample that is learned next."""
         if self.calibration is not None:
             self.calibration = self.calibration.resumed(self.boxes.n_seen)
+
+    def find_theta(self, given: Any) -> float:
+        """Return `theta` as a number: as it is given, or what was chosen for "auto"."""
+        if not isinstance(given, str):
+            return float(given)
+        if self.theta_path is None:
+            raise ValueError(
+                "theta='auto' is chosen by fit or in the first call of partial_fit, which has not "
+                "happened: fit the model first, or pass a number, such as theta=0.5."
+            )
+        return self.theta_path.chosen
 
     @property
     def mixed(self) -> Any:

@@ -20,6 +20,7 @@ from hyperboxes._plots.styles import (
     text_colour,
 )
 from hyperboxes._readers.explain import explain_encoded
+from hyperboxes._readers.explanation_text import baseline_name, main_conditions
 from hyperboxes._readers.fitted import check_integer, read_fitted
 
 if TYPE_CHECKING:
@@ -41,28 +42,32 @@ class _Row(NamedTuple):
 class ContributionsDisplay(Display):
     """Contributions of boxes to the scores of one sample, as bars that add up.
 
-    Each row is a box that contains the sample, with its conditions and the values that meet them.
-    The first row is the intercept, the last one the sum. For two classes, each row has one bar,
-    which points to the right if it favours the second class. For more classes, each row has a bar
-    for every class that the box has a weight for, among the classes with the largest scores.
+    Each row is a box that contains the sample, with its conditions and the values that meet them;
+    where several nearest boxes of each class decide, one of these, and the scores are
+    probabilities. The first row is the intercept or what the classes' shares of the samples give,
+    the last one the sum. For two classes, each row has one bar, which points to the right if it
+    favours the second class. For more classes, each row has a bar for every class that the box has
+    a weight for, among the classes with the largest scores.
 
     Create it with `from_estimator`. The parameters are also the attributes.
 
     Parameters
     ----------
     boxes : ndarray of int, shape (n_boxes,)
-        The boxes that contain the sample, as indices into ``hyperboxes_``, in descending order of
-        their contributions.
+        The boxes that contribute, as indices into ``hyperboxes_``, in descending order of their
+        contributions.
     contributions : ndarray of shape (n_boxes, n_classes)
         What each box adds to the score of each class.
     conditions : list of list of str
-        The conditions of each box, with the values that meet them.
+        The conditions of each box, the main ones where several nearest boxes decide.
     intercept : ndarray of shape (n_classes,)
         The scores without any box.
     probabilities : ndarray of shape (n_classes,)
         The probabilities of the classes.
     classes : ndarray of shape (n_classes,)
         The class labels.
+    intercept_name : str, default="intercept"
+        What the first row is called.
 
     {attributes}
 
@@ -87,6 +92,7 @@ class ContributionsDisplay(Display):
     intercept: np.ndarray
     probabilities: np.ndarray
     classes: np.ndarray
+    intercept_name: str = "intercept"
 
     @classmethod
     def from_estimator(
@@ -104,9 +110,10 @@ class ContributionsDisplay(Display):
 
         Parameters
         ----------
-        model : BoostedHyperboxes
-            A fitted model, or a fitted Pipeline that ends in one. The sample is then an input of
-            the Pipeline, and conditions are on transformed values.
+        model : estimator
+            A fitted `BoostedHyperboxes`, or a GFMM classifier in which several boxes of each class
+            decide (``n_neighbors_ > 1``), or a fitted Pipeline that ends in one. The sample is then
+            an input of the Pipeline, and conditions are on transformed values.
         X : array-like of shape (1, n_features) or (n_features,)
             The sample.
         {bars}
@@ -122,10 +129,11 @@ class ContributionsDisplay(Display):
             contributions=np.array([box.contributions for box in found]).reshape(
                 -1, len(explanation.classes)
             ),
-            conditions=[explanation.conditions(box) for box in found],
+            conditions=[main_conditions(explanation, box) for box in found],
             intercept=explanation.baseline,
             probabilities=explanation.probabilities,
             classes=explanation.classes,
+            intercept_name=baseline_name(explanation),
         )
         return display.plot(
             ax,
@@ -179,7 +187,7 @@ class ContributionsDisplay(Display):
 
     def _rows(self, max_boxes: int | None) -> list[_Row]:
         """Return the rows from top to bottom."""
-        rows = [_Row(["intercept"], self.intercept)]
+        rows = [_Row([self.intercept_name], self.intercept)]
         for box, contributions, conditions in zip(
             self.boxes[:max_boxes], self.contributions, self.conditions, strict=False
         ):

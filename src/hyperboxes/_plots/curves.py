@@ -296,6 +296,8 @@ class ThetaDisplay(PanelsDisplay):
         The number of boxes of these models.
     theta : float, default=None
         The value of the model, which is marked.
+    standard_error : array-like of shape (n_thetas,), default=None
+        The standard errors of the mean accuracies, drawn as bars.
 
     Attributes
     ----------
@@ -314,12 +316,15 @@ class ThetaDisplay(PanelsDisplay):
     array([55.8, 11.8,  8.6])
     >>> display.accuracy.mean(axis=1).round(2)
     array([0.95, 0.96, 0.96])
+    >>> ThetaDisplay.from_estimator(ImprovedOnlineGFMM("auto", random_state=0).fit(X, y)).theta
+    0.5
     """
 
     thetas: np.ndarray
     accuracy: np.ndarray
     n_boxes: np.ndarray
     theta: float | None = None
+    standard_error: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         self.thetas = np.asarray(self.thetas, np.float64)
@@ -336,8 +341,8 @@ class ThetaDisplay(PanelsDisplay):
     def from_estimator(
         cls,
         model: Any,
-        X: Any,
-        y: Any,
+        X: Any = None,
+        y: Any = None,
         *,
         thetas: Sequence[float] = _THETAS,
         cv: Any = None,
@@ -351,9 +356,10 @@ class ThetaDisplay(PanelsDisplay):
         ----------
         model : classifier with a parameter `theta`
             The estimator, which remains unchanged: clones are fitted.
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        y : array-like of shape (n_samples,)
+        X : array-like of shape (n_samples, n_features), default=None
+            The samples. None: draw the scores by which a model fitted with ``theta="auto"`` has
+            chosen `theta`.
+        y : array-like of shape (n_samples,), default=None
             Their labels.
         thetas : sequence of float, default=(0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
             The values to try.
@@ -376,6 +382,13 @@ class ThetaDisplay(PanelsDisplay):
                 f"{cls.__name__} compares models of a single theta; {type(model).__name__} has one "
                 "for each level: compare its levels_, or pass a model with a number."
             )
+        if X is None:
+            path = getattr(model, "theta_path_", None)
+            if path is None:
+                raise ValueError("Pass X and y, or a model that was fitted with theta='auto'.")
+            means = {name: path[name][:, np.newaxis] for name in ("accuracy", "n_boxes")}
+            chosen = {"theta": model.theta_, "standard_error": path["standard_error"]}
+            return cls(thetas=path["theta"], **means, **chosen).plot(ax, legend=legend)
         if len(thetas) == 0:
             raise ValueError("There must be at least one theta.")
         search = GridSearchCV(
@@ -391,7 +404,7 @@ class ThetaDisplay(PanelsDisplay):
             thetas=np.asarray(thetas),
             accuracy=_by_fold(search, "accuracy"),
             n_boxes=_by_fold(search, "boxes"),
-            theta=model.theta,
+            theta=None if model.theta == "auto" else model.theta,
         )
         return display.plot(ax, legend=legend)
 
@@ -408,6 +421,8 @@ class ThetaDisplay(PanelsDisplay):
         ):
             self._draw(panel, values)
             panel.set_ylabel(name)
+        errors = self.accuracy.mean(axis=1), self.standard_error
+        axes[0].errorbar(self.thetas, *errors, fmt="none", c=text_colour(), lw=1)
         axes[1].set_ylim(bottom=0)
         axes[1].set_xlabel("theta")
         if legend:
@@ -416,8 +431,9 @@ class ThetaDisplay(PanelsDisplay):
 
     def _draw(self, ax: Axes, values: np.ndarray) -> None:
         """Draw the mean of the folds, and single folds as dots."""
-        dots: dict[str, Any] = {"c": style_of(-1).colour, "ls": "", "marker": "."}
-        ax.plot(np.repeat(self.thetas, values.shape[1]), values.ravel(), label="fold", **dots)
+        if values.shape[1] > 1:
+            dots: dict[str, Any] = {"c": style_of(-1).colour, "ls": "", "marker": "."}
+            ax.plot(np.repeat(self.thetas, values.shape[1]), values.ravel(), label="fold", **dots)
         line: dict[str, Any] = {"c": text_colour(), "lw": 1.5, "marker": "o", "ms": 4}
         ax.plot(self.thetas, values.mean(axis=1), label="mean", **line)
         if self.theta is not None:

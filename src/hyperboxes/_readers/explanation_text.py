@@ -19,6 +19,7 @@ from hyperboxes._readers.text import (
     category_text,
     half_open_text,
     number_text,
+    several_text,
     whole_text,
 )
 
@@ -94,11 +95,6 @@ def headline(explanation: Explanation) -> str:
     ]
     samples = "1 training sample" if box.count == 1 else f"{box.count} training samples"
     return f"{explanation.class_name}: box {box.index} ({samples}) {place}."
-
-
-def several_text(n_neighbors: int) -> str:
-    """Return how several nearest boxes decide."""
-    return f"the {n_neighbors} nearest boxes of each class decide together"
 
 
 def memberships(explanation: Explanation) -> str:

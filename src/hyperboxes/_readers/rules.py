@@ -14,7 +14,7 @@ from hyperboxes._estimators.registry import find_by_class, resolve
 from hyperboxes._extras import need
 from hyperboxes._models.categories import Categories
 from hyperboxes._models.hyperboxes import Hyperboxes
-from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble
+from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble, NearestBoxes
 from hyperboxes._readers.fitted import FittedModel, check_integer, read_fitted
 from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules
 from hyperboxes._readers.rounding import Bounds, Rounding
@@ -24,6 +24,7 @@ from hyperboxes._readers.text import (
     half_open_text,
     number_text,
     set_text,
+    several_text,
 )
 
 _INDENT = "    "
@@ -162,6 +163,8 @@ def export_text(
     18 boxes from 150 training samples.
     They contain 100.0% of the 150 samples given.
     Bounds at an end of the samples' range are left out.
+    The 2 nearest boxes of each class decide together. For a single deciding box,
+    fit with decision="nearest".
     Rules have only the conditions that keep given samples of other classes out
     (found greedily; all_conditions=True writes all).
     <BLANKLINE>
@@ -325,6 +328,10 @@ def _write_boxes(
         summary.append(f"They contain {quality.contained:.1%} of the {len(samples)} samples given.")
     if not all_bounds:
         summary.append("Bounds at an end of the samples' range are left out.")
+    if isinstance(fitted.record, NearestBoxes) and fitted.record.n_neighbors > 1:
+        several = several_text(fitted.record.n_neighbors).capitalize()
+        advice = 'For a single deciding box, fit with decision="nearest".'
+        summary.append(textwrap.fill(f"{several}. {advice}", width))
     summary += [textwrap.fill(more, width) for more in (fitted.remarks, notes.summary) if more]
     if short_rules is not None:
         summary.append(_SHORT)

@@ -153,3 +153,8 @@ def align(rows: Sequence[Sequence[str]], sides: str = "<", between: str = "  ") 
         ).rstrip()
         for row in rows
     ]
+
+
+def several_text(n_neighbors: int) -> str:
+    """Return how several nearest boxes decide."""
+    return f"the {n_neighbors} nearest boxes of each class decide together"

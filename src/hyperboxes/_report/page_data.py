@@ -25,7 +25,7 @@ from hyperboxes._readers.explanation import ExplainedBox, Explanation
 from hyperboxes._readers.fitted import FittedModel
 from hyperboxes._readers.quality import GivenSamples, Quality, find_short_rules
 from hyperboxes._readers.rounding import Bounds, Rounding
-from hyperboxes._readers.text import number_text, set_text
+from hyperboxes._readers.text import number_text, set_text, several_text
 
 _DECIMALS = 6
 _MEMBERSHIP_DECIMALS = 9
@@ -556,7 +556,7 @@ def _edit_together(record: NearestBoxes) -> dict[str, Any] | None:
         "nNeighbors": calibration.n_neighbors,
         "prior": calibration.prior_weight,
         "shares": class_shares(record.labels, record.counts, record.n_classes).tolist(),
-        "why": texts.several_text(calibration.n_neighbors),
+        "why": several_text(calibration.n_neighbors),
     }
 
 

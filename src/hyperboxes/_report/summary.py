@@ -10,7 +10,6 @@ import numpy as np
 from hyperboxes._estimators.registry import SPEED_PARAMETERS, find_by_class
 from hyperboxes._models.adaptive_state import expert_weights
 from hyperboxes._models.records import AdditiveBoxes, BoxEnsemble, NearestBoxes, NeighborBoxes
-from hyperboxes._readers.explanation_text import several_text
 from hyperboxes._readers.quality import (
     class_scores,
     overall_scores,
@@ -18,6 +17,7 @@ from hyperboxes._readers.quality import (
     warn_of_scores,
 )
 from hyperboxes._readers.rules import weight_list
+from hyperboxes._readers.text import several_text
 from hyperboxes._report.page_data import Report
 
 # A matrix of more classes is too large to read; the most frequent mistakes are listed instead.
@@ -112,6 +112,8 @@ def _parameters(report: Report) -> Iterator[str]:
         gamma = record.gamma
         parameters["gamma"] = float(gamma[0]) if (gamma == gamma[0]).all() else gamma
         parameters["membership_function"] = "mean" if record.is_mean else "min"
+        if isinstance(parameters.get("theta"), str):  # "auto"
+            parameters["theta"] = report.fitted.estimator.theta_
     for name, value in parameters.items():
         if np.ndim(value) == 0 and name not in SPEED_PARAMETERS:
             yield f"{name}={value!r}"

@@ -223,6 +223,11 @@ def partial_fit(
 
 def _survey(engine: Engine, model: Any, partitions: list[Partition]) -> Survey:
     """Return what is known of all partitions, which are all right."""
+    if isinstance(getattr(model, "theta", None), str):
+        raise ValueError(
+            "theta='auto' is not supported on Dask: fit the model to a sample of the rows, and "
+            "pass what it has chosen, theta=model.theta_."
+        )
     unfitted = _bare(model)
     looks = [
         engine.task(look_at_partition, f"{number}", unfitted, number, *partition)
