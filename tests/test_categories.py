@@ -54,7 +54,7 @@ both_kinds = pytest.mark.parametrize("cls", [ImprovedOnlineGFMM, BoostedHyperbox
 
 
 def weight_word_by_word(values: list[str], labels: list[int]) -> float:
-    """Return how many samples of the mean score each category gets, w of `docs/categories.md`."""
+    """Return how many samples of the mean score each category gets, w of `docs/definitions.md`."""
     n = Counter(values)
     ones = Counter(value for value, label in zip(values, labels, strict=True) if label)
     share, n_all = sum(labels) / len(labels), len(labels)
@@ -65,7 +65,7 @@ def weight_word_by_word(values: list[str], labels: list[int]) -> float:
 
 
 def places_word_by_word(values: list[str], labels: list[int], weight: float) -> dict[str, float]:
-    """Return the places of values with two classes as `docs/categories.md` has it."""
+    """Return the places of values with two classes as `docs/definitions.md` has it."""
     n = Counter(values)
     ones = Counter(value for value, label in zip(values, labels, strict=True) if label)
     share, n_all = sum(labels) / len(labels), len(labels)
