@@ -107,10 +107,10 @@ _LAST_CHARACTER = 0x10FFFF
 
 
 class ModelFileError(ValueError):
-    """A file that holds no model, or none that can be trusted to be whole.
+    """A file that is not a complete and consistent model.
 
     :func:`hyperboxes.load` raises it for files that are damaged, cut off, of another kind, or
-    written by a version of the package that is newer than the format known here.
+    written in another version of the format.
     """
 
     __module__ = "hyperboxes"
