@@ -271,7 +271,7 @@ class FeatureReader:
 
 def add_matching(parser: argparse.ArgumentParser) -> None:
     """Add the option that matches columns by their order."""
-    which = "the columns that are the model's features, in its order; default: by their names"
+    which = "columns with the model's features, in their order; default: by name"
     add_columns(parser, "--features", which, None)
 
 
