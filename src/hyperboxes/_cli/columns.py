@@ -356,7 +356,7 @@ def find_features(
             "features"
         )
     if ignored := [name for name in table.columns if name not in (*columns, *others)]:
-        note(args, f"Columns that are no features of the model are ignored: {listing(ignored)}")
+        note(args, f"Columns that are not features of the model are ignored: {listing(ignored)}")
     return FeatureReader(model, columns)
 
 

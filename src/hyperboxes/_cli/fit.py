@@ -367,7 +367,9 @@ def _find_categorical(
     """Find the columns of categories: those that are named, and others by their first rows."""
     named = [*args.categorical, *args.numeric, *args.dates]
     if unknown := [name for name in named if name not in columns.features]:
-        raise ValueError(f"{unknown[0]} is not a feature, so its kind is of no use")
+        raise ValueError(
+            f"{unknown[0]} is not a feature: leave it out of --categorical, --numeric and --dates"
+        )
     columns = replace(columns, dates=args.dates)
     if "categorical_features" not in learner.estimator().get_params(deep=False):
         if args.categorical:
@@ -385,7 +387,7 @@ def _find_categorical(
         if name in args.categorical or (name not in named and is_categorical(chunk, name))
     }
     if categories:
-        note(args, f"Categories: {listing(categories)} (--numeric and --drop choose otherwise)")
+        note(args, f"Categories: {listing(categories)} (change with --numeric or --drop)")
     return replace(columns, categories=categories)
 
 

@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
     files = find_files(args.data)
     check_output(args.output, *files, args.model)
     if args.json and is_parquet(args.output):
-        raise UsageError("--json does not go with a Parquet file")
+        raise UsageError("--json cannot be written as Parquet: leave one of them out")
     model = load_model(args.model)
     if args.proba or args.membership:
         check_classifier(model, args.model)

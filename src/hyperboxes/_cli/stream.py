@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> None:
     chunks = table.chunks(columns.all, _CHUNK_ROWS, live=True)
     if args.resume:
         model = _load_model(args, model, columns)
-        note(args, f"Going on after {model.n_samples_seen_:,} rows with a label")
+        note(args, f"Continuing after {model.n_samples_seen_:,} rows with a label")
         chunks = _skip_learned(args, chunks, model.n_samples_seen_, columns)
     try:
         with _saving(args, model, metrics) as file, progress(args, "Streaming") as update:

@@ -222,7 +222,7 @@ class AdaptiveGFMM(ClassifierMixin, BaseEstimator):
         try:
             code = labels.codes.get(label)
         except TypeError:
-            raise ValueError(f"y is {label!r}, which is no label.") from None
+            raise ValueError(f"y is {label!r}, which is not a label.") from None
         if code is None:
             labels = labels.with_labels(label_array(label))
             code = labels.codes[label]

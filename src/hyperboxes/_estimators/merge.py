@@ -207,9 +207,9 @@ def _check_categories(first: Any, other: Any) -> None:
     if own != others:
         column = min(j for j in {*own, *others} if own.get(j) != others.get(j))
         raise ValueError(
-            f"The models have other categories, or the same in another order, in "
+            f"The models have different categories, or another order of them, in "
             f"{column_name(first, column)}. Start all of them as copies of a model that has "
-            "learned some samples of every category, and go on with partial_fit."
+            "learned some samples of every category, and continue with partial_fit."
         )
 
 

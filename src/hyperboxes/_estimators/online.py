@@ -195,7 +195,7 @@ class OnlineMixin(_Base):
         try:
             code = known[1].get(label)
         except TypeError:
-            raise ValueError(f"y is {label!r}, which is no label.") from None
+            raise ValueError(f"y is {label!r}, which is not a label.") from None
         if code is None:
             self._add_class(label)
             return self._code_of(label)

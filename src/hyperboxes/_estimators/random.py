@@ -91,15 +91,14 @@ def _check(learner: Any) -> None:
     entry = find_by_class(type(learner))
     if not isinstance(learner, BoxClassifier) or (entry and not entry.merge_settings):
         raise TypeError(
-            "Members are learners whose boxes cover samples, such as ImprovedOnlineGFMM, "
-            f"not {type(learner).__name__}. For other learners use scikit-learn's "
-            "BaggingClassifier."
+            "Members must be GFMM classifiers, such as ImprovedOnlineGFMM, not "
+            f"{type(learner).__name__}. For others use scikit-learn's BaggingClassifier."
         )
     learner._validate_params()
     if np.any(np.asarray(learner.gamma) != 1.0):
         raise ValueError(
-            f"Members have gamma=1, not {learner.gamma!r}: how fast their votes fall with "
-            "the distance is the temperature of the ensemble."
+            f"Members must have gamma=1, not {learner.gamma!r}: the temperature of the ensemble "
+            "sets how fast votes fall with the distance."
         )
     if learner.unlabeled is not None:
         raise ValueError("All samples of an ensemble need a label: unlabeled must be None.")

@@ -185,7 +185,7 @@ def _write_nearest_graph(
     """Return the graph of nearest boxes, and the constants that it may refer to by name."""
     check_labels(record)
     if 2 * record.lower.nbytes > _MAX_BYTES:
-        raise ValueError("The boxes take more than 2 GiB, for which an ONNX file has no room.")
+        raise ValueError("The boxes take more than the 2 GiB that an ONNX file can store.")
     constants = _list_constants(record)
     gaps = Gaps(
         n_boxes=constants["n_boxes"][0],

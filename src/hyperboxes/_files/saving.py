@@ -368,7 +368,7 @@ def _check_values(kind: ModelSchema, header: dict[str, Any], arrays: Arrays) -> 
     classes = arrays.get("classes")
     kind.check(header, arrays, _count_classes(classes))
     if header["classes_are_objects"] and (classes is None or classes.dtype.kind != "U"):
-        raise ModelFileError("objects are to be made of classes that are not strings")
+        raise ModelFileError("its classes are objects, but not strings")
     names, n_features = header["feature_names"], kind.find_shape(arrays)[1]
     if names is not None and [type(name) for name in names] != [str] * n_features:
         raise ModelFileError("there is not a name for each feature")
@@ -441,7 +441,7 @@ def _has_learners(value: Any, kind: type) -> bool:
 def _learner_to_json(learner: Any) -> dict[str, Any]:
     entry = find_by_class(type(learner))
     if entry is None or entry.estimator is not type(learner):
-        raise TypeError("it is no learner of this package")
+        raise TypeError("it is not an estimator of this package")
     parameters = learner.get_params(deep=False)
     return {
         "learner": entry.class_name,

@@ -369,7 +369,7 @@ class ThetaDisplay(PanelsDisplay):
         if not (is_classifier(model) and "theta" in model.get_params()):
             raise TypeError(
                 f"{cls.__name__} needs a classifier with a parameter theta; "
-                f"{type(model).__name__} is none."
+                f"{type(model).__name__} has none."
             )
         if np.ndim(model.theta) > 0:
             raise TypeError(
